@@ -21,7 +21,7 @@ from tests.fuzz.programs import check, random_program
 from tests.kernels import filled, kernel_of, numbers, run_with, source_of
 from tests.ops.test_long_sums import LIMITS, REDUCTIONS, equal, error
 from tests.values import computed
-from tinyframe import Context, Device, Tensor, TinyJit, Variable, dtypes
+from tinyframe import Context, Device, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer, CompileError
 from tinyframe.dtype import to_np_dtype
@@ -218,28 +218,6 @@ def test_lanes_that_lie_apart_are_gathered_and_masked(dtype, step):
 def test_random_programs_agree(seed):
     with Context(THREADS=2):
         check(random_program(Random(9000 + seed)), "ARM64")
-
-
-def test_a_captured_function_is_replayed():
-    n = Variable("n", 1, 9)
-
-    @TinyJit
-    def step(x: Tensor) -> Tensor:
-        return (x * 2 + x.sum()).realize()
-
-    for count in (9, 3, 5, 1, 8):
-        a = numbers(9, seed=count)
-        got = step(filled(a)[: n.bind(count)])
-        np.testing.assert_array_equal(got[:count].numpy(), a[:count] * 2 + a[:count].sum())
-
-
-@pytest.mark.parametrize("dtype", dtypes.all, ids=str)
-def test_values_are_copied_there_and_back(dtype):
-    x = Tensor([[0, 1, 2], [3, 4, 5]], device="CPU").cast(dtype)
-    there = x.to("ARM64").realize()
-    assert there.device == "ARM64"
-    np.testing.assert_array_equal(there.numpy(), x.numpy())
-    np.testing.assert_array_equal((there + there).to("CPU").numpy(), (x + x).numpy())
 
 
 def test_the_first_kernels_compiled_side_by_side_start_one_machine():

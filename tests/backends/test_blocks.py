@@ -35,7 +35,6 @@ from tinyframe.codegen.optimize.loops import (
     apply_opts,
 )
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.run.kernel import CompiledKernel
 from tinyframe.uop.node import Ops, UOp, length
 
 
@@ -142,27 +141,6 @@ def test_a_program_says_how_many_blocks_and_threads_it_wants():
     assert program.local_size == (8, 4, 1)
     specials = {u.arg for u in program.uops if u.op is Ops.SPECIAL}
     assert specials == {("gidx0", 10), ("gidx1", 6), ("lidx0", 8), ("lidx1", 4)}
-
-
-def test_a_grid_may_be_as_large_as_a_variable_says():
-    x = numbers(30)
-    n = UOp.variable("n", 1, 30)
-    t = data(x)[: n.bind(7)] * 2
-    (item,) = schedule_of(t)
-    spec = get_program(item.ast, Device["BLOCKS"].renderer, [Opt(GLOBAL, 0)])
-    assert isinstance(spec.global_size[0], UOp)
-    device = Device["BLOCKS"]
-    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
-    assert kernel.sizes({n: 7}) == ((7, 1, 1), (1, 1, 1))
-    for buffer in item.bufs:
-        buffer.ensure_allocated()
-    kernel(item.bufs, {n: 7})
-    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 2)
-
-
-def test_a_tensor_is_computed_on_such_a_device_without_any_opts():
-    x = numbers(5, 6)
-    np.testing.assert_array_equal(((data(x) + 1) @ data(x.T)).numpy(), (x + 1) @ x.T)
 
 
 # ---- what is refused, and why --------------------------------------------------------------------

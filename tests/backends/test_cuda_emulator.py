@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
-from tests.every_op import EVERY_DTYPE, check_every_op
 from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
@@ -22,16 +21,14 @@ from tests.gpu_kernels import (
     graphs,
     random_opts,
 )
-from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with, schedule_of
-from tinyframe import Device, Tensor, TinyJit, dtypes
-from tinyframe.codegen import get_program
+from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with
+from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError, NoCompiler
 from tinyframe.renderer.cuda import CUDALanguage
 from tinyframe.renderer.program_text import Writer, infix
 from tinyframe.run import search
-from tinyframe.run.kernel import CompiledKernel
 from tinyframe.run.realize import record_runs
 from tinyframe.runtime import cuda_emulator
 from tinyframe.runtime.cuda_emulator import (
@@ -101,12 +98,6 @@ def test_vectors_of_each_dtype(dtype):
     np.testing.assert_array_equal(run(tensor + 1, opts), x + 1)
 
 
-@pytest.mark.parametrize("opts", [[], VECTORS], ids=["one thread", "threads and vectors"])
-@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=str)
-def test_every_op(dtype, opts):
-    check_every_op(dtype, opts, "CUDA")
-
-
 def test_every_float16_and_roundings_to_it():
     every = np.arange(1 << 16).astype(np.uint16).view(np.float16)
     widened = data(every).cast(dtypes.float).numpy()
@@ -122,27 +113,6 @@ def test_every_float16_and_roundings_to_it():
     rounded = data(near).cast(dtypes.half).numpy()
     np.testing.assert_array_equal(rounded, expected)
     np.testing.assert_array_equal(np.signbit(rounded), np.signbit(expected))
-
-
-def test_a_grid_may_be_as_large_as_a_variable_says():
-    x = numbers(30)
-    n = UOp.variable("n", 1, 30)
-    (item,) = schedule_of(data(x)[: n.bind(7)] * n)
-    spec = get_program(item.ast, Device["CUDA"].renderer, [Opt(GLOBAL, 0)])
-    device = Device["CUDA"]
-    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
-    kernel(item.bufs, {n: 7})
-    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 7)
-
-
-def test_a_captured_function_is_repeated():
-    @TinyJit
-    def twice(x: Tensor) -> Tensor:
-        return (x * 2 + 1).realize()
-
-    for seed in range(4):
-        x = numbers(5, seed=seed)
-        np.testing.assert_array_equal(twice(data(x)).numpy(), x * 2 + 1)
 
 
 # ---- planted mistakes ----------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer
 from tinyframe.dtype import AddrSpace
-from tinyframe.run.kernel import CompiledKernel
 from tinyframe.runtime.python import (
     DivergentBarrier,
     PythonRenderer,
@@ -78,18 +77,6 @@ def test_a_missing_barrier_is_a_read_of_nothing_or_a_wrong_result(name, monkeypa
             except UninitializedRead:
                 found.append(True)
     assert found and all(found)
-
-
-def test_a_grid_may_be_as_large_as_a_variable_says():
-    x, n = numbers(30), UOp.variable("n", 1, 30)
-    (item,) = schedule_of(data(x)[: n.bind(7)] * 2)
-    device = Device["PYTHON"]
-    spec = get_program(item.ast, device.renderer, [Opt(OptOps.GLOBAL, 0)])
-    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
-    for buffer in item.bufs:
-        buffer.ensure_allocated()
-    kernel(item.bufs, {n: 7})
-    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 2)
 
 
 def test_a_loop_that_cores_would_divide_runs_once(monkeypatch):

@@ -164,16 +164,6 @@ def test_bits_of_floats_are_refused(function):
         ~Tensor([1.0])
 
 
-@given(
-    base=arrays(dtypes.int32, max_ndim=1, values=st.integers(-5, 5)),
-    exponent=st.integers(0, 9),
-    compiled=sometimes,
-)
-def test_powers_of_ints_are_exact(base, exponent, compiled):
-    check(Tensor(base) ** exponent, base**exponent, compiled)
-    check(Tensor(base) ** Tensor(np.full(base.shape, exponent, np.int32)), base**exponent, compiled)
-
-
 def test_powers_at_the_edges():
     x = np.array([-2.0, -1.0, -0.0, 0.0, 0.5, 2.0, np.inf, -np.inf, np.nan])
     for exponent in (0, 1, 2, 3, -1, 0.5, -0.5, 2.5, -2, 7):

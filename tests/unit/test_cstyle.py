@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +10,7 @@ import numpy as np
 import pytest
 
 from tests.every_op import (
-    EVERY_DTYPE,
-    LANES,
-    RELATIVE,
     SIZE,
-    check_every_op,
     edge_values,
     in_buffer,
 )
@@ -29,7 +24,6 @@ from tests.kernels import (
     source_of,
 )
 from tests.reference import evaluate
-from tests.values import array_of
 from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
@@ -41,30 +35,6 @@ from tinyframe.uop.node import Ops, UOp
 VECTOR = OptOps.VECTOR
 
 # ---- every op of every dtype ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, LANES)]], ids=["numbers", "vectors"])
-@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=repr)
-def test_every_op(dtype, opts):
-    check_every_op(dtype, opts, "CPU")
-
-
-@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, LANES)]], ids=["numbers", "vectors"])
-@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=repr)
-def test_every_reduce(dtype, opts):
-    values = (
-        edge_values(dtype, 5)
-        if not dtypes.is_float(dtype)
-        else array_of(numbers(SIZE) / 4 + 1.25, dtype)
-    )
-    x = Tensor(in_buffer(values, dtype))
-    for op in (Ops.ADD, Ops.MUL, Ops.MAX):
-        y = Tensor(x.uop.reduce_axis(op, (0,)))
-        expected = evaluate(y.uop)
-        found = run_with(y, opts)
-        tolerance = 40 * RELATIVE.get(dtype, 0)
-        np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), tolerance,
-                                   err_msg=f"{op}")  # fmt: skip
 
 
 @pytest.mark.parametrize("vectors", [False, True], ids=["numbers", "vectors"])
@@ -320,13 +290,6 @@ def test_a_renderer_has_to_say_how():
     with pytest.raises(NotImplementedError, match="Renderer does not say how to render"):
         Renderer().render("kernel", [])
     assert Renderer().target == Target(16, 16, 1, 32 << 10, 256 << 10)
-
-
-def test_kernels_are_loaded_by_their_entry():
-    program = program_of(on_buffer(4) + 1, [])
-    library = Device["CPU"].compiler.compile_cached(program.src)
-    assert isinstance(library, bytes)
-    assert ctypes.sizeof(ctypes.c_longlong) == 8
 
 
 # ---- as a person would write it ------------------------------------------------------------------

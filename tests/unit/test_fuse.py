@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -131,17 +130,8 @@ def elementwise_chain():
     return [(((x + 1) * 2).sin().exp() - on_buffer(64)).relu().where(x, 0.5)]
 
 
-def movement_alone():
-    return [on_buffer(64, 48).T.reshape(32, 96)[3:9, ::-1].pad(((1, 1), (0, 2)))]
-
-
 def chain_with_contiguous():
     return [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3]
-
-
-def several_outputs_of_one_size():
-    x = on_buffer(64, 64)
-    return [x + 1, x * 2, x.sin()]
 
 
 @pytest.mark.parametrize(
@@ -351,42 +341,6 @@ def test_the_first_part_of_a_split_reduce_leaves_partial_results():
 # ---- fused kernels compute what the graph says ---------------------------------------------------
 
 
-def test_softmax_in_one_kernel():
-    x = numbers(33, 70)
-    t = filled(x)
-    assert len(kernels_of(t.softmax())) == 1
-    e = np.exp(x - x.max(1, keepdims=True))
-    np.testing.assert_allclose(
-        t.softmax().numpy(), e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-7
-    )
-
-
-def test_mean_variance_and_normalized_in_one_kernel():
-    x = numbers(3, 40, 5)
-    results = normalized(filled(x), (0, 2))
-    assert len(kernels_of(*results)) == 1
-    Tensor.realize(*results)
-    mean, variance = x.mean((0, 2), keepdims=True), x.var((0, 2), keepdims=True)
-    expected = mean, variance, (x - mean) / np.sqrt(variance + 1e-5)
-    for found, right in zip(results, expected, strict=True):
-        np.testing.assert_allclose(found.numpy(), right, rtol=1e-5, atol=1e-6)
-
-
-def test_adam_in_one_kernel():
-    g, p, m, v = (np.abs(numbers(50, seed=n)) for n in range(4))
-    tg, tp, tm, tv = map(filled, (g, p, m, v))
-    tm.assign(tm * 0.9 + tg * 0.1)
-    tv.assign(tv * 0.999 + tg * tg * 0.001)
-    tp.assign(tp - 0.001 * tm / (tv.sqrt() + 1e-8))
-    assert len(kernels_of(tm, tv, tp)) == 1
-    Tensor.realize(tm, tv, tp)
-    m = m * 0.9 + g * 0.1
-    v = v * 0.999 + g * g * 0.001
-    np.testing.assert_allclose(tm.numpy(), m, rtol=1e-6)
-    np.testing.assert_allclose(tv.numpy(), v, rtol=1e-6)
-    np.testing.assert_allclose(tp.numpy(), p - 0.001 * m / (np.sqrt(v) + 1e-8), rtol=1e-5)
-
-
 def test_a_large_reduce_in_two_kernels(monkeypatch):
     monkeypatch.setattr("tinyframe.thresholds.LARGE_REDUCE", 1 << 12)
     monkeypatch.setattr(schedule_module, "_schedules", {})
@@ -398,101 +352,6 @@ def test_a_large_reduce_in_two_kernels(monkeypatch):
 
 
 # ---- scheduling takes time in proportion to the graph --------------------------------------------
-
-
-def steps(function: Callable[[], object]) -> int:
-    """Lines of Python that a call executes: work that can be counted, on any machine alike."""
-    count = 0
-
-    def line(frame, event, arg):
-        nonlocal count
-        count += 1
-        return line
-
-    before = sys.gettrace()
-    sys.settrace(line)
-    try:
-        function()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def chain(n: int) -> list[Tensor]:
-    y = on_buffer(16)
-    for i in range(n):
-        y = y + 1 if i % 2 else y * 2
-    return [y]
-
-
-def chain_of_kernels(n: int) -> list[Tensor]:
-    y = on_buffer(16)
-    for _ in range(n):
-        y = (y + 1).contiguous()
-    return [y]
-
-
-def many_outputs(n: int) -> list[Tensor]:
-    x = on_buffer(16)
-    return [x * float(i) for i in range(n)]
-
-
-def many_graphs(n: int) -> list[Tensor]:
-    return [on_buffer(16) * float(i) for i in range(n)]
-
-
-def mlp_blocks(n: int) -> list[Tensor]:
-    x = on_buffer(64, 64)
-    for _ in range(n):
-        x = (x @ on_buffer(64, 64) + on_buffer(64)).gelu()
-    return [x]
-
-
-def residual_blocks(n: int) -> list[Tensor]:
-    x = on_buffer(64, 64)
-    for _ in range(n):
-        x = x + (x @ on_buffer(64, 64)).relu()
-    return [x]
-
-
-def mlp_backward(n: int) -> list[Tensor]:
-    x, weights = on_buffer(64, 64), [on_buffer(64, 64) for _ in range(n)]
-    for w in weights:
-        x = (x @ w + on_buffer(64)).relu()
-    return x.gradient(*weights, gradient=on_buffer(64, 64))
-
-
-def optimizer_of_many(n: int) -> list[Tensor]:
-    return [t for _ in range(n) for t in adam()]
-
-
-@pytest.mark.parametrize(
-    ("graph", "n"),
-    [
-        (chain, 250),
-        (chain_of_kernels, 60),
-        (many_outputs, 60),
-        (many_graphs, 60),
-        (mlp_blocks, 6),
-        (residual_blocks, 8),
-        (mlp_backward, 6),
-        (optimizer_of_many, 5),
-    ],
-)
-def test_twice_the_graph_takes_twice_the_steps(graph, n, monkeypatch):
-    monkeypatch.setattr(schedule_module, "_schedules", {})
-    counts = []
-    for size in (n, n, 2 * n):  # the first also fills caches
-        tensors = graph(size)
-        schedule_module._schedules.clear()
-        counts.append(steps(lambda tensors=tensors: kernels_of(*tensors)))
-    assert counts[2] < 2.3 * counts[1]
-
-
-def test_four_thousand_nodes_are_scheduled():
-    tensors = mlp_backward(140)
-    assert len(UOp.sink(*[t.uop for t in tensors]).toposort()) > 4_000
-    assert len(kernels_of(*tensors)) < 4 * 140
 
 
 def test_indices_of_a_symbolic_size_cover_it_once_only_as_a_range_of_that_size():

@@ -14,7 +14,7 @@ import pytest
 
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, holds, resolve
+from tinyframe.uop.node import Ops, UOp, holds, resolve
 
 
 def var(name: str, low: int = 0, high: int = 9) -> UOp:
@@ -223,15 +223,6 @@ def test_a_value_that_is_certain_is_an_int():
     assert int(a - a + 3) == 3 and [10, 20][a - a + 1] == 20
     with pytest.raises(TypeError, match="a"):
         int(a)
-
-
-def test_groups_of_ops():
-    assert GroupOp.ALU < GroupOp.Elementwise < GroupOp.All == set(Ops)
-    assert GroupOp.Unary.isdisjoint(GroupOp.Binary) and Ops.WHERE in GroupOp.Ternary
-    assert Ops.FLOORDIV is Ops.IDIV and Ops.RECIPROCAL is Ops.RECIP
-    assert (
-        repr(Ops.ADD) == f"<Ops.ADD: {Ops.ADD.value}>" and str(Ops.ADD) == f"{Ops.ADD}" == "Ops.ADD"
-    )
 
 
 # ---- sizes that are expressions of Variables -----------------------------------------------------

@@ -12,7 +12,7 @@ from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_bu
 from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.algebra.access import AccessTable, Contraction
 from tinyframe.codegen import get_program, scheduled_kernel
-from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
+from tinyframe.codegen.optimize.loops import Opt, OptOps, axes
 from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.nest import opts_of as opts_of_nest
 from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, tile_rows
@@ -438,21 +438,6 @@ def test_every_choice_is_legal(name, target):
         program = get_program(kernel, CStyleLanguage(target))
         again = get_program(kernel, CStyleLanguage(target), program.opts)
         assert again.src == program.src
-
-
-@pytest.mark.parametrize("m, k, n", [(1, 1, 1), (1, 7, 16), (33, 5, 17), (20, 70, 65), (9, 300, 3)])
-def test_matmuls_of_any_size_are_right(m, k, n):
-    x, y = numbers(m, k), numbers(k, n, seed=1)
-    np.testing.assert_array_equal((filled(x) @ filled(y)).numpy(), x @ y)
-
-
-def test_a_schedule_is_what_its_opts_say():
-    kernel = kernel_of(on_buffer(64, 48).sum(axis=1))
-    opts = get_program(kernel, CStyleLanguage(AVX512)).opts
-    assert isinstance(apply_opts(kernel, opts), UOp)
-    with pytest.raises(KernelOptError):
-        apply_opts(kernel, [Opt(OptOps.VECTOR, len(axes(kernel)), 16)])
-    assert not [u for u in kernel.toposort() if u.op is Ops.STAGE]
 
 
 @pytest.mark.parametrize("size", [256, 240, 251])
