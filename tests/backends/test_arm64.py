@@ -201,10 +201,9 @@ def test_a_long_reduction_is_as_good_as_one_in_blocks(name, dtype):
     assert error(function(x), reference(a)) <= LIMITS[dtype]
 
 
-@pytest.mark.parametrize("step", [3, -3])
 @pytest.mark.parametrize("dtype", dtypes.all, ids=str)
-def test_lanes_that_lie_apart_are_gathered_and_masked(dtype, step):
-    """Every third element of a column, in either direction, with a border of zeros."""
+def test_lanes_that_lie_apart_are_gathered_and_masked(dtype, step=-3):
+    """Every third element of a column, from its end, with a border of zeros."""
     a = np.random.default_rng(0).integers(0, 2, (48, 16))
     wanted = np.pad(a[::step].T, ((1, 2), (0, 0)))
     x = filled(a.astype(to_np_dtype(dtype) or np.float32)).cast(dtype).realize()
@@ -214,7 +213,7 @@ def test_lanes_that_lie_apart_are_gathered_and_masked(dtype, step):
     np.testing.assert_array_equal(run_with(got, opts, "ARM64"), wanted)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_programs_agree(seed):
     with Context(THREADS=2):
         check(random_program(Random(9000 + seed)), "ARM64")

@@ -87,17 +87,6 @@ def test_only_the_thread_that_stores_a_result_reads_what_it_overwrites():
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]
 
 
-@pytest.mark.parametrize(
-    "dtype", [d for d in dtypes.all if d not in (dtypes.bool, dtypes.bfloat16)], ids=str
-)
-def test_vectors_of_each_dtype(dtype):
-    x = np.arange(64) % 50
-    tensor = data(x).cast(dtype).realize()
-    opts = [Opt(VECTOR, 0, 4 if dtype.itemsize <= 4 else 2), *VECTORS[1:]]
-    assert "reinterpret_cast" in program_of(tensor + 1, opts, "CUDA").src
-    np.testing.assert_array_equal(run(tensor + 1, opts), x + 1)
-
-
 def test_every_float16_and_roundings_to_it():
     every = np.arange(1 << 16).astype(np.uint16).view(np.float16)
     widened = data(every).cast(dtypes.float).numpy()

@@ -56,12 +56,6 @@ KERNELS: dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_blocks_and_their_threads_give_what_numpy_does(name):
-    tensor, opts, expected = KERNELS[name]
-    np.testing.assert_allclose(run_with(tensor(), opts, "PYTHON"), expected, rtol=1e-6)
-
-
 @pytest.mark.parametrize("name", ["a matmul in tiles", "sums of rows", "softmax", "rows in turns"])
 def test_a_missing_barrier_is_a_read_of_nothing_or_a_wrong_result(name, monkeypatch):
     tensor, opts, expected = KERNELS[name]

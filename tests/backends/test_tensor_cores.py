@@ -164,9 +164,13 @@ PRODUCTS: dict[str, tuple[tuple[int, ...], tuple[int, ...], Product, Callable]] 
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", ["PYTHON", "CUDA"])
+ON_CUDA = ("tiles that reach over", "with more before and after")
+
+
+@pytest.mark.parametrize(
+    ("device", "name"), [*[("PYTHON", name) for name in PRODUCTS], *[("CUDA", n) for n in ON_CUDA]]
+)
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", PRODUCTS)
 def test_a_warps_product_is_numpys(name, form, device):
     left, right, product, expected = PRODUCTS[name]
     a, b = (
@@ -186,9 +190,13 @@ def test_warps_of_a_block_share_panels(form, device):
     check(run_with(a.matmul(b, dtype=dtypes.float), TILED, device), exact(a) @ exact(b), form)
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "shape", [(128, 128, 128), (64, 64, 64), (70, 90, 64), (40, 33, 48), (300, 24, 32)]
+    ("form", "shape"),
+    zip(
+        [*FORMS, *FORMS],
+        [(128, 128, 128), (64, 64, 64), (70, 90, 64), (40, 33, 48), (300, 24, 32), (70, 24, 48)],
+        strict=True,
+    ),
 )
 def test_the_plan_for_tensor_cores_is_right_for_any_size(form, shape):
     rows, columns, summed = shape

@@ -255,7 +255,8 @@ def test_random_shapes_and_errors():
         Tensor.rand(2, dtype=dtypes.int32)
 
 
-def test_threefry_gives_the_published_bits():
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_threefry_gives_the_published_bits(device):
     # Random123's known answers for threefry2x32 with 20 rounds (kat_vectors): counter, key, result.
     from tinyframe.uop.node import Ops
 
@@ -264,7 +265,7 @@ def test_threefry_gives_the_published_bits():
         (0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, (0x1CB996FC, 0xBB002BE7)),
         (0x85A308D3243F6A88, 0x0370734413198A2E, (0xC4923A9C, 0x483DF7A0)),
     ]:
-        c, k = (Tensor([v], dtype=dtypes.uint64) for v in (counter, key))
+        c, k = (Tensor([v], dtype=dtypes.uint64, device=device) for v in (counter, key))
         bits = c._apply(lambda x, y: x.alu(Ops.THREEFRY, y), k)
         wanted = expected[1] << 32 | expected[0]
         assert int(evaluate(bits.uop)[0]) == wanted

@@ -119,8 +119,7 @@ def shifted(x: np.ndarray, count: np.ndarray, left: bool) -> np.ndarray:
     return np.array(out, x.dtype)
 
 
-@pytest.mark.parametrize("noopt", [0, 1])
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize(("device", "noopt"), [("CPU", 0), ("PYTHON", 1)])
 @pytest.mark.parametrize("dtype", dtypes.ints, ids=str)
 def test_shifts_by_any_count(dtype, device, noopt):
     kind = to_np_dtype(dtype)

@@ -159,9 +159,12 @@ def caches(monkeypatch):
     return lambda: (len(schedule_module._schedules), len(realize._kernels))
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+# as they are planned, and as they are written where each access is checked
+WAYS = pytest.mark.parametrize(("device", "noopt"), [("CPU", 0), ("PYTHON", 1)])
+
+
+@WAYS
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("noopt", [0, 1])
 def test_every_value_gives_numpys_result_from_the_same_kernels(name, device, noopt, caches):
     program, reference = PROGRAMS[name]
     counts = set()
@@ -285,10 +288,9 @@ def decoder(in_place: str):
     return decode, calls
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@WAYS
 @pytest.mark.parametrize("in_place", ["setitem", "assign"])
 @pytest.mark.parametrize("jit", [False, True])
-@pytest.mark.parametrize("noopt", [0, 1])
 def test_attention_over_a_cache_is_right_at_every_position(device, in_place, jit, noopt, caches):
     queries, keys, values = tokens()
     counts = set()

@@ -62,15 +62,6 @@ def test_a_wholly_unrolled_reduce_is_no_reduce_any_more():
     assert not [u for u in kernel.toposort() if u.tag == UNROLLED]
 
 
-def test_copies_of_several_stores():
-    x = numbers(40, 9)
-    t = filled(x)
-    mean = t.mean(axis=1, keepdim=True)
-    Tensor.realize(mean, centred := t - mean)
-    np.testing.assert_allclose(mean.numpy(), x.mean(1, keepdims=True), rtol=1e-6)
-    np.testing.assert_allclose(centred.numpy(), x - x.mean(1, keepdims=True), rtol=1e-5, atol=1e-6)
-
-
 # ---- lanes ---------------------------------------------------------------------------------------
 
 

@@ -327,8 +327,7 @@ VIRTUAL = {
 }
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-@pytest.mark.parametrize("plain", [0, 1])
+@pytest.mark.parametrize(("device", "plain"), [("CPU", 0), ("PYTHON", 1)])
 @pytest.mark.parametrize("name", VIRTUAL)
 def test_values_around_the_limit(name, plain, device):
     made, expected = VIRTUAL[name]

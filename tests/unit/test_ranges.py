@@ -85,22 +85,6 @@ def test_ordinary_movement_leaves_no_division(name):
     assert not [u for u in program.uops if u.op in DIVISIONS]
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_movement_moves(device):
-    x = numbers(12, 8)
-    t = filled(x, device)
-    expected = {
-        "transposed and reshaped": x.T.reshape(4, 24),
-        "padded, transposed and reshaped": np.pad(x, ((1, 1), (0, 0))).T.reshape(56, 2) + 1,
-        "heads put together": x.reshape(3, 4, 2, 4).transpose(0, 2, 1, 3).reshape(6, 16),
-        "pixels shuffled": x.reshape(2, 2, 2, 3, 4).transpose(0, 3, 1, 4, 2).reshape(12, 8),
-        "repeated inside": np.repeat(x, 5, 1) + 1,
-        "joined": np.concatenate([x, x * 2], 1),
-    }
-    for name, right in expected.items():
-        np.testing.assert_array_equal(MOVED[name](t).numpy(), right, err_msg=name)
-
-
 def test_floor_division_where_the_numerator_may_be_negative():
     x = numbers(5, 3)
     t = filled(x)

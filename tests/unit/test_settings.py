@@ -201,8 +201,7 @@ def test_import_says_it_in_one_line_and_goes_on():
     assert "SettingWarning: BEEM=2 does nothing in tinyframe: did you mean BEAM=2?" in beam
 
 
-@pytest.mark.parametrize(("name", "value"), [("DEBUG", "x"), ("JIT", "maybe"), ("CUDA", "yes"),
-                                             ("CUDA_EMULATE", "3"), ("CPU", "x87")])  # fmt: skip
+@pytest.mark.parametrize(("name", "value"), [("DEBUG", "x"), ("CPU", "x87")])
 def test_import_refuses_a_malformed_value_whoever_reads_it_later(name, value):
     done = python("import tinyframe", **{name: value})
     assert done.stderr.splitlines()[-1].startswith(f"ValueError: {name}='{value}': allowed is ")
