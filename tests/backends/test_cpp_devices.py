@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from tests import cpp_device
-from tests.every_op import edge_values, in_buffer
 from tests.gpu_sources import CASES
 from tests.kernels import filled, numbers, program_of, run_with
 from tests.reference import evaluate
-from tinyframe import Device, Tensor, dtypes
+from tinyframe import Device, Tensor
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 
 VECTOR, UPCAST, GLOBAL, LOCAL = OptOps.VECTOR, OptOps.UPCAST, OptOps.GLOBAL, OptOps.LOCAL
@@ -58,17 +57,6 @@ def test_kernels_with_opts(language, name):
     make, opts = KERNELS[name]
     tensor = make()
     np.testing.assert_array_equal(run_with(tensor, opts, language), evaluate(tensor.uop))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("dtype", [dtypes.char, dtypes.short, dtypes.int, dtypes.long], ids=repr)
-@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 4)]], ids=["numbers", "vectors"])
-def test_signed_integers_wrap_around(language, dtype, opts):
-    x = edge_values(dtype, 7)
-    t = Tensor(in_buffer(x, dtype))
-    with np.errstate(over="ignore"):
-        expected = (x * x.dtype.type(3) - x[::-1]) * x
-    np.testing.assert_array_equal(run_with((t * 3 - t.flip(0)) * t, opts, language), expected)
 
 
 def test_threads_that_wait_are_refused():

@@ -42,20 +42,14 @@ KERNELS: dict[str, Case] = {
     "rows": (X, lambda x, n: x[:n] * 2, lambda a, n: a[:n] * 2),
     "columns": (Y, lambda x, n: x[:, :n] * 2, lambda a, n: a[:, :n] * 2),
     "both": (SQUARE, lambda x, n: x[:n, :n] + 1, lambda a, n: a[:n, :n] + 1),
-    "transposed": (SQUARE, lambda x, n: x[:n].T.contiguous(), lambda a, n: a[:n].T),
     "a bound": (X, lambda x, n: x[:n].pad(((1, 0), (0, 0))), lambda a, n: np.pad(
         a[:n], ((1, 0), (0, 0)))),
     "sums of rows": (X, lambda x, n: x[:n].sum(1), lambda a, n: a[:n].sum(1)),
     "sums of so many rows": (X, lambda x, n: x[:n].sum(0), lambda a, n: a[:n].sum(0)),
     "sum of so many": (X[:, 0], lambda x, n: x[:n].sum(), lambda a, n: a[:n].sum()),
-    "largest of so many": (Y - 9, lambda x, n: x[:, :n].max(1), lambda a, n: a[:, :n].max(
-        1, initial=-np.inf)),
-    "sum of all": (SQUARE, lambda x, n: x[:n, :n].sum(), lambda a, n: a[:n, :n].sum()),
     "product": (X, lambda x, n: x[:n] @ x.T, lambda a, n: a[:n] @ a.T),
-    "product along it": (Y, lambda x, n: x[:, :n] @ x[:, :n].T, lambda a, n: a[:, :n] @ a[:, :n].T),
     "softmax of each": (X, lambda x, n: x[:n].softmax(1), lambda a, n: softmax(a[:n], 1)),
     "softmax along it": (Y, lambda x, n: x[:, :n].softmax(1), lambda a, n: softmax(a[:, :n], 1)),
-    "softmax across": (X, lambda x, n: x[:n].softmax(0), lambda a, n: softmax(a[:n], 0)),
     "places of the largest": (X, lambda x, n: x[:n].argmax(1), lambda a, n: a[:n].argmax(1)),
     "of bytes": (X.astype(np.int8), lambda x, n: x[:n] + 1, lambda a, n: a[:n] + 1),
 }  # fmt: skip

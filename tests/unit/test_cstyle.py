@@ -71,19 +71,6 @@ def test_conditions_of_different_widths_in_one_expression(wide, narrow):
     np.testing.assert_array_equal(run_with(stored, [Opt(VECTOR, 0, 8)]), evaluate(stored.uop))
 
 
-@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 8)]], ids=["numbers", "vectors"])
-def test_narrow_ints_wrap_around_at_every_step(opts):
-    x = np.arange(-128, 128, dtype=np.int8)
-    t = filled(x)
-    with np.errstate(over="ignore"):
-        expected = (x * np.int8(3) + np.int8(100)) // 7 > -(x // 2)
-    np.testing.assert_array_equal(run_with((t * 3 + 100) // 7 > -(t // 2), opts), expected)
-    u = filled(x.view(np.uint8))
-    np.testing.assert_array_equal(
-        run_with((u + 200) < u, opts), (x.view(np.uint8) + np.uint8(200)) < x.view(np.uint8)
-    )
-
-
 # ---- constants -----------------------------------------------------------------------------------
 
 
@@ -159,29 +146,10 @@ def test_reversed_elements_are_gathered():
     np.testing.assert_array_equal(run_with(t.flip(0) * 2, [Opt(VECTOR, 0, 4)]), x[::-1] * 2)
 
 
-def test_a_load_is_guarded_where_it_may_be_out_of_range():
-    body = body_of(source_of(on_buffer(5, 6).pad(((1, 0), (0, 2))).contiguous(), []))
-    (load,) = re.findall(r"float val0 = (.*);", body)
-    assert re.fullmatch(r"\(.*\) \? data1\[.*\] : 0", load)
-    assert "if" not in body
-
-
 def test_a_store_is_guarded_by_an_if():
     x = on_buffer(6)
     body = body_of(source_of(x.assign(x + 1), [Opt(OptOps.UPCAST, 0, 4)]))
     assert body.count("if (") == 2
-
-
-def test_bools_in_memory_are_bytes_of_0_and_1():
-    x = np.arange(-8, 29)
-    t = filled(x.astype(np.float32))
-    result = (t > 3) | (t < -2)
-    found = run_with(result, [Opt(VECTOR, 0, 16)])
-    np.testing.assert_array_equal(found.view(np.uint8), ((x > 3) | (x < -2)).astype(np.uint8))
-    flags = filled(found)
-    np.testing.assert_array_equal(
-        run_with(flags.where(t, 0), [Opt(VECTOR, 0, 16)]), np.where(found, x, 0)
-    )
 
 
 # ---- the text ------------------------------------------------------------------------------------

@@ -133,11 +133,3 @@ def test_a_stage_becomes_stores_into_scratch_memory_of_its_own():
     for stage in ops_in(flat, Ops.STAGE):
         assert stage.src[0].op is Ops.STORE
         assert stage.arg is AddrSpace.LOCAL
-
-
-def test_small_indices_are_32_bit_and_large_ones_64():
-    small = program_of(on_buffer(100, 100).T.contiguous(), []).uops
-    large = program_of(on_buffer(1 << 16, 1 << 16)[5:7, 5:7].contiguous(), []).uops
-    assert dtypes.long not in {u.dtype for u in small}
-    loaded = next(u for u in large if u.op is Ops.LOAD)
-    assert loaded.src[0].src[2].dtype is dtypes.long

@@ -374,18 +374,6 @@ def test_what_is_transposed_is_done_in_blocks():
     assert opts_of(on_buffer(5, 64).T.contiguous())[:1] != blocks[:1]  # no block of 16 there
 
 
-@pytest.mark.parametrize("shape", [(64, 48), (37, 53), (16, 100), (129, 17)])
-def test_what_is_done_in_blocks_is_right(shape):
-    x, y = numbers(*shape), numbers(*shape[::-1], seed=1)
-    np.testing.assert_array_equal(filled(x).T.contiguous().numpy(), x.T)
-    np.testing.assert_array_equal((filled(x) + filled(y).T).numpy(), x + y.T)
-
-
-def test_all_reductions_of_a_row_have_vectors_too():
-    program = compiled(on_buffer(64, 48).softmax())
-    assert sizes(program.opts, OptOps.VECTOR) == [16, 16, 16]
-
-
 def test_lanes_are_those_of_the_widest_type():
     assert opts_of(on_buffer(4096, dtype=dtypes.double) + 1)[0] == Opt(OptOps.VECTOR, 0, 8)
     assert opts_of(on_buffer(4096, dtype=dtypes.int8) + 1)[0] == Opt(OptOps.VECTOR, 0, 64)
@@ -411,33 +399,6 @@ def test_threads_only_where_there_is_work_for_them():
     product = on_buffer(512, 512) @ on_buffer(512, 512)
     assert OptOps.THREAD in [o.op for o in opts_of(product)]
     assert OptOps.THREAD not in [o.op for o in opts_of(product, ONE_CORE)]
-
-
-GRAPHS = {
-    "matmul": lambda: on_buffer(100, 70) @ on_buffer(70, 130),
-    "small matmul": lambda: on_buffer(3, 5) @ on_buffer(5, 2),
-    "batched matmul": lambda: on_buffer(4, 33, 20) @ on_buffer(4, 20, 50),
-    "transposed matmul": lambda: on_buffer(70, 100).T @ on_buffer(130, 70).T,
-    "matrix times vector": lambda: on_buffer(100, 70) @ on_buffer(70),
-    "softmax": lambda: on_buffer(40, 33).softmax(),
-    "column sum": lambda: on_buffer(200, 150).sum(axis=0),
-    "sum": lambda: on_buffer(2000).sum(),
-    "one element": lambda: on_buffer(1) + 1,
-    "transposed": lambda: on_buffer(100, 70).T.contiguous(),
-    "padded": lambda: on_buffer(30, 20).pad(((1, 1), (2, 2))).exp() + 1,
-    "ints": lambda: on_buffer(100, 7, dtype=dtypes.int8).sum(axis=1),
-}
-
-
-@pytest.mark.parametrize(
-    "target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one core", "no vectors"]
-)
-@pytest.mark.parametrize("name", GRAPHS)
-def test_every_choice_is_legal(name, target):
-    for kernel in kernels_of(GRAPHS[name]()):
-        program = get_program(kernel, CStyleLanguage(target))
-        again = get_program(kernel, CStyleLanguage(target), program.opts)
-        assert again.src == program.src
 
 
 @pytest.mark.parametrize("size", [256, 240, 251])
