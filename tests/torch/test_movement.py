@@ -13,6 +13,7 @@ from tinyframe import Tensor
 
 F = torch.nn.functional
 
+
 @given(data=st.data())
 def test_split_and_chunk_cut_where_pytorch_does(data):
     n, size = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 5))

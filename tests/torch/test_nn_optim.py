@@ -205,33 +205,16 @@ def test_clipping_by_norm_agrees_with_pytorch(max_norm, norm_type):
 # ---- schedules -----------------------------------------------------------------------------------
 
 SCHEDULERS = torch.optim.lr_scheduler
-SCHEDULES = {
-    "StepLR": (lr.StepLR, SCHEDULERS.StepLR, {"step_size": 4, "gamma": 0.3}),
-    "MultiStepLR": (lr.MultiStepLR, SCHEDULERS.MultiStepLR, {"milestones": [3, 9], "gamma": 0.2}),
-    "LinearLR": (lr.LinearLR, SCHEDULERS.LinearLR, {"start_factor": 0.1, "total_iters": 7}),
-    "CosineAnnealingLR": (
-        lr.CosineAnnealingLR,
-        SCHEDULERS.CosineAnnealingLR,
-        {"T_max": 15, "eta_min": 0.01},
-    ),
-    "OneCycleLR": (
-        lr.OneCycleLR,
-        SCHEDULERS.OneCycleLR,
-        {"max_lr": 2.0, "total_steps": 21},
-    ),
-    "OneCycleLR linear": (
-        lr.OneCycleLR,
-        SCHEDULERS.OneCycleLR,
-        {
-            "max_lr": 2.0,
-            "total_steps": 21,
-            "pct_start": 0.45,
-            "anneal_strategy": "linear",
-            "div_factor": 10.0,
-            "final_div_factor": 100.0,
-        },
-    ),
-}
+LINEAR = {"pct_start": 0.45, "anneal_strategy": "linear", "div_factor": 10.0,
+          "final_div_factor": 100.0}  # fmt: skip
+SCHEDULES = [
+    ("StepLR", {"step_size": 4, "gamma": 0.3}),
+    ("MultiStepLR", {"milestones": [3, 9], "gamma": 0.2}),
+    ("LinearLR", {"start_factor": 0.1, "total_iters": 7}),
+    ("CosineAnnealingLR", {"T_max": 15, "eta_min": 0.01}),
+    ("OneCycleLR", {"max_lr": 2.0, "total_steps": 21}),
+    ("OneCycleLR", {"max_lr": 2.0, "total_steps": 21, **LINEAR}),
+]
 
 
 def assert_rates_agree(ours, theirs, steps=20):
@@ -250,33 +233,19 @@ def assert_rates_agree(ours, theirs, steps=20):
             expected.step()
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_twenty_rates_of_a_schedule_are_those_of_pytorch(name):
-    ours, theirs, options = SCHEDULES[name]
+@pytest.mark.parametrize(("name", "options"), SCHEDULES)
+def test_twenty_rates_of_a_schedule_are_those_of_pytorch(name, options):
+    ours, theirs = getattr(lr, name), getattr(SCHEDULERS, name)
     assert_rates_agree(lambda o: ours(o, **options), lambda o: theirs(o, **options))
 
 
 def test_one_schedule_after_another_agrees_with_pytorch():
-    assert_rates_agree(
-        lambda o: lr.SequentialLR(
-            o,
-            [
-                lr.LinearLR(o, 0.1, 1.0, 5),
-                lr.CosineAnnealingLR(o, 10),
-                lr.StepLR(o, 2, 0.5),
-            ],
-            [5, 13],
-        ),
-        lambda o: SCHEDULERS.SequentialLR(
-            o,
-            [
-                SCHEDULERS.LinearLR(o, 0.1, 1.0, 5),
-                SCHEDULERS.CosineAnnealingLR(o, 10),
-                SCHEDULERS.StepLR(o, 2, 0.5),
-            ],
-            [5, 13],
-        ),
-    )
+    def three(kinds, optimizer):
+        parts = [kinds.LinearLR(optimizer, 0.1, 1.0, 5), kinds.CosineAnnealingLR(optimizer, 10),
+                 kinds.StepLR(optimizer, 2, 0.5)]  # fmt: skip
+        return kinds.SequentialLR(optimizer, parts, [5, 13])
+
+    assert_rates_agree(lambda o: three(lr, o), lambda o: three(SCHEDULERS, o))
 
 
 CYCLED = [
