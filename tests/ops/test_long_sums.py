@@ -121,7 +121,7 @@ def test_nested_sums_in_one_kernel_are_no_worse(noopt):
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float32, *NARROW], ids=str)
-@pytest.mark.parametrize("size", [1000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("size", [1000, 1_000_000])
 def test_softmax_of_a_long_row_adds_up_to_one(size, dtype):
     x = (filled(np.random.default_rng(0).random(size, dtype=np.float32)) - 0.5).cast(dtype)
     a = values_of(x.realize())
