@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from tests.against_torch import random
 from tests.values import assert_close
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import get_state_dict, load_state_dict
-
-
-def random(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(np.float32)
 
 
 def ours_with_the_weights_of(layer, theirs):

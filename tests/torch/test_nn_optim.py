@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.against_torch import random
 from tests.values import assert_close
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn import lr, optim
@@ -14,10 +15,6 @@ OURS = {
     name: getattr(optim, name)
     for name in ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad", "Muon")
 }
-
-
-def random(*shape: int, seed: int = 0, dtype=np.float32) -> np.ndarray:
-    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(dtype)
 
 
 def torch_options(options: dict) -> dict:

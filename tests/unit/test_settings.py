@@ -51,13 +51,6 @@ def test_without_anything_set_each_setting_has_its_default():
     assert isinstance(defaults["TINYFRAME_DATA"], Path)
 
 
-def test_the_names_of_the_design_are_there():
-    names = """DEBUG VIZ VIZ_TRACE BEAM NOOPT JIT SPEC RELAXED TF32 DEVICE CPU CLANG CL OPENCL GPU
-               CUDA NV WEBGPU PYTHON NULL CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE
-               TINYFRAME_DATA TINYFRAME_CFLAGS NO_COLOR"""
-    assert set(names.split()) == set(rows())
-
-
 def test_the_environment_is_read_at_each_use(monkeypatch):
     assert settings.DEBUG == 0
     os.environ["DEBUG"] = "2"
