@@ -33,6 +33,12 @@ SETTINGS = [
     for flags in (PI_5, PI_4)
 ]
 
+# in vectors, and as numbers
+each_setting = pytest.mark.parametrize(
+    ("settings", "noopt"),
+    [pytest.param(*param.values, n % 2, id=param.id) for n, param in enumerate(SETTINGS)],
+)
+
 
 @pytest.fixture(autouse=True)
 def on_arm64():
@@ -103,8 +109,7 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(np.signbit(got)[is_number], np.signbit(expected)[is_number])
 
 
-@pytest.mark.parametrize("noopt", [0, 1], ids=["vectors", "numbers"])
-@pytest.mark.parametrize("settings", SETTINGS)
+@each_setting
 @pytest.mark.parametrize(
     ("dtype", "reference"), [(dtypes.half, np.float16), (dtypes.bfloat16, ml_dtypes.bfloat16)]
 )
@@ -117,8 +122,7 @@ def test_every_half_is_converted_as_numpy_does(settings, noopt, dtype, reference
              FLOATS.astype(reference).astype(np.float32))  # fmt: skip
 
 
-@pytest.mark.parametrize("noopt", [0, 1], ids=["vectors", "numbers"])
-@pytest.mark.parametrize("settings", SETTINGS)
+@each_setting
 def test_arithmetic_on_halves_is_rounded_once(settings, noopt):
     """Each operation alone: what is exact in float32 is rounded to a half, as NumPy does."""
     rng = np.random.default_rng(0)

@@ -19,6 +19,8 @@ from tinyframe.codegen.optimize.loops import Opt, OptOps
 
 VECTOR, UPCAST, GLOBAL, LOCAL = OptOps.VECTOR, OptOps.UPCAST, OptOps.GLOBAL, OptOps.LOCAL
 LANGUAGES = list(cpp_device.DEVICES)
+
+
 @pytest.fixture(autouse=True)
 def devices(monkeypatch) -> None:
     for name, device in cpp_device.DEVICES.items():

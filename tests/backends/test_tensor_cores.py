@@ -114,23 +114,6 @@ def test_each_thread_gives_and_gets_what_the_instruction_asks_for(form):
     assert sorted(permuted) == sorted(permuted.values()) == list(range(mma.depth(form)))
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_threads_have_each_element(form):
-    lanes, rng = range(mma.THREADS), np.random.default_rng(0)
-    a, b = rng.normal(size=(16, mma.depth(form))), rng.normal(size=(mma.depth(form), 8))
-    runs = range(mma.run(form))
-    given = [
-        ([a[mma.place_of_a(form, t, row, n)] for row in range(2) for n in runs],
-         [b[mma.place_of_b(form, t, n)] for n in runs])
-        for t in lanes
-    ]  # fmt: skip
-    found = np.full((16, 8), np.nan)
-    for t in lanes:
-        for n, x in enumerate(mma.results(form, t, given)):
-            found[mma.place_of_result(t, n)] = x
-    np.testing.assert_allclose(found, a @ b, rtol=1e-12)
-
-
 def test_tf32_has_ten_digits_and_rounds_ties_away_from_zero():
     digit = 2.0**-10
     for x, rounded in {

@@ -227,14 +227,6 @@ def test_a_panel_is_made_only_if_many_rows_read_it():
     assert sizes(many, OptOps.STAGE) == [2]
 
 
-@pytest.mark.parametrize("size", [1000, 1023, 1025])
-def test_sizes_that_do_not_divide_have_the_same_inner_loop(size):
-    program = compiled(on_buffer(size, size) @ on_buffer(size, size))
-    inner = inner_loop(program)
-    assert "?" not in inner
-    assert "if" not in inner
-
-
 def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_condition():
     x, w = on_buffer(4, 32, 28, 28), on_buffer(64, 32, 3, 3)
     windows = x.pad(((0, 0), (0, 0), (1, 1), (1, 1))).uop.window(2, 3).window(3, 3)

@@ -55,17 +55,6 @@ def test_what_a_graph_becomes_is_on_real_buffers():
     assert var_vals == {}
 
 
-def test_there_is_nothing_to_run_for_what_is_there():
-    t = filled(numbers(3, 4))
-    assert schedule_of(t, t.T, t.reshape(12)) == []
-    assert create_schedule(UOp.sink()) == ([], {}, {})
-
-
-def test_a_value_that_is_asked_for_twice_is_computed_once():
-    y = filled(numbers(3)) + 1
-    assert len(schedule_of(y, y, y.reshape(3, 1))) == 1
-
-
 def test_a_view_and_what_it_is_a_view_of_are_realized_together():
     y = filled(numbers(3, 4)) + 1
     turned, part = y.T, y[1:]
@@ -81,21 +70,6 @@ def test_an_expanded_result_is_stored_once_for_each_value():
     assert y.uop.base.op is Ops.BUFFER
     assert y.uop.base.arg == 3
     np.testing.assert_array_equal(y.numpy()[:, 999:], numbers(3, 1) + 1)
-
-
-def test_tensors_that_share_a_graph_share_the_result():
-    a = filled(numbers(4)) + 1
-    b = a * 2
-    twin = Tensor(b.uop)
-    b.realize()
-    assert twin.uop is b.uop
-
-
-def test_constants_need_no_kernel_until_they_are_stored():
-    c = Tensor.full((3, 4), 2.0)
-    assert c.schedule() == []
-    assert len(kernels_of(c.contiguous())) == 1
-    assert c.tolist() == [[2.0] * 4] * 3
 
 
 # ---- kernelize ----------------------------------------------------------------------------------
@@ -323,15 +297,6 @@ def test_intermediate_results_share_memory():
     }
     # the input, the output, and two in turn
     assert len(new) == 4
-
-
-def test_memory_that_is_shared_holds_what_is_needed():
-    x, weights = numbers(16, 16), [np.sign(numbers(16, 16, seed=n)) for n in range(8)]
-    tensors = [filled(w) for w in weights]
-    result = layers(filled(x), tensors)
-    for w in weights:
-        x = np.maximum(x @ w, 0)
-    np.testing.assert_array_equal(result.numpy(), x)
 
 
 def new_buffers(*sizes: int) -> list[UOp]:
