@@ -16,13 +16,13 @@ from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
     LOCAL,
-    SOFTMAX,
     SPLIT,
     STAGE,
     TILED,
     UNROLL,
     graphs,
     random_opts,
+    shared_work,
 )
 from tests.kernels import filled, kernel_of, numbers, on_buffer, run_with, schedule_of
 from tinyframe import Device, Tensor, dtypes
@@ -101,16 +101,9 @@ def without_barrier(which: int) -> Callable[[list[UOp]], list[UOp]]:
     return lambda uops: [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
 
 
-@pytest.mark.parametrize("name", ["matmul", "row sum", "softmax", "rows in turns"])
+@pytest.mark.parametrize("name", shared_work("CPU"))
 def test_a_result_is_wrong_without_any_one_of_the_barriers(name, monkeypatch):
-    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
-    e = np.exp(x - x.max(1, keepdims=True))
-    tensor, opts, expected = {
-        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
-        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
-        "softmax": (lambda: data(x).softmax(), SOFTMAX, e / e.sum(1, keepdims=True)),
-        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
-    }[name]
+    tensor, opts, expected = shared_work("BLOCKS")[name]
     count = barriers(program_of(tensor(), opts))
     assert count == {"matmul": 2, "row sum": 1, "softmax": 2, "rows in turns": 2}[name]
     np.testing.assert_allclose(run(tensor(), opts), expected, rtol=1e-6)

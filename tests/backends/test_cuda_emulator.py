@@ -15,11 +15,10 @@ from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
     LOCAL,
-    SOFTMAX,
-    TILED,
     VECTOR,
     graphs,
     random_opts,
+    shared_work,
 )
 from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with
 from tinyframe import Device, Tensor, dtypes
@@ -110,16 +109,9 @@ def without_barrier(uops: list[UOp], which: int) -> list[UOp]:
     return [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
 
 
-@pytest.mark.parametrize("name", ["matmul", "row sum", "softmax", "rows in turns"])
+@pytest.mark.parametrize("name", shared_work("CPU"))
 def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatch):
-    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
-    e = np.exp(x - x.max(1, keepdims=True))
-    tensor, opts, expected = {
-        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
-        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
-        "softmax": (lambda: data(x).softmax(), SOFTMAX, e / e.sum(1, keepdims=True)),
-        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
-    }[name]
+    tensor, opts, expected = shared_work("CUDA")[name]
     program = program_of(tensor(), opts, "CUDA")
     barriers = [u.arg for u in program.uops if u.op is Ops.BARRIER]
     assert barriers

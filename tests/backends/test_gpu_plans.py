@@ -12,6 +12,7 @@ import pytest
 
 from tests.fuzz.programs import check, random_program
 from tests.kernels import filled, numbers, run_with, schedule_of
+from tests.reference import softmax
 from tests.values import computed
 from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Device, Tensor, thresholds
@@ -26,11 +27,6 @@ from tinyframe.uop.node import Ops, UOp
 def device(request, monkeypatch) -> Iterator[str]:
     yield with_blocks(request.param, monkeypatch)
     gc.collect()
-
-
-def softmax(x: np.ndarray, axis: int = 1) -> np.ndarray:
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
 
 
 def normalized(x: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from tests.backends.test_blocks import without_barrier
 from tests.gpu_device import TARGET
 from tests.gpu_kernels import SOFTMAX, SUM_OF_ROWS, TILED
 from tests.kernels import filled, numbers, on_buffer, run_with, schedule_of
+from tests.reference import softmax
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
@@ -33,11 +34,6 @@ def blocks(monkeypatch) -> None:
 
 def data(array: np.ndarray) -> Tensor:
     return filled(array, "PYTHON")
-
-
-def softmax(x: np.ndarray) -> np.ndarray:
-    e = np.exp(x - x.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
 
 
 X, Y, Z = numbers(17, 19), numbers(19, 18, seed=1), numbers(40, 17, seed=2)

@@ -12,6 +12,7 @@ import pytest
 
 from tests import devices
 from tests.kernels import filled, kernel_of, kernels_of, numbers, program_of
+from tests.reference import softmax
 from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Device, Tensor, TinyJit, UOp
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
@@ -28,11 +29,6 @@ N = UOp.variable("n", 0, MOST)
 def device(request, monkeypatch) -> Iterator[str]:
     yield request.param if request.param in OTHERS else with_blocks(request.param, monkeypatch)
     gc.collect()
-
-
-def softmax(a: np.ndarray, axis: int) -> np.ndarray:
-    e = np.exp(a - a.max(axis, keepdims=True, initial=-99))
-    return e / e.sum(axis, keepdims=True)
 
 
 # name -> what is computed of a Tensor and a size (of a BIND, or an int), and of an array

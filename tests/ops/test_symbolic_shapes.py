@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.reference import softmax
 from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.errors import AssignError, ShapeError
@@ -16,11 +17,6 @@ from tinyframe.run import realize
 X = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
 W = np.random.default_rng(1).standard_normal((6, 3)).astype(np.float32)
 ROWS, COLUMNS = Variable("rows", 1, 4), Variable("columns", 1, 6)
-
-
-def softmax(x, axis):
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
 
 
 def causal_attention(x):
