@@ -1,7 +1,7 @@
 """More than 2**31 elements in memory, on the CPU device: what indices of 32 bits would get wrong.
 
-The input is zeros that nobody has touched, so it takes next to no memory; the sum of it and a
-number takes 2 GB. See tests/unit/test_large_sizes.py for what needs no memory.
+The input is zeros that nobody has touched, so it takes next to no memory. What is written beyond
+that many is tested by its program, in tests/unit/test_large_sizes.py.
 """
 
 from __future__ import annotations
