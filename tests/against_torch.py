@@ -20,6 +20,10 @@ def normal(seed: int, *shape: int) -> np.ndarray:
     return (spread + rng.uniform(-0.05, 0.05, spread.shape)).reshape(shape).astype(np.float32) / 4
 
 
+def random(*shape: int, seed: int = 0, dtype: type = np.float32) -> np.ndarray:
+    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(dtype)
+
+
 seeds = st.integers(0, 10**6)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.gpu_sources import TILED as TILED
 from tests.kernels import filled, numbers
+from tests.reference import softmax
 from tinyframe import Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.renderer import Target
@@ -82,6 +83,21 @@ def cases(
             [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
             lambda: x.max(1),
         ),
+    }
+
+
+def shared_work(device: str) -> dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]]:
+    """Kernels that are wrong without any of their barriers."""
+    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
+
+    def data(array: np.ndarray) -> Tensor:
+        return filled(array, device)
+
+    return {
+        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
+        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
+        "softmax": (lambda: data(x).softmax(), SOFTMAX, softmax(x)),
+        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
     }
 
 

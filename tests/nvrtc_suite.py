@@ -27,7 +27,7 @@ from tinyframe.uop.node import UOp
 ARCHITECTURES = ("compute_80", "compute_90")
 MOST_KERNELS = 100  # of one program
 
-_compiled: set[str] = set()  # sources: one that several files of tests ask for is compiled once
+_compiled: set[str] = set()  # forms: what several files of tests ask for is compiled once
 
 
 class Refused(AssertionError):
@@ -69,7 +69,7 @@ def compile_all(asts: Sequence[UOp], asked_by: str) -> Counted:
     """PTX of each kernel for each of the ARCHITECTURES. Refused names the kernel, who asked for it,
     and what NVRTC says of it."""
     programs, left_out = _programs(asts, asked_by)
-    new = {p.src: p for p in programs if p.src not in _compiled}
+    new = {form(p): p for p in programs if form(p) not in _compiled}
     counted = Counted(len(new), len(programs) - len(new), left_out)
     for header in ("", HALF_HEADER):  # apart, so that no kernel has it from another one
         alike = [p for p in new.values() if (HALF_HEADER in p.src) == bool(header)]
@@ -82,6 +82,12 @@ def compile_all(asts: Sequence[UOp], asked_by: str) -> Counted:
                 _compile(part, header, architecture, f"{asked_by} ({counted})")
     _compiled.update(new)
     return counted
+
+
+def form(program: ProgramSpec) -> str:
+    """The source without its own name and its numbers, which no compiler refuses it for."""
+    text = re.sub(rf"\b{program.function}\b", "k", program.src)
+    return re.sub(r"(?<![\w.])\d+(\.\d*)?(e[+-]?\d+)?", "0", text)
 
 
 def _programs(asts: Sequence[UOp], asked_by: str) -> tuple[list[ProgramSpec], int]:

@@ -15,6 +15,12 @@ from tinyframe.dtype import DType, bf16_to_f32, dtypes, f32_to_bf16, to_np_dtype
 from tinyframe.uop.node import Ops, UOp
 
 
+def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    """By its formula."""
+    e = np.exp(x - x.max(axis, keepdims=True, initial=-math.inf))
+    return e / e.sum(axis, keepdims=True)
+
+
 def np_dtype(dtype: DType) -> np.dtype:
     """NumPy's dtype; bfloat16 is held as float32, rounded after every step."""
     return to_np_dtype(dtype) or np.dtype(np.float32)

@@ -16,13 +16,13 @@ from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
     LOCAL,
-    SOFTMAX,
     SPLIT,
     STAGE,
     TILED,
     UNROLL,
     graphs,
     random_opts,
+    shared_work,
 )
 from tests.kernels import filled, kernel_of, numbers, on_buffer, run_with, schedule_of
 from tinyframe import Device, Tensor, dtypes
@@ -35,7 +35,6 @@ from tinyframe.codegen.optimize.loops import (
     apply_opts,
 )
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.run.kernel import CompiledKernel
 from tinyframe.uop.node import Ops, UOp, length
 
 
@@ -102,16 +101,9 @@ def without_barrier(which: int) -> Callable[[list[UOp]], list[UOp]]:
     return lambda uops: [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
 
 
-@pytest.mark.parametrize("name", ["matmul", "row sum", "softmax", "rows in turns"])
+@pytest.mark.parametrize("name", shared_work("CPU"))
 def test_a_result_is_wrong_without_any_one_of_the_barriers(name, monkeypatch):
-    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
-    e = np.exp(x - x.max(1, keepdims=True))
-    tensor, opts, expected = {
-        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
-        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
-        "softmax": (lambda: data(x).softmax(), SOFTMAX, e / e.sum(1, keepdims=True)),
-        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
-    }[name]
+    tensor, opts, expected = shared_work("BLOCKS")[name]
     count = barriers(program_of(tensor(), opts))
     assert count == {"matmul": 2, "row sum": 1, "softmax": 2, "rows in turns": 2}[name]
     np.testing.assert_allclose(run(tensor(), opts), expected, rtol=1e-6)
@@ -142,27 +134,6 @@ def test_a_program_says_how_many_blocks_and_threads_it_wants():
     assert program.local_size == (8, 4, 1)
     specials = {u.arg for u in program.uops if u.op is Ops.SPECIAL}
     assert specials == {("gidx0", 10), ("gidx1", 6), ("lidx0", 8), ("lidx1", 4)}
-
-
-def test_a_grid_may_be_as_large_as_a_variable_says():
-    x = numbers(30)
-    n = UOp.variable("n", 1, 30)
-    t = data(x)[: n.bind(7)] * 2
-    (item,) = schedule_of(t)
-    spec = get_program(item.ast, Device["BLOCKS"].renderer, [Opt(GLOBAL, 0)])
-    assert isinstance(spec.global_size[0], UOp)
-    device = Device["BLOCKS"]
-    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
-    assert kernel.sizes({n: 7}) == ((7, 1, 1), (1, 1, 1))
-    for buffer in item.bufs:
-        buffer.ensure_allocated()
-    kernel(item.bufs, {n: 7})
-    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 2)
-
-
-def test_a_tensor_is_computed_on_such_a_device_without_any_opts():
-    x = numbers(5, 6)
-    np.testing.assert_array_equal(((data(x) + 1) @ data(x.T)).numpy(), (x + 1) @ x.T)
 
 
 # ---- what is refused, and why --------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import os
 import shutil
@@ -90,13 +89,6 @@ def test_a_source_may_begin_with_a_flag_that_it_needs(compiler, monkeypatch):
     assert out.numpy().tolist() == [1, 0, 1, 1]
     compiler.compile(WRAPS)
     assert "-fwrapv" not in commands[-1]
-
-
-def test_wait_gives_seconds_and_without_it_nothing(compiler):
-    runner = ClangRunner("E_4", compiler.compile(ADD))
-    buf = Buffer("CPU", 4, dtypes.float)
-    assert runner(buf._buf, buf._buf, vals=(0, 0)) is None
-    assert runner(buf._buf, buf._buf, vals=(0, 0), wait=True) > 0
 
 
 def test_a_warm_cache_starts_no_process(compiler, monkeypatch):
@@ -508,10 +500,3 @@ def test_the_device_follows_settings_as_they_are_now():
         assert device.renderer.target.threads == 7
     assert device.compiler is compiler
     assert device.renderer is renderer
-
-
-def test_extra_flags_reach_the_compiler():
-    with Context(TINYFRAME_CFLAGS="-DTHREE=3"):
-        lib = Device["CPU"].compiler.compile("int three(void) { return THREE; }")
-    assert clang.load_library(lib).three() == 3
-    assert isinstance(clang.load_library(lib), ctypes.CDLL)

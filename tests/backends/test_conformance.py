@@ -44,18 +44,9 @@ for row in {OF_ITS_PARTS}:
 """
 
 
-@pytest.mark.parametrize("form", ["in order", "by name"])
-def test_the_backend_of_the_readme_passes(form, tmp_path):
-    given = "MyAllocator(), CStyleLanguage(), MyCompiler(), MyRunner"
-    by_name = "allocator=MyAllocator(), compiler=MyCompiler(), runtime=MyRunner"
-    assert given in SKELETON
-    text = SKELETON if form == "in order" else SKELETON.replace(given, by_name)
-    (tmp_path / "my_backend.py").write_text(text)
-    if form == "in order":
-        done = run_in(tmp_path, "-c", EACH)
-    else:
-        done = run_in(tmp_path, *PROGRAM, "--module", "my_backend", "MY", "--only", "matmul")
-        assert "Everything is right." in done.stdout
+def test_the_backend_of_the_readme_passes(tmp_path):
+    (tmp_path / "my_backend.py").write_text(SKELETON)
+    done = run_in(tmp_path, "-c", EACH)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " NO" not in done.stdout.partition("\n\n")[2]
 

@@ -11,54 +11,20 @@ import numpy as np
 import pytest
 
 from tests import cpp_device
-from tests.every_op import EVERY_DTYPE, RELATIVE, SIZE, check_every_op, edge_values, in_buffer
 from tests.gpu_sources import CASES
 from tests.kernels import filled, numbers, program_of, run_with
 from tests.reference import evaluate
-from tests.values import array_of
-from tinyframe import Context, Device, Tensor, Variable, dtypes
+from tinyframe import Device, Tensor
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.uop.node import Ops
 
 VECTOR, UPCAST, GLOBAL, LOCAL = OptOps.VECTOR, OptOps.UPCAST, OptOps.GLOBAL, OptOps.LOCAL
 LANGUAGES = list(cpp_device.DEVICES)
-IN_LANGUAGES = [
-    (language, dtype)
-    for language in LANGUAGES
-    for dtype in EVERY_DTYPE
-    if dtype not in cpp_device.WITHOUT[language]
-]
-each_dtype = pytest.mark.parametrize("language, dtype", IN_LANGUAGES)
-each_width = pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 4)]], ids=["numbers", "vectors"])
 
 
 @pytest.fixture(autouse=True)
 def devices(monkeypatch) -> None:
     for name, device in cpp_device.DEVICES.items():
         monkeypatch.setitem(Device._devices, name, device)
-
-
-@each_width
-@each_dtype
-def test_every_op(language, dtype, opts):
-    check_every_op(dtype, opts, language, cpp_device.WITHOUT[language])
-
-
-@each_width
-@each_dtype
-def test_every_reduce(language, dtype, opts):
-    values = (
-        edge_values(dtype, 5)
-        if not dtypes.is_float(dtype)
-        else array_of(numbers(SIZE) / 4 + 1.25, dtype)
-    )
-    x = Tensor(in_buffer(values, dtype))
-    for op in (Ops.ADD, Ops.MUL, Ops.MAX):
-        y = Tensor(x.uop.reduce_axis(op, (0,)))
-        found, expected = run_with(y, opts, language), evaluate(y.uop)
-        tolerance = 40 * RELATIVE.get(dtype, 0)
-        np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), tolerance,
-                                   err_msg=f"{op}")  # fmt: skip
 
 
 def bools() -> Tensor:
@@ -93,39 +59,6 @@ def test_kernels_with_opts(language, name):
     make, opts = KERNELS[name]
     tensor = make()
     np.testing.assert_array_equal(run_with(tensor, opts, language), evaluate(tensor.uop))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_tensor_is_computed_on_such_a_device(language):
-    x, y = numbers(9, 13), numbers(13, 11, seed=1)
-    with Context(NOOPT=1):  # the plans for GPUs share panels, and here threads run one by one
-        a, b = Tensor(x, device=language), Tensor(y, device=language)
-        np.testing.assert_array_equal((a @ b).relu().numpy(), np.maximum(x @ y, 0))
-        rows = Tensor([3, 0, 8], device=language)
-        np.testing.assert_array_equal(a[rows].numpy(), x[[3, 0, 8]])
-        e = np.exp(x - x.max(1, keepdims=True))
-        np.testing.assert_allclose(a.softmax().numpy(), e / e.sum(1, keepdims=True), rtol=1e-6)
-        np.testing.assert_array_equal((a > b.sum() - 1).any(1).numpy(), (x > y.sum() - 1).any(1))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_value_of_a_variable_arrives(language):
-    x = numbers(30)
-    n = Variable("n", 1, 30)
-    for value in (7, 30, 1):
-        found = Tensor(x, device=language).realize()[: n.bind(value)].sum().item()
-        assert found == x[:value].sum()
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("dtype", [dtypes.char, dtypes.short, dtypes.int, dtypes.long], ids=repr)
-@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 4)]], ids=["numbers", "vectors"])
-def test_signed_integers_wrap_around(language, dtype, opts):
-    x = edge_values(dtype, 7)
-    t = Tensor(in_buffer(x, dtype))
-    with np.errstate(over="ignore"):
-        expected = (x * x.dtype.type(3) - x[::-1]) * x
-    np.testing.assert_array_equal(run_with((t * 3 - t.flip(0)) * t, opts, language), expected)
 
 
 def test_threads_that_wait_are_refused():

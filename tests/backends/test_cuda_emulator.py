@@ -11,27 +11,22 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
-from tests.every_op import EVERY_DTYPE, check_every_op
 from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
     LOCAL,
-    SOFTMAX,
-    TILED,
     VECTOR,
     graphs,
     random_opts,
+    shared_work,
 )
-from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with, schedule_of
-from tinyframe import Device, Tensor, TinyJit, dtypes
-from tinyframe.codegen import get_program
+from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with
+from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError, NoCompiler
-from tinyframe.renderer.cuda import CUDALanguage
-from tinyframe.renderer.program_text import Writer, infix
+from tinyframe.renderer.program_text import Writer
 from tinyframe.run import search
-from tinyframe.run.kernel import CompiledKernel
 from tinyframe.run.realize import record_runs
 from tinyframe.runtime import cuda_emulator
 from tinyframe.runtime.cuda_emulator import (
@@ -90,23 +85,6 @@ def test_only_the_thread_that_stores_a_result_reads_what_it_overwrites():
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]
 
 
-@pytest.mark.parametrize(
-    "dtype", [d for d in dtypes.all if d not in (dtypes.bool, dtypes.bfloat16)], ids=str
-)
-def test_vectors_of_each_dtype(dtype):
-    x = np.arange(64) % 50
-    tensor = data(x).cast(dtype).realize()
-    opts = [Opt(VECTOR, 0, 4 if dtype.itemsize <= 4 else 2), *VECTORS[1:]]
-    assert "reinterpret_cast" in program_of(tensor + 1, opts, "CUDA").src
-    np.testing.assert_array_equal(run(tensor + 1, opts), x + 1)
-
-
-@pytest.mark.parametrize("opts", [[], VECTORS], ids=["one thread", "threads and vectors"])
-@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=str)
-def test_every_op(dtype, opts):
-    check_every_op(dtype, opts, "CUDA")
-
-
 def test_every_float16_and_roundings_to_it():
     every = np.arange(1 << 16).astype(np.uint16).view(np.float16)
     widened = data(every).cast(dtypes.float).numpy()
@@ -124,27 +102,6 @@ def test_every_float16_and_roundings_to_it():
     np.testing.assert_array_equal(np.signbit(rounded), np.signbit(expected))
 
 
-def test_a_grid_may_be_as_large_as_a_variable_says():
-    x = numbers(30)
-    n = UOp.variable("n", 1, 30)
-    (item,) = schedule_of(data(x)[: n.bind(7)] * n)
-    spec = get_program(item.ast, Device["CUDA"].renderer, [Opt(GLOBAL, 0)])
-    device = Device["CUDA"]
-    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
-    kernel(item.bufs, {n: 7})
-    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 7)
-
-
-def test_a_captured_function_is_repeated():
-    @TinyJit
-    def twice(x: Tensor) -> Tensor:
-        return (x * 2 + 1).realize()
-
-    for seed in range(4):
-        x = numbers(5, seed=seed)
-        np.testing.assert_array_equal(twice(data(x)).numpy(), x * 2 + 1)
-
-
 # ---- planted mistakes ----------------------------------------------------------------------------
 
 
@@ -152,16 +109,9 @@ def without_barrier(uops: list[UOp], which: int) -> list[UOp]:
     return [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
 
 
-@pytest.mark.parametrize("name", ["matmul", "row sum", "softmax", "rows in turns"])
+@pytest.mark.parametrize("name", shared_work("CPU"))
 def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatch):
-    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
-    e = np.exp(x - x.max(1, keepdims=True))
-    tensor, opts, expected = {
-        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
-        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
-        "softmax": (lambda: data(x).softmax(), SOFTMAX, e / e.sum(1, keepdims=True)),
-        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
-    }[name]
+    tensor, opts, expected = shared_work("CUDA")[name]
     program = program_of(tensor(), opts, "CUDA")
     barriers = [u.arg for u in program.uops if u.op is Ops.BARRIER]
     assert barriers
@@ -190,14 +140,6 @@ def test_an_index_that_is_one_too_large_is_found(opts, monkeypatch):
     monkeypatch.setattr(Writer, "pointer", lambda self, index: f"({pointer(self, index)} + 4)")
     with pytest.raises(OutOfBounds, match=r"data[01]\[64\], and that has 64 elements"):
         run(data(x) * 2, opts)
-
-
-def test_a_wrong_op_is_a_wrong_result(monkeypatch):
-    wrong = {**CUDALanguage.code_for_op, Ops.ADD: infix("-")}
-    monkeypatch.setattr(CUDALanguage, "code_for_op", wrong)
-    x, y = numbers(33, 48), numbers(48, 33, seed=1)
-    with pytest.raises((AssertionError, OutOfBounds)):  # indices are added too
-        np.testing.assert_array_equal(run(data(x) @ data(y), []), x @ y)
 
 
 # ---- what a kernel must not do -------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 
 from tests.fuzz.programs import check, random_program
 from tests.kernels import filled, numbers, run_with, schedule_of
+from tests.reference import softmax
 from tests.values import computed
 from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Device, Tensor, thresholds
@@ -26,11 +27,6 @@ from tinyframe.uop.node import Ops, UOp
 def device(request, monkeypatch) -> Iterator[str]:
     yield with_blocks(request.param, monkeypatch)
     gc.collect()
-
-
-def softmax(x: np.ndarray, axis: int = 1) -> np.ndarray:
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
 
 
 def normalized(x: np.ndarray) -> np.ndarray:
@@ -53,22 +49,17 @@ Case = tuple[Callable[..., Tensor], tuple[np.ndarray, ...], Any]
 KERNELS: dict[str, Case] = {
     "matmul": (lambda a, b: a @ b, (A, B), A @ B),
     "matmul of odd sizes": (lambda a, b: a @ b, (C, D), C @ D),
-    "matmul of transposed ones": (lambda a, b: a.T @ b.T, (A.T.copy(), B.T.copy()), A @ B),
-    "matmul of a matrix by itself": (lambda a: a @ a, (SQUARE,), SQUARE @ SQUARE),
     "batched matmul": (
         lambda a, b: a @ b,
         (numbers(3, 17, 40), numbers(3, 40, 19, seed=1)),
         numbers(3, 17, 40) @ numbers(3, 40, 19, seed=1),
     ),
     "short products": (lambda a, b: a @ b, (A[:, :5], B[:5]), A[:, :5] @ B[:5]),
-    "bias and relu": (
-        lambda a, b, c: (a @ b + c).relu(), (A, B, B[0]), np.maximum(A @ B + B[0], 0)),
     "half": (
         lambda a, b: (a @ b).float(),
         (A.astype(np.float16), B.astype(np.float16)),
         (A @ B).astype(np.float16).astype(np.float32),
     ),
-    "a computed operand": (lambda a, b: a @ (b * 2 + 1), (A, B), A @ (B * 2 + 1)),
     "matrix times vector": (lambda a, b: a @ b, (C, C[0]), C @ C[0]),
     "convolution": (
         lambda x, w: x.conv2d(w, padding=1), (IMAGES, WEIGHTS), convolved(IMAGES, WEIGHTS)),
@@ -77,45 +68,20 @@ KERNELS: dict[str, Case] = {
         (IMAGES, WEIGHTS),
         convolved(IMAGES, WEIGHTS, 2),
     ),
-    "pooling": (
-        lambda x: x.max_pool2d(2),
-        (IMAGES[:, :, :8, :10],),
-        IMAGES[:, :, :8, :10].reshape(2, 3, 4, 2, 5, 2).max((3, 5)),
-    ),
-    "sums of rows": (lambda x: x.sum(1), (C,), C.sum(1)),
     "sums of columns": (lambda x: x.sum(0), (C,), C.sum(0)),
     "sums in the middle": (lambda x: x.sum(1), (numbers(3, 40, 9),), numbers(3, 40, 9).sum(1)),
     "a few long sums": (lambda x: x.sum(1), (LONG,), LONG.sum(1)),
-    "largest of all": (lambda x: x.max(), (LONG,), LONG.max()),
     "places of the largest": (lambda x: x.argmax(1), (C,), C.argmax(1)),
-    "any": (lambda x: x.any(1), (C > 3,), (C > 3).any(1)),
     "int64 sums": (
         lambda x: x.sum(1), (C.astype(np.int64) << 40,), (C.astype(np.int64) << 40).sum(1)),
-    "largest of halves": (lambda x: x.max(1), (C.astype(np.float16),), C.max(1)),
     "softmax": (lambda x: x.softmax(), (ROWS,), softmax(ROWS)),
-    "softmax down columns": (lambda x: x.softmax(0), (ROWS,), softmax(ROWS, 0)),
-    "layernorm": (lambda x: x.layernorm(), (A,), normalized(A)),
-    "standard deviation": (lambda x: x.std(1), (A,), A.std(1, ddof=1)),
     "running sums": (lambda x: x.cumsum(1), (C[:5, :40],), C[:5, :40].cumsum(1)),
-    "transpose": (lambda x: x.T.contiguous(), (SQUARE,), SQUARE.T),
     "transpose of odd sizes": (lambda x: x.T.contiguous(), (C,), C.T),
     "sum with the transpose": (lambda x: x + x.T, (SQUARE,), SQUARE + SQUARE.T),
-    "five axes": (
-        lambda x: x.permute(4, 2, 0, 3, 1).contiguous(), (FIVE,), FIVE.transpose(4, 2, 0, 3, 1)),
     "elementwise": (lambda x: x * 2 + 1, (C,), C * 2 + 1),
-    "with a row": (lambda x, y: x + y, (A, A[0]), A + A[0]),
-    "bool": (lambda x, y: (x > 0) & (y > 0), (A, A[::-1]), (A > 0) & (A[::-1] > 0)),
-    "int64": (lambda x: x + (1 << 40), (C.astype(np.int64),), C.astype(np.int64) + (1 << 40)),
     "bytes": (lambda x: x + 1, (np.arange(200, dtype=np.uint8),), np.arange(1, 201)),
-    "padding": (
-        lambda x: x.pad(((1, 2), (3, 1))) + 1, (C,), np.pad(C, ((1, 2), (3, 1))) + 1),
-    "flipped": (lambda x: x.flip(1) + 1, (C,), C[:, ::-1] + 1),
-    "gathered": (
-        lambda x, i: x[i], (A, np.array([3, 1, 2] * 7, np.int32)), A[[3, 1, 2] * 7]),
-    "in place": (lambda x: x.assign(x * 3 + 1), (C,), C * 3 + 1),
     "sums in place": (lambda x: x.assign(x - x.sum(1, keepdim=True)), (A,),
                       A - A.sum(1, keepdims=True)),
-    "one number": (lambda x: x * 2, (np.float32(3),), np.float32(6)),
     "nothing": (lambda x: x + 1, (np.zeros((0, 5), np.float32),), np.zeros((0, 5))),
     "sums of nothing": (lambda x: x.sum(1), (np.zeros((4, 0), np.float32),), np.zeros(4)),
 }  # fmt: skip
@@ -130,12 +96,7 @@ def agrees(name: str, device: str) -> None:
     np.testing.assert_allclose(result(name, device), KERNELS[name][2], rtol=2e-5, atol=2e-5)
 
 
-# An OpenCL driver takes half a second for a kernel: it runs these, which every plan is for.
-FEW = ["matmul", "matmul of odd sizes", "batched matmul", "half", "matrix times vector",
-       "strided convolution", "sums of columns", "sums in the middle", "a few long sums",
-       "places of the largest", "int64 sums", "softmax", "running sums", "transpose of odd sizes",
-       "sum with the transpose", "sums in place", "elementwise", "nothing"]  # fmt: skip
-CHOSEN = [(device, name) for device in DEVICES for name in (FEW if device == "CL" else KERNELS)]
+CHOSEN = [(name, case) for name in DEVICES for case in KERNELS]
 
 
 @pytest.mark.parametrize(("device", "name"), CHOSEN, indirect=["device"])
@@ -155,7 +116,7 @@ def plans_of(name: str, device: str) -> set[str]:
 
 def test_these_kernels_go_through_every_plan(monkeypatch):
     device = with_blocks("PYTHON", monkeypatch)
-    found = set().union(*[plans_of(name, device) for name in FEW])
+    found = set().union(*[plans_of(name, device) for name in KERNELS])
     # this device has no tensor cores: test_tensor_cores.py is about those
     assert found == {plan.name for plan in GPU} - {"tensor cores"}
 
@@ -186,7 +147,7 @@ def test_a_device_that_has_little_computes_the_same(name, limits, monkeypatch):
 
 def programs() -> list[tuple[str, int]]:
     """Each device with so many seeds: an OpenCL driver takes half a second for a kernel."""
-    return [(name, seed) for name in DEVICES for seed in range(3 if name == "CL" else 12)]
+    return [(name, seed) for name in DEVICES for seed in range(3 if name == "CL" else 6)]
 
 
 @pytest.mark.parametrize(("device", "seed"), programs(), indirect=["device"])

@@ -17,7 +17,7 @@ import pytest
 from tests import devices
 from tests.kernels import filled, kernels_of, numbers
 from tests.with_blocks import DEVICES, with_blocks
-from tinyframe import Tensor, TinyJit, UOp, dtypes, thresholds
+from tinyframe import Tensor, UOp, dtypes, thresholds
 from tinyframe import schedule as schedule_module
 
 OTHERS = [name for name in devices.there() if name in ("CUDA", "WEBGPU")]
@@ -28,6 +28,9 @@ ON_ALL = ("a prime number", "rows", "columns", "softmax", "sums of rows, then of
 @pytest.fixture(params=["PYTHON", *OTHERS])
 def device(request, monkeypatch) -> Iterator[str]:
     yield from with_low_thresholds(request.param, monkeypatch)
+
+
+on_python = pytest.mark.parametrize("device", ["PYTHON"], indirect=True)
 
 
 def with_low_thresholds(name: str, monkeypatch) -> Iterator[str]:
@@ -47,32 +50,19 @@ Case = tuple[Callable[[Tensor], Tensor], np.ndarray, Any, int]
 REDUCES: dict[str, Case] = {
     "sum": (lambda x: x.sum(), LONG, LONG.sum(), 2),
     "a prime number": (lambda x: x.sum(), PRIME, PRIME.sum(), 2),
-    "largest of a prime number": (lambda x: x.max(), PRIME - 9, PRIME.max() - 9, 2),
-    "smallest": (lambda x: x.min(), PRIME + 9, PRIME.min() + 9, 2),
     "product": (lambda x: (x * x).clip(1, 2)[:-3000].prod() * (x[-3000:] * 0 + 1).prod(), PRIME,
                 np.clip(PRIME[0] ** 2, 1, 2), 2),
     "any": (lambda x: (x > 3).any(), PRIME, (PRIME > 3).any(), 2),
-    "none": (lambda x: (x > 4).any(), PRIME, False, 2),
-    "all": (lambda x: (x < 5).all(), PRIME, True, 2),
-    "int32": (lambda x: x.sum(), PRIME.astype(np.int32), PRIME.sum(), 2),
-    "uint8": (lambda x: x.max(), (PRIME + 4).astype(np.uint8), PRIME.max() + 4, 2),
     "half": (lambda x: x.sum(), PRIME.astype(np.float16), PRIME.sum(), 2),
     "rows": (lambda x: x.sum(1), ROWS, ROWS.sum(1), 2),
     "columns": (lambda x: x.max(0), COLUMNS, COLUMNS.max(0), 2),
-    "mean": (lambda x: x.mean(), ROWS, ROWS.mean(dtype=np.float64), 2),
     "images": (lambda x: x.sum((0, 2, 3)), IMAGES, IMAGES.sum((0, 2, 3)), 2),
-    "all axes": (lambda x: x.sum(), IMAGES, IMAGES.sum(), 2),
-    "transposed": (lambda x: x.T.sum(1), COLUMNS, COLUMNS.sum(0), 2),
     "padded": (lambda x: (x.pad(((700, 5),)) + 1).sum(), PRIME, PRIME.sum() + 3706, 2),
-    "flipped and cut": (lambda x: (x.flip(0)[7:] * x[:-7]).sum(), PRIME,
-                        (PRIME[::-1][7:] * PRIME[:-7]).sum(), 2),
-    "every third": (lambda x: x[::3].sum(), PRIME, PRIME[::3].sum(), 2),
     "work before and after": (lambda x: (x * 2 + 1).sum().abs().sqrt() + 3, PRIME,
                               np.sqrt(np.abs((PRIME * 2 + 1).sum(dtype=np.float64))) + 3, 2),
     "indices alone": (lambda x: (Tensor.arange(2000, device=x.device) * 3).sum(), SHORT,
                       np.arange(2000).sum() * 3, 2),
     "place of the largest": (lambda x: x.argmax(), PRIME, PRIME.argmax(), 4),
-    "places of the largest": (lambda x: x.argmax(0), COLUMNS, COLUMNS.argmax(0), 4),
     "standard deviation": (lambda x: x.std(), PRIME, PRIME.std(ddof=1, dtype=np.float64), 4),
     "softmax": (lambda x: x.softmax(), ROWS / 2, np.exp(ROWS / 2) / np.exp(
         ROWS / 2).sum(1, keepdims=True), 5),
@@ -86,18 +76,16 @@ REDUCES: dict[str, Case] = {
 }  # fmt: skip
 
 
+@on_python
 @pytest.mark.parametrize("name", REDUCES)
 def test_a_long_reduce_gives_what_numpy_gives(name, device):
     compute, array, expected, count = REDUCES[name]
-    if device == "WEBGPU" and array.dtype.itemsize == 2:
-        array = array.clip(-1, 1)
-        expected = array.astype(np.float32).sum()
     x = filled(array, device)
     assert len(kernels_of(compute(x))) == count
     np.testing.assert_allclose(compute(x).numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("other", sorted({*DEVICES} - {"PYTHON"}))
+@pytest.mark.parametrize("other", sorted({*DEVICES, *OTHERS} - {"PYTHON"}))
 @pytest.mark.parametrize("name", ON_ALL)
 def test_so_does_each_other_device_with_blocks(name, other, monkeypatch):
     for device in with_low_thresholds(other, monkeypatch):
@@ -124,6 +112,7 @@ def random_shape(random: Random) -> list[int]:
     return shape
 
 
+@on_python
 @pytest.mark.parametrize("seed", range(20))
 def test_any_axes_of_any_shape_and_view(seed, device):
     random = Random(seed)
@@ -133,14 +122,6 @@ def test_any_axes_of_any_shape_and_view(seed, device):
     of_tensor, of_array = VIEWS[view]
     got = getattr(of_tensor(filled(array, device)), op)(axes).numpy()
     np.testing.assert_array_equal(got, OPS[op](of_array(array), axes), f"{op} of {view}")
-
-
-def test_the_same_answer_each_time(device):
-    array = np.random.default_rng(0).normal(size=4099).astype(np.float32)
-    found = {filled(array + 0, device).sum().numpy().tobytes() for _ in range(5)}
-    assert len(found) == 1
-    (only,) = found
-    np.testing.assert_allclose(np.frombuffer(only, np.float32), array.sum(dtype=np.float64), 1e-5)
 
 
 def test_gradients_are_the_same_as_in_one_kernel(device):
@@ -168,16 +149,6 @@ def test_what_is_summed_may_be_changed_in_place(device):
     for _ in range(3):
         total.assign(total + x.sum()).realize()
     np.testing.assert_array_equal(total.numpy(), [3 * x.numpy().sum(dtype=np.float64)])
-
-
-def test_a_captured_call_repeats_both_kernels(device):
-    @TinyJit
-    def total(x: Tensor) -> Tensor:
-        return (x * 2).sum().realize()
-
-    for seed in range(4):
-        array = numbers(3000, seed=seed)
-        assert total(filled(array, device)).item() == 2 * array.sum()
 
 
 def test_a_variables_size_is_summed_in_one_kernel(device):

@@ -81,13 +81,14 @@ def test_results_are_right(settings, widest):
         np.testing.assert_allclose(
             x.softmax().numpy(), e / e.sum(1, keepdims=True), rtol=2e-6, atol=1e-9
         )
-        for seed in range(6):
+        for seed in range(3):
             check(random_program(Random(7000 + seed), in_place=False), settings["DEVICE"])
 
 
 @on_every_machine
-@pytest.mark.parametrize("shape", [(64, 64), (33, 77), (2053,)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((64, 64), np.int32), ((33, 77), np.float64), ((2053,), np.float32)]
+)
 def test_what_no_cache_could_keep_is_written_past_them(settings, widest, shape, dtype):
     """Rows that are no whole lines of memory, tails that are moved back, memory not on a line."""
     rng = np.random.default_rng(0)
@@ -142,7 +143,7 @@ def test_a_choice_between_what_is_compared_keeps_nan_and_signed_zero(settings, w
 
 @on_every_machine
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+@pytest.mark.parametrize("lanes", [4, 16])
 def test_the_larger_and_the_smaller_of_two_vectors_are_nan_if_either_is(
     settings, widest, dtype, lanes
 ):

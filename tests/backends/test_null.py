@@ -18,7 +18,6 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run.realize import get_kernel
 from tinyframe.runtime.null import LANGUAGES, NoValuesError
 from tinyframe.tools.plans import explain
-from tinyframe.viz import schedule
 
 EVERY = ["NULL", "NULL:1", *[f"NULL:{language}" for language in LANGUAGES]]
 
@@ -162,19 +161,9 @@ def test_debug_shows_each_kernel(capsys):
     assert re.search(r"^NULL:CPU r_\S+ +30 <- 30x40 +0.0 us", capsys.readouterr().out, re.M)
 
 
-def test_debug_shows_its_source(capsys):
-    with Context(DEBUG=3):
-        Tensor.empty(31, 41, device="NULL").sum(1).realize()
-    assert "void r_" in capsys.readouterr().out
-
-
 def test_plans_are_explained_where_it_is_the_default():
     with Context(DEVICE="NULL"):
         assert "plan: register tile" in explain(Tensor.empty(64, 64) @ Tensor.empty(64, 64))
-
-
-def test_its_schedules_are_drawn():
-    assert "loops: 40 × 50, reduce 50, reduce 50" in str(schedule(softmax("NULL")))
 
 
 # ---- values --------------------------------------------------------------------------------------

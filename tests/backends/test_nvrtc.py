@@ -10,6 +10,7 @@ import pytest
 from cuda.bindings import driver
 
 from tests import nvrtc_suite
+from tests.every_op import every_op, one_kernel
 from tests.gpu_kernels import GLOBAL, LOCAL, SOFTMAX, SUM_OF_ROWS, TILED, VECTOR, cases
 from tests.kernels import filled, kernels_of, on_buffer
 from tests.nvrtc_suite import ARCHITECTURES, Refused, asked_for, compile_all
@@ -50,15 +51,6 @@ def x(*shape: int, dtype=dtypes.float) -> Tensor:
 
 
 KERNELS = {
-    "sine": lambda: x(64).sin(),
-    "exponential and logarithm": lambda: x(64).exp() + x(64).log(),
-    "power": lambda: x(64) ** x(64),
-    "square root": lambda: x(64).sqrt() + x(64, dtype=dtypes.double).sqrt(),
-    "remainder": lambda: x(64) % 3 + x(64, dtype=dtypes.int) % 3,
-    "floor division": lambda: x(64, dtype=dtypes.int) // x(64, dtype=dtypes.int),
-    "bits": lambda: (x(64, dtype=dtypes.int) ^ -1) & (x(64, dtype=dtypes.long) >> 3),
-    "comparison": lambda: (x(64) > 3) & ~(x(64) == 2),
-    "selection": lambda: (x(64) > 0).where(x(64), float("-inf")),
     "all and any": lambda: x(8, 8, dtype=dtypes.bool).all(axis=1) | (x(8, 8) > 0).any(axis=1),
     "padding": lambda: x(8, 8).pad(((1, 2), (3, 0))) + 1,
     "padding of float16": lambda: x(8, 8, dtype=dtypes.half).pad(((1, 2), (3, 0))) + 1,
@@ -83,10 +75,9 @@ def test_kernels_as_planned_and_as_one_thread(name):
 
 
 @pytest.mark.parametrize("dtype", dtypes.all, ids=str)
-def test_a_cast_to_each_dtype(dtype):
-    for other in dtypes.all:
-        if other is not dtype:
-            ptx_of(sources(x(8, dtype=dtype).cast(other)))
+def test_every_op_of_each_dtype(dtype):
+    kernel, _ = one_kernel(every_op(dtype))
+    assert ptx_of([get_program(kernel, CUDALanguage(), []).src])
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)

@@ -118,6 +118,13 @@ def test_the_same_by_a_language_that_only_moves_vectors(most_bytes, monkeypatch)
     np.testing.assert_array_equal(a.max(1).numpy(), x.max(1))
 
 
+def test_sixteen_lanes_that_lie_apart_are_stored_one_by_one():
+    x = numbers(8, 16)
+    t, opts = Tensor(x).realize().T.contiguous(), [Opt(OptOps.VECTOR, 0, 16)]
+    assert ".sa;" in source_of(t, opts, "CL")  # its lane 10
+    np.testing.assert_array_equal(run_with(t, opts, "CL"), x.T)
+
+
 # ---- memory, copies, launches --------------------------------------------------------------------
 
 

@@ -12,12 +12,12 @@ from tests.backends.test_blocks import without_barrier
 from tests.gpu_device import TARGET
 from tests.gpu_kernels import SOFTMAX, SUM_OF_ROWS, TILED
 from tests.kernels import filled, numbers, on_buffer, run_with, schedule_of
+from tests.reference import softmax
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer
 from tinyframe.dtype import AddrSpace
-from tinyframe.run.kernel import CompiledKernel
 from tinyframe.runtime.python import (
     DivergentBarrier,
     PythonRenderer,
@@ -36,11 +36,6 @@ def data(array: np.ndarray) -> Tensor:
     return filled(array, "PYTHON")
 
 
-def softmax(x: np.ndarray) -> np.ndarray:
-    e = np.exp(x - x.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
-
-
 X, Y, Z = numbers(17, 19), numbers(19, 18, seed=1), numbers(40, 17, seed=2)
 KERNELS: dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]] = {
     "a matmul in tiles": (lambda: data(X) @ data(Y), TILED, X @ Y),
@@ -55,12 +50,6 @@ KERNELS: dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]] = {
     "lanes": (lambda: data(X[:16]).sum(0), [Opt(OptOps.VECTOR, 0, 4), Opt(OptOps.GROUP, 1, 4)],
               X[:16].sum(0)),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_blocks_and_their_threads_give_what_numpy_does(name):
-    tensor, opts, expected = KERNELS[name]
-    np.testing.assert_allclose(run_with(tensor(), opts, "PYTHON"), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["a matmul in tiles", "sums of rows", "softmax", "rows in turns"])
@@ -78,18 +67,6 @@ def test_a_missing_barrier_is_a_read_of_nothing_or_a_wrong_result(name, monkeypa
             except UninitializedRead:
                 found.append(True)
     assert found and all(found)
-
-
-def test_a_grid_may_be_as_large_as_a_variable_says():
-    x, n = numbers(30), UOp.variable("n", 1, 30)
-    (item,) = schedule_of(data(x)[: n.bind(7)] * 2)
-    device = Device["PYTHON"]
-    spec = get_program(item.ast, device.renderer, [Opt(OptOps.GLOBAL, 0)])
-    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
-    for buffer in item.bufs:
-        buffer.ensure_allocated()
-    kernel(item.bufs, {n: 7})
-    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 2)
 
 
 def test_a_loop_that_cores_would_divide_runs_once(monkeypatch):

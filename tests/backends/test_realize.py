@@ -189,28 +189,6 @@ def test_a_failed_compile_runs_nothing_and_leaves_all_usable(compiler, monkeypat
     assert [out.numpy()[1] for out in outs] == [2, 3, 4]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, IndexError])
-def test_a_failed_kernel_leaves_earlier_results_and_can_be_tried_again(monkeypatch, error):
-    x, y, z = buffer("PYTHON", NUMBERS), buffer("PYTHON"), buffer("PYTHON")
-    items = [
-        ScheduleItem(kernel(lambda a: a + 1), (y, x)),
-        ScheduleItem(kernel(lambda a: a * 2), (z, y)),
-    ]
-    run_schedule(items)
-    second = get_kernel(items[1].ast, "PYTHON")
-
-    def stop(*given):
-        raise error("stop")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(second.runner, "threads", stop)
-        with pytest.raises(error, match="stop"):
-            run_schedule(items)
-    assert y.numpy().tolist() == (NUMBERS + 1).tolist()
-    run_schedule(items)
-    assert z.numpy().tolist() == ((NUMBERS + 1) * 2).tolist()
-
-
 # *** a backend with little ***
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests import devices
 from tests.kernels import filled, kernel_of, kernels_of, numbers, program_of
+from tests.reference import softmax
 from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Device, Tensor, TinyJit, UOp
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
@@ -30,11 +31,6 @@ def device(request, monkeypatch) -> Iterator[str]:
     gc.collect()
 
 
-def softmax(a: np.ndarray, axis: int) -> np.ndarray:
-    e = np.exp(a - a.max(axis, keepdims=True, initial=-99))
-    return e / e.sum(axis, keepdims=True)
-
-
 # name -> what is computed of a Tensor and a size (of a BIND, or an int), and of an array
 Case = tuple[np.ndarray, Callable, Callable]
 KERNELS: dict[str, Case] = {
@@ -42,20 +38,14 @@ KERNELS: dict[str, Case] = {
     "rows": (X, lambda x, n: x[:n] * 2, lambda a, n: a[:n] * 2),
     "columns": (Y, lambda x, n: x[:, :n] * 2, lambda a, n: a[:, :n] * 2),
     "both": (SQUARE, lambda x, n: x[:n, :n] + 1, lambda a, n: a[:n, :n] + 1),
-    "transposed": (SQUARE, lambda x, n: x[:n].T.contiguous(), lambda a, n: a[:n].T),
     "a bound": (X, lambda x, n: x[:n].pad(((1, 0), (0, 0))), lambda a, n: np.pad(
         a[:n], ((1, 0), (0, 0)))),
     "sums of rows": (X, lambda x, n: x[:n].sum(1), lambda a, n: a[:n].sum(1)),
     "sums of so many rows": (X, lambda x, n: x[:n].sum(0), lambda a, n: a[:n].sum(0)),
     "sum of so many": (X[:, 0], lambda x, n: x[:n].sum(), lambda a, n: a[:n].sum()),
-    "largest of so many": (Y - 9, lambda x, n: x[:, :n].max(1), lambda a, n: a[:, :n].max(
-        1, initial=-np.inf)),
-    "sum of all": (SQUARE, lambda x, n: x[:n, :n].sum(), lambda a, n: a[:n, :n].sum()),
     "product": (X, lambda x, n: x[:n] @ x.T, lambda a, n: a[:n] @ a.T),
-    "product along it": (Y, lambda x, n: x[:, :n] @ x[:, :n].T, lambda a, n: a[:, :n] @ a[:, :n].T),
     "softmax of each": (X, lambda x, n: x[:n].softmax(1), lambda a, n: softmax(a[:n], 1)),
     "softmax along it": (Y, lambda x, n: x[:, :n].softmax(1), lambda a, n: softmax(a[:, :n], 1)),
-    "softmax across": (X, lambda x, n: x[:n].softmax(0), lambda a, n: softmax(a[:n], 0)),
     "places of the largest": (X, lambda x, n: x[:n].argmax(1), lambda a, n: a[:n].argmax(1)),
     "of bytes": (X.astype(np.int8), lambda x, n: x[:n] + 1, lambda a, n: a[:n] + 1),
 }  # fmt: skip
@@ -70,15 +60,16 @@ def agrees(name: str, device: str, sizes: tuple[int, ...] = SIZES) -> None:
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6, err_msg=str(size))
 
 
+@pytest.mark.parametrize("device", ["PYTHON"], indirect=True)
 @pytest.mark.parametrize("name", KERNELS)
 def test_each_value_gives_what_numpy_gives(name, device):
     agrees(name, device)
 
 
-@pytest.mark.parametrize("other", sorted({*DEVICES} - {"PYTHON"}))
+@pytest.mark.parametrize("other", sorted({*DEVICES, *OTHERS} - {"PYTHON"}))
 @pytest.mark.parametrize("name", ["rows", "sums of so many rows", "softmax along it"])
 def test_so_it_does_on_each_other_device_with_blocks(name, other, monkeypatch):
-    agrees(name, with_blocks(other, monkeypatch), (MOST, 0, 65))
+    agrees(name, other if other in OTHERS else with_blocks(other, monkeypatch), (MOST, 0, 65))
 
 
 def program_on_gpu(name: str) -> ProgramSpec:

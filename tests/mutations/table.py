@@ -214,7 +214,7 @@ MUTATIONS = [
         'Ops.CMPLE: infix("<="),',
         'Ops.CMPLE: infix("<"),',
         "2 <= 2",
-        ("tests/unit/test_cstyle.py", "tests/backends/test_clang.py"),
+        ("tests/unit/test_cstyle.py", "tests/backends/test_every_op.py"),
     ),
     Mutation(
         "opencl-lanes-in-decimal",
@@ -228,7 +228,7 @@ MUTATIONS = [
         'text = f"__{\'_as_\'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"',
         'text = f"({dtype.name})({given})"',
         "a bitcast keeps the bits, not the number",
-        ("tests/backends/test_cuda_source.py", "tests/backends/test_cuda_emulator.py"),
+        ("tests/backends/test_cuda_source.py", "tests/backends/test_every_op.py"),
     ),
     Mutation(
         "wgsl-narrow-integers",

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tinyframe import Context, Tensor, TinyJit, Variable, nn
-from tinyframe.device import buffer_of
 from tinyframe.errors import GradientError
 from tinyframe.jit.jit import JitError
 
@@ -33,20 +32,6 @@ def test_a_change_that_waited_when_the_call_was_captured_is_made_once():
 
     plain, captured = both(make)
     assert captured == plain
-
-
-def test_a_counter_counts_calls():
-    counter = Tensor([0.0]).realize()
-    counter += 4
-
-    @TinyJit
-    def count(x):
-        counter.assign(counter + 1)
-        return x * 2
-
-    for n in range(6):
-        assert count(Tensor([float(n)]).realize()).tolist() == [2.0 * n]
-    assert counter.item() == 10
 
 
 def test_running_statistics_are_those_of_the_uncaptured_calls():
@@ -290,21 +275,6 @@ def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
         assert before.tolist() == values.tolist()
 
 
-def test_a_gradient_that_is_left_in_a_parameter_is_that_of_the_last_call():
-    w = Tensor([1.0, 2.0], requires_grad=True)
-    optimizer = nn.optim.SGD([w], lr=0.5)
-
-    @TinyJit
-    def step(x):
-        optimizer.zero_grad()
-        (w * x).sum().backward()
-        optimizer.step()
-
-    for n in range(5):
-        step(Tensor([1.0, float(n)]).realize())
-        assert w.grad.tolist() == [1, n]
-
-
 def test_a_tensor_that_is_replaced_by_python_is_refused():
     class Cell:
         def __init__(self):
@@ -319,34 +289,6 @@ def test_a_tensor_that_is_replaced_by_python_is_refused():
     cell.step(x)
     with pytest.raises(JitError, match="assign"):
         cell.step(x)
-
-
-def test_two_tensors_in_one_memory_are_told_apart():
-    a, b = Tensor.ones(2).contiguous(), Tensor.ones(2).contiguous()
-    Tensor.realize(a, b)
-    f = TinyJit(lambda x: (x * a + b).realize())
-    x = Tensor([1.0, 2.0]).realize()
-    assert [f(x).tolist() for _ in range(4)] == [[2, 3]] * 4
-    a.assign(a * 5).realize()
-    assert f(x).tolist() == [6, 11]
-    b.assign(b * 0).realize()
-    assert f(x).tolist() == [5, 10]
-
-
-def test_jit_0_gives_the_same():
-    def run():
-        w = Tensor([1.0, 2.0]).realize()
-
-        @TinyJit
-        def step(x):
-            w.assign(w * 0.5 + x)
-            return w.sum()
-
-        return [step(Tensor([1.0 * n, 2.0]).realize()).item() for n in range(5)], w.tolist()
-
-    captured = run()
-    with Context(JIT=0):
-        assert run() == captured
 
 
 def test_four_threads_call_one_captured_function():
@@ -427,16 +369,6 @@ def test_a_pickled_or_copied_function_captures_for_itself():
     assert [two(x).tolist() for _ in range(3)] == [[2.0]] * 3
     jit = copy.deepcopy(TinyJit(np.sin))
     assert jit.cnt == 0 and jit.captured is None
-
-
-def test_memory_of_a_replay_is_that_of_the_parameter():
-    w = Tensor([1.0, 2.0]).realize()
-    memory = buffer_of(w.uop.base)
-    step = TinyJit(lambda x: w.assign(w + x).sum())
-    x = Tensor([1.0, 1.0]).realize()
-    for n in range(5):
-        assert step(x).item() == 3 + 2 * (n + 1)
-        assert buffer_of(w.uop.base) is memory
 
 
 def test_what_another_thread_makes_during_a_capture_is_no_part_of_it():
@@ -730,21 +662,6 @@ def test_a_replay_after_one_that_the_graph_knows_nothing_of_has_its_memory(gone_
         return seen
 
     assert run(TinyJit) == run(lambda f: f)
-
-
-def test_a_gradient_kept_from_an_earlier_call_stays_what_it_was():
-    w = Tensor([1.0, 2.0], requires_grad=True)
-
-    @TinyJit
-    def step(x):
-        w.grad = None
-        (w * x).sum().backward()
-
-    kept = []
-    for n in range(5):
-        step(Tensor([1.0, float(n)]).realize())
-        kept.append(w.grad)
-    assert [grad.tolist() for grad in kept] == [[1, n] for n in range(5)]
 
 
 # ---- what is refused -----------------------------------------------------------------------------

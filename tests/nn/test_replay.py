@@ -44,14 +44,6 @@ def calls(monkeypatch):
     return made
 
 
-def test_all_runs_of_a_call_are_one_call_of_the_graph(calls):
-    f = TinyJit(scaled_sums)
-    for a in inputs(5):
-        np.testing.assert_allclose(f(Tensor(a)).numpy(), reference(a), rtol=1e-5)
-    assert len(f.captured.runs) > 1
-    assert calls == [len(f.captured.kernels)] * 3
-
-
 def test_a_replay_runs_on_as_many_threads_as_the_setting_says_now(monkeypatch):
     used: list[int] = []
     monkeypatch.setattr(ClangGraph, "__call__", lambda self: used.append(self.threads))
@@ -69,14 +61,6 @@ def test_large_work_is_divided_among_threads_and_right():
         with Context(THREADS=threads):
             for a in inputs(3, (257, 1031)):
                 np.testing.assert_allclose(f(Tensor(a)).numpy(), reference(a), rtol=1e-4)
-
-
-def test_earlier_results_stay_as_they_are():
-    f = TinyJit(scaled_sums)
-    given = inputs(6)
-    results = [f(Tensor(a)) for a in given]
-    for a, result in zip(given, results, strict=True):
-        np.testing.assert_allclose(result.numpy(), reference(a), rtol=1e-5)
 
 
 def test_counters_count_a_replay_like_a_call():

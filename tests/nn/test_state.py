@@ -193,23 +193,6 @@ def test_the_safetensors_library_reads_our_files_and_we_read_its(tmp_path):
     assert safe_load_metadata(theirs) == {"a": "b"}
 
 
-def test_a_model_reloads_in_a_new_process_with_the_same_results(tmp_path):
-    model, x = nn.Linear(3, 2), Tensor([[1.0, 2.0, 3.0]])
-    path = tmp_path / "model.safetensors"
-    safe_save(get_state_dict(model), path)
-    code = (
-        "from tinyframe import Tensor, nn\n"
-        "from tinyframe.nn.state import load_state_dict, safe_load\n"
-        "model = nn.Linear(3, 2)\n"
-        f"load_state_dict(model, safe_load({str(path)!r}))\n"
-        "print(model(Tensor([[1.0, 2.0, 3.0]])).tolist())"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert json.loads(out.stdout) == model(x).tolist()
-
-
 @pytest.mark.parametrize("device", ["PYTHON", "CPU"])
 def test_tensors_load_lazily_to_any_device(tmp_path, device):
     path = tmp_path / "big.safetensors"

@@ -53,21 +53,6 @@ def test_numpy_arrays_go_in_and_come_out(data, dtype):
         np.testing.assert_array_equal(out, view)
 
 
-def test_a_tensor_does_not_share_memory_with_its_array():
-    x = np.array([1.0, 2.0])
-    t = Tensor(x)
-    x[0] = 5
-    out = t.numpy()
-    assert out.tolist() == [1.0, 2.0]
-    out[0] = 7
-    assert t.tolist() == [1.0, 2.0]
-
-
-@given(values=st.lists(st.floats(width=32, allow_subnormal=False), max_size=5))
-def test_lists_come_out_as_they_went_in(values):
-    np.testing.assert_array_equal(Tensor(values).tolist(), values)
-
-
 @pytest.mark.parametrize("dtype", dtypes.all)
 def test_data_in_every_dtype(dtype):
     by_list, by_number = Tensor([1, 0, 1], dtype=dtype), Tensor(1, dtype=dtype)
@@ -213,13 +198,6 @@ def test_eye(n, m, compiled):
 # ---- what a Tensor says of itself ----------------------------------------------------------------
 
 
-def test_a_lazy_tensor_prints_its_graph():
-    text = repr(Tensor([1, 2, 3, 4]))
-    name = Device.DEFAULT
-    assert text.startswith(f"<Tensor <UOp {name} (4,) int (<Ops.COPY: ")
-    assert text.endswith(f">, None)> on {name} with grad None>")
-
-
 def test_sizes():
     t = Tensor.ones(2, 3, dtype=dtypes.half)
     assert (t.ndim, t.numel(), t.nbytes, t.element_size()) == (2, 6, 12, 2)
@@ -241,26 +219,7 @@ def test_values_come_out_as_python_has_them():
             Tensor([1, 2]).item()
 
 
-def test_nothing_comes_out_as_nothing():
-    for t in (Tensor([]), Tensor.zeros(2, 0, 3), Tensor.rand(0), Tensor.empty(0, 3)):
-        out = t.numpy()
-        assert (out.shape, out.dtype) == (t.shape, np.float32)
-    assert Tensor([]).tolist() == []
-
-
 # ---- random numbers ------------------------------------------------------------------------------
-
-
-def test_the_same_seed_gives_the_same_numbers():
-    Tensor.manual_seed(5)
-    first, second = Tensor.rand(7), Tensor.rand(7)
-    late, early = second.numpy(), first.numpy()  # in the other order
-    Tensor.manual_seed(5)
-    np.testing.assert_array_equal(Tensor.rand(7).numpy(), early)
-    np.testing.assert_array_equal(Tensor.rand(7).numpy(), late)
-    assert not np.array_equal(early, late)
-    Tensor.manual_seed(6)
-    assert not np.array_equal(Tensor.rand(7).numpy(), early)
 
 
 @pytest.mark.parametrize("dtype", dtypes.floats)
@@ -286,7 +245,8 @@ def test_random_shapes_and_errors():
         Tensor.rand(2, dtype=dtypes.int32)
 
 
-def test_threefry_gives_the_published_bits():
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_threefry_gives_the_published_bits(device):
     # Random123's known answers for threefry2x32 with 20 rounds (kat_vectors): counter, key, result.
     from tinyframe.uop.node import Ops
 
@@ -295,7 +255,7 @@ def test_threefry_gives_the_published_bits():
         (0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, (0x1CB996FC, 0xBB002BE7)),
         (0x85A308D3243F6A88, 0x0370734413198A2E, (0xC4923A9C, 0x483DF7A0)),
     ]:
-        c, k = (Tensor([v], dtype=dtypes.uint64) for v in (counter, key))
+        c, k = (Tensor([v], dtype=dtypes.uint64, device=device) for v in (counter, key))
         bits = c._apply(lambda x, y: x.alu(Ops.THREEFRY, y), k)
         wanted = expected[1] << 32 | expected[0]
         assert int(evaluate(bits.uop)[0]) == wanted

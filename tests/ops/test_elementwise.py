@@ -119,8 +119,7 @@ def shifted(x: np.ndarray, count: np.ndarray, left: bool) -> np.ndarray:
     return np.array(out, x.dtype)
 
 
-@pytest.mark.parametrize("noopt", [0, 1])
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize(("device", "noopt"), [("CPU", 0), ("PYTHON", 1)])
 @pytest.mark.parametrize("dtype", dtypes.ints, ids=str)
 def test_shifts_by_any_count(dtype, device, noopt):
     kind = to_np_dtype(dtype)
@@ -162,16 +161,6 @@ def test_bits_of_floats_are_refused(function):
         function(Tensor([1]), 1.5)
     with pytest.raises(TypeError):
         ~Tensor([1.0])
-
-
-@given(
-    base=arrays(dtypes.int32, max_ndim=1, values=st.integers(-5, 5)),
-    exponent=st.integers(0, 9),
-    compiled=sometimes,
-)
-def test_powers_of_ints_are_exact(base, exponent, compiled):
-    check(Tensor(base) ** exponent, base**exponent, compiled)
-    check(Tensor(base) ** Tensor(np.full(base.shape, exponent, np.int32)), base**exponent, compiled)
 
 
 def test_powers_at_the_edges():

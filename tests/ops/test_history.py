@@ -49,16 +49,6 @@ def test_reading_the_output_of_each_layer():
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_running_sum_of_realized_values():
-    w = Tensor([1.0, 1.0, 1.0], requires_grad=True)
-    h, total = w * 2, Tensor.zeros(3)
-    for _ in range(3):
-        total = (total + h).realize()
-        h = (h * 2).realize()
-    total.sum().backward()
-    assert w.grad.tolist() == [14, 14, 14]
-
-
 @pytest.mark.parametrize("look", [Tensor.realize, Tensor.numpy, lambda t: None])
 def test_a_gradient_that_was_read_is_differentiated_again(look):
     x = Tensor([1.0, 2.0])

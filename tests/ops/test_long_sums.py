@@ -24,7 +24,7 @@ LIMITS = {
     dtypes.bfloat16: 2.0**-8 + 2.0**-16,
     dtypes.float64: 4 * 128 * 2.0**-53,
 }
-SIZES = [1000, 65_537, 2_000_000, 9_999_991, 10_000_000]  # 9,999,991 is a prime
+SIZES = [1000, 65_537, 9_999_991]  # 9,999,991 is a prime
 NARROW = [dtypes.half, dtypes.bfloat16]
 # On a device with blocks, loops as they are written are those of one thread, and some drivers end a
 # thread that takes so many steps.
@@ -56,7 +56,6 @@ def error(got: Tensor, exact: float) -> float:
 
 REDUCTIONS: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[np.ndarray], float]]] = {
     "sum": (lambda t: t.sum(), lambda a: a.sum()),
-    "mean": (lambda t: t.mean(), lambda a: a.mean()),
     "norm": (lambda t: t.norm(), lambda a: float(np.sqrt(np.square(a).sum()))),
 }
 
@@ -122,7 +121,7 @@ def test_nested_sums_in_one_kernel_are_no_worse(noopt):
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float32, *NARROW], ids=str)
-@pytest.mark.parametrize("size", [1000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("size", [1000, 1_000_000])
 def test_softmax_of_a_long_row_adds_up_to_one(size, dtype):
     x = (filled(np.random.default_rng(0).random(size, dtype=np.float32)) - 0.5).cast(dtype)
     a = values_of(x.realize())

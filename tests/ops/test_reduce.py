@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.reference import evaluate, rounded
+from tests.reference import evaluate, rounded, softmax
 from tests.values import FLOATS, arrays, check, floats, shapes, sometimes, tensor
 from tinyframe import Tensor, dtypes
 from tinyframe.dtype import sum_acc_dtype
@@ -146,11 +146,6 @@ def test_argmax_and_argmin(name, data, dtype, compiled):
 def test_argmax_of_nothing_is_refused():
     with pytest.raises(IndexError, match=r"\(2, 0\)"):
         Tensor.zeros(2, 0).argmax(1)
-
-
-def softmax(x, axis):
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
 
 
 @given(data=st.data(), dtype=st.sampled_from(FLOATS), compiled=sometimes)

@@ -12,7 +12,7 @@ from tinyframe import Context, Tensor, TinyJit
 
 
 @pytest.mark.parametrize("descending", (False, True))
-@pytest.mark.parametrize("size", (1, 2, 17, 1100))
+@pytest.mark.parametrize("size", (1, 17, 1100))
 def test_sort_is_stable(size, descending):
     x = np.random.default_rng(size).integers(0, 50, (2, size)).astype(np.float32)
     values, indices = Tensor(x).sort(1, descending)

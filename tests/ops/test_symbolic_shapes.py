@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.reference import softmax
 from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.errors import AssignError, ShapeError
@@ -18,136 +19,111 @@ W = np.random.default_rng(1).standard_normal((6, 3)).astype(np.float32)
 ROWS, COLUMNS = Variable("rows", 1, 4), Variable("columns", 1, 6)
 
 
-def softmax(x, axis):
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
-
-
 def causal_attention(x):
     hidden = np.triu(np.ones((len(x), len(x)), bool), 1)
     scores = x @ x.T / math.sqrt(x.shape[1])
     return softmax(np.where(hidden, -np.inf, scores), 1) @ x
 
 
-# What is computed from two arrays (Tensors t and w, or NumPy's x and w), m rows and n columns.
+# What is computed from two arrays, of m rows and n columns: for Tensors t and w, and for NumPy's
+# where that is written in another way.
 PROGRAMS = {
     # movement
-    "slice": (lambda t, w, m, n: t[:m, :n], lambda x, w, m, n: x[:m, :n]),
-    "from": (
-        lambda t, w, m, n: t[m - 1 :, n - 1 :] + 1,
-        lambda x, w, m, n: x[m - 1 :, n - 1 :] + 1,
-    ),
-    "one": (lambda t, w, m, n: t[m - 1, n - 1 : n], lambda x, w, m, n: x[m - 1, n - 1 : n]),
-    "last": (lambda t, w, m, n: t[:, :n][:, -1] * 2, lambda x, w, m, n: x[:, n - 1] * 2),
-    "reach before": (
+    "slice": [lambda t, w, m, n: t[:m, :n]],
+    "from": [lambda t, w, m, n: t[m - 1 :, n - 1 :] + 1],
+    "one": [lambda t, w, m, n: t[m - 1, n - 1 : n]],
+    "last": [lambda t, w, m, n: t[:, :n][:, -1] * 2],
+    "reach before": [
         lambda t, w, m, n: t[:, n - 2 :] if n.val > 1 else t,
         lambda x, w, m, n: x[:, max(n - 2, 0) :],
-    ),
-    "flip": (lambda t, w, m, n: t[:m, :n].flip(1), lambda x, w, m, n: x[:m, :n][:, ::-1]),
-    "flatten": (lambda t, w, m, n: t[:m, :n].reshape(-1), lambda x, w, m, n: x[:m, :n].reshape(-1)),
-    "regroup": (
+    ],
+    "flip": [lambda t, w, m, n: t[:m, :n].flip(1), lambda x, w, m, n: x[:m, :n][:, ::-1]],
+    "flatten": [lambda t, w, m, n: t[:m, :n].reshape(-1)],
+    "regroup": [
         lambda t, w, m, n: t[:, :n].reshape(2, 2, -1).permute(2, 0, 1).reshape(n, 4),
         lambda x, w, m, n: x[:, :n].reshape(2, 2, n).transpose(2, 0, 1).reshape(n, 4),
-    ),
-    "across": (
-        lambda t, w, m, n: t[:m, :n].T.reshape(m, n),
-        lambda x, w, m, n: x[:m, :n].T.reshape(m, n),
-    ),
-    "expand": (
+    ],
+    "across": [lambda t, w, m, n: t[:m, :n].T.reshape(m, n)],
+    "expand": [
         lambda t, w, m, n: t[:m, :1].expand(m, n),
         lambda x, w, m, n: np.broadcast_to(x[:m, :1], (m, n)),
-    ),
-    "pad": (
+    ],
+    "pad": [
         lambda t, w, m, n: t[:m, :n].pad(((1, 0), (2, 1))) + 1,
         lambda x, w, m, n: np.pad(x[:m, :n], ((1, 0), (2, 1))) + 1,
-    ),
-    "pad to a number": (
+    ],
+    "pad to a number": [
         lambda t, w, m, n: t[:, :n].pad(((0, 0), (0, 6 - n))),
         lambda x, w, m, n: np.pad(x[:, :n], ((0, 0), (0, 6 - n))),
-    ),
-    "windows": (
+    ],
+    "windows": [
         lambda t, w, m, n: t.pad(((0, 0), (0, 2)))[:, : n + 2].unfold(1, 3, 1).sum(-1),
         lambda x, w, m, n: sum(np.pad(x, ((0, 0), (0, 2)))[:, i : i + n] for i in range(3)),
-    ),
-    "cat": (
+    ],
+    "cat": [
         lambda t, w, m, n: t[:, :n].cat(t, t[:, :n], dim=1),
         lambda x, w, m, n: np.concatenate([x[:, :n], x, x[:, :n]], 1),
-    ),
-    "repeat": (
+    ],
+    "repeat": [
         lambda t, w, m, n: t[:m, :n].repeat(2, 3),
         lambda x, w, m, n: np.tile(x[:m, :n], (2, 3)),
-    ),
+    ],
     # made of sizes
-    "zeros": (lambda t, w, m, n: Tensor.zeros(m, n) + n, lambda x, w, m, n: np.zeros((m, n)) + n),
-    "arange": (lambda t, w, m, n: Tensor.arange(m, m + n), lambda x, w, m, n: np.arange(m, m + n)),
-    "values": (
-        lambda t, w, m, n: n * t + (m - t) * (n + 1),
-        lambda x, w, m, n: x * n + (m - x) * (n + 1),
-    ),
+    "zeros": [lambda t, w, m, n: Tensor.zeros(m, n) + n, lambda x, w, m, n: np.full((m, n), n)],
+    "arange": [lambda t, w, m, n: Tensor.arange(m, m + n), lambda x, w, m, n: np.arange(m, m + n)],
+    "values": [lambda t, w, m, n: n * t + (m - t) * (n + 1)],
     # elementwise
-    "chain": (
+    "chain": [
         lambda t, w, m, n: (t[:m, :n] * 2 + t[:m, :n]).exp().relu(),
         lambda x, w, m, n: np.exp(x[:m, :n] * 3),
-    ),
-    "broadcast": (
-        lambda t, w, m, n: t[:m, :n] + t[:m, :1] * w[:n, 0],
-        lambda x, w, m, n: x[:m, :n] + x[:m, :1] * w[:n, 0],
-    ),
-    "cast": (
+    ],
+    "broadcast": [lambda t, w, m, n: t[:m, :n] + t[:m, :1] * w[:n, 0]],
+    "cast": [
         lambda t, w, m, n: (t[:m, :n] > 0).where((t[:m, :n] * 10).cast(dtypes.int32), n),
         lambda x, w, m, n: np.where(x[:m, :n] > 0, (x[:m, :n] * 10).astype(np.int32), n),
-    ),
+    ],
     # reductions
-    "sum of rows": (lambda t, w, m, n: t[:m, :n].sum(1), lambda x, w, m, n: x[:m, :n].sum(1)),
-    "sum of columns": (lambda t, w, m, n: t[:m, :n].sum(0), lambda x, w, m, n: x[:m, :n].sum(0)),
-    "sum": (
+    "sum of rows": [lambda t, w, m, n: t[:m, :n].sum(1)],
+    "sum of columns": [lambda t, w, m, n: t[:m, :n].sum(0)],
+    "sum": [
         lambda t, w, m, n: (t[:m, :n].exp() + 1).sum(),
         lambda x, w, m, n: (np.exp(x[:m, :n]) + 1).sum(),
-    ),
-    "max": (lambda t, w, m, n: t[:m, :n].max(1), lambda x, w, m, n: x[:m, :n].max(1)),
-    "min": (lambda t, w, m, n: t[:m, :n].min(), lambda x, w, m, n: x[:m, :n].min()),
-    "mean": (lambda t, w, m, n: t[:m, :n].mean(), lambda x, w, m, n: x[:m, :n].mean()),
-    "mean of columns": (lambda t, w, m, n: t[:m, :n].mean(0), lambda x, w, m, n: x[:m, :n].mean(0)),
-    "var": (lambda t, w, m, n: t[:m, :n].var(1, correction=0), lambda x, w, m, n: x[:m, :n].var(1)),
-    "argmax": (lambda t, w, m, n: t[:m, :n].argmax(1), lambda x, w, m, n: x[:m, :n].argmax(1)),
-    "cumsum": (lambda t, w, m, n: t[:m, :n].cumsum(1), lambda x, w, m, n: x[:m, :n].cumsum(1)),
-    "sort": (lambda t, w, m, n: t[:, :n].sort(1)[0], lambda x, w, m, n: np.sort(x[:, :n], 1)),
-    "over the sum": (
+    ],
+    "max": [lambda t, w, m, n: t[:m, :n].max(1)],
+    "min": [lambda t, w, m, n: t[:m, :n].min()],
+    "mean": [lambda t, w, m, n: t[:m, :n].mean()],
+    "var": [lambda t, w, m, n: t[:m, :n].var(1, correction=0), lambda x, w, m, n: x[:m, :n].var(1)],
+    "argmax": [lambda t, w, m, n: t[:m, :n].argmax(1)],
+    "cumsum": [lambda t, w, m, n: t[:m, :n].cumsum(1)],
+    "sort": [lambda t, w, m, n: t[:, :n].sort(1)[0], lambda x, w, m, n: np.sort(x[:, :n], 1)],
+    "over the sum": [
         lambda t, w, m, n: t[:m, :n] / t[:m, :n].exp().sum(),
         lambda x, w, m, n: x[:m, :n] / np.exp(x[:m, :n]).sum(),
-    ),
-    "softmax": (lambda t, w, m, n: t[:m, :n].softmax(1), lambda x, w, m, n: softmax(x[:m, :n], 1)),
-    "softmax of columns": (
+    ],
+    "softmax": [lambda t, w, m, n: t[:m, :n].softmax(1), lambda x, w, m, n: softmax(x[:m, :n], 1)],
+    "softmax of columns": [
         lambda t, w, m, n: t[:m, :n].softmax(0),
         lambda x, w, m, n: softmax(x[:m, :n], 0),
-    ),
-    "layernorm": (
-        lambda t, w, m, n: t[:m, :n].layernorm(),
-        lambda x, w, m, n: (x[:m, :n] - x[:m, :n].mean(1, keepdims=True))
-        / np.sqrt(x[:m, :n].var(1, keepdims=True) + 1e-5),
-    ),
+    ],
     # products
-    "matmul": (lambda t, w, m, n: t[:m, :n] @ w[:n], lambda x, w, m, n: x[:m, :n] @ w[:n]),
-    "outer": (
-        lambda t, w, m, n: t[:m, :n].T @ t[:m, :n],
-        lambda x, w, m, n: x[:m, :n].T @ x[:m, :n],
-    ),
-    "three kernels": (
+    "matmul": [lambda t, w, m, n: t[:m, :n] @ w[:n]],
+    "outer": [lambda t, w, m, n: t[:m, :n].T @ t[:m, :n]],
+    "three kernels": [
         lambda t, w, m, n: ((t[:m, :n].exp().T @ t[:m]).relu() @ w).softmax(-1).sum(0),
         lambda x, w, m, n: softmax(np.maximum(np.exp(x[:m, :n]).T @ x[:m], 0) @ w, -1).sum(0),
-    ),
-    "causal attention": (
+    ],
+    "causal attention": [
         lambda t, w, m, n: (s := t.T[:n]).scaled_dot_product_attention(s, s, is_causal=True),
         lambda x, w, m, n: causal_attention(x.T[:n]),
-    ),
-    "embedding": (
+    ],
+    "embedding": [
         lambda t, w, m, n: w[Tensor([1, 2, 3, 0, 5, 4])[:n]],
         lambda x, w, m, n: w[[1, 2, 3, 0, 5, 4][:n]],
-    ),
-    "another device": (
+    ],
+    "another device": [
         lambda t, w, m, n: (t[:m, :n] + 1).to("PYTHON" if t.device == "CPU" else "CPU") * 2,
         lambda x, w, m, n: (x[:m, :n] + 1) * 2,
-    ),
+    ],
 }  # fmt: skip
 
 
@@ -159,11 +135,14 @@ def caches(monkeypatch):
     return lambda: (len(schedule_module._schedules), len(realize._kernels))
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+# as they are planned, and as they are written where each access is checked
+WAYS = pytest.mark.parametrize(("device", "noopt"), [("CPU", 0), ("PYTHON", 1)])
+
+
+@WAYS
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("noopt", [0, 1])
 def test_every_value_gives_numpys_result_from_the_same_kernels(name, device, noopt, caches):
-    program, reference = PROGRAMS[name]
+    program, reference = PROGRAMS[name][0], PROGRAMS[name][-1]
     counts = set()
     with Context(DEVICE=device, NOOPT=noopt):
         t, w = Tensor(X).realize(), Tensor(W).realize()
@@ -285,10 +264,9 @@ def decoder(in_place: str):
     return decode, calls
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@WAYS
 @pytest.mark.parametrize("in_place", ["setitem", "assign"])
 @pytest.mark.parametrize("jit", [False, True])
-@pytest.mark.parametrize("noopt", [0, 1])
 def test_attention_over_a_cache_is_right_at_every_position(device, in_place, jit, noopt, caches):
     queries, keys, values = tokens()
     counts = set()

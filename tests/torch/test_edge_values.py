@@ -72,6 +72,7 @@ ONE_INPUT = {
     "atan": (Tensor.atan, torch.atan, [x for x in BOTH_SIGNS if abs(x) < 1e19]),
     "log1p": (Tensor.log1p, torch.log1p, [x for x in BOTH_SIGNS if x >= -0.5]),
     "expm1": (Tensor.expm1, torch.expm1, BOTH_SIGNS),
+    "erf": (Tensor.erf, torch.erf, [x for x in BOTH_SIGNS if abs(x) < inf]),
     "sigmoid": (Tensor.sigmoid, torch.sigmoid, BOTH_SIGNS),
     "softplus": (Tensor.softplus, F.softplus, [x for x in BOTH_SIGNS if abs(x) != inf]),
     "logsigmoid": (Tensor.logsigmoid, F.logsigmoid, [x for x in BOTH_SIGNS if abs(x) != inf]),

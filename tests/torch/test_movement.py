@@ -8,47 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.values import check, shapes, sometimes
+from tests.values import check
 from tinyframe import Tensor
 
 F = torch.nn.functional
-
-# name: (ours, PyTorch's), of a matrix of at least 2 by 2
-METHODS = {
-    "unfold": (lambda x: x.unfold(1, 2, 1), lambda x: x.unfold(1, 2, 1)),
-    "unfold wide": (lambda x: x.unfold(-1, 2, 3), lambda x: x.unfold(-1, 2, 3)),
-    "pad": (lambda x: x.pad((1, 2, 0, 3), value=2.0), lambda x: F.pad(x, (1, 2, 0, 3), value=2.0)),
-    "crop": (lambda x: x.pad((-1, 1)), lambda x: F.pad(x, (-1, 1))),
-    "flip": (lambda x: x.flip(0, 1), lambda x: x.flip(0, 1)),
-    "transpose": (lambda x: x.transpose(0, 1), lambda x: x.transpose(0, 1)),
-    "T": (lambda x: x.T, lambda x: x.T),
-    "expand": (lambda x: x[:, :1].expand(-1, 4), lambda x: x[:, :1].expand(-1, 4)),
-    "repeat": (lambda x: x.repeat(2, 1, 3), lambda x: x.repeat(2, 1, 3)),
-    "repeat_interleave": (lambda x: x.repeat_interleave(3, 1), lambda x: x.repeat_interleave(3, 1)),
-    "flatten": (lambda x: x.flatten(), lambda x: x.flatten()),
-    "unflatten": (lambda x: x.unflatten(0, (1, -1)), lambda x: x.unflatten(0, (1, -1))),
-    "squeeze": (lambda x: x[:1].squeeze(0), lambda x: x[:1].squeeze(0)),
-    "strided": (lambda x: x[::2, 1::3], lambda x: x[::2, 1::3]),
-    "picked": (lambda x: x[-1, ..., None], lambda x: x[-1, ..., None]),
-    "cat": (lambda x: Tensor.cat(x, x * 2, dim=1), lambda x: torch.cat([x, x * 2], dim=1)),
-    "stack": (lambda x: Tensor.stack(x, x * 2, dim=-1), lambda x: torch.stack([x, x * 2], dim=-1)),
-    "split": (lambda x: x.split(1, 0)[1], lambda x: x.split(1, 0)[1]),
-    "chunk": (lambda x: x.chunk(2, 1)[0], lambda x: x.chunk(2, 1)[0]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", METHODS)
-@given(shape=shapes(min_ndim=2, max_ndim=2, min_size=2, max_size=5), compiled=sometimes)
-def test_movement_and_gradient(name, shape, compiled):
-    ours, theirs = METHODS[name]
-    x = np.arange(1, shape[0] * shape[1] + 1, dtype=np.float32).reshape(shape)
-    mine, other = Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
-    out, expected = ours(mine), theirs(other)
-    check(out, expected.detach().numpy(), compiled)
-    weights = np.arange(1, out.numel() + 1, dtype=np.float32).reshape(out.shape)
-    expected.backward(torch.tensor(weights))
-    (grad,) = out.gradient(mine, gradient=Tensor(weights))
-    check(grad, other.grad.numpy(), compiled)
 
 
 @given(data=st.data())

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from tests.against_torch import random
 from tests.values import assert_close
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import get_state_dict, load_state_dict
-
-
-def random(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(np.float32)
 
 
 def ours_with_the_weights_of(layer, theirs):
@@ -53,112 +50,42 @@ def assert_agree(layer, theirs, *inputs: np.ndarray, scale: float = 20) -> None:
         assert_close(found, wanted, dtypes.float32, scale, f"gradient by {name}")
 
 
-LAYERS = {
-    "Linear": (nn.Linear, torch.nn.Linear, (5, 3), {}, (4, 5)),
-    "Linear of more axes": (nn.Linear, torch.nn.Linear, (5, 3), {}, (2, 4, 5)),
-    "Linear without bias": (nn.Linear, torch.nn.Linear, (5, 3), {"bias": False}, (4, 5)),
-    "Conv1d": (nn.Conv1d, torch.nn.Conv1d, (4, 6, 3), {}, (2, 4, 8)),
-    "Conv1d same": (nn.Conv1d, torch.nn.Conv1d, (2, 3, 5), {"padding": "same"}, (2, 2, 8)),
-    "Conv2d": (nn.Conv2d, torch.nn.Conv2d, (3, 4, 3), {}, (2, 3, 6, 7)),
-    "Conv2d with all": (
-        nn.Conv2d,
-        torch.nn.Conv2d,
-        (4, 6, (3, 2)),
-        {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2), "groups": 2, "bias": False},
-        (2, 4, 7, 6),
-    ),
-    "Conv2d same": (
-        nn.Conv2d,
-        torch.nn.Conv2d,
-        (2, 3, (3, 4)),
-        {"padding": "same", "dilation": 2},
-        (1, 2, 7, 8),
-    ),
-    "Conv2d valid": (nn.Conv2d, torch.nn.Conv2d, (2, 3, 3), {"padding": "valid"}, (1, 2, 5, 5)),
-    "Conv3d": (nn.Conv3d, torch.nn.Conv3d, (2, 3, 2), {"padding": 1}, (1, 2, 3, 4, 3)),
-    **{
-        f"Conv{axes}d, {padding} {mode}": (
-            getattr(nn, f"Conv{axes}d"),
-            getattr(torch.nn, f"Conv{axes}d"),
-            (2, 3, 4),
-            {"padding": padding, "padding_mode": mode},
-            (2, 2, 6, 5, 4)[: axes + 2],
-        )
-        for axes, padding in ((1, 2), (1, "same"), (2, (1, 2)), (3, 1))
-        for mode in ("zeros", "reflect", "replicate", "circular")
-    },
-    "Conv2d padded around with stride and dilation": (
-        nn.Conv2d,
-        torch.nn.Conv2d,
-        (4, 6, (3, 2)),
-        {"stride": 2, "padding": (2, 1), "dilation": 2, "groups": 2, "padding_mode": "circular"},
-        (2, 4, 7, 6),
-    ),
-    "ConvTranspose1d": (
-        nn.ConvTranspose1d,
-        torch.nn.ConvTranspose1d,
-        (3, 4, 3),
-        {"stride": 2, "output_padding": 1},
-        (2, 3, 5),
-    ),
-    "ConvTranspose2d": (nn.ConvTranspose2d, torch.nn.ConvTranspose2d, (3, 2, 3), {}, (2, 3, 4, 3)),
-    "ConvTranspose2d with all": (
-        nn.ConvTranspose2d,
-        torch.nn.ConvTranspose2d,
-        (4, 6, (3, 2)),
-        {
-            "stride": (2, 3),
-            "padding": (1, 3),
-            "output_padding": (1, 0),
-            "dilation": (2, 1),
-            "groups": 2,
-        },
-        (2, 4, 4, 3),
-    ),
-    "ConvTranspose3d": (
-        nn.ConvTranspose3d,
-        torch.nn.ConvTranspose3d,
-        (2, 2, 2),
-        {"stride": 2},
-        (1, 2, 2, 3, 2),
-    ),
-    "LayerNorm": (nn.LayerNorm, torch.nn.LayerNorm, (6,), {}, (3, 4, 6)),
-    "LayerNorm of two axes": (nn.LayerNorm, torch.nn.LayerNorm, ((4, 6),), {}, (3, 4, 6)),
-    "LayerNorm without parameters": (
-        nn.LayerNorm,
-        torch.nn.LayerNorm,
-        (6,),
-        {"elementwise_affine": False, "eps": 0.1},
-        (3, 6),
-    ),
-    "LayerNorm without bias": (nn.LayerNorm, torch.nn.LayerNorm, (6,), {"bias": False}, (3, 6)),
-    "GroupNorm": (nn.GroupNorm, torch.nn.GroupNorm, (2, 6), {}, (3, 6, 4, 2)),
-    "GroupNorm without parameters": (
-        nn.GroupNorm,
-        torch.nn.GroupNorm,
-        (3, 6),
-        {"affine": False},
-        (2, 6, 5),
-    ),
-    "InstanceNorm": (
-        nn.InstanceNorm,
-        torch.nn.InstanceNorm2d,
-        (3,),
-        {"affine": True},
-        (2, 3, 4, 5),
-    ),
-    "RMSNorm": (nn.RMSNorm, torch.nn.RMSNorm, (6,), {"eps": 1e-6}, (3, 4, 6)),
-    "BatchNorm evaluating": (nn.BatchNorm, torch.nn.BatchNorm1d, (3,), {}, (4, 3)),
-    "LSTMCell": (nn.LSTMCell, torch.nn.LSTMCell, (4, 3), {}, (2, 4)),
-    "LSTMCell without bias": (nn.LSTMCell, torch.nn.LSTMCell, (4, 3), {"bias": False}, (2, 4)),
-}
+AROUND = {"stride": 2, "padding": (2, 1), "dilation": 2, "groups": 2, "padding_mode": "circular"}
+CONV_WITH_ALL = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2), "groups": 2,
+                 "bias": False}  # fmt: skip
+TRANSPOSED_WITH_ALL = {"stride": (2, 3), "padding": (1, 3), "output_padding": (1, 0),
+                       "dilation": (2, 1), "groups": 2}  # fmt: skip
+# the name here and in PyTorch, its arguments, its options, and the shape of the input
+LAYERS = [
+    ("Linear", (5, 3), {}, (4, 5)),
+    ("Linear", (5, 3), {"bias": False}, (4, 5)),
+    ("Conv2d", (4, 6, (3, 2)), CONV_WITH_ALL, (2, 4, 7, 6)),
+    ("Conv2d", (2, 3, (3, 4)), {"padding": "same", "dilation": 2}, (1, 2, 7, 8)),
+    ("Conv3d", (2, 3, 2), {"padding": 1}, (1, 2, 3, 4, 3)),
+    *[("Conv1d", (2, 3, 4), {"padding": "same", "padding_mode": mode}, (2, 2, 6))
+      for mode in ("reflect", "replicate", "circular")],
+    *[("Conv2d", (2, 3, 4), {"padding": (1, 2), "padding_mode": mode}, (2, 2, 6, 5))
+      for mode in ("reflect", "replicate", "circular")],
+    ("Conv2d", (4, 6, (3, 2)), AROUND, (2, 4, 7, 6)),
+    ("ConvTranspose2d", (4, 6, (3, 2)), TRANSPOSED_WITH_ALL, (2, 4, 4, 3)),
+    ("ConvTranspose3d", (2, 2, 2), {"stride": 2}, (1, 2, 2, 3, 2)),
+    ("LayerNorm", (6,), {}, (3, 4, 6)),
+    ("LayerNorm", ((4, 6),), {}, (3, 4, 6)),
+    ("LayerNorm", (6,), {"elementwise_affine": False, "eps": 0.1}, (3, 6)),
+    ("LayerNorm", (6,), {"bias": False}, (3, 6)),
+    ("GroupNorm", (2, 6), {}, (3, 6, 4, 2)),
+    ("InstanceNorm", (3,), {"affine": True}, (2, 3, 4, 5)),
+    ("RMSNorm", (6,), {"eps": 1e-6}, (3, 4, 6)),
+    ("BatchNorm", (3,), {}, (4, 3)),  # evaluating
+    ("LSTMCell", (4, 3), {}, (2, 4)),
+]  # fmt: skip
+OTHER_NAMES = {"InstanceNorm": "InstanceNorm2d", "BatchNorm": "BatchNorm1d"}
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_layer_agrees_with_pytorch(name):
-    ours, theirs, arguments, options, shape = LAYERS[name]
-    reference = theirs(*arguments, **options)
-    assert_agree(ours(*arguments, **options), reference.eval(), random(*shape))
+@pytest.mark.parametrize(("name", "arguments", "options", "shape"), LAYERS)
+def test_layer_agrees_with_pytorch(name, arguments, options, shape):
+    reference = getattr(torch.nn, OTHER_NAMES.get(name, name))(*arguments, **options)
+    assert_agree(getattr(nn, name)(*arguments, **options), reference.eval(), random(*shape))
 
 
 def test_layernorm2d_normalizes_the_channels_of_each_position():
@@ -285,24 +212,17 @@ def test_attention_weights_are_averaged_over_heads_or_left_out():
 
 # ---- how they begin ------------------------------------------------------------------------------
 
-BEGINNINGS = {
-    "Linear": (nn.Linear, torch.nn.Linear, (60, 50)),
-    "Conv1d": (nn.Conv1d, torch.nn.Conv1d, (20, 30, 5)),
-    "Conv2d": (nn.Conv2d, torch.nn.Conv2d, (10, 30, 3)),
-    "ConvTranspose2d": (nn.ConvTranspose2d, torch.nn.ConvTranspose2d, (20, 12, 3)),
-    "Embedding": (nn.Embedding, torch.nn.Embedding, (60, 50)),
-    "LSTMCell": (nn.LSTMCell, torch.nn.LSTMCell, (20, 30)),
-    "MultiheadAttention": (nn.MultiheadAttention, torch.nn.MultiheadAttention, (32, 4)),
-    "BatchNorm2d": (nn.BatchNorm2d, torch.nn.BatchNorm2d, (9,)),
-    "LayerNorm": (nn.LayerNorm, torch.nn.LayerNorm, (9,)),
-    "GroupNorm": (nn.GroupNorm, torch.nn.GroupNorm, (3, 9)),
-    "RMSNorm": (nn.RMSNorm, torch.nn.RMSNorm, (9,)),
-}
+BEGINNINGS = [
+    ("Linear", (60, 50)), ("Conv1d", (20, 30, 5)), ("Conv2d", (10, 30, 3)),
+    ("ConvTranspose2d", (20, 12, 3)), ("Embedding", (60, 50)), ("LSTMCell", (20, 30)),
+    ("MultiheadAttention", (32, 4)), ("BatchNorm2d", (9,)), ("LayerNorm", (9,)),
+    ("GroupNorm", (3, 9)), ("RMSNorm", (9,)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BEGINNINGS)
-def test_initial_values_are_distributed_as_in_pytorch(name):
-    ours, theirs, arguments = BEGINNINGS[name]
+@pytest.mark.parametrize(("name", "arguments"), BEGINNINGS)
+def test_initial_values_are_distributed_as_in_pytorch(name, arguments):
+    ours, theirs = getattr(nn, name), getattr(torch.nn, name)
     Tensor.manual_seed(3)
     torch.manual_seed(3)
     own, expected = get_state_dict(ours(*arguments)), theirs(*arguments).state_dict()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.against_torch import random
 from tests.values import assert_close
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn import lr, optim
@@ -14,10 +15,6 @@ OURS = {
     name: getattr(optim, name)
     for name in ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad", "Muon")
 }
-
-
-def random(*shape: int, seed: int = 0, dtype=np.float32) -> np.ndarray:
-    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(dtype)
 
 
 def torch_options(options: dict) -> dict:
@@ -90,22 +87,15 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_ten_steps_are_those_of_pytorch(name, options):
-    assert_agree(name, options)
+def test_six_steps_in_float64_are_those_of_pytorch(name, options):
+    # PyTorch keeps the product of NAdam's momenta in float32, whatever the parameters are.
+    scale = 1e-2 if name == "NAdam" else 1e-4
+    assert_agree(name, {"lr": 0.01} | options, steps=6, scale=scale, dtype=np.float64)
 
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad"])
 def test_ten_steps_with_a_high_learning_rate_are_those_of_pytorch(name):
     assert_agree(name, {"lr": 10.0}, scale=500)
-
-
-@pytest.mark.parametrize(
-    "name", ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad"]
-)
-def test_float64_parameters_take_the_steps_of_float64(name):
-    # PyTorch keeps the product of NAdam's momenta in float32, whatever the parameters are.
-    scale = 1e-2 if name == "NAdam" else 1e-4
-    assert_agree(name, {"lr": 0.01}, steps=5, scale=scale, dtype=np.float64)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +108,7 @@ def test_float64_parameters_take_the_steps_of_float64(name):
 )
 def test_muon_takes_the_steps_of_pytorch_with_its_rounding_to_bfloat16(options):
     # A digit of a gradient that is one off moves a bfloat16 by its last digit now and then.
-    assert_agree("Muon", options, scale=500 * max(1, options["lr"]))
+    assert_agree("Muon", options, steps=5, scale=500 * max(1, options["lr"]))
 
 
 def test_a_matrix_made_orthogonal_is_bit_for_bit_that_of_pytorch():
@@ -150,7 +140,7 @@ def test_lamb_takes_the_steps_of_its_paper():
 
         return Reference(parameters, step)
 
-    states = train(20, lambda p: optim.LAMB(p, lr=0.01, weight_decay=0.1), lamb)
+    states = train(8, lambda p: optim.LAMB(p, lr=0.01, weight_decay=0.1), lamb)
     for _, found, expected in states:
         for a, b in zip(found, expected, strict=True):
             assert_close(a, b, dtypes.float32, 50)
@@ -173,7 +163,7 @@ def test_lars_takes_the_steps_of_its_paper(classic):
         return Reference(parameters, step)
 
     options = {"lr": 0.5, "momentum": 0.9, "weight_decay": 0.1, "tcoef": 0.02, "classic": classic}
-    for _, found, expected in train(20, lambda p: optim.LARS(p, **options), lars):
+    for _, found, expected in train(8, lambda p: optim.LARS(p, **options), lars):
         for a, b in zip(found, expected, strict=True):
             assert_close(a, b, dtypes.float32, 50)
 
@@ -212,33 +202,16 @@ def test_clipping_by_norm_agrees_with_pytorch(max_norm, norm_type):
 # ---- schedules -----------------------------------------------------------------------------------
 
 SCHEDULERS = torch.optim.lr_scheduler
-SCHEDULES = {
-    "StepLR": (lr.StepLR, SCHEDULERS.StepLR, {"step_size": 4, "gamma": 0.3}),
-    "MultiStepLR": (lr.MultiStepLR, SCHEDULERS.MultiStepLR, {"milestones": [3, 9], "gamma": 0.2}),
-    "LinearLR": (lr.LinearLR, SCHEDULERS.LinearLR, {"start_factor": 0.1, "total_iters": 7}),
-    "CosineAnnealingLR": (
-        lr.CosineAnnealingLR,
-        SCHEDULERS.CosineAnnealingLR,
-        {"T_max": 15, "eta_min": 0.01},
-    ),
-    "OneCycleLR": (
-        lr.OneCycleLR,
-        SCHEDULERS.OneCycleLR,
-        {"max_lr": 2.0, "total_steps": 21},
-    ),
-    "OneCycleLR linear": (
-        lr.OneCycleLR,
-        SCHEDULERS.OneCycleLR,
-        {
-            "max_lr": 2.0,
-            "total_steps": 21,
-            "pct_start": 0.45,
-            "anneal_strategy": "linear",
-            "div_factor": 10.0,
-            "final_div_factor": 100.0,
-        },
-    ),
-}
+LINEAR = {"pct_start": 0.45, "anneal_strategy": "linear", "div_factor": 10.0,
+          "final_div_factor": 100.0}  # fmt: skip
+SCHEDULES = [
+    ("StepLR", {"step_size": 4, "gamma": 0.3}),
+    ("MultiStepLR", {"milestones": [3, 9], "gamma": 0.2}),
+    ("LinearLR", {"start_factor": 0.1, "total_iters": 7}),
+    ("CosineAnnealingLR", {"T_max": 15, "eta_min": 0.01}),
+    ("OneCycleLR", {"max_lr": 2.0, "total_steps": 21}),
+    ("OneCycleLR", {"max_lr": 2.0, "total_steps": 21, **LINEAR}),
+]
 
 
 def assert_rates_agree(ours, theirs, steps=20):
@@ -257,44 +230,27 @@ def assert_rates_agree(ours, theirs, steps=20):
             expected.step()
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_twenty_rates_of_a_schedule_are_those_of_pytorch(name):
-    ours, theirs, options = SCHEDULES[name]
+@pytest.mark.parametrize(("name", "options"), SCHEDULES)
+def test_twenty_rates_of_a_schedule_are_those_of_pytorch(name, options):
+    ours, theirs = getattr(lr, name), getattr(SCHEDULERS, name)
     assert_rates_agree(lambda o: ours(o, **options), lambda o: theirs(o, **options))
 
 
 def test_one_schedule_after_another_agrees_with_pytorch():
-    assert_rates_agree(
-        lambda o: lr.SequentialLR(
-            o,
-            [
-                lr.LinearLR(o, 0.1, 1.0, 5),
-                lr.CosineAnnealingLR(o, 10),
-                lr.StepLR(o, 2, 0.5),
-            ],
-            [5, 13],
-        ),
-        lambda o: SCHEDULERS.SequentialLR(
-            o,
-            [
-                SCHEDULERS.LinearLR(o, 0.1, 1.0, 5),
-                SCHEDULERS.CosineAnnealingLR(o, 10),
-                SCHEDULERS.StepLR(o, 2, 0.5),
-            ],
-            [5, 13],
-        ),
-    )
+    def three(kinds, optimizer):
+        parts = [kinds.LinearLR(optimizer, 0.1, 1.0, 5), kinds.CosineAnnealingLR(optimizer, 10),
+                 kinds.StepLR(optimizer, 2, 0.5)]  # fmt: skip
+        return kinds.SequentialLR(optimizer, parts, [5, 13])
+
+    assert_rates_agree(lambda o: three(lr, o), lambda o: three(SCHEDULERS, o))
 
 
 CYCLED = [
     ("SGD", {"lr": 0.1, "momentum": 0.9}),
-    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
     ("Adam", {"lr": 0.1}),
-    ("AdamW", {"lr": 0.1}),
     ("NAdam", {"lr": 0.1}),
     ("RAdam", {"lr": 0.1}),
     ("RMSprop", {"lr": 0.1, "momentum": 0.9}),
-    ("Muon", {"lr": 0.1}),
 ]
 
 

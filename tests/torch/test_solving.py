@@ -51,7 +51,7 @@ CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (3, 2, 3, 3)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2, 3, 3)], ids=str)
 @pytest.mark.parametrize("name", CALLS)
 def test_value_gradient_and_gradient_of_the_gradient(name, shape):
     ours, theirs = CALLS[name]

@@ -62,15 +62,6 @@ def test_a_wholly_unrolled_reduce_is_no_reduce_any_more():
     assert not [u for u in kernel.toposort() if u.tag == UNROLLED]
 
 
-def test_copies_of_several_stores():
-    x = numbers(40, 9)
-    t = filled(x)
-    mean = t.mean(axis=1, keepdim=True)
-    Tensor.realize(mean, centred := t - mean)
-    np.testing.assert_allclose(mean.numpy(), x.mean(1, keepdims=True), rtol=1e-6)
-    np.testing.assert_allclose(centred.numpy(), x - x.mean(1, keepdims=True), rtol=1e-5, atol=1e-6)
-
-
 # ---- lanes ---------------------------------------------------------------------------------------
 
 
@@ -142,11 +133,3 @@ def test_a_stage_becomes_stores_into_scratch_memory_of_its_own():
     for stage in ops_in(flat, Ops.STAGE):
         assert stage.src[0].op is Ops.STORE
         assert stage.arg is AddrSpace.LOCAL
-
-
-def test_small_indices_are_32_bit_and_large_ones_64():
-    small = program_of(on_buffer(100, 100).T.contiguous(), []).uops
-    large = program_of(on_buffer(1 << 16, 1 << 16)[5:7, 5:7].contiguous(), []).uops
-    assert dtypes.long not in {u.dtype for u in small}
-    loaded = next(u for u in large if u.op is Ops.LOAD)
-    assert loaded.src[0].src[2].dtype is dtypes.long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -30,32 +29,7 @@ def normalized(x: Tensor, axes: int | tuple[int, ...]) -> tuple[Tensor, Tensor, 
     return mean, variance, centred * (variance + 1e-5).rsqrt()
 
 
-def softmax():
-    return [on_buffer(4096, 1024).softmax()]
-
-
-def log_softmax():
-    return [on_buffer(4096, 1024).log_softmax()]
-
-
-def softmax_backward():
-    x = on_buffer(4096, 1024)
-    return x.softmax().gradient(x, gradient=on_buffer(4096, 1024))
-
-
-def layernorm():
-    return [normalized(on_buffer(4096, 1024), -1)[2] * on_buffer(1024) + on_buffer(1024)]
-
-
-def batchnorm_forward():
-    return [normalized(on_buffer(64, 32, 28, 28), (0, 2, 3))[2]]
-
-
-def mean_variance_and_normalized():
-    return list(normalized(on_buffer(64, 32, 28, 28), (0, 2, 3)))
-
-
-def adam():
+def adam() -> list[Tensor]:
     g, p, m, v = (on_buffer(1 << 20) for _ in range(4))
     m.assign(m * 0.9 + g * 0.1)
     v.assign(v * 0.999 + g * g * 0.001)
@@ -63,116 +37,81 @@ def adam():
     return [p, m, v]
 
 
-def divided_by_its_sum():
+def divided_by_its_sum() -> list[Tensor]:
     x = on_buffer(1 << 20)
     return [x / x.sum()]
 
 
-def gelu_between_two_products():
-    x, w, b, w2 = on_buffer(512, 784), on_buffer(784, 512), on_buffer(512), on_buffer(512, 512)
-    return [(x @ w + b).gelu() @ w2]
+def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return ((q @ k.transpose(-1, -2)) * 0.125).softmax() @ v
 
 
-def attention():
-    q, k, v = (on_buffer(8, 256, 64) for _ in range(3))
-    return [((q @ k.transpose(-1, -2)) * 0.125).softmax() @ v]
-
-
-def mlp(activation: Callable[[Tensor], Tensor]):
+def mlp(activation: Callable[[Tensor], Tensor]) -> list[Tensor]:
+    """Forward and backward."""
     x, w, b, w2 = on_buffer(512, 784), on_buffer(784, 512), on_buffer(512), on_buffer(512, 512)
     out = activation(x @ w + b) @ w2
     return [out, *out.gradient(w, b, w2, gradient=on_buffer(512, 512))]
 
 
-def relu_mlp_forward_and_backward():
-    return mlp(Tensor.relu)
+def gradient(function: Callable[..., Tensor], *inputs: Tensor) -> list[Tensor]:
+    """By the first input."""
+    out = function(*inputs)
+    return out.gradient(inputs[0], gradient=on_buffer(*out.shape))
 
 
-def gelu_mlp_forward_and_backward():
-    return mlp(Tensor.gelu)
+def product() -> Tensor:
+    return on_buffer(512, 784) @ on_buffer(784, 512)
 
 
-def sum_of_relu():
-    return [(on_buffer(100, 100) + on_buffer(100, 100)).relu().sum()]
+def convolution(x: Tensor, w: Tensor) -> Tensor:
+    return x.conv2d(w)
 
 
-def mean_of_a_product():
-    return [(on_buffer(512, 784) @ on_buffer(784, 512)).mean()]
+IMAGES, FILTERS = (8, 16, 28, 28), (32, 16, 3, 3)
 
 
-def squared_error_of_a_product():
-    x, w, b = on_buffer(512, 784), on_buffer(784, 512), on_buffer(512)
-    return [(x @ w + b - on_buffer(512, 512)).square().mean()]
-
-
-def column_sums_of_a_product():
-    return [(on_buffer(512, 784) @ on_buffer(784, 512)).sum(axis=0)]
-
-
-def sum_of_a_convolution():
-    return [on_buffer(8, 16, 28, 28).conv2d(on_buffer(32, 16, 3, 3)).sum()]
-
-
-def sum_of_short_products():
-    return [(on_buffer(256, 8) @ on_buffer(8, 256)).sum()]
-
-
-def sum_of_a_matrix_times_a_vector():
-    return [(on_buffer(512, 784) @ on_buffer(784)).sum()]
-
-
-def input_gradient_of_a_convolution():
-    x, w = on_buffer(8, 16, 28, 28), on_buffer(32, 16, 3, 3)
-    return x.conv2d(w).gradient(x, gradient=on_buffer(8, 32, 26, 26))
-
-
-def elementwise_chain():
+def elementwise_chain() -> list[Tensor]:
     x = on_buffer(64, 64)
     return [(((x + 1) * 2).sin().exp() - on_buffer(64)).relu().where(x, 0.5)]
 
 
-def movement_alone():
-    return [on_buffer(64, 48).T.reshape(32, 96)[3:9, ::-1].pad(((1, 1), (0, 2)))]
+# name: (Tensors, how many kernels they become)
+COUNTS = {
+    "softmax": (lambda: [on_buffer(4096, 1024).softmax()], 1),
+    "log_softmax": (lambda: [on_buffer(4096, 1024).log_softmax()], 1),
+    "softmax backward": (lambda: gradient(Tensor.softmax, on_buffer(4096, 1024)), 1),
+    "layernorm": (
+        lambda: [normalized(on_buffer(4096, 1024), -1)[2] * on_buffer(1024) + on_buffer(1024)], 1),
+    "batchnorm": (lambda: [normalized(on_buffer(64, 32, 28, 28), (0, 2, 3))[2]], 1),
+    "mean, variance, normalized": (
+        lambda: list(normalized(on_buffer(64, 32, 28, 28), (0, 2, 3))), 1),
+    "adam": (adam, 1),
+    "divided by its sum": (divided_by_its_sum, 2),
+    "gelu between two products": (
+        lambda: [(product() + on_buffer(512)).gelu() @ on_buffer(512, 512)], 2),
+    "attention": (lambda: [attention(*[on_buffer(8, 256, 64) for _ in range(3)])], 3),
+    "relu mlp": (lambda: mlp(Tensor.relu), 6),
+    "gelu mlp": (lambda: mlp(Tensor.gelu), 6),
+    "sum of relu": (lambda: [(on_buffer(100, 100) + on_buffer(100, 100)).relu().sum()], 1),
+    "mean of a product": (lambda: [product().mean()], 2),
+    "squared error of a product": (
+        lambda: [(product() + on_buffer(512) - on_buffer(512, 512)).square().mean()], 2),
+    "column sums of a product": (lambda: [product().sum(axis=0)], 2),
+    "sum of a convolution": (
+        lambda: [convolution(on_buffer(*IMAGES), on_buffer(*FILTERS)).sum()], 2),
+    "sum of short products": (lambda: [(on_buffer(256, 8) @ on_buffer(8, 256)).sum()], 1),
+    "sum of a matrix times a vector": (lambda: [(on_buffer(512, 784) @ on_buffer(784)).sum()], 1),
+    "gradient of a convolution": (
+        lambda: gradient(convolution, on_buffer(*IMAGES), on_buffer(*FILTERS)), 1),
+    "elementwise chain": (elementwise_chain, 1),
+    "chain with contiguous": (
+        lambda: [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3], 3),
+}  # fmt: skip
 
 
-def chain_with_contiguous():
-    return [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3]
-
-
-def several_outputs_of_one_size():
-    x = on_buffer(64, 64)
-    return [x + 1, x * 2, x.sin()]
-
-
-@pytest.mark.parametrize(
-    ("graph", "count"),
-    [
-        (softmax, 1),
-        (log_softmax, 1),
-        (softmax_backward, 1),
-        (layernorm, 1),
-        (batchnorm_forward, 1),
-        (mean_variance_and_normalized, 1),
-        (adam, 1),
-        (divided_by_its_sum, 2),
-        (gelu_between_two_products, 2),
-        (attention, 3),
-        (relu_mlp_forward_and_backward, 6),
-        (gelu_mlp_forward_and_backward, 6),
-        (sum_of_relu, 1),
-        (mean_of_a_product, 2),
-        (squared_error_of_a_product, 2),
-        (column_sums_of_a_product, 2),
-        (sum_of_a_convolution, 2),
-        (sum_of_short_products, 1),
-        (sum_of_a_matrix_times_a_vector, 1),
-        (input_gradient_of_a_convolution, 1),
-        (elementwise_chain, 1),
-        (chain_with_contiguous, 3),
-    ],
-    ids=lambda value: getattr(value, "__name__", value),
-)
-def test_number_of_kernels(graph, count):
+@pytest.mark.parametrize("name", COUNTS)
+def test_number_of_kernels(name):
+    graph, count = COUNTS[name]
     kernels = kernels_of(*graph())
     assert len(kernels) == count
     assert not any(map(repeated_reduces, kernels))
@@ -351,42 +290,6 @@ def test_the_first_part_of_a_split_reduce_leaves_partial_results():
 # ---- fused kernels compute what the graph says ---------------------------------------------------
 
 
-def test_softmax_in_one_kernel():
-    x = numbers(33, 70)
-    t = filled(x)
-    assert len(kernels_of(t.softmax())) == 1
-    e = np.exp(x - x.max(1, keepdims=True))
-    np.testing.assert_allclose(
-        t.softmax().numpy(), e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-7
-    )
-
-
-def test_mean_variance_and_normalized_in_one_kernel():
-    x = numbers(3, 40, 5)
-    results = normalized(filled(x), (0, 2))
-    assert len(kernels_of(*results)) == 1
-    Tensor.realize(*results)
-    mean, variance = x.mean((0, 2), keepdims=True), x.var((0, 2), keepdims=True)
-    expected = mean, variance, (x - mean) / np.sqrt(variance + 1e-5)
-    for found, right in zip(results, expected, strict=True):
-        np.testing.assert_allclose(found.numpy(), right, rtol=1e-5, atol=1e-6)
-
-
-def test_adam_in_one_kernel():
-    g, p, m, v = (np.abs(numbers(50, seed=n)) for n in range(4))
-    tg, tp, tm, tv = map(filled, (g, p, m, v))
-    tm.assign(tm * 0.9 + tg * 0.1)
-    tv.assign(tv * 0.999 + tg * tg * 0.001)
-    tp.assign(tp - 0.001 * tm / (tv.sqrt() + 1e-8))
-    assert len(kernels_of(tm, tv, tp)) == 1
-    Tensor.realize(tm, tv, tp)
-    m = m * 0.9 + g * 0.1
-    v = v * 0.999 + g * g * 0.001
-    np.testing.assert_allclose(tm.numpy(), m, rtol=1e-6)
-    np.testing.assert_allclose(tv.numpy(), v, rtol=1e-6)
-    np.testing.assert_allclose(tp.numpy(), p - 0.001 * m / (np.sqrt(v) + 1e-8), rtol=1e-5)
-
-
 def test_a_large_reduce_in_two_kernels(monkeypatch):
     monkeypatch.setattr("tinyframe.thresholds.LARGE_REDUCE", 1 << 12)
     monkeypatch.setattr(schedule_module, "_schedules", {})
@@ -398,101 +301,6 @@ def test_a_large_reduce_in_two_kernels(monkeypatch):
 
 
 # ---- scheduling takes time in proportion to the graph --------------------------------------------
-
-
-def steps(function: Callable[[], object]) -> int:
-    """Lines of Python that a call executes: work that can be counted, on any machine alike."""
-    count = 0
-
-    def line(frame, event, arg):
-        nonlocal count
-        count += 1
-        return line
-
-    before = sys.gettrace()
-    sys.settrace(line)
-    try:
-        function()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def chain(n: int) -> list[Tensor]:
-    y = on_buffer(16)
-    for i in range(n):
-        y = y + 1 if i % 2 else y * 2
-    return [y]
-
-
-def chain_of_kernels(n: int) -> list[Tensor]:
-    y = on_buffer(16)
-    for _ in range(n):
-        y = (y + 1).contiguous()
-    return [y]
-
-
-def many_outputs(n: int) -> list[Tensor]:
-    x = on_buffer(16)
-    return [x * float(i) for i in range(n)]
-
-
-def many_graphs(n: int) -> list[Tensor]:
-    return [on_buffer(16) * float(i) for i in range(n)]
-
-
-def mlp_blocks(n: int) -> list[Tensor]:
-    x = on_buffer(64, 64)
-    for _ in range(n):
-        x = (x @ on_buffer(64, 64) + on_buffer(64)).gelu()
-    return [x]
-
-
-def residual_blocks(n: int) -> list[Tensor]:
-    x = on_buffer(64, 64)
-    for _ in range(n):
-        x = x + (x @ on_buffer(64, 64)).relu()
-    return [x]
-
-
-def mlp_backward(n: int) -> list[Tensor]:
-    x, weights = on_buffer(64, 64), [on_buffer(64, 64) for _ in range(n)]
-    for w in weights:
-        x = (x @ w + on_buffer(64)).relu()
-    return x.gradient(*weights, gradient=on_buffer(64, 64))
-
-
-def optimizer_of_many(n: int) -> list[Tensor]:
-    return [t for _ in range(n) for t in adam()]
-
-
-@pytest.mark.parametrize(
-    ("graph", "n"),
-    [
-        (chain, 250),
-        (chain_of_kernels, 60),
-        (many_outputs, 60),
-        (many_graphs, 60),
-        (mlp_blocks, 6),
-        (residual_blocks, 8),
-        (mlp_backward, 6),
-        (optimizer_of_many, 5),
-    ],
-)
-def test_twice_the_graph_takes_twice_the_steps(graph, n, monkeypatch):
-    monkeypatch.setattr(schedule_module, "_schedules", {})
-    counts = []
-    for size in (n, n, 2 * n):  # the first also fills caches
-        tensors = graph(size)
-        schedule_module._schedules.clear()
-        counts.append(steps(lambda tensors=tensors: kernels_of(*tensors)))
-    assert counts[2] < 2.3 * counts[1]
-
-
-def test_four_thousand_nodes_are_scheduled():
-    tensors = mlp_backward(140)
-    assert len(UOp.sink(*[t.uop for t in tensors]).toposort()) > 4_000
-    assert len(kernels_of(*tensors)) < 4 * 140
 
 
 def test_indices_of_a_symbolic_size_cover_it_once_only_as_a_range_of_that_size():

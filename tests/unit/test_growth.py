@@ -25,7 +25,7 @@ from tinyframe.schedule.step import sources_needed
 from tinyframe.thresholds import LARGEST_KERNEL
 from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp, collector_paused
 
-SMALL, TIMES = 14, 4
+SMALL, TIMES = 10, 4
 LANES_OF_16 = Target(vector_bytes=64, vector_registers=32, threads=1, l1=32 << 10, l2=1 << 20)
 
 
@@ -80,6 +80,18 @@ def recurrent_steps(n: int) -> list[Tensor]:
     return Tensor.stack(*states).square().sum().gradient(w)
 
 
+def many_graphs(n: int) -> list[Tensor]:
+    x = on_buffer(16)
+    return [x * float(i) for i in range(n)] + [on_buffer(16) * float(i) for i in range(n)]
+
+
+def layers_and_gradients(n: int) -> list[Tensor]:
+    x, weights = on_buffer(64, 64), [on_buffer(64, 64) for _ in range(n)]
+    for w in weights:
+        x = (x @ w + on_buffer(64)).relu()
+    return x.gradient(*weights, gradient=on_buffer(64, 64))
+
+
 @pytest.mark.parametrize(
     "graph",
     [
@@ -89,6 +101,8 @@ def recurrent_steps(n: int) -> list[Tensor]:
         parts_laid_end_to_end,
         gradients_of_parts,
         recurrent_steps,
+        many_graphs,
+        layers_and_gradients,
     ],
 )
 def test_steps_of_scheduling_grow_as_the_graph_does(graph, monkeypatch):

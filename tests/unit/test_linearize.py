@@ -18,10 +18,8 @@ from tests.kernels import (
     run_with,
     source_of,
 )
-from tinyframe import Tensor, dtypes
+from tinyframe import dtypes
 from tinyframe.codegen.linearize import enclosing_loops, linearize, loop_tree
-from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.rewrite.spec import spec_program, verify
 from tinyframe.uop.node import AxisType, Ops, UOp
 
 
@@ -100,81 +98,6 @@ def test_several_stores_share_the_loops_they_have_in_common():
     body = body_of(source_of(kernel, []))
     assert [depth_of(body, rf"data{n}\[.*\] = ") for n in (0, 1)] in ([1, 2], [2, 1])
     assert body.count("for (int ridx0") == 1
-
-
-def test_a_product_accumulates_in_a_register():
-    body = body_of(source_of(on_buffer(4, 6) @ on_buffer(6, 5), []))
-    assert depth_of(body, r"float acc0 = 0.0f") == 2
-    assert depth_of(body, r"acc0 = acc0 \+") == 3
-    assert depth_of(body, r"data0\[.*\] = acc0") == 2
-
-
-def test_a_panel_is_filled_where_its_loops_begin():
-    opts = [Opt(OptOps.REORDER, (1, 0, 2)), Opt(OptOps.STAGE, 0, 2)]
-    body = body_of(source_of(on_buffer(4, 6) @ on_buffer(6, 5), opts))
-    assert depth_of(body, r"panel0\[ridx\d\] = ") == 2
-    assert body.index("] = val0;") < body.index("= panel0[")
-
-
-# ---- the flat program ----------------------------------------------------------------------------
-
-
-def program(t: Tensor, opts: list[Opt] | None = None) -> list[UOp]:
-    return program_of(t, opts or []).uops
-
-
-@pytest.mark.parametrize(
-    "graph",
-    [
-        lambda x: x + 1,
-        lambda x: x.softmax(),
-        lambda x: (x - x.mean(axis=0)).max(axis=1),
-        lambda x: x @ x.T,
-        lambda x: x.pad(((1, 1), (0, 0))).sum(axis=0),
-    ],
-)
-def test_every_program_is_legal_with_and_without_opts(graph):
-    for opts in ([], None):
-        for kernel in kernels_of(graph(on_buffer(20, 33))):
-            verify(program_of(kernel, opts).uops, spec_program)
-
-
-def test_every_instruction_stands_once_and_after_what_it_needs():
-    uops = program(
-        on_buffer(40, 33).softmax(), [Opt(OptOps.UNROLL, 2, 4), Opt(OptOps.VECTOR, 3, 8)]
-    )
-    assert len(set(uops)) == len(uops)
-    place = {u: n for n, u in enumerate(uops)}
-    assert all(place[s] < place[u] for u in uops for s in u.src)
-
-
-def test_loops_are_closed_in_the_order_in_which_they_were_opened():
-    open_loops = []
-    for u in program(on_buffer(40, 9).softmax()):
-        if u.op is Ops.RANGE:
-            open_loops.append(u)
-        elif u.op is Ops.ENDRANGE:
-            assert open_loops.pop() is u.src[0]
-        else:
-            assert u.ranges <= set(open_loops)
-    assert not open_loops
-
-
-def test_arguments_and_constants_stand_at_the_top():
-    ops = [u.op for u in program(on_buffer(8, 9) * 3 + 1)]
-    last = max(n for n, op in enumerate(ops) if op in (Ops.DEFINE_GLOBAL, Ops.CONST))
-    assert set(ops[: last + 1]) == {Ops.DEFINE_GLOBAL, Ops.CONST}
-
-
-def test_a_value_is_accumulated_in_the_order_of_its_copies():
-    uops = program(on_buffer(16).sum(), [Opt(OptOps.UNROLL, 0, 4)])
-    inside = uops[[u.op for u in uops].index(Ops.RANGE) :]
-    steps = [
-        u.op
-        for u in inside
-        if u.op in (Ops.LOAD, Ops.ADD, Ops.STORE) and u.dtype.scalar().name != "int"
-    ]
-    assert steps.count(Ops.STORE) == 5  # four steps, and the result
 
 
 # ---- the tree of loops ---------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, holds, resolve
+from tinyframe.uop.node import Ops, UOp, holds, resolve
 
 
 def var(name: str, low: int = 0, high: int = 9) -> UOp:
@@ -100,11 +100,6 @@ def test_the_table_lets_go_of_nodes_that_nobody_holds():
     gc.collect()
     assert gone() is None
     assert len(UOp._table) <= before
-
-
-def test_a_node_made_again_after_it_was_let_go_is_whole():
-    for _ in range(3):
-        assert (var("again") + 77).src[1].arg == 77
 
 
 def test_a_chain_of_20000_nodes_is_built_walked_bounded_replaced_and_let_go():
@@ -203,13 +198,6 @@ def test_operators_build_nodes(written, built):
     assert written is built
 
 
-def test_comparisons_are_bool_of_as_many_lanes():
-    assert (a < b).dtype is dtypes.bool
-    lanes = a.vectorize(4)
-    assert (lanes < lanes).dtype is dtypes.bool.vec(4)
-    assert a == a and (a == b) is False  # identity; eq() builds a node
-
-
 def test_truth_is_only_given_where_it_is_certain():
     assert bool(a < 10) is True and bool(a < 0) is False
     with pytest.raises(ValueError, match="resolve"):
@@ -223,15 +211,6 @@ def test_a_value_that_is_certain_is_an_int():
     assert int(a - a + 3) == 3 and [10, 20][a - a + 1] == 20
     with pytest.raises(TypeError, match="a"):
         int(a)
-
-
-def test_groups_of_ops():
-    assert GroupOp.ALU < GroupOp.Elementwise < GroupOp.All == set(Ops)
-    assert GroupOp.Unary.isdisjoint(GroupOp.Binary) and Ops.WHERE in GroupOp.Ternary
-    assert Ops.FLOORDIV is Ops.IDIV and Ops.RECIPROCAL is Ops.RECIP
-    assert (
-        repr(Ops.ADD) == f"<Ops.ADD: {Ops.ADD.value}>" and str(Ops.ADD) == f"{Ops.ADD}" == "Ops.ADD"
-    )
 
 
 # ---- sizes that are expressions of Variables -----------------------------------------------------
@@ -271,7 +250,7 @@ def test_what_holds_for_all_values_and_what_for_those_that_are_bound():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint8, np.bool_], ids=str)
-@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2)], ids=str)
+@pytest.mark.parametrize("axis", [None, (0, -1)], ids=str)
 def test_the_largest_and_the_smallest_along_axes(axis, dtype):
     values = np.random.default_rng(0).integers(0, 256, (2, 3, 4)).astype(np.uint8)
     values[0, 0] = [0, 127, 128, 255]  # the ends of both dtypes of a byte
@@ -291,15 +270,6 @@ def test_nodes_are_stacked_along_a_new_axis(dim):
     np.testing.assert_array_equal(
         Tensor(first.stack(*rest, dim=dim)).numpy(), np.stack(arrays, axis=dim)
     )
-
-
-def test_minimum_is_right_at_the_ends_of_every_dtype():
-    for dtype in dtypes.ints:
-        ends = [dtype.min, dtype.max, 0, 1]
-        for x in ends:
-            for y in ends:
-                node = UOp.const(dtype, x).minimum(UOp.const(dtype, y))
-                assert node.simplify().arg == min(x, y), (dtype, x, y)
 
 
 def test_an_index_is_valid_where_a_condition_holds():

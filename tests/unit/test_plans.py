@@ -12,7 +12,7 @@ from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_bu
 from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.algebra.access import AccessTable, Contraction
 from tinyframe.codegen import get_program, scheduled_kernel
-from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
+from tinyframe.codegen.optimize.loops import Opt, OptOps, axes
 from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.nest import opts_of as opts_of_nest
 from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, tile_rows
@@ -226,14 +226,6 @@ def test_a_panel_is_made_only_if_many_rows_read_it():
     assert sizes(many, OptOps.STAGE) == [2]
 
 
-@pytest.mark.parametrize("size", [1000, 1023, 1025])
-def test_sizes_that_do_not_divide_have_the_same_inner_loop(size):
-    program = compiled(on_buffer(size, size) @ on_buffer(size, size))
-    inner = inner_loop(program)
-    assert "?" not in inner
-    assert "if" not in inner
-
-
 def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_condition():
     x, w = on_buffer(4, 32, 28, 28), on_buffer(64, 32, 3, 3)
     windows = x.pad(((0, 0), (0, 0), (1, 1), (1, 1))).uop.window(2, 3).window(3, 3)
@@ -373,18 +365,6 @@ def test_what_is_transposed_is_done_in_blocks():
     assert opts_of(on_buffer(5, 64).T.contiguous())[:1] != blocks[:1]  # no block of 16 there
 
 
-@pytest.mark.parametrize("shape", [(64, 48), (37, 53), (16, 100), (129, 17)])
-def test_what_is_done_in_blocks_is_right(shape):
-    x, y = numbers(*shape), numbers(*shape[::-1], seed=1)
-    np.testing.assert_array_equal(filled(x).T.contiguous().numpy(), x.T)
-    np.testing.assert_array_equal((filled(x) + filled(y).T).numpy(), x + y.T)
-
-
-def test_all_reductions_of_a_row_have_vectors_too():
-    program = compiled(on_buffer(64, 48).softmax())
-    assert sizes(program.opts, OptOps.VECTOR) == [16, 16, 16]
-
-
 def test_lanes_are_those_of_the_widest_type():
     assert opts_of(on_buffer(4096, dtype=dtypes.double) + 1)[0] == Opt(OptOps.VECTOR, 0, 8)
     assert opts_of(on_buffer(4096, dtype=dtypes.int8) + 1)[0] == Opt(OptOps.VECTOR, 0, 64)
@@ -410,48 +390,6 @@ def test_threads_only_where_there_is_work_for_them():
     product = on_buffer(512, 512) @ on_buffer(512, 512)
     assert OptOps.THREAD in [o.op for o in opts_of(product)]
     assert OptOps.THREAD not in [o.op for o in opts_of(product, ONE_CORE)]
-
-
-GRAPHS = {
-    "matmul": lambda: on_buffer(100, 70) @ on_buffer(70, 130),
-    "small matmul": lambda: on_buffer(3, 5) @ on_buffer(5, 2),
-    "batched matmul": lambda: on_buffer(4, 33, 20) @ on_buffer(4, 20, 50),
-    "transposed matmul": lambda: on_buffer(70, 100).T @ on_buffer(130, 70).T,
-    "matrix times vector": lambda: on_buffer(100, 70) @ on_buffer(70),
-    "softmax": lambda: on_buffer(40, 33).softmax(),
-    "column sum": lambda: on_buffer(200, 150).sum(axis=0),
-    "sum": lambda: on_buffer(2000).sum(),
-    "one element": lambda: on_buffer(1) + 1,
-    "transposed": lambda: on_buffer(100, 70).T.contiguous(),
-    "padded": lambda: on_buffer(30, 20).pad(((1, 1), (2, 2))).exp() + 1,
-    "ints": lambda: on_buffer(100, 7, dtype=dtypes.int8).sum(axis=1),
-}
-
-
-@pytest.mark.parametrize(
-    "target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one core", "no vectors"]
-)
-@pytest.mark.parametrize("name", GRAPHS)
-def test_every_choice_is_legal(name, target):
-    for kernel in kernels_of(GRAPHS[name]()):
-        program = get_program(kernel, CStyleLanguage(target))
-        again = get_program(kernel, CStyleLanguage(target), program.opts)
-        assert again.src == program.src
-
-
-@pytest.mark.parametrize("m, k, n", [(1, 1, 1), (1, 7, 16), (33, 5, 17), (20, 70, 65), (9, 300, 3)])
-def test_matmuls_of_any_size_are_right(m, k, n):
-    x, y = numbers(m, k), numbers(k, n, seed=1)
-    np.testing.assert_array_equal((filled(x) @ filled(y)).numpy(), x @ y)
-
-
-def test_a_schedule_is_what_its_opts_say():
-    kernel = kernel_of(on_buffer(64, 48).sum(axis=1))
-    opts = get_program(kernel, CStyleLanguage(AVX512)).opts
-    assert isinstance(apply_opts(kernel, opts), UOp)
-    with pytest.raises(KernelOptError):
-        apply_opts(kernel, [Opt(OptOps.VECTOR, len(axes(kernel)), 16)])
-    assert not [u for u in kernel.toposort() if u.op is Ops.STAGE]
 
 
 @pytest.mark.parametrize("size", [256, 240, 251])

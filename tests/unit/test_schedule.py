@@ -55,17 +55,6 @@ def test_what_a_graph_becomes_is_on_real_buffers():
     assert var_vals == {}
 
 
-def test_there_is_nothing_to_run_for_what_is_there():
-    t = filled(numbers(3, 4))
-    assert schedule_of(t, t.T, t.reshape(12)) == []
-    assert create_schedule(UOp.sink()) == ([], {}, {})
-
-
-def test_a_value_that_is_asked_for_twice_is_computed_once():
-    y = filled(numbers(3)) + 1
-    assert len(schedule_of(y, y, y.reshape(3, 1))) == 1
-
-
 def test_a_view_and_what_it_is_a_view_of_are_realized_together():
     y = filled(numbers(3, 4)) + 1
     turned, part = y.T, y[1:]
@@ -83,53 +72,6 @@ def test_an_expanded_result_is_stored_once_for_each_value():
     np.testing.assert_array_equal(y.numpy()[:, 999:], numbers(3, 1) + 1)
 
 
-def test_several_outputs_of_different_sizes():
-    x, w = numbers(6, 8), numbers(8, 5, seed=1)
-    tx, tw = filled(x), filled(w)
-    product = tx @ tw
-    results = product, product.sum(), tx.T.contiguous(), tx.max(axis=1), (tx + 1)[2:4].contiguous()
-    Tensor.realize(*results)
-    expected = x @ w, (x @ w).sum(), x.T, x.max(1), (x + 1)[2:4]
-    for found, right in zip(results, expected, strict=True):
-        np.testing.assert_array_equal(found.numpy(), right)
-
-
-def test_tensors_that_share_a_graph_share_the_result():
-    a = filled(numbers(4)) + 1
-    b = a * 2
-    twin = Tensor(b.uop)
-    b.realize()
-    assert twin.uop is b.uop
-
-
-@pytest.mark.parametrize(
-    ("graph", "shape", "value"),
-    [
-        (lambda t: t + 1, (0, 3), []),
-        (lambda t: t.sum(), (), 0.0),
-        (lambda t: t.sum(axis=0), (3,), [0.0] * 3),
-        (lambda t: t.max(axis=0), (3,), [-np.inf] * 3),
-        (lambda t: t.prod(axis=0) * 2, (3,), [2.0] * 3),
-        (lambda t: t.T.sum(axis=1) + 1, (3,), [1.0] * 3),
-        (lambda t: t.T @ t, (3, 3), [[0.0] * 3] * 3),
-        (lambda t: t @ Tensor.ones(3, 2), (0, 2), []),
-        (lambda t: t.pad(((1, 1), (0, 0))), (2, 3), [[0.0] * 3] * 2),
-        (lambda t: t.contiguous().reshape(3, 0), (3, 0), [[], [], []]),
-    ],
-)
-def test_tensors_of_no_elements(graph, shape, value):
-    result = graph(filled(np.zeros((0, 3), np.float32)))
-    assert result.shape == shape
-    assert result.realize().tolist() == value
-
-
-def test_constants_need_no_kernel_until_they_are_stored():
-    c = Tensor.full((3, 4), 2.0)
-    assert c.schedule() == []
-    assert len(kernels_of(c.contiguous())) == 1
-    assert c.tolist() == [[2.0] * 4] * 3
-
-
 # ---- kernelize ----------------------------------------------------------------------------------
 
 
@@ -142,13 +84,6 @@ def test_kernelize_leaves_an_assign_of_a_kernel():
     assert kernel.arg.ast.op is Ops.SINK
     assert kernel.src[0] is buffer
     assert y.shape == (3,)
-
-
-def test_what_was_kernelized_can_be_realized():
-    y = ((filled(numbers(3)) + 1) * 2).kernelize()
-    buffer = y.uop.src[0]
-    np.testing.assert_array_equal(y.numpy(), (numbers(3) + 1) * 2)
-    assert y.uop is buffer
 
 
 def test_what_was_kernelized_goes_on_as_a_graph():
@@ -268,44 +203,6 @@ def test_cached_schedules_keep_no_buffers():
 # ---- changes in place ---------------------------------------------------------------------------
 
 
-def test_assign_writes_where_the_tensor_is():
-    t = filled(numbers(5))
-    buffer = buffer_of(t.uop)
-    t.assign(t * 2).realize()
-    assert buffer_of(t.uop) is buffer
-    np.testing.assert_array_equal(buffer.numpy(), numbers(5) * 2)
-
-
-def test_several_assigns_keep_their_order():
-    t = filled(numbers(5))
-    t.assign(t * 2)
-    t.assign(t + 1)
-    t.assign(t * t)
-    np.testing.assert_array_equal(t.numpy(), (numbers(5) * 2 + 1) ** 2)
-
-
-def test_what_was_read_before_sees_the_old_value():
-    t, x = filled(numbers(4, 5)), numbers(4, 5)
-    before, turned, total = t + 10, t.T.contiguous(), t.sum()
-    t.assign(t * 2)
-    Tensor.realize(t, before, turned, total)
-    np.testing.assert_array_equal(before.numpy(), x + 10)
-    np.testing.assert_array_equal(turned.numpy(), x.T)
-    assert total.item() == x.sum()
-    np.testing.assert_array_equal(t.numpy(), x * 2)
-
-
-def test_what_is_read_after_sees_the_new_value():
-    t, x = filled(numbers(4, 5)), numbers(4, 5)
-    t.assign(t * 2)
-    after, turned, total = t + 10, t.T.contiguous(), t.sum()
-    Tensor.realize(total, turned, after)
-    np.testing.assert_array_equal(after.numpy(), x * 2 + 10)
-    np.testing.assert_array_equal(turned.numpy(), x.T * 2)
-    assert total.item() == x.sum() * 2
-    np.testing.assert_array_equal(t.numpy(), x * 2)
-
-
 def test_what_is_read_between_two_assigns_sees_the_value_between():
     t, x = filled(numbers(4, 5)), numbers(4, 5)
     t.assign(t + 1)
@@ -317,76 +214,6 @@ def test_what_is_read_between_two_assigns_sees_the_value_between():
     np.testing.assert_array_equal(copy.numpy(), x + 1)
     assert total.item() == (x + 1).sum()
     np.testing.assert_array_equal(t.numpy(), (x + 1) * 10)
-
-
-def test_old_and_new_in_one_result():
-    t, x = filled(numbers(6)), numbers(6)
-    old, old_sum = t + 0.5, t.sum()
-    t.assign(t + 1)
-    both = old + t + old_sum
-    np.testing.assert_array_equal(both.numpy(), x + 0.5 + x + 1 + x.sum())
-    np.testing.assert_array_equal(t.numpy(), x + 1)
-
-
-def test_two_tensors_changed_by_each_other_in_turn():
-    x, y = numbers(6), numbers(6, seed=1)
-    t, u = filled(x), filled(y)
-    t.assign(t + u)
-    u.assign(u * t)
-    t.assign(t - u)
-    Tensor.realize(t, u)
-    x = x + y
-    y = y * x
-    np.testing.assert_array_equal(t.numpy(), x - y)
-    np.testing.assert_array_equal(u.numpy(), y)
-
-
-def test_a_result_of_the_new_of_one_and_the_old_of_another():
-    m, t = numbers(4, 5), numbers(4, 5, seed=1)
-    tm, tt = filled(m), filled(t)
-    tm.assign(tm + tt)
-    total = tm.sum() + tt.sum()
-    tt.assign(tt * tm)
-    Tensor.realize(total, tm, tt)
-    m = m + t
-    assert total.item() == m.sum() + t.sum()
-    np.testing.assert_array_equal(tm.numpy(), m)
-    np.testing.assert_array_equal(tt.numpy(), t * m)
-
-
-def test_many_steps_realized_at_once():
-    w, x = numbers(6, 6), numbers(6, 6, seed=2)
-    tw, tx, losses, expected = filled(w), filled(x), [], []
-    for _ in range(3):
-        y = tx @ tw
-        losses.append(y.sum())
-        tw.assign(tw + y.T)
-        expected.append((x @ w).sum())
-        w = w + (x @ w).T
-    Tensor.realize(tw, *losses)
-    np.testing.assert_array_equal(tw.numpy(), w)
-    assert [loss.item() for loss in losses] == expected
-
-
-def test_a_swap_by_way_of_the_old_values():
-    a, b = filled(numbers(5)), filled(numbers(5, seed=1))
-    old_a, old_b = Tensor(a.uop), Tensor(b.uop)
-    a.assign(old_b)
-    b.assign(old_a)
-    Tensor.realize(a, b)
-    np.testing.assert_array_equal(a.numpy(), numbers(5, seed=1))
-    np.testing.assert_array_equal(b.numpy(), numbers(5))
-    np.testing.assert_array_equal(old_a.numpy(), numbers(5))
-
-
-def test_a_swap_by_way_of_copies():
-    a, b = filled(numbers(5)), filled(numbers(5, seed=1))
-    old_a, old_b = a.clone(), b.clone()
-    a.assign(old_b)
-    b.assign(old_a)
-    Tensor.realize(a, b)
-    np.testing.assert_array_equal(a.numpy(), numbers(5, seed=1))
-    np.testing.assert_array_equal(b.numpy(), numbers(5))
 
 
 @pytest.mark.parametrize(
@@ -417,49 +244,6 @@ def test_a_change_in_place_of_any_size_is_made_once_for_each_element(size):
     t = filled(numbers(size))
     t.assign(t * 2 + 1)
     np.testing.assert_array_equal(t.numpy(), numbers(size) * 2 + 1)
-
-
-def test_assign_through_views():
-    x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    t = filled(x)
-    turned, part = t.T, t[1:, ::2]
-    turned.assign(turned * 2).realize()
-    x *= 2
-    np.testing.assert_array_equal(t.numpy(), x)
-    part.assign(filled(np.float32([[1, 2], [3, 4]]))).realize()
-    x[1:, ::2] = [[1, 2], [3, 4]]
-    np.testing.assert_array_equal(t.numpy(), x)
-    flat = t.reshape(12)
-    flat.assign(flat.flip(0)).realize()
-    np.testing.assert_array_equal(t.numpy(), x.reshape(-1)[::-1].reshape(3, 4))
-
-
-def test_overlapping_views_of_one_memory():
-    x = np.arange(6, dtype=np.float32)
-    t = filled(x)
-    later = t[1:]
-    later.assign(t[:-1]).realize()
-    np.testing.assert_array_equal(t.numpy(), [0, 0, 1, 2, 3, 4])
-
-
-def test_separate_parts_of_one_memory():
-    x = numbers(6)
-    t = filled(x)
-    first, last = t[:3], t[3:]
-    first.assign(first + 100)
-    last.assign(last + 200)
-    Tensor.realize(first, last)
-    np.testing.assert_array_equal(t.numpy(), x + np.float32([100] * 3 + [200] * 3))
-
-
-def test_a_copy_has_memory_of_its_own():
-    t = filled(numbers(5))
-    copies = t.clone(), t.clone().clone(), (t + 0).contiguous().clone()
-    Tensor.realize(*copies)
-    for copy in copies:
-        copy.assign(copy * 10).realize()
-    np.testing.assert_array_equal(t.numpy(), numbers(5))
-    assert t.contiguous().uop is t.uop
 
 
 # ---- copies between devices ---------------------------------------------------------------------
@@ -513,27 +297,6 @@ def test_intermediate_results_share_memory():
     }
     # the input, the output, and two in turn
     assert len(new) == 4
-
-
-def test_memory_that_is_shared_holds_what_is_needed():
-    x, weights = numbers(16, 16), [np.sign(numbers(16, 16, seed=n)) for n in range(8)]
-    tensors = [filled(w) for w in weights]
-    result = layers(filled(x), tensors)
-    for w in weights:
-        x = np.maximum(x @ w, 0)
-    np.testing.assert_array_equal(result.numpy(), x)
-
-
-def test_results_do_not_share_memory():
-    x, results, expected = filled(numbers(40)), [], []
-    for n in range(6):
-        x = (x + n).contiguous()
-        results.append(x)
-        expected.append(numbers(40) + sum(range(n + 1)))
-    results[-1].realize()
-    assert len({t.uop for t in results}) == 6
-    for found, right in zip(results, expected, strict=True):
-        np.testing.assert_array_equal(found.numpy(), right)
 
 
 def new_buffers(*sizes: int) -> list[UOp]:

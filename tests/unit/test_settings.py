@@ -51,13 +51,6 @@ def test_without_anything_set_each_setting_has_its_default():
     assert isinstance(defaults["TINYFRAME_DATA"], Path)
 
 
-def test_the_names_of_the_design_are_there():
-    names = """DEBUG VIZ VIZ_TRACE BEAM NOOPT JIT SPEC RELAXED TF32 DEVICE CPU CLANG CL OPENCL GPU
-               CUDA NV WEBGPU PYTHON NULL CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE
-               TINYFRAME_DATA TINYFRAME_CFLAGS NO_COLOR"""
-    assert set(names.split()) == set(rows())
-
-
 def test_the_environment_is_read_at_each_use(monkeypatch):
     assert settings.DEBUG == 0
     os.environ["DEBUG"] = "2"
@@ -201,8 +194,7 @@ def test_import_says_it_in_one_line_and_goes_on():
     assert "SettingWarning: BEEM=2 does nothing in tinyframe: did you mean BEAM=2?" in beam
 
 
-@pytest.mark.parametrize(("name", "value"), [("DEBUG", "x"), ("JIT", "maybe"), ("CUDA", "yes"),
-                                             ("CUDA_EMULATE", "3"), ("CPU", "x87")])  # fmt: skip
+@pytest.mark.parametrize(("name", "value"), [("DEBUG", "x"), ("CPU", "x87")])
 def test_import_refuses_a_malformed_value_whoever_reads_it_later(name, value):
     done = python("import tinyframe", **{name: value})
     assert done.stderr.splitlines()[-1].startswith(f"ValueError: {name}='{value}': allowed is ")

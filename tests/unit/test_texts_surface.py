@@ -234,27 +234,6 @@ def test_a_tensor_has_a_transpose():
 
 
 @pytest.mark.parametrize(
-    ("name", "operator"),
-    [
-        ("add", lambda a, b: a + b),
-        ("sub", lambda a, b: a - b),
-        ("mul", lambda a, b: a * b),
-        ("div", lambda a, b: a / b),
-        ("mod", lambda a, b: a % b),
-        ("pow", lambda a, b: a**b),
-        ("maximum", np.maximum),
-        ("minimum", np.minimum),
-    ],
-)
-def test_operators_have_names(name, operator):
-    a, b = np.float32([1, 2, 5]), np.float32([2, 2, 3])
-    x, y = Tensor(a), Tensor(b)
-    np.testing.assert_allclose(getattr(x, name)(y).numpy(), operator(a, b), rtol=1e-6)
-    np.testing.assert_allclose(getattr(Tensor, name)(x, y).numpy(), operator(a, b), rtol=1e-6)
-    np.testing.assert_allclose(getattr(x, name)(2).numpy(), operator(a, np.float32(2)), rtol=1e-6)
-
-
-@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("bitwise_and", 4),

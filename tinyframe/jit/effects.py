@@ -122,8 +122,8 @@ def _most_references(owner: Tensor) -> int:
 
 def _references_if_unknown() -> int:
     """The same where nobody else has any of them, which depends on the version of Python."""
-    owner = Tensor.empty(1)
-    owner._grad = Tensor.empty(1)
+    owner = Tensor.empty(1, device="PYTHON")  # which every machine has
+    owner._grad = Tensor.empty(1, device="PYTHON")
     return _most_references(owner)
 
 
