@@ -13,6 +13,7 @@ import tokenize
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from classroom.grader.tasks import (
 
 MOST_BYTES = 1 << 20  # of a submission
 NOT_LOADED = "the file could not be loaded"
+TIME_IS_UP = "the time limit for the whole project was reached"
 MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
 PATIENCE = 2.0  # seconds in which a process that is gone can be told from one that only hung up
 
@@ -63,21 +65,22 @@ def read_submission(path: Path) -> bytes:
     A link is not followed, nor is the last folder: in a learner's repository either could lead to
     the solution.
     """
+    shown = cleaned(path)
     if not os.path.lexists(path):
-        raise CannotGrade(f"there is no file {path}")
+        raise CannotGrade(f"there is no file {shown}")
     if path.is_symlink() or path.absolute().parent.is_symlink():
-        raise CannotGrade(f"{path} is a symbolic link; give the file that it leads to")
+        raise CannotGrade(f"{shown} is a symbolic link; give the file that it leads to")
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise CannotGrade(f"{path} cannot be read: {error.strerror}") from None
+        raise CannotGrade(f"{shown} cannot be read: {error.strerror}") from None
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
-            raise CannotGrade(f"{path} is not a file")
+            raise CannotGrade(f"{shown} is not a file")
         if status.st_size > MOST_BYTES:
             size = status.st_size / 1e6
-            raise CannotGrade(f"{path} has {size:.1f} MB; a project's file has at most 1 MB")
+            raise CannotGrade(f"{shown} has {size:.1f} MB; a project's file has at most 1 MB")
         return os.read(file, MOST_BYTES)
     finally:
         os.close(file)
@@ -155,6 +158,7 @@ class Grading:
         self.places, self.limits = places, limits
         self.peers: dict[str, Peer] = {}
         self.took = 0.0  # seconds of all answers
+        self.by_clock = self.alone = 0.0  # the same by the clock, and while no other grader asked
         self.ends = 0
         self.is_late = False  # of the check that is being judged
         self.printed = ""
@@ -169,16 +173,29 @@ class Grading:
         """(why the file could not be loaded, if so; the row of this check).
 
         What was late may have been so because of others: it is asked again, alone, before it
-        counts, and the first time does not.
+        counts, and the first time does not. But nobody keeps the others waiting for longer than a
+        whole submission may take.
         """
         before = self.took, self.ends
         with turns.together():
             found = self._judge(check, seed, lines)
-        if self.is_late:
+        if self.is_late and self.alone < self.limits.total_seconds and not self.is_over:
             self.took, self.ends = before
+            began = self.by_clock
             with turns.alone():
                 found = self._judge(check, seed, lines)
+            self.alone += self.by_clock - began
         return found
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time for the whole project is: its own seconds, or those of the clock."""
+        limits = self.limits
+        return self.took >= limits.total_seconds or self.by_clock >= self.most_by_clock
+
+    @property
+    def most_by_clock(self) -> float:
+        return self.limits.total_seconds * self.limits.clock
 
     def _judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
         self.is_late = False
@@ -219,17 +236,19 @@ class Grading:
     def _ask(
         self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
     ) -> Message:
-        left = self.limits.total_seconds - self.took
-        if left <= 0:
-            raise Ended("the time limit for the whole project was reached")
+        limits = self.limits
+        if self.is_over:
+            raise Ended(TIME_IS_UP)
         if who not in self.peers:
             try:
                 self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
             except OSError as error:
                 raise Ended(f"it could not be started: {error.strerror}") from None
-        peer, before = self.peers[who], self.peers[who].took
+        peer, before, began = self.peers[who], self.peers[who].took, monotonic()
+        until = min(seconds * limits.clock, self.most_by_clock - self.by_clock)
+        seconds_left = limits.total_seconds - self.took
         try:
-            answer = peer.ask(kind, body, arrays, min(seconds, left))
+            answer = peer.ask(kind, body, arrays, min(seconds, seconds_left), until)
             if answer.kind == "raised":
                 raise Raised(raised_body(answer.body))
             return answer
@@ -242,6 +261,7 @@ class Grading:
             why = ""
         finally:
             self.took += peer.took - before
+            self.by_clock += monotonic() - began
         raise Ended(self._over(who, why))
 
     def _over(self, who: str, why: str) -> str:
@@ -332,7 +352,12 @@ def grade(
                 continue
             problem, row = grading.judge(check, _seed(seed, number), lines)
             report.rows.append(row)
-            if problem:
+            if grading.is_over:
+                report.status, stopped = "late", TIME_IS_UP
+                report.notes.append(
+                    f"{number} of {len(project.checks)} checks were asked: then {TIME_IS_UP}."
+                )
+            elif problem:
                 report.status = "crashed"
                 report.notes.append(f"The file could not be loaded: {problem}.")
                 stopped = NOT_LOADED

@@ -15,6 +15,7 @@ import html
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -92,7 +93,8 @@ class Report:
     """What a grading found.
 
     elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
-    with all points. status: "graded", "refused" (no Python file), or "crashed" (it did not load).
+    with all points. status: "graded", "refused" (no Python file), "crashed" (it did not load), or
+    "late" (its time was up before all was asked).
     """
 
     title: str
@@ -367,9 +369,15 @@ def as_csv(report: Report) -> str:
     return out.getvalue().rstrip("\n")
 
 
+FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # full-width signs count too
+SECOND_FORMULA = re.compile(rf"[;|\t](?=\s*[{re.escape(FORMULA)}])")
+
+
 def cell(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.strip()[:1] in ("=", "+", "-", "@") else text
+    """Text that a spreadsheet does not take for a formula, nor for two cells with one in the
+    second, where it is told that something else than a comma is between them."""
+    text = SECOND_FORMULA.sub(",", text)
+    return f"'{text}" if text.strip()[:1] and text.strip()[0] in FORMULA else text
 
 
 def _advice(row: Row) -> str:

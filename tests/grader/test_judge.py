@@ -33,11 +33,11 @@ def late_at(monkeypatch, times):
     asked = []
     whole = Peer.ask
 
-    def ask(self, kind, body, arrays, seconds):
+    def ask(self, kind, body, arrays, seconds, by_clock):
         asked.append(kind)
         if len(asked) - 1 in times:
             raise Late
-        return whole(self, kind, body, arrays, seconds)
+        return whole(self, kind, body, arrays, seconds, by_clock)
 
     monkeypatch.setattr(Peer, "ask", ask)
     return asked

@@ -12,6 +12,7 @@ from classroom.grader.report import (
     Report,
     Row,
     as_csv,
+    cell,
     cleaned,
     gradescope,
     rendered,
@@ -101,6 +102,22 @@ def test_what_is_shown_as_html_is_escaped(tmp_path, monkeypatch):
 def test_githubs_format_has_the_notes():
     text = rendered(report(WRONG, notes=["The file could not\nbe loaded: 100%."]), "github")
     assert "::warning title=note::The file could not%0Abe loaded: 100%25." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\uff201", "'\uff201"),
+        ("nina;=1+1", "nina,=1+1"),
+        ("nina; =1+1", "nina, =1+1"),
+        ("nina|+1", "nina,+1"),
+        ("one; two", "one; two"),
+        ("", ""),
+    ],
+)
+def test_no_spreadsheet_takes_a_cell_or_a_part_of_it_for_a_formula(text, shown):
+    assert cell(text) == shown
 
 
 def test_a_csv_cell_with_spaces_before_it_is_no_formula():
