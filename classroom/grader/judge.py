@@ -269,7 +269,7 @@ class Grading:
         if who == "answerer":
             self.ends += 1
         status = self.peers.pop(who).end(0.0 if why else PATIENCE)
-        self.printed = self.printed or status["printed"]
+        self.printed += status["printed"]
         ended = status["ended"]
         if ended in ENDINGS and not (why and ended in ("closed", "killed")):
             return ENDINGS[ended].format(
@@ -285,12 +285,14 @@ class Grading:
         word = "with status" if how == "exit" else "by signal"
         return f"it exited ({word} {number}) before it answered"
 
+    def end(self, who: str) -> None:
+        """Ends a process, if it runs; what it printed is known then."""
+        if who in self.peers:
+            self.printed += self.peers.pop(who).end()["printed"]
+
     def close(self) -> None:
-        """Ends the processes that still run; what they printed is known then."""
-        while self.peers:
-            _, peer = self.peers.popitem()
-            status = peer.end()
-            self.printed = self.printed or status["printed"]
+        for who in list(self.peers):
+            self.end(who)
 
 
 def raised_body(body: Any) -> dict[str, Any]:
@@ -345,24 +347,31 @@ def grade(
         Workplace(limits, protection.for_referee(), b"") as apart,
         Grading({"answerer": place, "referee": apart}, limits) as grading,
     ):
-        for number, check in enumerate(project.checks, 1):
-            progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
+        # Hidden ones last, by a process of their own: a report shows students what was wrong with
+        # answers to the others, and in these a submission could tell what it has been asked.
+        rows: dict[int, Row] = {}
+        asked: list[Check] = []
+        numbered = list(enumerate(project.checks, 1))
+        for number, check in sorted(numbered, key=lambda each: each[1].hidden):
+            done = f"{len(rows) + 1} of {len(numbered)}"
+            progress(f"checking {done}: {check.task}, {check.shows}")
             if stopped:
-                report.rows.append(_unasked(check, stopped))
+                rows[number] = _unasked(check, stopped)
                 continue
-            problem, row = grading.judge(check, _seed(seed, number), lines)
-            report.rows.append(row)
+            if check.hidden and not any(each.hidden for each in asked):
+                grading.end("answerer")
+            asked.append(check)
+            problem, rows[number] = grading.judge(check, _seed(seed, number), lines)
             if grading.is_over:
                 report.status, stopped = "late", TIME_IS_UP
-                report.notes.append(
-                    f"{number} of {len(project.checks)} checks were asked: then {TIME_IS_UP}."
-                )
+                report.notes.append(f"{done} checks were asked: then {TIME_IS_UP}.")
             elif problem:
                 report.status = "crashed"
                 report.notes.append(f"The file could not be loaded: {problem}.")
                 stopped = NOT_LOADED
             elif grading.ends >= MOST_ENDS:
                 stopped = f"not asked, because the program had stopped {MOST_ENDS} times"
+        report.rows += [rows[number] for number, _ in numbered]
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")
     return report
