@@ -21,6 +21,7 @@ import numpy as np
 from classroom.cut import hidden_lines
 from classroom.grader import turns
 from classroom.grader.channel import Closed, Late, Malformed, Message, decode
+from classroom.grader.recorded import CASES, has_recorded
 from classroom.grader.report import Report, Row, cleaned
 from classroom.grader.sandbox import ROOT, Limits, Peer, Protection, Workplace
 from classroom.grader.tasks import (
@@ -132,7 +133,9 @@ def tasks_of(name: str) -> Path:
 
 def load_project(tasks: Path) -> Project:
     """The project that a file of tasks declares, its checks in the order of their tasks."""
+    is_release = has_recorded(tasks)
     project: Project = runpy.run_path(str(tasks))["project"]
+    project.cases = CASES if is_release else None
     hidden = hidden_lines(tasks.read_text())
     order = list(dict.fromkeys(check.task for check in project.checks))
     project.checks = [
@@ -361,7 +364,8 @@ def grade(
             if check.hidden and not any(each.hidden for each in asked):
                 grading.end("answerer")
             asked.append(check)
-            problem, rows[number] = grading.judge(check, _seed(seed, number), lines)
+            drawn = _seed(seed, number) % (project.cases or 1 << 64)
+            problem, rows[number] = grading.judge(check, drawn, lines)
             if grading.is_over:
                 report.status, stopped = "late", TIME_IS_UP
                 report.notes.append(f"{done} checks were asked: then {TIME_IS_UP}.")

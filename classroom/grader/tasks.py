@@ -103,7 +103,8 @@ class Project:
     """A title and checks; `points` is what all of them are worth, with the instructor's own.
 
     afterwards: what to say to a learner who has all points. times: how many times the usual time
-    the submission may take, where it compiles or trains a lot.
+    the submission may take, where it compiles or trains a lot. cases: how many there are of each
+    check, in a release, where what is asked has been recorded (recorded.py).
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Project:
     ) -> None:
         self.title, self.points, self.afterwards, self.times = title, points, afterwards, times
         self.checks: list[Check] = []
+        self.cases: int | None = None
 
     def check(self, task: str, points: int, shows: str, hint: str):
         def add(judge: Callable[[Ask], None]) -> None:

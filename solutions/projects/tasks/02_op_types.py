@@ -9,6 +9,8 @@ from functools import cache
 
 import numpy as np
 
+from classroom.grader import measured
+from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
     Project,
@@ -74,6 +76,7 @@ def told(each):
     return text if text == each.text else f"kernel_of({text})"
 
 
+@answer
 def kinds_in(each):
     nodes = each.argument().uop.toposort()
     groups = GroupOp.Elementwise, {Ops.REDUCE_AXIS}, GroupOp.Movement
@@ -106,6 +109,7 @@ def _(ask):
 # ---- 2 kinds_in_kernel ---------------------------------------------------------------------------
 
 
+@answer
 def kinds_in_ast(each):
     """Places: all that an INDEX depends on. Values: what is stored, and what that is made of."""
     values, places, pending = set(), set(), []
@@ -138,6 +142,7 @@ def _(ask):
 # ---- 3 loops_of ----------------------------------------------------------------------------------
 
 
+@answer
 def loops_in(each):
     ranges = {u.arg[0]: u for u in each.argument().toposort() if u.op is Ops.RANGE}
     return [(ranges[n].src[0].arg, ranges[n].arg[1].name.lower()) for n in sorted(ranges)]
@@ -193,6 +198,7 @@ def _(ask):
 # ---- 4 loops_of_sum ------------------------------------------------------------------------------
 
 
+@answer
 def loops_wanted(shape, axes):
     steps = [stride // 8 for stride in np.empty(shape, np.float64).strides]
     kept = sorted(set(range(len(shape))) - set(axes))
@@ -421,17 +427,18 @@ NO_TENSOR = (
 )
 
 
+@answer
 def counted_kernels(steps, n):
     """How many kernels realizing it takes: scheduled, not predicted."""
-    return scheduled(tuple(steps), min(n, LARGEST))
+    return _scheduled(tuple(steps), min(n, LARGEST))
 
 
 @cache
-def scheduled(steps, n):
+def _scheduled(steps, n):
     text = "t"
     for step in steps:
         text = TEXTS[step].format(text)
-    return Expression(text, dict.fromkeys("tw", np.ones((n, n), np.float32))).kernels()
+    return measured.kernels(Expression(text, dict.fromkeys("tw", np.ones((n, n), np.float32))))
 
 
 def random_steps(ask, words, least, most, last=()):
