@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from tinyframe.uop.node import Ops
 
 # what a text may name beside its arrays and parameters
 NAMES = {"Ops": Ops, "Tensor": Tensor, "TinyJit": TinyJit, "dtypes": dtypes, "nn": nn,
-         "settings": settings}  # fmt: skip
+         "settings": settings,
+         # a number in memory, another one each time
+         "fresh": lambda: Tensor([float(perf_counter_ns() % 1_000_000)])}  # fmt: skip
 
 
 @dataclass(frozen=True)

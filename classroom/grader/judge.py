@@ -255,9 +255,9 @@ class Grading:
             if answer.kind == "raised":
                 raise Raised(raised_body(answer.body))
             return answer
-        except Late:
+        except Late as late:
             self.is_late = True
-            why = f"no answer within {seconds:g} seconds. Is there an endless loop?"
+            why = f"no answer within {seconds:g} seconds{late}"
         except Malformed as error:
             why = f"what came back is not an answer: {error}"
         except Closed:
@@ -339,6 +339,7 @@ def grade(
     )
     if is_untouched(source, tasks.name):
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
+        report.rows = [_unasked(check, NOT_WRITTEN) for check in project.checks]
         return report
     stopped = why_not_python(source)
     if stopped:
@@ -390,7 +391,7 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
     try:
         check.judge(ask)
     except Exception as error:
-        return _row(check, 0, [finding(error)], lines)
+        return _row(check, 0, [finding(error, ask.last)], lines)
     missed = [(name, found) for name, found in ask.parts if found]
     if not missed:
         return _row(check, check.points, [], lines)

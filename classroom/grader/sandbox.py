@@ -70,6 +70,8 @@ class Limits:
         )
 
 
+LOOPED = ". Is there an endless loop?"
+SLEPT = ", for most of which it waited or slept"
 LOOK_EVERY = 0.1  # seconds, at what a process takes
 OTHER_USERS = 10_000  # what is added to a submission's user for the referee's
 
@@ -421,7 +423,10 @@ class Peer:
         try:
             self.channel.send(nonce, kind, body, arrays, until)
             answer = self.channel.receive(until)
-        except (Late, Closed, Malformed):
+        except Late:
+            slept = self.watch.idle > seconds / 2
+            raise Late(SLEPT if slept else LOOPED) from None
+        except (Closed, Malformed):
             raise
         except Exception as error:  # whatever it sent: it is the answer that is at fault
             raise Malformed(type(error).__name__) from error

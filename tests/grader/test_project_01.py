@@ -50,7 +50,7 @@ MISTAKES = [
             6,
         ),
         # said, not compared
-        "compare": ('{"equal": difference <= 1e-5}', '{"equal": True}', 5),
+        "compare": ('{"equal": difference <= 1e-5}', '{"equal": True}', 4),
         # integers count as values
         "find_op": ('(r"(float )?(val', '(r"(float |int )?(val', 4),
         # the smallest gain first
@@ -64,7 +64,7 @@ MISTAKES = [
         "chain": (
             "    for _ in range(kernels):\n        x = (x + 1).contiguous()\n    return x",
             "    return (x + kernels).contiguous()",
-            12,
+            6,
         ),
         # the formula as it is written
         "one_pass": ("(a * b + a - b).sum()", "(a * b).sum() + a.sum() - b.sum()", 12),
@@ -72,7 +72,7 @@ MISTAKES = [
         "compare": (
             "run()\n        GlobalCounters.reset()\n        begin",
             "run()\n        begin",
-            5,
+            4,
         ),
         # lines from 0
         "find_op": ("found.append(number)", "found.append(number - 1)", 8),
@@ -242,6 +242,17 @@ AS_GOOD = {
          "    turns = turn.reshape(1, 2).expand(rows * odd, 2).reshape(-1)\n"
          "    return turns[: rows * odd].reshape(rows, odd)[:, :columns]"),
     ),
+    "floats of 64 bits where the words say floats": (
+        ("Tensor.zeros(rows, columns)", "Tensor(np.zeros((rows, columns)))"),
+        ("Tensor.linspace(-1, 1, columns)", "Tensor(np.linspace(-1, 1, columns))"),
+        ("Tensor.eye(rows)", "Tensor(np.eye(rows))"),
+        ("Tensor.rand(rows, columns),", "Tensor(np.random.rand(rows, columns)),"),
+        ("import re\n", "import re\nimport numpy as np\n"),
+    ),
+    "the same seed for both ways": (
+        ("        run()\n        GlobalCounters", "        run()\n        Tensor.manual_seed(7)\n"
+         "        GlobalCounters"),
+    ),
     "a report that ends its last line": (
         ('return "\\n".join(line for _, line in sorted(lines, reverse=True))',
          'return "".join(line + "\\n" for _, line in sorted(lines, reverse=True))'),
@@ -252,6 +263,41 @@ AS_GOOD = {
 def test_what_the_words_allow_gets_all_points():
     judged = rows(PROJECT, changed(*(pair for pairs in AS_GOOD.values() for pair in pairs)))
     assert lost_in(judged) == {}, [row.found for row in judged if row.found]
+
+
+# ---- half of a task ------------------------------------------------------------------------------
+
+# what is replaced, the points that are lost, and what the report says of them
+HALVES = {
+    "a board of floats": (
+        ("return (down + along) % 2", "return ((down + along) % 2).float()"),
+        {"checkerboard": 6},
+        "integers: the board has dtype float32",
+    ),
+    "a chain of the right length that adds twice as much": (
+        ("x = (x + 1).contiguous()", "x = (x + 2).contiguous()"),
+        {"chain": 6},
+        "values: chain(x, ",
+    ),
+    "a chain of one kernel": (
+        ("(x + 1).contiguous()", "x + 1"),
+        {"chain": 6},
+        "kernels: chain(x, ",
+    ),
+    "keys in capitals": (
+        ('found[f"kernels {name}"]', 'found[f"Kernels {name}"]'),
+        {"compare": 4},
+        "names: there is no 'kernels together' in the dict",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_who_did_half_of_a_task_gets_its_points_and_reads_which_half_is_right(name):
+    pair, points, said = HALVES[name]
+    judged = rows(PROJECT, changed(pair))
+    assert lost_in(judged) == points
+    assert said in " ".join(row.found for row in judged)
 
 
 # ---- what was not asked for ----------------------------------------------------------------------
@@ -278,7 +324,7 @@ def test_floats_get_nothing_where_integers_are_asked_for_and_are_named():
         ("            found.append(number)", "            found.append(float(number))"),
     )
     judged = rows(PROJECT, text)
-    assert lost_in(judged) == {"checkerboard": 10, "kernel_count": 10, "find_op": 8}
+    assert lost_in(judged) == {"checkerboard": 6, "kernel_count": 10, "find_op": 8}
     found = " ".join(row.found for row in judged)
     assert "the board has dtype float32, where integers are asked for" in found
     assert "where an integer is asked for" in found
@@ -336,7 +382,7 @@ def describe(x): return (99,), "99", 99
 def test_a_report_names_each_part_that_was_missed():
     text = changed(('{"equal": difference <= 1e-5}', '{"equal": True}'))
     found = [row.found.splitlines() for row in rows(PROJECT, text) if row.found]
-    assert [lines[0] for lines in found] == ["2 of 3 parts are right"] * 2
+    assert [lines[0] for lines in found] == ["3 of 4 parts are right"] * 2
     assert all(lines[1].startswith("equal: 'equal' of ") for lines in found)
 
 

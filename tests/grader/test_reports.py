@@ -153,13 +153,17 @@ def test_tasks_that_are_not_written_share_one_line():
 
 def test_the_sandbox_takes_one_line():
     protections = [(f"protection {n}: {'x' * 60}", n != 3) for n in range(7)]
-    lines = table(report(RIGHT, protections=protections)).splitlines()
+    lines = rendered(report(RIGHT, protections=protections), "table", "instructor").splitlines()
     (line,) = [line for line in lines if "protection" in line]
-    assert line == "For instructors: the sandbox is without protection 3."
-    lines = table(report(RIGHT, protections=[(n, True) for n, _ in protections])).splitlines()
-    assert [line for line in lines if "rotection" in line] == [
-        "For instructors: the sandbox has all protections."
-    ]
+    assert line == "The sandbox is without protection 3."
+    whole = report(RIGHT, protections=[(n, True) for n, _ in protections])
+    assert "The sandbox has all protections." in rendered(whole, "table", "instructor")
+
+
+def test_the_sandbox_is_for_those_who_say_that_they_are_the_instructor():
+    for reader in (None, "student"):
+        for name in FORMATS.keys() - {"json"}:
+            assert "sandbox" not in rendered(report(RIGHT, protections=[("x", False)]), name, reader)
 
 
 def test_full_marks_are_praised_and_what_comes_next_is_said():

@@ -102,9 +102,15 @@ def made(found, name):
     return found[name]
 
 
+def expect_dtype(got, dtype):
+    """One dtype, or "floats": any of them."""
+    fits = got.dtype.kind == "f" if dtype == "floats" else got.dtype == dtype
+    expect(fits, f"it has dtype {got.dtype}, not {dtype}")
+
+
 def expect_made(found, name, dtype, wanted):
     got = made(found, name)
-    expect(got.dtype == dtype, f"it has dtype {got.dtype}, not {dtype}")
+    expect_dtype(got, dtype)
     expect_close(got, wanted, "it", rtol=1e-5)
 
 
@@ -112,12 +118,12 @@ def ruled(rows, columns):
     """Name, dtype and values of the eight that follow a rule."""
     shape = (rows, columns)
     return [
-        ("zeros", "float32", np.zeros(shape)),
-        ("ones", "float32", np.ones(shape)),
+        ("zeros", "floats", np.zeros(shape)),
+        ("ones", "floats", np.ones(shape)),
         ("full", "int32", np.full(shape, 7)),
         ("arange", "int32", np.arange(rows * columns).reshape(shape)),
-        ("linspace", "float32", np.linspace(-1, 1, columns)),
-        ("eye", "float32", np.eye(rows)),
+        ("linspace", "floats", np.linspace(-1, 1, columns)),
+        ("eye", "floats", np.eye(rows)),
         ("like", "int32", np.ones(shape)),
         ("list", "bool", np.arange(columns) % 2 == 0),
     ]
@@ -142,13 +148,20 @@ def _(ask):
 # ---- 3 checkerboard ------------------------------------------------------------------------------
 
 
-def expect_board(board, rows, columns):
-    wanted = np.add.outer(np.arange(rows), np.arange(columns)) % 2
-    got = board.run()
-    expect_close(got, wanted, "board")
-    expect_integers(got, "the board")
-    expect("BUFFER" not in board.ops, "its graph has a BUFFER: it reads numbers from memory")
-    expect(board.kernels <= 1, f"it takes {counted(board.kernels)}, not 1")
+def expect_boards(ask, *sizes):
+    """A board of another dtype loses half; one that is not made as asked, all."""
+    boards = []
+    for rows, columns in sizes:
+        board = ask.graph("checkerboard", rows, columns)
+        expect_close(board.run(), np.add.outer(np.arange(rows), np.arange(columns)) % 2, "board")
+        expect("BUFFER" not in board.ops, "its graph has a BUFFER: it reads numbers from memory")
+        expect(board.kernels <= 1, f"it takes {counted(board.kernels)}, not 1")
+        boards.append(board)
+    with ask.part("values"):
+        pass
+    with ask.part("integers"):
+        for board in boards:
+            expect_integers(board.run(), "the board")
 
 
 @project.check(
@@ -158,8 +171,7 @@ def expect_board(board, rows, columns):
     "Add two aranges, one of shape (rows, 1) and one of shape (1, columns).",
 )
 def _(ask):
-    rows, columns = ask.integer(2, 5), ask.integer(6, 9)
-    expect_board(ask.graph("checkerboard", rows, columns), rows, columns)
+    expect_boards(ask, (ask.integer(2, 5), ask.integer(6, 9)))
 
 
 # ---- 4 kernel_count ------------------------------------------------------------------------------
@@ -185,19 +197,22 @@ def _(ask):
 # ---- 5 chain -------------------------------------------------------------------------------------
 
 
-def expect_chain(ask, kernels):
-    links = ask.graph("chain", ask.floats(5, 3), kernels)
-    other = ask.floats(5, 3)
-    expect(links.inputs == [0], "its graph does not start at x; did you compute something already?")
-    expect_close(links.run(other), other + kernels, f"chain(x, {kernels})")
-    took = f"chain(x, {kernels}) takes {counted(links.kernels)}"
-    expect(links.kernels == kernels, took)
+def expect_chains(ask, *lengths):
+    chains = [(n, ask.graph("chain", ask.floats(5, 3), n), ask.floats(5, 3)) for n in lengths]
+    for _, links, _ in chains:
+        begun = "its graph does not start at x; did you compute something already?"
+        expect(links.inputs == [0], begun)
+    with ask.part("values"):
+        for n, links, other in chains:
+            expect_close(links.run(other), other + n, f"chain(x, {n})")
+    with ask.part("kernels"):
+        for n, links, _ in chains:
+            expect(links.kernels == n, f"chain(x, {n}) takes {counted(links.kernels)}")
 
 
 @project.check("chain", 6, "two to four kernels", "contiguous() asks for the values in memory.")
 def _(ask):
-    expect_chain(ask, 2)
-    expect_chain(ask, ask.integer(3, 4))
+    expect_chains(ask, 2, ask.integer(3, 4))
 
 
 # ---- 6 one_pass ----------------------------------------------------------------------------------
@@ -271,8 +286,10 @@ def steps_of(ask, texts):
 
 
 def entry(found, name):
-    expect(name in found, f"there is no {name!r} in the dict")
-    return found[name]
+    """In any capitals: those asked for are a part of their own."""
+    alike = {key.casefold(): key for key in found if isinstance(key, str)}
+    expect(name in alike, f"there is no {name!r} in the dict")
+    return found[alike[name]]
 
 
 NAMES = [f"{what} {how}" for what in ("kernels", "seconds") for how in ("together", "apart")]
@@ -299,11 +316,17 @@ def expect_compared(ask, *cases):
     with ask.part("equal"):
         for found, (_, _, equal), named in zip(answers, cases, told, strict=True):
             expect_equal(entry(found, "equal"), equal, f"'equal' of {named}")
+    with ask.part("names"):
+        for found in answers:
+            for name in (*NAMES, "equal"):
+                expect(name in found, f"there is no {name!r} in the dict")
+        others = [wrong is None for _, wrong in ask.parts]
+        expect(any(others), "names alone are worth nothing")
 
 
 def different_case(ask):
-    """Steps that are different whenever they run."""
-    texts = ["t + Tensor.rand(4, 4)", *map(str, ask.rng.permutation(["t * 2", "t + b"]))]
+    """Steps that are different whenever they run, and whatever generators begin with."""
+    texts = ["t + fresh()", *map(str, ask.rng.permutation(["t * 2", "t + b"]))]
     return (*steps_of(ask, texts), False)
 
 
@@ -441,15 +464,15 @@ def _(ask):
         expect_kind(found, dict, "the result of factories()")
     whole = ((2 * rows + 1) ** 2 - 1) ** 0.5  # of the whole numbers from -rows to rows, times √12
     random = [
-        ("rand", "float32", 0, 1, 12**-0.5),
-        ("randn", "float32", -7, 7, 1.0),
-        ("uniform", "float32", -2, 3, 5 * 12**-0.5),
+        ("rand", "floats", 0, 1, 12**-0.5),
+        ("randn", "floats", -7, 7, 1.0),
+        ("uniform", "floats", -2, 3, 5 * 12**-0.5),
         ("randint", "int32", -rows, rows, whole * 12**-0.5),
     ]
     for name, dtype, low, high, spread in random:
         with ask.part(name):
             got, again = made(first, name), made(second, name)
-            expect(got.dtype == dtype, f"it has dtype {got.dtype}, not {dtype}")
+            expect_dtype(got, dtype)
             shape = (rows, columns)
             expect(got.shape == shape, f"it has shape {got.shape}, not {shape}")
             inside = bool(((got >= low) & (got <= high)).all())
@@ -474,8 +497,7 @@ def _(ask):
     "Take the shape from the arguments; a single row or column needs no special case.",
 )
 def _(ask):
-    for rows, columns in ((1, 1), (1, 5), (ask.integer(5, 9), ask.integer(5, 9))):
-        expect_board(ask.graph("checkerboard", rows, columns), rows, columns)
+    expect_boards(ask, (1, 1), (1, 5), (ask.integer(5, 9), ask.integer(5, 9)))
 
 
 @project.check(
@@ -502,8 +524,7 @@ def _(ask):
     "chain", 6, "one kernel, and more", "One kernel needs one contiguous(), five need five."
 )
 def _(ask):
-    expect_chain(ask, 1)
-    expect_chain(ask, ask.integer(5, 8))
+    expect_chains(ask, 1, ask.integer(5, 8))
 
 
 @project.check("one_pass", 6, "matrices", "Sum over all axes.")
