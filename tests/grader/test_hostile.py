@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from classroom.grader.judge import CannotGrade, grade
-from classroom.grader.report import as_json, table
+from classroom.grader.report import as_json, rendered
 from classroom.grader.sandbox import ROOT, Limits, best_protection, without
 from tests.grader.hostile import HOSTILE, WRONG
 
@@ -90,13 +90,13 @@ def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, room, monke
             server.accept()
         except BlockingIOError:
             called = False
-    whole = table(report) + as_json(report)
+    whole = rendered(report, "table", "instructor") + as_json(report)
     assert report.score == 0
     assert "secret-of-the-grader" not in whole
     assert processes_in(room) == [] and os.listdir(room) == []
     missing = NEEDS.get(name)
     if missing and any(row.startswith(missing) for row in report.without()):
-        assert f"{missing}" in whole.split("not active here")[1]
+        assert missing in whole.split("The sandbox is without")[1]
         return
     assert said in " ".join(whole.split())
     assert not called

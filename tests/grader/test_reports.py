@@ -163,7 +163,8 @@ def test_the_sandbox_takes_one_line():
 def test_the_sandbox_is_for_those_who_say_that_they_are_the_instructor():
     for reader in (None, "student"):
         for name in FORMATS.keys() - {"json"}:
-            assert "sandbox" not in rendered(report(RIGHT, protections=[("x", False)]), name, reader)
+            found = report(RIGHT, protections=[("x", False)])
+            assert "sandbox" not in rendered(found, name, reader)
 
 
 def test_full_marks_are_praised_and_what_comes_next_is_said():

@@ -193,4 +193,5 @@ def test_a_sentence_shows_few_levels_of_what_came_back(value, shown):
 
 
 def test_what_no_check_foresaw_is_shown_as_it_came_back():
-    assert finding(TypeError("x"), [1, "b"]).text == "[1, 'b'] is not an answer of the form asked for"
+    found = finding(TypeError("x"), [1, "b"])
+    assert found.text == "[1, 'b'] is not an answer of the form asked for"
