@@ -19,12 +19,25 @@ from typing import Any
 import numpy as np
 
 from tinyframe import Tensor, TinyJit, dtypes, nn
+from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.settings import settings
+from tinyframe.tensor import gradient
 from tinyframe.uop.node import Ops
+
+
+def gradient_with_row(row: Any, f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """The gradient of f(x).sum() with respect to x, with one more row in the table meanwhile."""
+    table = gradient.gradient_rules
+    gradient.gradient_rules = PatternMatcher([row]) + table
+    try:
+        return f(x).sum().gradient(x)[0]
+    finally:
+        gradient.gradient_rules = table
+
 
 # what a text may name beside its arrays and parameters
 NAMES = {"Ops": Ops, "Tensor": Tensor, "TinyJit": TinyJit, "dtypes": dtypes, "nn": nn,
-         "settings": settings,
+         "settings": settings, "gradient_with_row": gradient_with_row,
          # a number in memory, another one each time
          "fresh": lambda: Tensor([float(perf_counter_ns() % 1_000_000)])}  # fmt: skip
 
