@@ -2,27 +2,25 @@
 
 The mistakes are those of somebody who is tired. Each is a replacement in the worked solution, and
 names the checks that it must fail; a whole set of them, in tasks of their own, is graded at once.
+test_project_repeat.py grades the worked solution in the sandbox.
 """
 
 import re
 import subprocess
 import sys
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from classroom.cut import cut_solutions
 from classroom.grader.judge import grade, load_project, tasks_of
 from classroom.grader.report import table
-from classroom.grader.sandbox import ROOT, Limits, best_protection
-from tests.grader.here import rows
+from classroom.grader.sandbox import ROOT, best_protection
+from tests.grader.here import SLOW, rows
 
 NAME = "01_tensor_basics"
 WORKED = ROOT / "solutions" / "projects" / f"{NAME}.py"
 STARTER = ROOT / "projects" / f"{NAME}.py"
-SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)  # of a busy machine
 
 # what is replaced in the solution, by what, and the points that it costs
 MISTAKES = [
@@ -92,25 +90,6 @@ def graded(path):
     return grade(path, tasks_of(NAME), best_protection(), SLOW)
 
 
-def mistaken(number):
-    """The report on the solution with one set of mistakes."""
-    text = WORKED.read_text()
-    for task, (right, wrong, _) in MISTAKES[number].items():
-        assert text.count(right) == 1, f"{task}: {right} is not there once"
-        text = text.replace(right, wrong)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{NAME}.py"
-        path.write_text(text)
-        return graded(path)
-
-
-def lost(report):
-    tasks = {
-        task: sum(row.of - row.points for row in rows) for task, rows in report.tasks().items()
-    }
-    return {task: points for task, points in tasks.items() if points}
-
-
 def lost_in(judged):
     """What these rows lose, task by task."""
     found = {}
@@ -133,18 +112,12 @@ def changed(*pairs):
     return text
 
 
-def test_the_worked_solution_gets_all_points():
-    report = graded(WORKED)
-    assert lost(report) == {}, report.rows
-    assert (report.score, report.of, report.total, report.is_full) == (100, 100, 100, True)
-
-
 @pytest.mark.parametrize("number", range(len(MISTAKES)))
 def test_each_mistake_costs_its_points_and_no_others(number):
-    report = mistaken(number)
-    assert lost(report) == {task: points for task, (_, _, points) in MISTAKES[number].items()}
-    assert all(row.found and row.hint for row in report.rows if not row.passed)
-    assert not report.is_full
+    mistakes = MISTAKES[number]
+    judged = rows(PROJECT, changed(*(pair[:2] for pair in mistakes.values())))
+    assert lost_in(judged) == {task: points for task, (_, _, points) in mistakes.items()}
+    assert all(row.found and row.hint for row in judged if not row.passed)
 
 
 def test_what_is_handed_out_is_the_worked_solution_cut():

@@ -15,9 +15,9 @@ import pytest
 from classroom.cut import cut_solutions
 from classroom.grader.judge import grade, load_project, tasks_of
 from classroom.grader.report import table
-from classroom.grader.sandbox import ROOT, Limits, best_protection
+from classroom.grader.sandbox import ROOT, best_protection
 from classroom.grader.tasks import Ask, Expression
-from tests.grader.here import Here, rows
+from tests.grader.here import SLOW, Here, rows
 from tinyframe import Context, Tensor
 from tinyframe.run.realize import get_kernel
 
@@ -25,7 +25,6 @@ NAME = "02_op_types"
 WORKED = ROOT / "solutions" / "projects" / f"{NAME}.py"
 STARTER = ROOT / "projects" / f"{NAME}.py"
 TEXT = WORKED.read_text()
-SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)  # of a busy machine
 PROJECT = load_project(tasks_of(NAME))
 POINTS = {"kinds_of": 6, "kinds_in_kernel": 12, "loops_of": 8, "loops_of_sum": 12, "cell": 4,
           "moved": 12, "reshaped": 12, "predicted_kernels": 14, "matmul": 8,

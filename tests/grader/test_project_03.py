@@ -409,7 +409,11 @@ AS_GOOD = {
             "    return sum(loss(w, b).gradient(w)[0] * (b.shape[0] / rows) for b in batches)\n",
         ),
     ],
-    "no TinyJit": [("    @TinyJit\n", ""), ("range(500)", "range(100)")],
+    "no TinyJit, and larger steps": [
+        ("    @TinyJit\n", ""),
+        ("value - 2 * slope", "value - 4 * slope"),
+        ("range(500)", "range(40)"),
+    ],
 }
 
 
