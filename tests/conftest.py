@@ -48,10 +48,10 @@ ROOT = Path(__file__).parents[1]
 # How long files take, where it is not about a seventh of a second for each test.
 SECONDS = {
     "tests/grader/test_hostile.py": 60, "tests/grader/test_project_04.py": 40,
+    "tests/grader/test_projects.py": 40, "tests/grader/test_project_03.py": 15,
     "tests/grader/test_project_repeat.py": 40, "tests/grader/test_release.py": 20,
-    "tests/grader/test_command.py": 20, "tests/grader/test_project_02.py": 20,
+    "tests/grader/test_command.py": 20,
     "tests/grader/test_judge.py": 20, "tests/grader/test_sandbox.py": 20,
-    "tests/grader/test_project_01.py": 15, "tests/grader/test_project_03.py": 15,
     "solutions/course/06b_training.ipynb": 20, "course/06b_training.ipynb": 20,
     "solutions/course/06a_gradients.ipynb": 15, "course/06a_gradients.ipynb": 15,
     "solutions/course/01_why_tinyframe.ipynb": 15, "course/01_why_tinyframe.ipynb": 15,
