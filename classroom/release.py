@@ -30,8 +30,9 @@ KEPT_BACK = (
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/classroom/answers/*",
     "tests/classroom/test_puzzles.py",  # runs the worked answers
-    "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
-    "tests/grader/repeat.py",  # grades the solution
+    "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
+    "tests/grader/worked.py",  # changes the solution
+    "tests/grader/repeat.py",  # grades it
     "tests/grader/test_release.py",
     "classroom/grader/measured.py",  # works answers out
     "tests/grader/hostile.py",  # how to attack it

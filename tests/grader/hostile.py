@@ -4,7 +4,7 @@ Each is the text of a file, most of it run when it is loaded. `{outside}` become
 test watches, `{port}` a port that it listens on, `{root}` the repository.
 """
 
-WRONG = "def double(x): return x\ndef lazily(x): return x\n"
+from tests.grader.here import WRONG
 
 # Finds the pipe that answers go through, as its text is in this process for everyone to read.
 FIND_PIPE = """

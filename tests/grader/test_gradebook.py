@@ -1,23 +1,20 @@
 """`python -m classroom grade-class`: a row for every student, whatever they handed in."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from classroom.__main__ import main
 from classroom.grader import gradebook, judge
 from classroom.grader.judge import CannotGrade
-
-TOY = Path(__file__).with_name("toy.py")
-RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
-HALF = "def double(x): return x + x\ndef lazily(x): return x\n"
+from tests.grader.here import HALF, RIGHT, TOY, grade_once
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch, capsys):
     """A folder for submissions; `course(...)` grades what is in it: (status, rows, stdout)."""
     monkeypatch.setattr(judge, "TASKS", (TOY.parent,))
+    monkeypatch.setattr(gradebook, "grade", grade_once)
 
     class Course:
         folder, book = tmp_path / "class", tmp_path / "scores.csv"

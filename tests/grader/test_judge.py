@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,7 @@ from classroom.grader import sandbox, turns
 from classroom.grader.channel import Channel, Late
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
-
-TOY = Path(__file__).with_name("toy.py")
-RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
+from tests.grader.here import RIGHT, TOY
 
 
 @pytest.fixture

@@ -32,9 +32,9 @@ from classroom.grader.sandbox import (
     without,
 )
 from tests.grader import holes
+from tests.grader.here import TOY
 from tests.grader.holes import CALL, HOLES
 
-TOY = Path(__file__).with_name("toy.py")
 LIMITS = Limits(disk=8 << 20, files=300)
 SETTINGS = {
     "all": (),
