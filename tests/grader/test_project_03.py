@@ -166,7 +166,7 @@ MISTAKES = [
         "walk",
         "the last one to arrive wins",
         [("arrived[source] + grad if source in arrived else grad", "grad")],
-        12,
+        9,
         "walk(lambda t:",
     ),
     (

@@ -504,9 +504,11 @@ def expect_walked(ask, text, arrays, shape, sine=None):
 def _(ask):
     shape = (ask.integer(3, 6),)
     arrays, sine = {"a": signed(ask, *shape)}, ask.integer(2, 5)
-    with ask.part("the usual table"):
+    # each with a table that is not the usual one
+    with ask.part("what is used once"):
+        expect_walked(ask, "(t.sin() * a).sum()", arrays, shape, sine=sine)
+    with ask.part("what is used several times"):
         expect_walked(ask, "(t * t + t.sin() * a).sum()", arrays, shape)
-    with ask.part("another table"):
         expect_walked(ask, "(t.sin() * t * a).sum()", arrays, shape, sine=sine)
 
 
@@ -757,13 +759,13 @@ def _(ask):
     shape = ask.integer(2, 3), ask.integer(4, 5)
     arrays = {"a": signed(ask, *shape)}
     row = f"t.sum(0).reshape(1, {shape[1]}).expand{shape}"
-    text, sine = f"(({row} + t).sin() * t.sin()).sum()", ask.integer(2, 5)
     with ask.part("broadcasting"):
         expect_walked(ask, f"({row} * t * a).sum()", arrays, shape)
-    with ask.part("another table"):
-        expect_walked(ask, text, arrays, shape, sine=sine)
+        text = f"(({row} + t).sin() * t.sin()).sum()"
+        expect_walked(ask, text, arrays, shape, sine=ask.integer(2, 5))
     with ask.part("what is used several times"):
-        expect_walked(ask, "(lambda s: (s * s * a + s).sum())(t * t)", arrays, shape)
+        text = "(lambda s: (s * s * a + s).sum())(t.sin())"
+        expect_walked(ask, text, arrays, shape, sine=ask.integer(2, 5))
 
 
 @project.check("hessian", 3, "a row of zeros", "gradient() gives zeros where nothing depends on x.")
