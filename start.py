@@ -328,6 +328,8 @@ def test(options: list[str]) -> None:
     set_up(COURSE.union({"test"}, *[TEST_OPTIONS[option] for option in more]))
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
+    # Hundreds of processes import the same modules, which each would compile for itself.
+    apart["PYTHONDONTWRITEBYTECODE"] = ""
     # One more than there are cores, as tests wait for compilers and for what is told to wait.
     pytest = ["pytest", "-n", str(min(8, (os.cpu_count() or 1) + 1))]
     pytest += ["--nbval", "--nbval-current-env"]

@@ -25,6 +25,7 @@ COMMANDS = [
     ),
     ("reset", "classroom.learner.copy:reset_command", "start one part over; your version is kept"),
     ("release", "classroom.release:main", "write a repository for students, without solutions"),
+    ("record", "classroom.record:main", "note the answers of visible checks, for releases"),
 ]
 
 

@@ -10,6 +10,7 @@ grades at every push. It must be empty or not there; it is written whole, or not
 from __future__ import annotations
 
 import argparse
+import ast
 import fnmatch
 import shutil
 import subprocess
@@ -29,9 +30,16 @@ KEPT_BACK = (
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/classroom/answers/*",
     "tests/classroom/test_puzzles.py",  # runs the worked answers
-    "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
-    "tests/grader/repeat.py",  # grades the solution
+    "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
+    "tests/grader/worked.py",  # changes the solution
+    "tests/grader/repeat.py",  # grades it
     "tests/grader/test_release.py",
+    "classroom/grader/measured.py",  # works answers out
+    "tests/grader/hostile.py",  # how to attack it
+    "tests/grader/holes.py",
+    "tests/grader/test_hostile.py",
+    "tests/grader/test_sandbox.py",
+    "tests/grader/test_bounds.py",
 )
 NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md")
 # The part of a text that is about how the course is made begins at this line.
@@ -96,9 +104,57 @@ def contents() -> dict[str, tuple[Path, bytes]]:
             data = for_students(name, data.decode()).encode()
         found[MOVED.get(name, name)] = path, data
     for path in sorted((ROOT / TASKS).glob("*.py")):
-        visible = without_hidden(path.read_text(), path.name)
+        visible = without_answers(without_hidden(path.read_text(), path.name))
         found[f"classroom/projects/{path.name}"] = path, visible.encode()
+    for path in sorted((ROOT / TASKS).glob("*.json")):
+        found[f"classroom/projects/{path.name}"] = path, path.read_bytes()
     return found
+
+
+def without_answers(text: str) -> str:
+    """Tasks with `name = recorded("name")` for each function that works an answer out, without what
+    only these need."""
+    lines: list[str | None] = list(text.splitlines())
+    for node in ast.parse(text).body:
+        begin, end, new = node.lineno, node.end_lineno or node.lineno, None
+        match node:
+            case ast.FunctionDef(decorator_list=[ast.Name(id="answer")], name=name):
+                begin, new = node.decorator_list[0].lineno, f'{name} = recorded("{name}")'
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(func=ast.Name("answer"), args=[ast.Attribute(attr=function)]),
+            ):
+                new = f'{name} = recorded("{function}")'
+            case ast.ImportFrom(names=[ast.alias(name="answer")]):
+                new = f"from {node.module} import recorded"
+            case ast.ImportFrom(names=[ast.alias(name="measured")]):
+                pass
+            case _:
+                continue
+        lines[begin - 1 : end] = [new, *[None] * (end - begin)]
+    kept = "\n".join(line for line in lines if line is not None)
+    return _without_unused(kept)
+
+
+def _without_unused(text: str) -> str:
+    """Without private functions and imported names that nothing uses any more."""
+    while True:
+        tree = ast.parse(text)
+        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        lines: list[str | None] = list(text.splitlines())
+        for node in tree.body:
+            begin, end, names = node.lineno, node.end_lineno or node.lineno, []
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and node.name != "_":
+                names = [node.name]
+                begin = min([d.lineno for d in node.decorator_list], default=begin)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                names = [alias.asname or alias.name for alias in node.names]
+            if names and used.isdisjoint(names):
+                lines[begin - 1 : end] = [None] * (end - begin + 1)
+        kept = "\n".join(line for line in lines if line is not None) + "\n"
+        if kept == text:
+            return text
+        text = kept
 
 
 def files() -> list[str]:

@@ -95,7 +95,8 @@ def before_and_after(build):
     build: as in task 4. Kernels: how many are in the schedule of the Tensor. Op: the name of the
     op that its graph ends with, `tensor.uop.base.op.name`; `base` skips reshapes and other
     movements. schedule() already gives the Tensor memory, with nothing in it yet: look at the op
-    before you call schedule(), and build a new Tensor to realize.
+    before you call schedule(), and build a new Tensor to realize. Build that one afterwards: two
+    Tensors that are built alike are one graph, and what happens to it happens to both.
     """
     ...
 

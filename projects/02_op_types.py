@@ -165,9 +165,10 @@ def predicted_kernels(steps, n):
     - If n is 32 or more, sums need a product before them stored. If n is smaller, a product and its
       sums are one kernel.
 
-    predicted_kernels(["exp", "product"], 64) is 2. Work it out from the steps, and build no Tensor:
-    you'll also be asked about matrices that are too large for any memory. You won't get "transpose"
-    or "flip" twice in a row, nor a "flip" together with a "share".
+    predicted_kernels(["exp", "product"], 64) is 2. Work it out from the steps: you'll also be asked
+    about matrices that are too large for any memory. (Scheduling the same steps on a smaller matrix
+    is a way to check yourself. If you find out how small it may be, it is an answer, too.) You
+    won't get "transpose" or "flip" twice in a row, nor a "flip" together with a "share".
     """
     ...
 

@@ -198,7 +198,8 @@ def hessian(f, x):
 
     f: a function from a Tensor of shape (n,) to a Tensor with one number. Row i is the gradient of
     element i of the gradient. hessian(lambda t: t[0] * t[1], x) is [[0, 1], [1, 0]] for an x of two
-    elements. A second difference, measured, is not accurate enough: differentiate twice.
+    elements. Differentiate twice: f is computed in 32 bits, and a second difference of
+    such numbers, measured, is far from right.
     """
     ...
 

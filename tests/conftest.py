@@ -1,10 +1,15 @@
-"""Every test runs with SPEC=1 and with the emulator as CUDA; hypothesis repeats its examples."""
+"""Every test runs with SPEC=1 and with the emulator as CUDA; hypothesis repeats its examples.
+
+The longest file is begun first, as one that is begun last keeps one worker busy, and no other.
+"""
 
 from __future__ import annotations
 
 import gc
 import importlib.util
 import os
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -13,6 +18,10 @@ from tests import arm64_device
 
 os.environ["SPEC"] = "1"
 os.environ.setdefault("CUDA_EMULATE", "1")
+
+# A collection looks at every graph that there is, and tests make graphs all the time: rarely, it
+# takes a tenth less in all.
+gc.set_threshold(50_000, 20, 20)
 
 # DEVICE=ARM64 runs any test on it
 arm64_device.register()
@@ -33,6 +42,33 @@ settings.load_profile("repeatable")
 # does not look at this one.
 OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the tests that need it
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
+
+
+ROOT = Path(__file__).parents[1]
+# How long files take, where it is not about a seventh of a second for each test.
+SECONDS = {
+    "tests/grader/test_hostile.py": 60, "tests/grader/test_project_04.py": 40,
+    "tests/grader/test_projects.py": 40, "tests/grader/test_project_03.py": 15,
+    "tests/grader/test_project_repeat.py": 40, "tests/grader/test_release.py": 20,
+    "tests/grader/test_command.py": 20,
+    "tests/grader/test_judge.py": 20, "tests/grader/test_sandbox.py": 20,
+    "solutions/course/06b_training.ipynb": 20, "course/06b_training.ipynb": 20,
+    "solutions/course/06a_gradients.ipynb": 15, "course/06a_gradients.ipynb": 15,
+    "solutions/course/01_why_tinyframe.ipynb": 15, "course/01_why_tinyframe.ipynb": 15,
+    "tests/repository/test_benchmarks.py": 30, "tests/repository/test_replay.py": 20,
+    "tests/fuzz/test_schedules.py": 20, "tests/fuzz/test_sanitized.py": 10,
+    "tests/mini/test_loader.py": 15,
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    counts = Counter(item.path for item in items)
+
+    def seconds(path: Path) -> float:
+        name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
+        return SECONDS.get(name, counts[path] / 7)
+
+    items.sort(key=lambda item: (-seconds(item.path), item.path))
 
 
 @pytest.fixture(scope="module", autouse=True)

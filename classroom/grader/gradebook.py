@@ -9,6 +9,7 @@ their repository). Every student gets a row in a CSV file, with points for each 
     missing   there is no file of that name
     refused   a link, a file that is too large, or one that is not Python in UTF-8
     crashed   it could not be loaded, or the grader failed at it; the note says which
+    late      its time was up before everything was asked; the points are those until then
 
 The CSV file is written after each student. Started again, the command keeps the rows of files that
 have not changed, and grades the others; students whose files are gone keep the points they had.
@@ -100,7 +101,8 @@ class Gradebook:
             self.entries[entry.student] = entry
         unfinished = self.path.with_name(f".{self.path.name}.unfinished")
         with open(unfinished, "w", newline="", encoding="utf-8") as file:
-            write = csv.writer(file, lineterminator="\n").writerow
+            # all in quotes: a spreadsheet may take another character for the end of a cell
+            write = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow
             for row in [self.columns, *self.rows()]:
                 write(row)
         os.replace(unfinished, self.path)
@@ -118,7 +120,7 @@ def students_in(folder: Path) -> dict[str, Path]:
     for path in paths:
         if path.name.startswith(".") or not path.is_dir():
             continue
-        name = cleaned(path.name, 80).strip().removeprefix("'")
+        name = cell(cleaned(path.name, 80).strip()).removeprefix("'")
         if name in found:
             raise CannotGrade(f"two folders in {folder} look the same: {name}")
         found[name] = path

@@ -13,6 +13,7 @@ import tokenize
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from classroom.cut import hidden_lines
 from classroom.grader import turns
 from classroom.grader.channel import Closed, Late, Malformed, Message, decode
+from classroom.grader.recorded import CASES, has_recorded
 from classroom.grader.report import Report, Row, cleaned
 from classroom.grader.sandbox import ROOT, Limits, Peer, Protection, Workplace
 from classroom.grader.tasks import (
@@ -36,6 +38,7 @@ from classroom.grader.tasks import (
 
 MOST_BYTES = 1 << 20  # of a submission
 NOT_LOADED = "the file could not be loaded"
+TIME_IS_UP = "the time limit for the whole project was reached"
 MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
 PATIENCE = 2.0  # seconds in which a process that is gone can be told from one that only hung up
 
@@ -63,21 +66,22 @@ def read_submission(path: Path) -> bytes:
     A link is not followed, nor is the last folder: in a learner's repository either could lead to
     the solution.
     """
+    shown = cleaned(path)
     if not os.path.lexists(path):
-        raise CannotGrade(f"there is no file {path}")
+        raise CannotGrade(f"there is no file {shown}")
     if path.is_symlink() or path.absolute().parent.is_symlink():
-        raise CannotGrade(f"{path} is a symbolic link; give the file that it leads to")
+        raise CannotGrade(f"{shown} is a symbolic link; give the file that it leads to")
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise CannotGrade(f"{path} cannot be read: {error.strerror}") from None
+        raise CannotGrade(f"{shown} cannot be read: {error.strerror}") from None
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
-            raise CannotGrade(f"{path} is not a file")
+            raise CannotGrade(f"{shown} is not a file")
         if status.st_size > MOST_BYTES:
             size = status.st_size / 1e6
-            raise CannotGrade(f"{path} has {size:.1f} MB; a project's file has at most 1 MB")
+            raise CannotGrade(f"{shown} has {size:.1f} MB; a project's file has at most 1 MB")
         return os.read(file, MOST_BYTES)
     finally:
         os.close(file)
@@ -129,7 +133,9 @@ def tasks_of(name: str) -> Path:
 
 def load_project(tasks: Path) -> Project:
     """The project that a file of tasks declares, its checks in the order of their tasks."""
+    is_release = has_recorded(tasks)
     project: Project = runpy.run_path(str(tasks))["project"]
+    project.cases = CASES if is_release else None
     hidden = hidden_lines(tasks.read_text())
     order = list(dict.fromkeys(check.task for check in project.checks))
     project.checks = [
@@ -155,6 +161,7 @@ class Grading:
         self.places, self.limits = places, limits
         self.peers: dict[str, Peer] = {}
         self.took = 0.0  # seconds of all answers
+        self.by_clock = self.alone = 0.0  # the same by the clock, and while no other grader asked
         self.ends = 0
         self.is_late = False  # of the check that is being judged
         self.printed = ""
@@ -169,16 +176,29 @@ class Grading:
         """(why the file could not be loaded, if so; the row of this check).
 
         What was late may have been so because of others: it is asked again, alone, before it
-        counts, and the first time does not.
+        counts, and the first time does not. But nobody keeps the others waiting for longer than a
+        whole submission may take.
         """
         before = self.took, self.ends
         with turns.together():
             found = self._judge(check, seed, lines)
-        if self.is_late:
+        if self.is_late and self.alone < self.limits.total_seconds and not self.is_over:
             self.took, self.ends = before
+            began = self.by_clock
             with turns.alone():
                 found = self._judge(check, seed, lines)
+            self.alone += self.by_clock - began
         return found
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time for the whole project is: its own seconds, or those of the clock."""
+        limits = self.limits
+        return self.took >= limits.total_seconds or self.by_clock >= self.most_by_clock
+
+    @property
+    def most_by_clock(self) -> float:
+        return self.limits.total_seconds * self.limits.clock
 
     def _judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
         self.is_late = False
@@ -219,29 +239,32 @@ class Grading:
     def _ask(
         self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
     ) -> Message:
-        left = self.limits.total_seconds - self.took
-        if left <= 0:
-            raise Ended("the time limit for the whole project was reached")
+        limits = self.limits
+        if self.is_over:
+            raise Ended(TIME_IS_UP)
         if who not in self.peers:
             try:
                 self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
             except OSError as error:
                 raise Ended(f"it could not be started: {error.strerror}") from None
-        peer, before = self.peers[who], self.peers[who].took
+        peer, before, began = self.peers[who], self.peers[who].took, monotonic()
+        until = min(seconds * limits.clock, self.most_by_clock - self.by_clock)
+        seconds_left = limits.total_seconds - self.took
         try:
-            answer = peer.ask(kind, body, arrays, min(seconds, left))
+            answer = peer.ask(kind, body, arrays, min(seconds, seconds_left), until)
             if answer.kind == "raised":
                 raise Raised(raised_body(answer.body))
             return answer
-        except Late:
+        except Late as late:
             self.is_late = True
-            why = f"no answer within {seconds:g} seconds. Is there an endless loop?"
+            why = f"no answer within {seconds:g} seconds{late}"
         except Malformed as error:
             why = f"what came back is not an answer: {error}"
         except Closed:
             why = ""
         finally:
             self.took += peer.took - before
+            self.by_clock += monotonic() - began
         raise Ended(self._over(who, why))
 
     def _over(self, who: str, why: str) -> str:
@@ -249,7 +272,7 @@ class Grading:
         if who == "answerer":
             self.ends += 1
         status = self.peers.pop(who).end(0.0 if why else PATIENCE)
-        self.printed = self.printed or status["printed"]
+        self.printed += status["printed"]
         ended = status["ended"]
         if ended in ENDINGS and not (why and ended in ("closed", "killed")):
             return ENDINGS[ended].format(
@@ -265,12 +288,14 @@ class Grading:
         word = "with status" if how == "exit" else "by signal"
         return f"it exited ({word} {number}) before it answered"
 
+    def end(self, who: str) -> None:
+        """Ends a process, if it runs; what it printed is known then."""
+        if who in self.peers:
+            self.printed += self.peers.pop(who).end()["printed"]
+
     def close(self) -> None:
-        """Ends the processes that still run; what they printed is known then."""
-        while self.peers:
-            _, peer = self.peers.popitem()
-            status = peer.end()
-            self.printed = self.printed or status["printed"]
+        for who in list(self.peers):
+            self.end(who)
 
 
 def raised_body(body: Any) -> dict[str, Any]:
@@ -314,6 +339,7 @@ def grade(
     )
     if is_untouched(source, tasks.name):
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
+        report.rows = [_unasked(check, NOT_WRITTEN) for check in project.checks]
         return report
     stopped = why_not_python(source)
     if stopped:
@@ -325,19 +351,32 @@ def grade(
         Workplace(limits, protection.for_referee(), b"") as apart,
         Grading({"answerer": place, "referee": apart}, limits) as grading,
     ):
-        for number, check in enumerate(project.checks, 1):
-            progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
+        # Hidden ones last, by a process of their own: a report shows students what was wrong with
+        # answers to the others, and in these a submission could tell what it has been asked.
+        rows: dict[int, Row] = {}
+        asked: list[Check] = []
+        numbered = list(enumerate(project.checks, 1))
+        for number, check in sorted(numbered, key=lambda each: each[1].hidden):
+            done = f"{len(rows) + 1} of {len(numbered)}"
+            progress(f"checking {done}: {check.task}, {check.shows}")
             if stopped:
-                report.rows.append(_unasked(check, stopped))
+                rows[number] = _unasked(check, stopped)
                 continue
-            problem, row = grading.judge(check, _seed(seed, number), lines)
-            report.rows.append(row)
-            if problem:
+            if check.hidden and not any(each.hidden for each in asked):
+                grading.end("answerer")
+            asked.append(check)
+            drawn = _seed(seed, number) % (project.cases or 1 << 64)
+            problem, rows[number] = grading.judge(check, drawn, lines)
+            if grading.is_over:
+                report.status, stopped = "late", TIME_IS_UP
+                report.notes.append(f"{done} checks were asked: then {TIME_IS_UP}.")
+            elif problem:
                 report.status = "crashed"
                 report.notes.append(f"The file could not be loaded: {problem}.")
                 stopped = NOT_LOADED
             elif grading.ends >= MOST_ENDS:
                 stopped = f"not asked, because the program had stopped {MOST_ENDS} times"
+        report.rows += [rows[number] for number, _ in numbered]
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")
     return report
@@ -352,7 +391,7 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
     try:
         check.judge(ask)
     except Exception as error:
-        return _row(check, 0, [finding(error)], lines)
+        return _row(check, 0, [finding(error, ask.last)], lines)
     missed = [(name, found) for name, found in ask.parts if found]
     if not missed:
         return _row(check, check.points, [], lines)

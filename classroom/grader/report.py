@@ -15,6 +15,7 @@ import html
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -92,7 +93,9 @@ class Report:
     """What a grading found.
 
     elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
-    with all points. status: "graded", "refused" (no Python file), or "crashed" (it did not load).
+    with all points. status: "graded", "refused" (no Python file), "crashed" (it did not load), or
+    "late" (its time was up before all was asked). shows_sandbox: to somebody who has said that they
+    are the instructor; in JSON all protections are listed anyway.
     """
 
     title: str
@@ -105,6 +108,7 @@ class Report:
     printed: str = ""
     afterwards: str = ""
     status: str = "graded"
+    shows_sandbox: bool = False
 
     @property
     def score(self) -> int:
@@ -180,14 +184,14 @@ def table(report: Report) -> str:
     terminal = _terminal(_width())
     if rows.rows:
         terminal.print(rows)
-    if untouched:
+    if untouched and not (report.notes and len(untouched) == len(tasks)):  # which say as much
         said = f"{NOT_WRITTEN.capitalize()}, or nothing returned"
         terminal.print(Text(f"{said}: {', '.join(untouched)}.\n"))
     if report.printed:
         count = len(report.printed.splitlines())
         what = "1 line" if count == 1 else f"{count} lines"
         terminal.print(f"It printed {what} while it was graded; that does not affect the points.")
-    if report.rows:
+    if report.rows and report.shows_sandbox:
         terminal.print(Text(_sandbox(report), style="dim"), soft_wrap=True)
     for text in report.summary():
         terminal.print(Text(text, style="bold"))
@@ -226,8 +230,8 @@ def _sandbox(report: Report) -> str:
     """One line on the protections; JSON has all of them in full."""
     missing = [name.partition(":")[0].partition(" (")[0] for name in report.without()]
     if not missing:
-        return "For instructors: the sandbox has all protections."
-    return f"For instructors: the sandbox is without {'; '.join(missing)}."
+        return "The sandbox has all protections."
+    return f"The sandbox is without {'; '.join(missing)}."
 
 
 _COLORS = {True: "green", False: "red"}
@@ -367,9 +371,15 @@ def as_csv(report: Report) -> str:
     return out.getvalue().rstrip("\n")
 
 
+FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # full-width signs count too
+SECOND_FORMULA = re.compile(rf"[;|\t](?=\s*[{re.escape(FORMULA)}])")
+
+
 def cell(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.strip()[:1] in ("=", "+", "-", "@") else text
+    """Text that a spreadsheet does not take for a formula, nor for two cells with one in the
+    second, where it is told that something else than a comma is between them."""
+    text = SECOND_FORMULA.sub(",", text)
+    return f"'{text}" if text.strip()[:1] and text.strip()[0] in FORMULA else text
 
 
 def _advice(row: Row) -> str:
@@ -399,4 +409,5 @@ def not_graded(why: str, name: str) -> str:
 def rendered(report: Report, name: str, reader: str | None = None) -> str:
     """The report in one of FORMATS, as a "student" or the "instructor" may see it."""
     student = (reader or READERS[name]) == "student"
-    return FORMATS[name](report.for_student() if student else report)
+    shown = report.for_student() if student else report
+    return FORMATS[name](replace(shown, shows_sandbox=reader == "instructor"))

@@ -2,7 +2,7 @@
 
     with Workplace(limits, protection, submission) as place:
         peer = place.start("classroom.grader.answerer")
-        peer.ask("value", {...}, arrays, seconds=5)
+        peer.ask("value", {...}, arrays, seconds=5, by_clock=30)
         peer.end()          # {"ended": "closed", "printed": "", "characters": 0}
 
 A Workplace is a temporary folder: `lib` holds copies of tinyframe and of what the process itself
@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.grader import seccomp
+from classroom.grader import seccomp, turns
 from classroom.grader.channel import Channel, Closed, Late, Malformed, Message
 from classroom.grader.confine import landlock_version
 from classroom.grader.view import bubblewrap_words, packages, paths, view
@@ -52,7 +52,7 @@ class Limits:
     load_seconds: float = 10.0
     answer_seconds: float = 5.0
     total_seconds: float = 24.0
-    clock: float = 6.0  # by the clock, so many times as many seconds: a stop, not a limit
+    clock: float = 6.0  # by the clock, so many times as many seconds, of each and of all of them
     memory: int = 2 << 30  # really used, by all its processes together
     address_space: int = 8 << 30  # of one process: what is reserved counts too
     processes: int = 64  # threads included
@@ -70,6 +70,8 @@ class Limits:
         )
 
 
+LOOPED = ". Is there an endless loop?"
+SLEPT = ", for most of which it waited or slept"
 LOOK_EVERY = 0.1  # seconds, at what a process takes
 OTHER_USERS = 10_000  # what is added to a submission's user for the referee's
 
@@ -129,7 +131,7 @@ def best_protection() -> Protection:
 @functools.cache
 def _first_that_works(path: str) -> Protection:
     landlock = landlock_version() if sys.platform == "linux" else 0
-    own = 40_000 + os.getpid() % 10_000  # not a user that exists, and within a container's range
+    own = 40_000 + turns.number(10_000)  # not a user that exists, and within a container's range
     users = [own, None] if hasattr(os, "geteuid") and os.geteuid() == 0 else [None]
     for user in users:
         for wrapper in ("namespaces", "bubblewrap", ""):
@@ -377,7 +379,6 @@ class Peer:
     """A confined process that answers. `ask` raises Late, Closed or Malformed; then it is over."""
 
     def __init__(self, place: Workplace, main: str) -> None:
-        self.clock = place.limits.clock
         self.took = 0.0  # seconds of all questions so far
         with contextlib.ExitStack() as undo:
             question_read, question_write = pipe(undo)
@@ -412,14 +413,20 @@ class Peer:
         self.channel = Channel(answer_read, question_write, self._look, LOOK_EVERY)
         self.status: dict[str, Any] | None = None
 
-    def ask(self, kind: str, body: Any, arrays: list[np.ndarray], seconds: float) -> Message:
-        """The answer to a question. Late after so many seconds of its own; `took` counts them."""
-        nonce, until = secrets.token_hex(16), monotonic() + seconds * self.clock
+    def ask(
+        self, kind: str, body: Any, arrays: list[np.ndarray], seconds: float, by_clock: float
+    ) -> Message:
+        """The answer to a question. Late after so many seconds of its own, which `took` counts, or
+        so many by the clock."""
+        nonce, until = secrets.token_hex(16), monotonic() + by_clock
         self.watch, self.most = Stopwatch(self.warden.pid), seconds
         try:
             self.channel.send(nonce, kind, body, arrays, until)
             answer = self.channel.receive(until)
-        except (Late, Closed, Malformed):
+        except Late:
+            slept = self.watch.idle > seconds / 2
+            raise Late(SLEPT if slept else LOOPED) from None
+        except (Closed, Malformed):
             raise
         except Exception as error:  # whatever it sent: it is the answer that is at fault
             raise Malformed(type(error).__name__) from error

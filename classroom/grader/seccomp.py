@@ -19,6 +19,7 @@ Numbers = tuple[int | None, int | None]
 DENIED: dict[str, dict[str, Numbers]] = {
     "sockets": {
         "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
+        "setsockopt": (54, 208),  # a pair could be made to hold more
     },
     "keys": {
         "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
@@ -64,11 +65,14 @@ DENIED: dict[str, dict[str, Numbers]] = {
 # ENOSYS, so that the C library falls back to clone, whose flags a filter can read.
 ABSENT: dict[str, Numbers] = {"clone3": (435, 435)}
 
-# Allowed only where, for each (argument, mask, value), argument & mask == value.
+# Allowed only where, for each (argument, mask, value), argument & mask == value; for (argument,
+# mask, None), where it has not all of these bits.
 NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 WHOLE = 0xFFFFFFFF
 AF_UNIX = SOCK_STREAM = 1
-CONDITIONS: dict[str, tuple[Numbers, list[tuple[int, int, int]]]] = {
+SHARED_ANONYMOUS = 0x21  # memory that stays while any process maps any page of it, and is no one's
+CONDITIONS: dict[str, tuple[Numbers, list[tuple[int, int, int | None]]]] = {
+    "mmap": ((9, 222), [(3, SHARED_ANONYMOUS, None)]),
     "clone": ((56, 220), [(0, NEW_NAMESPACES, 0)]),
     # asyncio and multiprocessing make pairs of streams. A pair of datagram sockets is another
     # matter: either end can be sent to any socket file there is.
@@ -122,7 +126,7 @@ def program(name: str) -> list[tuple[int, int, int, int]]:
             body += [
                 (LOAD, 0, 0, ARGUMENTS_AT + 8 * argument),  # its lower half: these are ints
                 (AND, 0, 0, mask),
-                (EQUAL, 1, 0, value),
+                (EQUAL, 1, 0, value) if value is not None else (EQUAL, 0, 1, mask),
                 (RETURN, 0, 0, refuse),
             ]
         body.append((RETURN, 0, 0, ALLOW))

@@ -69,10 +69,11 @@ class Finding:
 
 
 NOT_WRITTEN = "not written yet"
+DEEPEST_SHOWN = 3  # levels of containers that a sentence shows
 
 
-def finding(error: Exception) -> Finding:
-    """What an exception of a check says about the answer."""
+def finding(error: Exception, last: Any = None) -> Finding:
+    """What an exception of a check says about the answer, which is the last one that came."""
     match error:
         case Open():
             return Finding(NOT_WRITTEN)
@@ -80,8 +81,10 @@ def finding(error: Exception) -> Finding:
             return Finding(str(error) or "not right")
         case Raised():
             return Finding(f"raised {error}", error.line)
+        case KeyError(args=(key,)) if isinstance(last, dict):
+            return Finding(f"there is no {key!r} in {described(last)}")
         case _:
-            return Finding(f"the answer does not have the form asked for ({type(error).__name__})")
+            return Finding(f"{described(last)} is not an answer of the form asked for")
 
 
 # ---- what is declared ----------------------------------------------------------------------------
@@ -103,7 +106,8 @@ class Project:
     """A title and checks; `points` is what all of them are worth, with the instructor's own.
 
     afterwards: what to say to a learner who has all points. times: how many times the usual time
-    the submission may take, where it compiles or trains a lot.
+    the submission may take, where it compiles or trains a lot. cases: how many there are of each
+    check, in a release, where what is asked has been recorded (recorded.py).
     """
 
     def __init__(
@@ -111,6 +115,7 @@ class Project:
     ) -> None:
         self.title, self.points, self.afterwards, self.times = title, points, afterwards, times
         self.checks: list[Check] = []
+        self.cases: int | None = None
 
     def check(self, task: str, points: int, shows: str, hint: str):
         def add(judge: Callable[[Ask], None]) -> None:
@@ -161,6 +166,7 @@ class Ask:
         self.rng = np.random.default_rng(seed)
         self.parts: list[tuple[str, Finding | None]] = []  # None: right
         self._kept = 0
+        self.last: Any = None  # answer
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -170,7 +176,7 @@ class Ask:
         except Ended:
             raise
         except Exception as error:
-            self.parts.append((name, finding(error)))
+            self.parts.append((name, finding(error, self.last)))
         else:
             self.parts.append((name, None))
 
@@ -217,6 +223,7 @@ class Ask:
         value = self._answers.value(message)
         if value is None or value is ...:
             raise Open
+        self.last = value
         return value
 
 
@@ -370,4 +377,14 @@ def described(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     text = repr(value)
+    if _depth(value) > DEEPEST_SHOWN:
+        return f"a {type(value).__name__} of things more than {DEEPEST_SHOWN} levels deep"
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _depth(value: Any) -> int:
+    """How many levels of containers."""
+    if not isinstance(value, (list, tuple, dict)):
+        return 0
+    inside = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_depth, inside), default=0)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 # Not the temporary folder of today: graders with different settings share the machine all the same.
 PLACE = "/tmp/tinyframe-grade-{user}.{name}"
+FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 PATIENCE = 300.0  # seconds; a grader that somebody stopped must not stop all others
 
 
@@ -41,11 +42,31 @@ def _in_room(how: int) -> Iterator[None]:
         yield
 
 
+_numbers = contextlib.ExitStack()  # this process's, as long as it lives
+
+
+def number(count: int) -> int:
+    """A number below `count` that no other grader of this user on this machine has."""
+    for found in range(count):
+        try:
+            file = os.open(PLACE.format(user=os.getuid(), name=f"number-{found}"), FLAGS, 0o600)
+        except OSError:
+            continue
+        try:
+            if os.fstat(file).st_uid == os.getuid():
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _numbers.callback(os.close, file)
+                return found
+        except OSError:  # somebody else has it
+            pass
+        os.close(file)
+    return os.getpid() % count
+
+
 def _lock(name: str, how: int, until: contextlib.ExitStack) -> None:
     """Where there can be no such file, or it is another's, everybody comes in."""
-    path, flags = PLACE.format(user=os.getuid(), name=name), os.O_RDWR | os.O_CREAT
     try:
-        file = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        file = os.open(PLACE.format(user=os.getuid(), name=name), FLAGS, 0o600)
     except OSError:
         return
     until.callback(os.close, file)

@@ -28,6 +28,7 @@ EVERY = 0.05 if sys.platform == "linux" else 0.25
 KEPT = 2000  # characters of what was printed, of the beginning and of the end
 # Bytes: where nothing denies memfd, memory can be held in files that are nowhere.
 LEAST_LEFT = 128 << 20
+IN_A_SOCKET = 256 << 10  # bytes that an end holds at most, where the filter keeps it as it is made
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -128,6 +129,18 @@ def folders_seen(folder: str, pids: list[int]) -> list[str]:
     return list(found.values())
 
 
+def sockets(pids: list[int]) -> int:
+    """How many ends of sockets these processes hold; what is on its way through one is memory of
+    nobody."""
+    found: set[str] = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    found.add(os.readlink(f"/proc/{pid}/fd/{number}"))
+    return sum(name.startswith("socket:") for name in found)
+
+
 def nameless(pids: list[int]) -> int:
     """Bytes in files that these processes hold open and that are in no folder any more."""
     found: dict[tuple[int, int], int] = {}
@@ -141,6 +154,56 @@ def nameless(pids: list[int]) -> int:
     return sum(found.values())
 
 
+class MemoryGroup:
+    """A control group for all that a process takes together, whoever holds it; the kernel keeps it
+    within `most` bytes. Only where this user may make one: see INSTRUCTOR.md for containers."""
+
+    # of version 1 and 2: where they are, what sets the limit, what counts who was killed by it
+    VERSIONS = {
+        "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.oom_control"),
+        "": ("/sys/fs/cgroup", "memory.max", "memory.events"),
+    }  # fmt: skip
+
+    def __init__(self, most: int) -> None:
+        self.folder = self.parent = self.told = ""
+        with contextlib.suppress(OSError), open("/proc/self/cgroup") as table:
+            for line in table:
+                _, kind, path = line.rstrip("\n").split(":", 2)
+                if kind in self.VERSIONS and not self.folder:
+                    self._make(*self.VERSIONS[kind], path.rstrip("/"), most)
+
+    def _make(self, root: str, limit: str, told: str, path: str, most: int) -> None:
+        folder = f"{root}{path}/tinyframe-grade-{os.getpid()}"
+        try:
+            os.mkdir(folder)
+        except OSError:
+            return
+        try:
+            with open(f"{folder}/{limit}", "w") as file:
+                file.write(str(most))
+            self.folder, self.parent, self.told = folder, f"{root}{path}", told
+        except OSError:  # a group without a limit
+            os.rmdir(folder)
+
+    def enter(self, folder: str) -> None:
+        """This process, and what it starts from now on, belongs to that group."""
+        if self.folder:
+            with open(f"{folder}/cgroup.procs", "w") as file:
+                file.write(str(os.getpid()))
+
+    def has_killed(self) -> bool:
+        if not self.folder:
+            return False
+        with contextlib.suppress(OSError, ValueError), open(f"{self.folder}/{self.told}") as file:
+            return int(dict(line.split() for line in file).get("oom_kill", "0")) > 0
+        return False
+
+    def remove(self) -> None:
+        if self.folder:
+            with contextlib.suppress(OSError):
+                os.rmdir(self.folder)
+
+
 class Warden:
     """One process with all that it starts, from its beginning to the end of the last of them."""
 
@@ -148,16 +211,22 @@ class Warden:
         self.limits = told["limits"]
         self.folder = told["work"]
         self.first, self.last, self.count = b"", b"", 0
-        self.child = subprocess.Popen(
-            told["command"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=told["ends"],
-            env=told["environment"],
-            start_new_session=True,
-            **told["user"],
-        )
+        # its folder is in memory too
+        self.group = MemoryGroup(self.limits["memory"] + self.limits["disk"])
+        self.group.enter(self.group.folder)
+        try:
+            self.child = subprocess.Popen(
+                told["command"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=told["ends"],
+                env=told["environment"],
+                start_new_session=True,
+                **told["user"],
+            )
+        finally:
+            self.group.enter(self.group.parent)
         for end in told["ends"]:
             os.close(end)
 
@@ -178,6 +247,8 @@ class Warden:
                 streams.unregister(out)
             if self.count > self.limits["output"]:
                 return "output"
+            if self.group.has_killed():
+                return "memory"
             if (status := self.child.poll()) is not None:
                 self.drain(out)
                 return f"exit {status}" if status >= 0 else f"signal {-status}"
@@ -187,8 +258,12 @@ class Warden:
             if sum(processes.values()) > self.limits["memory"] or memory_left() < LEAST_LEFT:
                 return "memory"
             rounds += 1
-            if rounds % 4 == 0 and (why := self.disk(list(processes))):
-                return why
+            if rounds % 4 == 0:
+                if (why := self.disk(list(processes))) is not None:
+                    return why
+                in_sockets = sockets(list(processes)) * IN_A_SOCKET
+                if in_sockets + sum(processes.values()) > self.limits["memory"]:
+                    return "memory"
 
     def disk(self, pids: list[int]) -> str | None:
         size, files = nameless(pids), 0
@@ -251,6 +326,7 @@ def main() -> None:
         return
     why = warden.watch()
     warden.end_all()
+    warden.group.remove()
     print(json.dumps({"ended": why, "printed": warden.printed(), "characters": warden.count}))
 
 

@@ -4,7 +4,7 @@ Each is the text of a file, most of it run when it is loaded. `{outside}` become
 test watches, `{port}` a port that it listens on, `{root}` the repository.
 """
 
-WRONG = "def double(x): return x\ndef lazily(x): return x\n"
+from tests.grader.here import WRONG
 
 # Finds the pipe that answers go through, as its text is in this process for everyone to read.
 FIND_PIPE = """
@@ -118,10 +118,10 @@ HOSTILE = {
         "source = open({root!r} + '/solutions/projects/01_tensor_basics.py').read()\n",
         "Error",
     ),
-    "loops": ("def double(x):\n  while True: pass\nlazily = double", "no answer within"),
+    "loops": ("def double(x):\n  while True: pass\nlazily = double", "Is there an endless loop?"),
     "sleeps": (
         "import time\ndef double(x): time.sleep(1000)\nlazily = double",
-        "no answer within",
+        "for most of which it waited or slept",
     ),
     "loops in the referee": (
         WRONG + "from classroom.grader import answerer\n"

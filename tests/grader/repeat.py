@@ -1,4 +1,4 @@
-"""Does the worked solution always get full marks? One after the other, and side by side.
+"""Do worked solutions always get full marks? One after the other, and side by side.
 
 python -m tests.grader.repeat 01_tensor_basics --runs 30
 python -m tests.grader.repeat 01_tensor_basics --runs 30 --beside 4
@@ -18,14 +18,16 @@ WORKED = ROOT / "solutions" / "projects"
 PROJECTS = sorted(path.stem for path in WORKED.glob("*.py"))
 
 
-def graded_side_by_side(project: str, beside: int) -> list[tuple[int, list[str]]]:
+def graded_side_by_side(*projects: str) -> list[tuple[int, list[str]]]:
     """(score, what was found wrong) of each grader, all started at once."""
-    worked = str(WORKED / f"{project}.py")
-    command = [sys.executable, "-m", "classroom", "grade", worked, "--json"]
+    command = [sys.executable, "-m", "classroom", "grade", "--json"]
     graders = [
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        for _ in range(beside)
-    ]
+        subprocess.Popen(
+            [*command, str(WORKED / f"{project}.py")],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )
+        for project in projects
+    ]  # fmt: skip
     reports = [json.loads(grader.communicate()[0]) for grader in graders]
     return [(r["score"], [row["found"] for row in r["rows"] if row["found"]]) for r in reports]
 
@@ -38,7 +40,7 @@ def main() -> int:
     told = parser.parse_args()
     scores: Counter[int] = Counter()
     for number in range(told.runs):
-        for score, found in graded_side_by_side(told.project, told.beside):
+        for score, found in graded_side_by_side(*[told.project] * told.beside):
             scores[score] += 1
             print(number, score, *found, flush=True)
     print(dict(scores))

@@ -11,18 +11,14 @@ import sys
 import time
 import tomllib
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import pytest
 
 from classroom.__main__ import main
-from classroom.grader import judge
+from classroom.grader import command, judge
 from classroom.grader.report import FORMATS, Report, Row
 from classroom.grader.sandbox import ROOT
-
-TOY = Path(__file__).with_name("toy.py")
-HALF = "def double(x):\n    return x + x\n\n\ndef lazily(x):\n    return [][x]\n"
-RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
+from tests.grader.here import HALF, RIGHT, TOY, WRONG, grade_once
 
 
 def report():
@@ -37,6 +33,7 @@ def report():
 def graded(tmp_path, monkeypatch, capsys):
     """Runs the command on this text as a submission to the toy project: (status, stdout, stderr)"""
     monkeypatch.setattr(judge, "TASKS", (TOY.parent,))
+    monkeypatch.setattr(command, "grade", grade_once)
 
     def run(text, *options):
         path = tmp_path / "toy.py"
@@ -73,11 +70,11 @@ def test_json_says_the_same(graded):
     assert "Landlock" in " ".join(found["protections"])
 
 
-def test_the_same_file_gets_the_same_report_and_another_seed_other_numbers(graded):
-    wrong = "def double(x): return x\ndef lazily(x): return x\n"
-    first = graded(wrong, "--json")
-    assert first == graded(wrong, "--json")
-    assert first != graded(wrong, "--json", "--seed", "another")
+def test_the_same_file_gets_the_same_report_and_another_seed_other_numbers(graded, monkeypatch):
+    monkeypatch.setattr(command, "grade", judge.grade)
+    first = graded(WRONG, "--json")
+    assert first == graded(WRONG, "--json")
+    assert first != graded(WRONG, "--json", "--seed", "another")
 
 
 def test_a_file_may_have_another_name(graded, tmp_path, capsys):

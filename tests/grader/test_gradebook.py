@@ -1,23 +1,20 @@
 """`python -m classroom grade-class`: a row for every student, whatever they handed in."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from classroom.__main__ import main
 from classroom.grader import gradebook, judge
 from classroom.grader.judge import CannotGrade
-
-TOY = Path(__file__).with_name("toy.py")
-RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
-HALF = "def double(x): return x + x\ndef lazily(x): return x\n"
+from tests.grader.here import HALF, RIGHT, TOY, grade_once
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch, capsys):
     """A folder for submissions; `course(...)` grades what is in it: (status, rows, stdout)."""
     monkeypatch.setattr(judge, "TASKS", (TOY.parent,))
+    monkeypatch.setattr(gradebook, "grade", grade_once)
 
     class Course:
         folder, book = tmp_path / "class", tmp_path / "scores.csv"
@@ -169,12 +166,25 @@ def course_status(course):
     return main(["grade-class", *given])
 
 
-def test_names_are_no_formulas_and_are_read_back(course, monkeypatch):
-    course.hand_in("=1+1", RIGHT)
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("=1+1", "'=1+1"), ("\uff1d1+1", "'\uff1d1+1"), ("nina;=1+1", "nina,=1+1")],
+)
+def test_names_are_no_formulas_and_are_read_back(name, shown, course, monkeypatch):
+    course.hand_in(name, RIGHT)
     rows = course.grade()[1]
-    assert list(rows) == ["'=1+1"]
+    assert list(rows) == [shown]
     asked = graded_paths(course, monkeypatch)
-    assert list(course.grade()[1]) == ["'=1+1"] and asked == []
+    assert list(course.grade()[1]) == [shown] and asked == []
+
+
+def test_the_name_of_a_link_cannot_write_to_the_terminal(course):
+    folder = course.folder / "e\x1b[31mve"
+    folder.mkdir()
+    (folder / "toy.py").symlink_to(course.folder / "nobody")
+    course.grade()
+    assert "\x1b" not in course.out + course.err
+    assert "\x1b" not in course.book.read_text()
 
 
 def test_files_that_are_in_nobodys_folder_are_named(course):

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from classroom.grader.judge import CannotGrade, grade
-from classroom.grader.report import as_json, table
+from classroom.grader.report import as_json, rendered
 from classroom.grader.sandbox import ROOT, Limits, best_protection, without
-from tests.grader.hostile import HOSTILE, WRONG
+from tests.grader.here import TOY, WRONG
+from tests.grader.hostile import HOSTILE
 
-TOY = Path(__file__).with_name("toy.py")
 LIMITS = Limits(load_seconds=10, answer_seconds=5, total_seconds=20, memory=256 << 20,
                 address_space=4 << 30, processes=24, output=100 << 10, disk=8 << 20,
                 files=300)  # fmt: skip
 # These wait for a deadline, while they load or when they are asked: a short one.
 HANG = {"hangs in an answer": {"load_seconds": 2}, "hangs up": {"load_seconds": 2},
-        "loops": {"answer_seconds": 0.5}, "sleeps": {"answer_seconds": 0.5}}  # fmt: skip
+        "loops": {"answer_seconds": 0.2}, "sleeps": {"answer_seconds": 0.2}}  # fmt: skip
 # Without it, a submission could do this, and the report says that it was not there.
 NEEDS = {
     "calls home": "network closed",
@@ -90,13 +90,13 @@ def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, room, monke
             server.accept()
         except BlockingIOError:
             called = False
-    whole = table(report) + as_json(report)
+    whole = rendered(report, "table", "instructor") + as_json(report)
     assert report.score == 0
     assert "secret-of-the-grader" not in whole
     assert processes_in(room) == [] and os.listdir(room) == []
     missing = NEEDS.get(name)
     if missing and any(row.startswith(missing) for row in report.without()):
-        assert f"{missing}" in whole.split("not active here")[1]
+        assert missing in whole.split("The sandbox is without")[1]
         return
     assert said in " ".join(whole.split())
     assert not called

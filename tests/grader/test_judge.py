@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,7 @@ from classroom.grader import sandbox, turns
 from classroom.grader.channel import Channel, Late
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
-
-TOY = Path(__file__).with_name("toy.py")
-RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
+from tests.grader.here import RIGHT, TOY
 
 
 @pytest.fixture
@@ -33,11 +30,11 @@ def late_at(monkeypatch, times):
     asked = []
     whole = Peer.ask
 
-    def ask(self, kind, body, arrays, seconds):
+    def ask(self, kind, body, arrays, seconds, by_clock):
         asked.append(kind)
         if len(asked) - 1 in times:
             raise Late
-        return whole(self, kind, body, arrays, seconds)
+        return whole(self, kind, body, arrays, seconds, by_clock)
 
     monkeypatch.setattr(Peer, "ask", ask)
     return asked
@@ -218,3 +215,35 @@ print(grade(Path({str(right)!r}), Path({str(TOY)!r}), best_protection()).score)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout == "100\n", done.stderr
+
+
+def test_hidden_checks_are_asked_last_and_by_a_process_of_their_own(tmp_path):
+    """So no row that a student sees in full can tell what a hidden check has asked."""
+    tasks = tmp_path / "counting.py"
+    text = "from classroom.grader.tasks import Project\nproject = Project('Counting')\n"
+    for hidden in (False, True):
+        text += "### BEGIN HIDDEN\n" * hidden
+        for task in ("one", "two"):
+            text += (
+                f"@project.check('{task}', 25, 'calls', hint='-')\ndef _(ask): ask('{task}', 1)\n"
+            )
+        text += "### END HIDDEN\n" * hidden
+    tasks.write_text(text)
+    submission = tmp_path / "submission.py"
+    submission.write_text("""
+import os
+calls = []
+def one(x):
+    calls.append(x)
+    print("a secret" if os.path.exists("been_here") else "nothing")
+    open("been_here", "w").close()
+    raise ValueError(f"call {len(calls)}")
+two = one
+""")
+    report = grade(submission, tasks, best_protection())
+    assert [(row.task, row.hidden) for row in report.rows] == [
+        ("one", False), ("one", True), ("two", False), ("two", True),
+    ]  # fmt: skip
+    calls = [row.found.partition("call ")[2][:1] for row in report.rows]
+    assert calls == ["1", "1", "2", "2"]
+    assert report.for_student().printed == ""

@@ -2,27 +2,16 @@
 
 The mistakes are those of somebody who is tired. Each is a replacement in the worked solution, and
 names the checks that it must fail; a whole set of them, in tasks of their own, is graded at once.
+test_project_repeat.py grades the worked solution in the sandbox.
 """
 
 import re
-import subprocess
-import sys
-import tempfile
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from classroom.cut import cut_solutions
-from classroom.grader.judge import grade, load_project, tasks_of
-from classroom.grader.report import table
-from classroom.grader.sandbox import ROOT, Limits, best_protection
-from tests.grader.here import rows
+from tests.grader.worked import Worked, gained, lost, printed
 
-NAME = "01_tensor_basics"
-WORKED = ROOT / "solutions" / "projects" / f"{NAME}.py"
-STARTER = ROOT / "projects" / f"{NAME}.py"
-SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)  # of a busy machine
+WORKED = Worked("01_tensor_basics")
 
 # what is replaced in the solution, by what, and the points that it costs
 MISTAKES = [
@@ -50,7 +39,7 @@ MISTAKES = [
             6,
         ),
         # said, not compared
-        "compare": ('{"equal": difference <= 1e-5}', '{"equal": True}', 5),
+        "compare": ('{"equal": difference <= 1e-5}', '{"equal": True}', 4),
         # integers count as values
         "find_op": ('(r"(float )?(val', '(r"(float |int )?(val', 4),
         # the smallest gain first
@@ -64,7 +53,7 @@ MISTAKES = [
         "chain": (
             "    for _ in range(kernels):\n        x = (x + 1).contiguous()\n    return x",
             "    return (x + kernels).contiguous()",
-            12,
+            6,
         ),
         # the formula as it is written
         "one_pass": ("(a * b + a - b).sum()", "(a * b).sum() + a.sum() - b.sum()", 12),
@@ -72,7 +61,7 @@ MISTAKES = [
         "compare": (
             "run()\n        GlobalCounters.reset()\n        begin",
             "run()\n        begin",
-            5,
+            4,
         ),
         # lines from 0
         "find_op": ("found.append(number)", "found.append(number - 1)", 8),
@@ -82,131 +71,19 @@ MISTAKES = [
 ]
 
 
-PROJECT = load_project(tasks_of(NAME))
-POINTS = {"describe": 6, "factories": 10, "checkerboard": 10, "kernel_count": 10, "chain": 12,
-          "one_pass": 12, "before_and_after": 10, "compare": 14, "find_op": 8,
-          "report": 8}  # fmt: skip
-
-
-def graded(path):
-    return grade(path, tasks_of(NAME), best_protection(), SLOW)
-
-
-def mistaken(number):
-    """The report on the solution with one set of mistakes."""
-    text = WORKED.read_text()
-    for task, (right, wrong, _) in MISTAKES[number].items():
-        assert text.count(right) == 1, f"{task}: {right} is not there once"
-        text = text.replace(right, wrong)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{NAME}.py"
-        path.write_text(text)
-        return graded(path)
-
-
-def lost(report):
-    tasks = {
-        task: sum(row.of - row.points for row in rows) for task, rows in report.tasks().items()
-    }
-    return {task: points for task, points in tasks.items() if points}
-
-
-def lost_in(judged):
-    """What these rows lose, task by task."""
-    found = {}
-    for row in judged:
-        found[row.task] = found.get(row.task, 0) + row.of - row.points
-    return {task: points for task, points in found.items() if points}
-
-
-def rows_lost(text, seed="0"):
-    """What a submission loses, task by task; graded in this process."""
-    return lost_in(rows(PROJECT, text, seed))
-
-
-def changed(*pairs):
-    """The worked solution with other text in places."""
-    text = WORKED.read_text()
-    for right, other in pairs:
-        assert text.count(right) == 1, f"{right} is not there once"
-        text = text.replace(right, other)
-    return text
-
-
-def test_the_worked_solution_gets_all_points():
-    report = graded(WORKED)
-    assert lost(report) == {}, report.rows
-    assert (report.score, report.of, report.total, report.is_full) == (100, 100, 100, True)
-
-
 @pytest.mark.parametrize("number", range(len(MISTAKES)))
 def test_each_mistake_costs_its_points_and_no_others(number):
-    report = mistaken(number)
-    assert lost(report) == {task: points for task, (_, _, points) in MISTAKES[number].items()}
-    assert all(row.found and row.hint for row in report.rows if not row.passed)
-    assert not report.is_full
+    mistakes = MISTAKES[number]
+    judged = WORKED.rows(WORKED.changed(*(pair[:2] for pair in mistakes.values())))
+    assert lost(judged) == {task: points for task, (_, _, points) in mistakes.items()}
+    assert all(row.found and row.hint for row in judged if not row.passed)
 
 
-def test_what_is_handed_out_is_the_worked_solution_cut():
-    assert STARTER.read_text() == cut_solutions(WORKED.read_text())
-
-
-def test_the_starter_runs_says_what_is_open_and_gets_nothing():
-    done = subprocess.run([sys.executable, STARTER], capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("open") >= 12
-    judged = rows(PROJECT, STARTER.read_text())
-    assert lost_in(judged) == POINTS
-    assert {row.found for row in judged} == {"not written yet"}
-
-
-def test_an_untouched_file_is_told_so_in_two_lines(tmp_path):
-    assert table(graded(STARTER)).splitlines() == [
-        "Nothing in this file has changed yet. Did you save it?",
-        "0 of 100 points",
-    ]
-    ends = tmp_path / f"{NAME}.py"  # the same with Windows' line ends
-    ends.write_bytes(STARTER.read_bytes().replace(b"\n", b"\r\n"))
-    assert len(table(graded(ends)).splitlines()) == 2
-
-
-def test_the_worked_solution_prints_what_it_finds():
-    done = subprocess.run([sys.executable, WORKED], capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "open" not in done.stdout
-    assert "(a + b).relu().sum(): 1\n" in done.stdout
-    assert "'kernels apart': 3" in done.stdout
-
-
-def test_hints_and_points_are_whole():
-    project = load_project(tasks_of(NAME))
-    assert sum(check.points for check in project.checks) == project.points == 100
-    assert all(check.hint.endswith((".", ")")) for check in project.checks)
-
-
-# ---- whatever the seed ---------------------------------------------------------------------------
-
-
-def test_the_worked_solution_gets_all_points_whatever_is_drawn():
-    """All other tests draw "0"."""
-    text = WORKED.read_text()
-    assert {seed: rows_lost(text, seed) for seed in ("1", "2")} == {"1": {}, "2": {}}
-
-
-def test_tasks_are_asked_and_handed_out_in_the_order_of_their_numbers():
-    assert [(task, row.points) for task, row in points_by_task()] == list(POINTS.items())
-    numbered = re.findall(r'^def (\w+)\(.*\):\n    """Task (\d+) \((\d+) points\)',
-                          STARTER.read_text(), re.MULTILINE)  # fmt: skip
-    assert [(name, int(points)) for name, _, points in numbered] == list(POINTS.items())
-    assert [int(number) for _, number, _ in numbered] == list(range(1, 11))
-
-
-def points_by_task():
-    found = {}
-    for check in PROJECT.checks:  # in the order that they are asked in
-        before = found.pop(check.task, None) if list(found)[-1:] == [check.task] else None
-        found[check.task] = replace(check, points=check.points + (before.points if before else 0))
-    return found.items()
+def test_the_worked_solution_prints_what_it_finds(tmp_path):
+    said = printed(WORKED.text, tmp_path, WORKED.name)
+    assert "open" not in said
+    assert "(a + b).relu().sum(): 1\n" in said
+    assert "'kernels apart': 3" in said
 
 
 # ---- what is as good as the worked solution ------------------------------------------------------
@@ -242,6 +119,17 @@ AS_GOOD = {
          "    turns = turn.reshape(1, 2).expand(rows * odd, 2).reshape(-1)\n"
          "    return turns[: rows * odd].reshape(rows, odd)[:, :columns]"),
     ),
+    "floats of 64 bits where the words say floats": (
+        ("Tensor.zeros(rows, columns)", "Tensor(np.zeros((rows, columns)))"),
+        ("Tensor.linspace(-1, 1, columns)", "Tensor(np.linspace(-1, 1, columns))"),
+        ("Tensor.eye(rows)", "Tensor(np.eye(rows))"),
+        ("Tensor.rand(rows, columns),", "Tensor(np.random.rand(rows, columns)),"),
+        ("import re\n", "import re\nimport numpy as np\n"),
+    ),
+    "the same seed for both ways": (
+        ("        run()\n        GlobalCounters", "        run()\n        Tensor.manual_seed(7)\n"
+         "        GlobalCounters"),
+    ),
     "a report that ends its last line": (
         ('return "\\n".join(line for _, line in sorted(lines, reverse=True))',
          'return "".join(line + "\\n" for _, line in sorted(lines, reverse=True))'),
@@ -250,44 +138,79 @@ AS_GOOD = {
 
 
 def test_what_the_words_allow_gets_all_points():
-    judged = rows(PROJECT, changed(*(pair for pairs in AS_GOOD.values() for pair in pairs)))
-    assert lost_in(judged) == {}, [row.found for row in judged if row.found]
+    judged = WORKED.rows(WORKED.changed(*(pair for pairs in AS_GOOD.values() for pair in pairs)))
+    assert lost(judged) == {}, [row.found for row in judged if row.found]
+
+
+# ---- half of a task ------------------------------------------------------------------------------
+
+# what is replaced, the points that are lost, and what the report says of them
+HALVES = {
+    "a board of floats": (
+        ("return (down + along) % 2", "return ((down + along) % 2).float()"),
+        {"checkerboard": 6},
+        "integers: the board has dtype float32",
+    ),
+    "a chain of the right length that adds twice as much": (
+        ("x = (x + 1).contiguous()", "x = (x + 2).contiguous()"),
+        {"chain": 6},
+        "values: chain(x, ",
+    ),
+    "a chain of one kernel": (
+        ("(x + 1).contiguous()", "x + 1"),
+        {"chain": 6},
+        "kernels: chain(x, ",
+    ),
+    "keys in capitals": (
+        ('found[f"kernels {name}"]', 'found[f"Kernels {name}"]'),
+        {"compare": 4},
+        "names: there is no 'kernels together' in the dict",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_who_did_half_of_a_task_gets_its_points_and_reads_which_half_is_right(name):
+    pair, points, said = HALVES[name]
+    judged = WORKED.rows(WORKED.changed(pair))
+    assert lost(judged) == points
+    assert said in " ".join(row.found for row in judged)
 
 
 # ---- what was not asked for ----------------------------------------------------------------------
 
 
 def test_numpy_arrays_get_nothing_where_tensors_are_asked_for_and_are_named():
-    text = changed(
+    text = WORKED.changed(
         ("    return {\n        \"zeros\"",
          "    return {k: v.numpy() for k, v in {\n        \"zeros\""),
         ("high=rows + 1),\n    }", "high=rows + 1),\n    }.items()}"),
         ("return (down + along) % 2", "return ((down + along) % 2).numpy()"),
     )  # fmt: skip
-    judged = rows(PROJECT, text)
-    assert lost_in(judged) == {"factories": 10, "checkerboard": 10}
+    judged = WORKED.rows(text)
+    assert lost(judged) == {"factories": 10, "checkerboard": 10}
     found = " ".join(row.found for row in judged)
     assert "zeros: it is a NumPy array of shape" in found
     assert "where a Tensor is asked for" in found
 
 
 def test_floats_get_nothing_where_integers_are_asked_for_and_are_named():
-    text = changed(
+    text = WORKED.changed(
         ("return (down + along) % 2", "return ((down + along) % 2).float()"),
         ("return GlobalCounters.kernel_count", "return float(GlobalCounters.kernel_count)"),
         ("            found.append(number)", "            found.append(float(number))"),
     )
-    judged = rows(PROJECT, text)
-    assert lost_in(judged) == {"checkerboard": 10, "kernel_count": 10, "find_op": 8}
+    judged = WORKED.rows(text)
+    assert lost(judged) == {"checkerboard": 6, "kernel_count": 10, "find_op": 8}
     found = " ".join(row.found for row in judged)
     assert "the board has dtype float32, where integers are asked for" in found
     assert "where an integer is asked for" in found
 
 
 def test_one_wrong_entry_of_eight_costs_one_point_and_is_named():
-    text = changed(("Tensor.eye(rows)", "Tensor.ones(rows, rows)"))
-    judged = rows(PROJECT, text)
-    assert lost_in(judged) == {"factories": 1}
+    text = WORKED.changed(("Tensor.eye(rows)", "Tensor.ones(rows, rows)"))
+    judged = WORKED.rows(text)
+    assert lost(judged) == {"factories": 1}
     (found,) = [row.found for row in judged if row.found]
     assert found.splitlines() == ["7 of 8 parts are right", "eye: it[0, 1] is 1, and should be 0"]
 
@@ -296,7 +219,7 @@ def test_constants_collected_from_reports_get_nothing():
     """A submission that answers each question with what a report said was right for the last
     file."""
     answers = {}
-    for row, check in zip(rows(PROJECT, WRONG_ANSWERS, "last"), PROJECT.checks, strict=True):
+    for row, check in zip(WORKED.rows(WRONG_ANSWERS, "last"), WORKED.project.checks, strict=True):
         if not check.hidden:
             answers.setdefault(
                 row.task, re.findall(r" is -?\d[^,]*, and should be (\d+)", row.found)
@@ -317,8 +240,7 @@ def test_constants_collected_from_reports_get_nothing():
         "def describe(x): return (2, 3), 'dtypes.float', 24\n"
     )
     for seed in ("a", "b", "c"):
-        got = {row.task: row.points for row in rows(PROJECT, text, seed) if row.points}
-        assert got == {}, got
+        assert gained(WORKED.rows(text, seed)) == {}
 
 
 WRONG_ANSWERS = """
@@ -334,13 +256,12 @@ def describe(x): return (99,), "99", 99
 
 
 def test_a_report_names_each_part_that_was_missed():
-    text = changed(('{"equal": difference <= 1e-5}', '{"equal": True}'))
-    found = [row.found.splitlines() for row in rows(PROJECT, text) if row.found]
-    assert [lines[0] for lines in found] == ["2 of 3 parts are right"] * 2
+    text = WORKED.changed(('{"equal": difference <= 1e-5}', '{"equal": True}'))
+    found = [row.found.splitlines() for row in WORKED.rows(text) if row.found]
+    assert [lines[0] for lines in found] == ["3 of 4 parts are right"] * 2
     assert all(lines[1].startswith("equal: 'equal' of ") for lines in found)
 
 
 def test_the_checks_that_students_get_do_not_hold_an_answer():
-    assert [check.hidden for check in PROJECT.checks] == [False, True] * 10
-    visible = tasks_of(NAME).read_text().partition("### BEGIN HIDDEN")[0]
+    visible = WORKED.tasks.read_text().partition("### BEGIN HIDDEN")[0]
     assert "a * b + a - b" not in visible

@@ -5,24 +5,11 @@ whole set of them, in tasks of their own, is graded at once. All but one submiss
 this process.
 """
 
-import re
-import subprocess
-import sys
-from collections import Counter
-
 import pytest
 
-from classroom.cut import cut_solutions
-from classroom.grader.judge import load_project, tasks_of
-from classroom.grader.sandbox import ROOT
-from tests.grader.here import rows
+from tests.grader.worked import Worked, gained, lost, printed
 
-NAME = "04_mnist"
-WORKED = ROOT / "solutions" / "projects" / f"{NAME}.py"
-STARTER = ROOT / "projects" / f"{NAME}.py"
-PROJECT = load_project(tasks_of(NAME))
-POINTS = {"normalise": 8, "batches": 10, "Network": 16, "make_step": 16, "train": 12, "scores": 8,
-          "mistakes": 10, "reloaded": 6, "slowest_kernels": 8, "compare": 6}  # fmt: skip
+WORKED = Worked("04_mnist")
 
 # what is replaced in the solution, by what, the points that it costs, and what the report says
 MISTAKES = [
@@ -126,36 +113,11 @@ def somewhere_else(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def changed(*pairs):
-    """The worked solution with other text in places."""
-    text = WORKED.read_text()
-    for right, other in pairs:
-        assert text.count(right) == 1, f"{right} is not there once"
-        text = text.replace(right, other)
-    return text
-
-
-def lost_in(found):
-    lost = Counter()
-    for row in found:
-        lost[row.task] += row.of - row.points
-    return {task: points for task, points in lost.items() if points}
-
-
-def rows_lost(text, seed="0"):
-    return lost_in(rows(PROJECT, text, seed))
-
-
-def test_the_worked_solution_gets_all_points_whatever_is_drawn():
-    """All other tests draw "0"."""
-    assert rows_lost(WORKED.read_text(), "1") == {}
-
-
 @pytest.mark.parametrize("number", range(len(MISTAKES)))
 def test_each_mistake_costs_its_points_and_no_others(number):
     mistakes = MISTAKES[number]
-    found = rows(PROJECT, changed(*(pair[:2] for pair in mistakes.values())))
-    assert lost_in(found) == {task: points for task, (_, _, points, _) in mistakes.items()}
+    found = WORKED.rows(WORKED.changed(*(pair[:2] for pair in mistakes.values())))
+    assert lost(found) == {task: points for task, (_, _, points, _) in mistakes.items()}
     for task, (_, _, _, told) in mistakes.items():
         assert told in " ".join(row.found for row in found if row.task == task), task
     assert all(row.hint for row in found if not row.passed)
@@ -172,31 +134,9 @@ def test_each_mistake_costs_its_points_and_no_others(number):
     ],
 )  # fmt: skip
 def test_a_mistake_that_spoils_the_training_too_is_told_where_it_is(task, right, wrong, told):
-    found = rows(PROJECT, changed((right, wrong)), tasks={task, "train"})
-    assert set(lost_in(found)) == {task, "train"}
+    found = WORKED.rows(WORKED.changed((right, wrong)), tasks={task, "train"})
+    assert set(lost(found)) == {task, "train"}
     assert told in next(row.found for row in found if row.task == task)
-
-
-def test_what_is_handed_out_is_the_worked_solution_cut():
-    assert STARTER.read_text() == cut_solutions(WORKED.read_text())
-
-
-def run(text, folder, *arguments):
-    path = folder / f"{NAME}.py"
-    path.write_text(text)
-    command = [sys.executable, path, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
-
-
-def test_the_starter_runs_says_what_is_open_and_gets_nothing(tmp_path):
-    printed = run(STARTER.read_text(), tmp_path)
-    assert printed.count("\n    open\n") == 10
-    assert [path.name for path in tmp_path.iterdir()] == [f"{NAME}.py"], "nothing is saved yet"
-    judged = rows(PROJECT, STARTER.read_text())
-    assert lost_in(judged) == POINTS
-    assert {row.found for row in judged} == {"not written yet"}
 
 
 # One epoch instead of ten, and nothing searched for.
@@ -207,27 +147,18 @@ QUICK = (
 
 
 def test_the_worked_solution_prints_a_report_and_saves_its_plots(tmp_path):
-    printed = run(changed(*QUICK), tmp_path)
-    assert "open" not in printed and "waits" not in printed
-    assert "46 batches; the last has 2 images" in printed
-    assert "scores differ by 0 at most" in printed
-    saved = {path.name for path in (tmp_path / f"{NAME}_results").iterdir()}
+    said = printed(WORKED.changed(*QUICK), tmp_path, WORKED.name)
+    assert "open" not in said and "waits" not in said
+    assert "46 batches; the last has 2 images" in said
+    assert "scores differ by 0 at most" in said
+    saved = {path.name for path in (tmp_path / "04_mnist_results").iterdir()}
     assert saved == {"loss.png", "mistakes.png", "model.safetensors"}
 
 
 def test_a_task_that_needs_one_that_is_open_waits_for_it(tmp_path):
-    text = changed(*QUICK, ("    return step\n    ### END", "    ### END"))
-    printed = run(text, tmp_path)
-    assert printed.count("waits for task 4") == 2, "train, and the profile of a step"
-
-
-def test_points_are_whole_and_half_of_them_are_visible():
-    assert sum(check.points for check in PROJECT.checks) == PROJECT.points == 100
-    assert sum(check.points for check in PROJECT.checks if not check.hidden) == 50
-    assert all(check.hint.endswith((".", ")")) for check in PROJECT.checks)
-    given = re.findall(r"Task (\d+) \((\d+) points\)", STARTER.read_text())
-    assert given == [(str(n), str(points)) for n, points in enumerate(POINTS.values(), 1)]
-    assert list(dict.fromkeys(check.task for check in PROJECT.checks)) == list(POINTS)
+    text = WORKED.changed(*QUICK, ("    return step\n    ### END", "    ### END"))
+    said = printed(text, tmp_path, WORKED.name)
+    assert said.count("waits for task 4") == 2, "train, and the profile of a step"
 
 
 # ---- what is as good as the worked solution ------------------------------------------------------
@@ -270,8 +201,8 @@ AS_GOOD = [
 
 @pytest.mark.parametrize("number", range(len(AS_GOOD)))
 def test_what_the_words_allow_gets_all_points(number):
-    found = rows(PROJECT, changed(*AS_GOOD[number]))
-    assert lost_in(found) == {}, [row.found for row in found if row.found]
+    found = WORKED.rows(WORKED.changed(*AS_GOOD[number]))
+    assert lost(found) == {}, [row.found for row in found if row.found]
 
 
 # ---- what was not asked for ----------------------------------------------------------------------
@@ -299,33 +230,31 @@ def test_constants_collected_from_reports_get_nothing():
         "    return {'plain': 1.0, 'jit': 1.0, 'beam': 1.0, 'search': 1.0}\n"
     )
     for seed in ("a", "b"):
-        got = {row.task: row.points for row in rows(PROJECT, text, seed) if row.points}
-        assert got == {}, got
+        assert gained(WORKED.rows(text, seed)) == {}
 
 
 def test_a_network_of_one_linear_layer_is_told_what_is_missing():
-    text = changed(
+    text = WORKED.changed(
         ("x = norm(convolution(x)).relu().max_pool2d()", "pass"),
         ("            self.blocks.append(block)\n", ""),
         ("            before, size = count, size // 2\n", ""),
     )
-    judged = rows(PROJECT, text, tasks={"Network"})
-    assert lost_in(judged) == {"Network": 16}
+    judged = WORKED.rows(text, tasks={"Network"})
+    assert lost(judged) == {"Network": 16}
     found = " ".join(row.found for row in judged)
     assert "the model has no Conv2d" in found
 
 
 def test_numpy_arrays_get_nothing_where_tensors_are_asked_for():
-    text = changed(
+    text = WORKED.changed(
         ("pixels.std()).unsqueeze(1)", "pixels.std()).unsqueeze(1).numpy()"),
         ("    return Tensor.cat(*parts)\n", "    return Tensor.cat(*parts).numpy()\n"),
     )
-    judged = rows(PROJECT, text, tasks={"normalise", "scores"})
-    assert lost_in(judged) == {"normalise": 8, "scores": 8}
+    judged = WORKED.rows(text, tasks={"normalise", "scores"})
+    assert lost(judged) == {"normalise": 8, "scores": 8}
     assert "where a Tensor is asked for" in " ".join(row.found for row in judged)
 
 
 def test_the_checks_that_students_get_do_not_hold_an_answer():
-    assert [check.hidden for check in PROJECT.checks] == [False, True] * 10
-    visible = tasks_of(NAME).read_text().partition("### BEGIN HIDDEN")[0]
+    visible = WORKED.tasks.read_text().partition("### BEGIN HIDDEN")[0]
     assert "numpy_scores" not in visible and "zero_grad()\n" not in visible

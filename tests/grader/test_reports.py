@@ -12,6 +12,7 @@ from classroom.grader.report import (
     Report,
     Row,
     as_csv,
+    cell,
     cleaned,
     gradescope,
     rendered,
@@ -103,6 +104,22 @@ def test_githubs_format_has_the_notes():
     assert "::warning title=note::The file could not%0Abe loaded: 100%25." in text
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\uff201", "'\uff201"),
+        ("nina;=1+1", "nina,=1+1"),
+        ("nina; =1+1", "nina, =1+1"),
+        ("nina|+1", "nina,+1"),
+        ("one; two", "one; two"),
+        ("", ""),
+    ],
+)
+def test_no_spreadsheet_takes_a_cell_or_a_part_of_it_for_a_formula(text, shown):
+    assert cell(text) == shown
+
+
 def test_a_csv_cell_with_spaces_before_it_is_no_formula():
     assert "' =1+1" in as_csv(report(Row("a", "b", 0, 1, " =1+1", "")))
 
@@ -136,13 +153,18 @@ def test_tasks_that_are_not_written_share_one_line():
 
 def test_the_sandbox_takes_one_line():
     protections = [(f"protection {n}: {'x' * 60}", n != 3) for n in range(7)]
-    lines = table(report(RIGHT, protections=protections)).splitlines()
+    lines = rendered(report(RIGHT, protections=protections), "table", "instructor").splitlines()
     (line,) = [line for line in lines if "protection" in line]
-    assert line == "For instructors: the sandbox is without protection 3."
-    lines = table(report(RIGHT, protections=[(n, True) for n, _ in protections])).splitlines()
-    assert [line for line in lines if "rotection" in line] == [
-        "For instructors: the sandbox has all protections."
-    ]
+    assert line == "The sandbox is without protection 3."
+    whole = report(RIGHT, protections=[(n, True) for n, _ in protections])
+    assert "The sandbox has all protections." in rendered(whole, "table", "instructor")
+
+
+def test_the_sandbox_is_for_those_who_say_that_they_are_the_instructor():
+    for reader in (None, "student"):
+        for name in FORMATS.keys() - {"json"}:
+            found = report(RIGHT, protections=[("x", False)])
+            assert "sandbox" not in rendered(found, name, reader)
 
 
 def test_full_marks_are_praised_and_what_comes_next_is_said():

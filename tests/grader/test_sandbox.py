@@ -32,9 +32,9 @@ from classroom.grader.sandbox import (
     without,
 )
 from tests.grader import holes
+from tests.grader.here import TOY
 from tests.grader.holes import CALL, HOLES
 
-TOY = Path(__file__).with_name("toy.py")
 LIMITS = Limits(disk=8 << 20, files=300)
 SETTINGS = {
     "all": (),
@@ -218,7 +218,8 @@ def test_the_calls_of_other_abis_are_denied(tmp_path):
     assert "Function not implemented" in said(write(tmp_path, x32), protection("all"))
     i386 = """
 import ctypes, mmap
-page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+page = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+                 mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 page.write(b"\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3")  # mov eax, 20 (getpid); int 0x80; ret
 address = ctypes.addressof(ctypes.c_char.from_buffer(page))
 raise RuntimeError(f"got {ctypes.CFUNCTYPE(ctypes.c_int)(address)()}")

@@ -1,16 +1,13 @@
 """The file that is handed in: its encoding, its lines, and line numbers that it claims."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
 from classroom.grader.judge import grade, judge_check, lines_of, raised_body, why_not_python
-from classroom.grader.sandbox import Limits, best_protection
+from classroom.grader.sandbox import best_protection
 from classroom.grader.tasks import Check, Raised
-
-TOY = Path(__file__).with_name("toy.py")
-SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)
+from tests.grader.here import SLOW, TOY
 
 
 @pytest.mark.parametrize("name", ["latin-1", "cp1252", "ascii", "utf-16", "utf-7", "nonsense"])

@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 
 from classroom.grader.answerer import _plain
-from classroom.grader.channel import NumpyArray, decode, encode
+from classroom.grader.channel import NumpyArray, Other, decode, encode
 from classroom.grader.judge import load_project
 from classroom.grader.tasks import (
     Ask,
     Project,
     Wrong,
+    described,
     expect,
     expect_close,
     expect_equal,
     expect_integers,
     expect_kind,
+    finding,
 )
 from tests.grader.here import Here, rows
 from tinyframe import Tensor
@@ -62,7 +64,7 @@ def test_points_are_whole_and_rounded_down():
 def test_a_part_that_is_not_there_costs_only_that_part():
     row = judged(entries(one=1, three=3))
     assert row.points == 4
-    assert "two: the answer does not have the form asked for (KeyError)" in row.found
+    assert "two: there is no 'two' in {'one': 1, 'three': 3}" in row.found
 
 
 def test_what_is_wrong_outside_of_parts_costs_everything():
@@ -174,3 +176,22 @@ def test_hidden_checks_are_known_by_the_marks_and_tasks_keep_their_order(tmp_pat
         ("b", False), ("b", True), ("a", False), ("a", True),
     ]  # fmt: skip
     assert all(check.hidden == (check.shows == "kept") for check in checks)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ([1, 2], "[1, 2]"),
+        ({"a": (1, 2)}, "{'a': (1, 2)}"),
+        ([[[[1]]]], "a list of things more than 3 levels deep"),
+        (((((((Other("Any_"),),),),),),), "a tuple of things more than 3 levels deep"),
+        ({"a": {"b": {"c": {}}}}, "a dict of things more than 3 levels deep"),
+    ],
+)
+def test_a_sentence_shows_few_levels_of_what_came_back(value, shown):
+    assert described(value) == shown
+
+
+def test_what_no_check_foresaw_is_shown_as_it_came_back():
+    found = finding(TypeError("x"), [1, "b"])
+    assert found.text == "[1, 'b'] is not an answer of the form asked for"

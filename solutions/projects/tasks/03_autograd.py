@@ -6,6 +6,8 @@ it from tinyframe's gradients.
 
 import numpy as np
 
+from classroom.grader import measured
+from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
     NumpyArray,
@@ -343,9 +345,10 @@ GRAPHS = {
 }
 
 
+@answer
 def ops_of(text):
     arrays = {"x": np.ones(3, np.float32), "w": np.ones((2, 3), np.float32)}
-    return {u.op.name for u in Expression(text, arrays).function()().uop.toposort()}
+    return measured.ops(Expression(text, arrays))
 
 
 def expect_renamed(ask, found, *names):
@@ -430,7 +433,8 @@ LESSER = "(lambda x, y: Tensor(x.uop.alu(Ops.MIN, y.uop)))"
 def expect_minimum(ask, text, arrays, x, wanted):
     """text: with lesser() in it."""
     function = function_of(text.replace("lesser", LESSER), arrays)
-    graph = ask.graph("slope_with_row", function, x)
+    row = ask.keep("minimum_row")
+    graph = ask.graph(Expression("gradient_with_row(row, f, x)", {}, "row, f, x"), row, function, x)
     what = f"the gradient of {text} with respect to t"
     got = graph.run(x)
     expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
@@ -499,9 +503,13 @@ def expect_walked(ask, text, arrays, shape, sine=None):
 )
 def _(ask):
     shape = (ask.integer(3, 6),)
-    arrays = {"a": signed(ask, *shape)}
-    expect_walked(ask, "(t * t + t.sin() * a).sum()", arrays, shape)
-    expect_walked(ask, "(t.sin() * t * a).sum()", arrays, shape, sine=ask.integer(2, 5))
+    arrays, sine = {"a": signed(ask, *shape)}, ask.integer(2, 5)
+    # each with a table that is not the usual one
+    with ask.part("what is used once"):
+        expect_walked(ask, "(t.sin() * a).sum()", arrays, shape, sine=sine)
+    with ask.part("what is used several times"):
+        expect_walked(ask, "(t * t + t.sin() * a).sum()", arrays, shape)
+        expect_walked(ask, "(t.sin() * t * a).sum()", arrays, shape, sine=sine)
 
 
 # ---- 11 hessian ----------------------------------------------------------------------------------
@@ -511,7 +519,9 @@ def expect_hessian(ask, n):
     """Of x'Ax + sum(c x**3) + sin(d'x), which is A + A' + diag(6 c x) - sin(d'x) d d'."""
     a, c, d, x = signed(ask, n, n), signed(ask, n), signed(ask, n), signed(ask, n)
     square = "(t.reshape(1, -1) @ a @ t.reshape(-1, 1)).sum()"
-    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin()"
+    # in float32 and far from 0, so that it cannot be measured
+    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + 100.0"
+    text = f"(lambda t: {text})(t.float())"
     got = ask("hessian", function_of(text, {"a": a, "c": c, "d": d}), x)
     wide = np.float64
     wanted = a + a.T + np.diag(6 * c * x) - np.sin(wide(d @ x)) * np.outer(d, d)
@@ -749,10 +759,13 @@ def _(ask):
     shape = ask.integer(2, 3), ask.integer(4, 5)
     arrays = {"a": signed(ask, *shape)}
     row = f"t.sum(0).reshape(1, {shape[1]}).expand{shape}"
-    expect_walked(ask, f"({row} * t * a).sum()", arrays, shape)
-    text = f"(({row} + t).sin() * t.sin()).sum()"
-    expect_walked(ask, text, arrays, shape, sine=ask.integer(2, 5))
-    expect_walked(ask, "(lambda s: (s * s * a + s).sum())(t * t)", arrays, shape)
+    with ask.part("broadcasting"):
+        expect_walked(ask, f"({row} * t * a).sum()", arrays, shape)
+        text = f"(({row} + t).sin() * t.sin()).sum()"
+        expect_walked(ask, text, arrays, shape, sine=ask.integer(2, 5))
+    with ask.part("what is used several times"):
+        text = "(lambda s: (s * s * a + s).sum())(t.sin())"
+        expect_walked(ask, text, arrays, shape, sine=ask.integer(2, 5))
 
 
 @project.check("hessian", 3, "a row of zeros", "gradient() gives zeros where nothing depends on x.")

@@ -9,6 +9,8 @@ from collections import Counter
 
 import numpy as np
 
+from classroom.grader import measured
+from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
     Project,
@@ -542,13 +544,16 @@ def _(ask):
 # ---- 9 slowest_kernels ---------------------------------------------------------------------------
 
 
+estimates = answer(measured.estimates)
+
+
 def expect_slowest(ask, texts, most):
     size = 8 * ask.integer(3, 6)
     arrays = {name: ask.floats(size, size) for name in "abc"}
     run = Expression(f"[{', '.join(f'({text}).realize()' for text in texts)}]", arrays)
     totals = Counter()
     for text in texts:
-        for source, moved, operations in Expression(text, arrays).estimates():
+        for source, moved, operations in estimates(Expression(text, arrays)):
             totals[source, "bytes"] += moved
             totals[source, "operations"] += operations
     sources = {source for source, _ in totals}

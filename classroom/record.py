@@ -1,0 +1,59 @@
+"""`python -m classroom record`: note the judge's answers to what visible checks ask, for releases.
+
+Students' copies have these and not the functions that work them out (grader/recorded.py). Each
+visible check is asked of the worked solution, with the random numbers of each case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from classroom.grader.command import progress
+from classroom.grader.judge import TASKS, Grading, lines_of, load_project
+from classroom.grader.recorded import CASES, known
+from classroom.grader.sandbox import Limits, Workplace, best_protection
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m classroom record",
+        description="Note the judge's answers to what visible checks ask, for releases.",
+    )
+    parser.parse_args(arguments)
+    for tasks in sorted(TASKS[0].glob("*.py")):
+        found = answers(tasks, range(CASES))
+        text = json.dumps(found, indent=0, sort_keys=True, ensure_ascii=False)
+        tasks.with_suffix(".json").write_text(text + "\n")
+        progress("")
+        print(f"{tasks.stem}: {len(found)} answers")
+    return 0
+
+
+def answers(tasks: Path, cases: Iterable[int]) -> dict[str, Any]:
+    """What the functions marked with `answer` gave. RuntimeError where a solution is wrong."""
+    project = load_project(tasks)
+    source = (TASKS[0].parent / tasks.name).read_bytes()
+    limits, protection = Limits().longer(100), best_protection()
+    visible = [check for check in project.checks if not check.hidden]
+    known.clear()
+    with (
+        Workplace(limits, protection, source) as place,
+        Workplace(limits, protection.for_referee(), b"") as apart,
+        Grading({"answerer": place, "referee": apart}, limits) as grading,
+    ):
+        for check in visible:
+            for case in cases:
+                progress(f"{tasks.stem}: {check.task}, case {case}")
+                problem, row = grading.judge(check, case, lines_of(source))
+                if problem or not row.passed:
+                    raise RuntimeError(f"{check.task}, {check.shows}: {problem or row.found}")
+    return json.loads(json.dumps(known))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
