@@ -241,7 +241,7 @@ class EmulatorDevice(Compiled):
         needed = threads * STACK_BYTES + 64
         if self._stacks.nbytes < needed:
             # Only what is used of it takes memory; of NumPy's own that is 2 MB at a time.
-            self._stacks = np.frombuffer(mmap.mmap(-1, needed, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), np.uint8)
+            self._stacks = np.frombuffer(mmap.mmap(-1, needed), np.uint8)
         address = self._stacks.ctypes.data
         return address + -address % 64
 
