@@ -1,4 +1,4 @@
-"""tinyframe: a deep-learning framework small enough to read in a week.
+"""tinyframe: a deep-learning framework that shows every step of its work.
 
 from tinyframe import Tensor
 """
