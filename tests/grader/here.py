@@ -55,7 +55,7 @@ def rows(project, text, seed="0", tasks=None):
     """What becomes of each check of the project, or of these tasks of it."""
     here, lines = Here(text), text.split("\n")
     return [
-        judge_check(check, Ask(here, _seed(seed, number)), lines)
+        judge_check(check, Ask(here, _seed(seed, number) % (project.cases or 1 << 64)), lines)
         for number, check in enumerate(project.checks, 1)
         if tasks is None or check.task in tasks
     ]

@@ -48,7 +48,7 @@ def row_of(line):
         raise Raised(raised_body({"type": "ValueError", "message": "no", "line": line}))
 
     class Asked:
-        parts = ()
+        parts, last = (), None
 
     return judge_check(Check("task", 1, "x", "y", judge), Asked(), ["first", "second", "third"])
 

@@ -149,7 +149,7 @@ def _(ask):
 
 
 def expect_boards(ask, *sizes):
-    """A board of another dtype loses half; one that is not made as asked, all."""
+    """A board of floats loses half; one that is not made as asked, all."""
     boards = []
     for rows, columns in sizes:
         board = ask.graph("checkerboard", rows, columns)
