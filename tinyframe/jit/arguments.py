@@ -155,7 +155,9 @@ class Signature:
         for known, tensor in zip(self.inputs, given.tensors, strict=True):
             if known.seen() is not tensor.uop:
                 self._check_input(known, tensor)
-        bound = bound_in(given.values) if self.variables else {}
+        if not self.variables:
+            return {}
+        bound = bound_in(given.values)
         if bound.keys() != self.variables:
             self._refuse_variables(bound)
         return bound

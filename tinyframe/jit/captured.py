@@ -69,6 +69,8 @@ class Call:
     `.grad`s that are written to their memory again. made: results' storages, by their numbers.
     """
 
+    __slots__ = ("bound", "given", "made", "memory", "rewritten", "states", "tensors")
+
     def __init__(self, tensors: Sequence[Tensor], bound: dict[UOp, UOp]) -> None:
         self.tensors, self.bound = tensors, bound
         self.given = [weakref.ref(tensor._storage) for tensor in tensors]
@@ -168,19 +170,17 @@ class Captured:
                 owner._grad = None
 
     def _find_inputs(self, call: Call) -> dict[Buffer, Buffer]:
-        inputs = self.signature.inputs
         replaced: dict[Buffer, Buffer] = {}
-        for known, tensor in zip(inputs, call.tensors, strict=True):
-            if known.is_written:
-                make_alone(tensor._storage)
-            replaced[known.buffer] = buffer_of(base_of(tensor.uop))
-        if len(set(replaced.values())) < len(replaced):
-            self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
-        for known, tensor in zip(inputs, call.tensors, strict=True) if call.states else ():
-            if tensor._storage in call.states:
-                state = call.states[tensor._storage]
+        for known, tensor in zip(self.signature.inputs, call.tensors, strict=True):
+            storage = tensor._storage
+            if (state := call.states.get(storage)) is not None:
                 if known.is_written or state.is_written or self.grads:
                     self.signature.refuse(ALIASED_ARGUMENT)
+            if known.is_written:
+                make_alone(storage)
+            replaced[known.buffer] = buffer_of(base_of(storage.uop))
+        if len(replaced) > 1 and len(set(replaced.values())) < len(replaced):
+            self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
         return replaced
 
     def _locate_states(self, call: Call) -> None:
