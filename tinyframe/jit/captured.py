@@ -4,7 +4,8 @@ A kernel only knows Buffers. For each Buffer that a call uses, a replay has to k
 
 - input i: an argument. It is replaced with the memory of the current argument.
 - state: a Tensor that existed before the call. Its current memory is looked up, and updated.
-- result: returned by the call, or left as a `.grad`. Each replay allocates new memory for it.
+- result: returned by the call, or left as a `.grad`. Each replay allocates new memory for it,
+  except for a `.grad` of the replay before that nobody else has a reference to.
 - private: anything else, intermediate values. Every replay reuses it, and nobody else may read it.
 
 `recording.py` makes sure that there are no other kinds.
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
 from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
-from tinyframe.jit.effects import Cut, GradChange, LeftGrad, ReturnedTensor
+from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor, ReusableGrad
 from tinyframe.jit.replay import Replay, merge_runs
 from tinyframe.run.capture import ALIASED_ARGUMENT
 from tinyframe.run.realize import running
@@ -65,18 +66,18 @@ class Call:
     """A replay under way.
 
     tensors: the arguments; given: their storages. bound: the BIND of each Variable. states: by
-    their current storages. memory: the new BUFFERs of results, by the captured ones; rewritten: the
+    their current storages. memory: the new BUFFERs of results, by the captured ones; reused: the
     `.grad`s that are written to their memory again. made: results' storages, by their numbers.
     """
 
-    __slots__ = ("bound", "given", "made", "memory", "rewritten", "states", "tensors")
+    __slots__ = ("bound", "given", "made", "memory", "reused", "states", "tensors")
 
     def __init__(self, tensors: Sequence[Tensor], bound: dict[UOp, UOp]) -> None:
         self.tensors, self.bound = tensors, bound
         self.given = [weakref.ref(tensor._storage) for tensor in tensors]
         self.states: dict[Storage, State] = {}
         self.memory: dict[UOp, UOp] = {}
-        self.rewritten: dict[UOp, Tensor] = {}
+        self.reused: dict[UOp, Tensor] = {}
         self.made: dict[int, Storage] = {}
 
 
@@ -150,7 +151,7 @@ class Captured:
             if self.dropped_grads:
                 self._drop_grads(call)
             for base, buffer in self.result_buffers.items():
-                if base not in call.rewritten:
+                if base not in call.reused:
                     src = UOp.unique(), base.src[1]
                     call.memory[base] = new = UOp(Ops.BUFFER, base.dtype, src, base.arg)
                     replaced[buffer] = buffer_of(new)
@@ -164,9 +165,10 @@ class Captured:
         free for whatever the call needs; except for those that can be written again."""
         for grad in self.dropped_grads:
             if (owner := grad.owner_in(call.tensors)) is not None:
-                if grad.left is not None and not call.bound and grad.left.is_unknown(owner):
+                before = None if call.bound else grad.reusable
+                if before is not None and before.is_unshared(owner):
                     assert grad.after is not None and owner._grad is not None
-                    call.rewritten[grad.after.base] = owner._grad
+                    call.reused[grad.after.base] = owner._grad
                 owner._grad = None
 
     def _find_inputs(self, call: Call) -> dict[Buffer, Buffer]:
@@ -235,7 +237,7 @@ class Captured:
         def everything() -> dict[Buffer, Buffer]:
             kept = {
                 self.result_buffers[base]: buffer_of(base_of(grad._storage.uop))
-                for base, grad in call.rewritten.items()
+                for base, grad in call.reused.items()
             }
             return self.moved | kept | replaced
 
@@ -259,13 +261,13 @@ class Captured:
                 continue
             if grad.after is None:
                 owner._grad = None
-            elif grad.left is not None and grad.after.base in call.rewritten:
-                owner._grad = call.rewritten[grad.after.base]
-                grad.left.put_history(owner._grad, grad.after.cut.lost(call.given))
+            elif grad.reusable is not None and grad.after.base in call.reused:
+                owner._grad = call.reused[grad.after.base]
+                grad.reusable.put_history(owner._grad, grad.after.cut.lost(call.given))
             else:
                 owner._grad = new = self._tensor_of(grad.after, call)
-                if grad.is_rewritable:
-                    grad.left = LeftGrad(new, grad.after.cut.lost(call.given))
+                if grad.has_own_memory:
+                    grad.reusable = ReusableGrad(new, grad.after.cut.lost(call.given))
         if type(self.result) is ReturnedTensor:  # the common case
             return self._tensor_of(self.result, call)
         return tree_map(self.result, lambda r: r and self._tensor_of(r, call))

@@ -65,31 +65,33 @@ class GradChange:
     """The effect of a call on the `.grad` of a Tensor, an argument (its number) or an older one.
 
     must_exist: whether it had one before (None: that makes no difference). after: the new one.
-    is_rewritable: whether that has new memory of its own. left: the one that the last call left.
+    has_own_memory: whether nothing else lies in that one's memory. reusable: the one that the last
+    call left, with its memory.
     """
 
     owner: int | weakref.ref[Tensor]
     must_exist: bool | None
     is_unchanged: bool
     after: ReturnedTensor | None
-    is_rewritable: bool = False
-    left: LeftGrad | None = None
+    has_own_memory: bool = False
+    reusable: ReusableGrad | None = None
 
     def owner_in(self, tensors: Sequence[Tensor]) -> Tensor | None:
         return tensors[self.owner] if isinstance(self.owner, int) else self.owner()
 
 
-class LeftGrad:
-    """A `.grad` that a call has left. Where nobody else has come to know it, the next call writes
+class ReusableGrad:
+    """A `.grad` that a call has left. Where nobody else has a reference to it, the next call writes
     to its memory again, which takes less time than to make another."""
 
     def __init__(self, grad: Tensor, lost: Lost | None) -> None:
         self.grad, self.uop, self.lost = weakref.ref(grad), weakref.ref(grad._storage.uop), lost
         self.asks = _asks(grad)
 
-    def is_unknown(self, owner: Tensor) -> bool:
-        """Whether everything from the Tensor down to the BUFFER has one reference."""
-        if owner._grad is None or _most_references(owner) > UNKNOWN:
+    def is_unshared(self, owner: Tensor) -> bool:
+        """Whether this is still the owner's `.grad`, and all from the Tensor down to the BUFFER has
+        one reference."""
+        if owner._grad is None or _most_references(owner) > UNSHARED:
             return False
         grad = owner._grad
         return (
@@ -120,11 +122,11 @@ def _most_references(owner: Tensor) -> int:
     return max(map(getrefcount, found))
 
 
-def _references_if_unknown() -> int:
+def _references_if_unshared() -> int:
     """The same where nobody else has any of them, which depends on the version of Python."""
     owner = Tensor.empty(1, device="PYTHON")  # which every machine has
     owner._grad = Tensor.empty(1, device="PYTHON")
     return _most_references(owner)
 
 
-UNKNOWN = _references_if_unknown()
+UNSHARED = _references_if_unshared()

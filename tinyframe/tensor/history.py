@@ -163,13 +163,8 @@ def flows(u: UOp) -> bool:
 def _asking(u: UOp) -> Storage | None:
     """A storage with this value, now or before an assignment, with respect to which a gradient may
     be requested: a parameter if there is one."""
-    best: Storage | None = None
-    if dtypes.is_float(u.dtype):
-        for ref in (*u.__dict__.get("_holders", ()), *u.__dict__.get("_former", ())):
-            if isinstance(storage := ref(), Storage) and storage.asks:
-                if best is None or storage.is_parameter:
-                    best = storage
-    return best
+    found = [s for s in storages_at(u) if s.asks] if dtypes.is_float(u.dtype) else []
+    return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
 class _Search:
@@ -203,7 +198,7 @@ class _Search:
                         continue
             elif u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
                 self.cut.add(u)
-            if ("_holders" in known or "_former" in known) and (asking := _asking(u)) is not None:
+            if (asking := _asking(u)) is not None:
                 at[u] = asking
 
 
