@@ -94,8 +94,7 @@ class Report:
 
     elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
     with all points. status: "graded", "refused" (no Python file), "crashed" (it did not load), or
-    "late" (its time was up before all was asked). shows_sandbox: to somebody who has said that they
-    are the instructor; in JSON all protections are listed anyway.
+    "late" (its time was up before all was asked).
     """
 
     title: str
@@ -108,7 +107,6 @@ class Report:
     printed: str = ""
     afterwards: str = ""
     status: str = "graded"
-    shows_sandbox: bool = False
 
     @property
     def score(self) -> int:
@@ -191,8 +189,6 @@ def table(report: Report) -> str:
         count = len(report.printed.splitlines())
         what = "1 line" if count == 1 else f"{count} lines"
         terminal.print(f"It printed {what} while it was graded; that does not affect the points.")
-    if report.rows and report.shows_sandbox:
-        terminal.print(Text(_sandbox(report), style="dim"), soft_wrap=True)
     for text in report.summary():
         terminal.print(Text(text, style="bold"))
     return _written_on(terminal)
@@ -407,7 +403,8 @@ def not_graded(why: str, name: str) -> str:
 
 
 def rendered(report: Report, name: str, reader: str | None = None) -> str:
-    """The report in one of FORMATS, as a "student" or the "instructor" may see it."""
+    """The report in one of FORMATS, as a "student" or the "instructor" may see it. A table for
+    somebody who has said that they are the instructor ends with a line on the sandbox."""
     student = (reader or READERS[name]) == "student"
-    shown = report.for_student() if student else report
-    return FORMATS[name](replace(shown, shows_sandbox=reader == "instructor"))
+    text = FORMATS[name](report.for_student() if student else report)
+    return f"{text}\n{_sandbox(report)}" if (name, reader) == ("table", "instructor") else text

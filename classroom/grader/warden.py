@@ -182,8 +182,12 @@ class MemoryGroup:
             with open(f"{folder}/{limit}", "w") as file:
                 file.write(str(most))
             self.folder, self.parent, self.told = folder, f"{root}{path}", told
-        except OSError:  # a group without a limit
-            os.rmdir(folder)
+            for there in (self.folder, self.parent):  # in version 2 not both may have processes
+                self.enter(there)
+        except OSError:  # a group without a limit, or one that nobody may enter or leave
+            self.folder = ""
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
 
     def enter(self, folder: str) -> None:
         """This process, and what it starts from now on, belongs to that group."""

@@ -162,6 +162,7 @@ def test_a_function_that_needs_a_rounding_writes_it(name):
     text = text_of(getattr(on_buffer(4), name)())
     body = text.partition("@compute")[2]
     named = dict(re.findall(r"let (alu\d+): f(?:32|64) = (.*);", body))
+    assert named
     for value in named.values():
         found = re.fullmatch(r"(alu\d+) - ([\d.]+l?f)", value)
         if found and re.search(rf"\+ {re.escape(found[2])}$", named.get(found[1], "")):
