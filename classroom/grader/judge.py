@@ -414,7 +414,7 @@ def _row(check: Check, points: int, findings: list[Finding], lines: list[str]) -
     line = told if told is not None and 1 <= told <= len(lines) else None
     return Row(
         check.task, check.shows, points, check.points, found, check.hint, line,
-        _text(lines, line), check.hidden,
+        _text(lines, line), check.hidden, check.trusts,
     )  # fmt: skip
 
 

@@ -54,7 +54,8 @@ def _visible(c: str) -> str:
 class Row:
     """What became of one check. `found`: a line on each thing that is wrong; empty where it passed.
 
-    hidden: it is one of the instructor's own checks.
+    hidden: it is one of the instructor's own checks. trusts: what the submission's own process told
+    about itself, and nobody can check.
     """
 
     task: str
@@ -66,6 +67,7 @@ class Row:
     line: int | None = None
     text: str = ""
     hidden: bool = False
+    trusts: str = ""
 
     @property
     def passed(self) -> bool:
@@ -223,11 +225,12 @@ def _written_on(terminal: Console) -> str:
 
 
 def _sandbox(report: Report) -> str:
-    """One line on the protections; JSON has all of them in full."""
+    """Lines for instructors, on the protections and on what is taken on trust; JSON has more."""
     missing = [name.partition(":")[0].partition(" (")[0] for name in report.without()]
-    if not missing:
-        return "The sandbox has all protections."
-    return f"The sandbox is without {'; '.join(missing)}."
+    has = f"is without {'; '.join(missing)}" if missing else "has all protections"
+    trusted = {f"{row.task} ({row.trusts})": None for row in report.rows if row.trusts}
+    told = f"\nTaken on trust: {', '.join(trusted)}." if trusted else ""
+    return f"The sandbox {has}.{told}"
 
 
 _COLORS = {True: "green", False: "red"}

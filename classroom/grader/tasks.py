@@ -100,6 +100,7 @@ class Check:
     hint: str
     judge: Callable[[Ask], None]
     hidden: bool = False  # students do not get it, nor what it finds
+    trusts: str = ""  # what of it only the submission's own process can know
 
 
 class Project:
@@ -117,9 +118,9 @@ class Project:
         self.checks: list[Check] = []
         self.cases: int | None = None
 
-    def check(self, task: str, points: int, shows: str, hint: str):
+    def check(self, task: str, points: int, shows: str, hint: str, trusts: str = ""):
         def add(judge: Callable[[Ask], None]) -> None:
-            self.checks.append(Check(task, points, shows, hint, judge))
+            self.checks.append(Check(task, points, shows, hint, judge, trusts=trusts))
 
         return add
 
