@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from classroom.grader.command import progress
-from classroom.grader.judge import TASKS, Grading, lines_of, load_project
+from classroom.grader.judge import TASKS, lines_of, load_project, opened
 from classroom.grader.recorded import CASES, known
-from classroom.grader.sandbox import Limits, Workplace, best_protection
+from classroom.grader.sandbox import Limits, best_protection
 
 
 def main(arguments: list[str]) -> int:
@@ -41,11 +41,7 @@ def answers(tasks: Path, cases: Iterable[int]) -> dict[str, Any]:
     limits, protection = Limits().longer(100), best_protection()
     visible = [check for check in project.checks if not check.hidden]
     known.clear()
-    with (
-        Workplace(limits, protection, source) as place,
-        Workplace(limits, protection.for_referee(), b"") as apart,
-        Grading({"answerer": place, "referee": apart}, limits) as grading,
-    ):
+    with opened(source, limits, protection) as grading:
         for check in visible:
             for case in cases:
                 progress(f"{tasks.stem}: {check.task}, case {case}")

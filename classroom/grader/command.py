@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.grader.judge import CannotGrade, grade, tasks_of
+from classroom.grader.kernels import kept_for
 from classroom.grader.report import FORMATS, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
 
@@ -58,7 +59,8 @@ def main(arguments: list[str]) -> int:
         tasks = tasks_of(told.project or told.file.stem)
         limits = Limits().longer(told.slow)
         with tidied_up():
-            report = grade(told.file, tasks, best_protection(), limits, told.seed, progress)
+            held, kernels = best_protection(), kept_for(tasks)
+            report = grade(told.file, tasks, held, limits, told.seed, progress, kernels)
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
         if text := not_graded(str(error), told.format):

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from classroom.grader.command import parser_of, progress, tidied_up, unsupported
 from classroom.grader.judge import CannotGrade, grade, load_project, read_submission, tasks_of
+from classroom.grader.kernels import WORTH, fill, kept_for
 from classroom.grader.report import Report, cell, cleaned, render_rows
 from classroom.grader.sandbox import Limits, best_protection
 from classroom.grader.tasks import Project
@@ -195,6 +196,8 @@ def main(arguments: list[str]) -> int:
                 f"grade-class: not in a student's folder, so not graded: {names}", file=sys.stderr
             )
         with tidied_up():
+            if len(students) >= WORTH:
+                fill(tasks, progress)
             for number, (student, folder) in enumerate(students.items(), 1):
                 grade_next(book, student, folder, tasks, told, f"{number} of {len(students)}")
     except CannotGrade as error:
@@ -232,9 +235,11 @@ def grade_next(
     if is_known and not told.again:
         return
 
+    kernels = kept_for(tasks)
+
     def judge(path: Path) -> Report:
         limits = Limits().longer(told.slow)
-        return grade(path, tasks, best_protection(), limits, told.seed)
+        return grade(path, tasks, best_protection(), limits, told.seed, kernels=kernels)
 
     book.put(grade_student(student, folder, tasks.name, digest, judge))
 

@@ -10,7 +10,8 @@ import re
 import runpy
 import stat
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -166,12 +167,6 @@ class Grading:
         self.is_late = False  # of the check that is being judged
         self.printed = ""
 
-    def __enter__(self) -> Grading:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
     def judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
         """(why the file could not be loaded, if so; the row of this check).
 
@@ -298,6 +293,23 @@ class Grading:
             self.end(who)
 
 
+@contextmanager
+def opened(
+    source: bytes, limits: Limits, protection: Protection, kernels: Path | None = None
+) -> Iterator[Grading]:
+    """A grading of this submission, whose processes start with these kernels."""
+    # The referee has a folder of its own: in a common one a submission could change its files.
+    with (
+        Workplace(limits, protection, source, kernels) as place,
+        Workplace(limits, protection.for_referee(), b"") as apart,
+    ):
+        grading = Grading({"answerer": place, "referee": apart}, limits)
+        try:
+            yield grading
+        finally:
+            grading.close()
+
+
 def raised_body(body: Any) -> dict[str, Any]:
     """What a submission says that it raised, if it says so in the right form."""
     said = body if isinstance(body, dict) else {}
@@ -317,12 +329,13 @@ def grade(
     limits: Limits | None = None,
     seed: str | None = None,
     progress: Callable[[str], None] = lambda text: None,
+    kernels: Path | None = None,
 ) -> Report:
     """The report on one file. CannotGrade where there is nothing to grade.
 
     seed: what random inputs are made from. By default the file's own bytes and those of the tasks:
     a file always gets the same report, and a learner who has no hidden checks cannot know their
-    inputs.
+    inputs. kernels: a folder of compiled ones that it may start with, see kernels.py.
     """
     source = read_submission(path)
     project = load_project(tasks)
@@ -345,12 +358,7 @@ def grade(
     if stopped:
         report.status = "refused"
         report.notes.append(f"This file cannot be graded: {stopped}")
-    # The referee has a folder of its own: in a common one a submission could change its files.
-    with (
-        Workplace(limits, protection, source) as place,
-        Workplace(limits, protection.for_referee(), b"") as apart,
-        Grading({"answerer": place, "referee": apart}, limits) as grading,
-    ):
+    with opened(source, limits, protection, kernels) as grading:
         # Hidden ones last, by a process of their own: a report shows students what was wrong with
         # answers to the others, and in these a submission could tell what it has been asked.
         rows: dict[int, Row] = {}

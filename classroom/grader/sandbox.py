@@ -5,10 +5,10 @@
         peer.ask("value", {...}, arrays, seconds=5, by_clock=30)
         peer.end()          # {"ended": "closed", "printed": "", "characters": 0}
 
-A Workplace is a temporary folder: `lib` holds copies of tinyframe and of what the process itself
-needs of the grader, `given` the submission, and `work` is the only folder that the process may
-write to: in namespaces it is a new one, in memory and of limited size. There `root` becomes the
-whole file system.
+A Workplace is a temporary folder. `lib` holds copies of tinyframe and of what the process itself
+needs of the grader, and `work` is the only folder that the process may write to: in namespaces it
+is a new one, in memory and of limited size, with copies of what is `given`. There `root` becomes
+the whole file system.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -154,7 +155,8 @@ def tried(protection: Protection) -> Protection | None:
     ):
         private = Path(outside, "private")
         private.touch(mode=0o600)
-        folders = [outside, tempfile.gettempdir(), "/var/tmp", "/dev/shm", Path.home(), ROOT]
+        common = [tempfile.gettempdir(), "/var/tmp", "/dev/shm", Path.home(), ROOT]
+        folders = [outside, place.lib, place.lib / "tinyframe", *common]
         told: dict[str, Any] = {
             "folders": [str(folder) for folder in folders],
             "files": [str(private)],
@@ -201,8 +203,18 @@ def answers() -> list[Path]:
 class Workplace:
     """A temporary folder for one submission; removed at the end, whatever was left in it."""
 
-    def __init__(self, limits: Limits, protection: Protection, submission: bytes) -> None:
-        self.limits, self.protection, self.submission = limits, protection, submission
+    def __init__(
+        self,
+        limits: Limits,
+        protection: Protection,
+        submission: bytes,
+        kernels: Path | None = None,
+    ) -> None:
+        self.protection, self.submission, self.kernels = protection, submission, kernels
+        self.limits = limits
+        if kernels:
+            with zipfile.ZipFile(kernels) as archive:
+                self.limits = replace(limits, files=limits.files + len(archive.namelist()))
 
     def __enter__(self) -> Workplace:
         self.folder = Path(tempfile.mkdtemp(prefix="tinyframe-grade-")).resolve()
@@ -215,16 +227,22 @@ class Workplace:
 
     def _fill(self) -> None:
         self.folder.chmod(0o711)
-        self.lib, self.work = self.folder / "lib", self.folder / "work"
         self.given, self.root = self.folder / "given", self.folder / "root"
-        copy_readable(ROOT / "tinyframe", self.lib / "tinyframe", "*")
-        copy_readable(HERE.parent, self.lib / "classroom", "__init__.py")
-        names = [f"{name}.py" for name in SENT_ALONG]
-        copy_readable(HERE, self.lib / "classroom" / "grader", *names)
+        self.work = self.folder / "work"
+        self.lib = self._library()
         for folder in (self.root, self.given, self.work):
             folder.mkdir(mode=0o700)
         (self.given / "submission.py").write_bytes(self.submission)
+        if self.kernels:
+            shutil.copy(self.kernels, self.given / "kernels.zip")
         self.give(self.root, self.given, *self.given.iterdir(), self.work)
+
+    def _library(self) -> Path:
+        """What its processes import: common to all places, if none of them can change it."""
+        held = self.protection
+        if held.wrapper or held.landlock or held.user is not None:
+            return Path(_common_library().name)
+        return _fill_library(self.folder / "lib")
 
     def __exit__(self, *exc: object) -> None:
         # By programs: Python's own way fails on folders that are nested a thousand deep.
@@ -293,6 +311,7 @@ class Workplace:
             "work": str(self.work),
             "folders": ["home", "tmp", "cache"],
             "given": [[str(self.given / "submission.py"), "submission.py"]],
+            "kernels": str(self.given / "kernels.zip") if self.kernels else "",
             "submission": str(self.work / "submission.py"),
             "path": [str(self.lib), *packages()],
             "landlock": protection.landlock > 0,
@@ -331,6 +350,22 @@ def tasks_of_user() -> int | None:
             if process.stat().st_uid == os.getuid():
                 count += len(os.listdir(process / "task"))
     return count or None
+
+
+@functools.cache
+def _common_library() -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory(prefix="tinyframe-grade-")
+    _fill_library(Path(folder.name))
+    return folder
+
+
+def _fill_library(folder: Path) -> Path:
+    """tinyframe, and what of the grader a submission's process needs: making files takes long."""
+    copy_readable(ROOT / "tinyframe", folder / "tinyframe", "*")
+    copy_readable(HERE.parent, folder / "classroom", "__init__.py")
+    copy_readable(HERE, folder / "classroom" / "grader", *(f"{name}.py" for name in SENT_ALONG))
+    folder.chmod(0o755)
+    return folder
 
 
 def copy_readable(source: Path, target: Path, *patterns: str) -> None:
