@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
         limits = Limits().longer(told.slow)
         with tidied_up():
             held, kernels = best_protection(), kept_for(tasks)
-            report = grade(told.file, tasks, held, limits, told.seed, progress, kernels)
+            report = grade(told.file, tasks, held, limits, told.seed, kernels, progress)
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
         if text := not_graded(str(error), told.format):

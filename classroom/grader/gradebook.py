@@ -239,7 +239,7 @@ def grade_next(
 
     def judge(path: Path) -> Report:
         limits = Limits().longer(told.slow)
-        return grade(path, tasks, best_protection(), limits, told.seed, kernels=kernels)
+        return grade(path, tasks, best_protection(), limits, told.seed, kernels)
 
     book.put(grade_student(student, folder, tasks.name, digest, judge))
 

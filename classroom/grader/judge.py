@@ -328,8 +328,8 @@ def grade(
     protection: Protection,
     limits: Limits | None = None,
     seed: str | None = None,
-    progress: Callable[[str], None] = lambda text: None,
     kernels: Path | None = None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Report:
     """The report on one file. CannotGrade where there is nothing to grade.
 

@@ -241,7 +241,7 @@ class Workplace:
         """What its processes import: common to all places, if none of them can change it."""
         held = self.protection
         if held.wrapper or held.landlock or held.user is not None:
-            return Path(_common_library().name)
+            return Path(common_library().name)
         return _fill_library(self.folder / "lib")
 
     def __exit__(self, *exc: object) -> None:
@@ -353,7 +353,7 @@ def tasks_of_user() -> int | None:
 
 
 @functools.cache
-def _common_library() -> tempfile.TemporaryDirectory[str]:
+def common_library() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="tinyframe-grade-")
     _fill_library(Path(folder.name))
     return folder

@@ -64,7 +64,7 @@ def rows(project, text, seed="0", tasks=None):
 _reports = {}
 
 
-def grade_once(path, tasks, protection, limits=None, seed=None, *progress):
+def grade_once(path, tasks, protection, limits=None, seed=None, *rest):
     """As grade(); a text that was graded before gets the same report, with this file's name."""
     key = read_submission(path), tasks, limits, seed
     if key not in _reports:
