@@ -20,8 +20,8 @@ from classroom.grader.judge import ROOT, load_project, opened
 from classroom.grader.sandbox import Limits, Protection
 from tinyframe.disk_cache import place_for
 
-SEEDS = 8  # random inputs have random shapes: with these, most that will be asked for are there
-WORTH = 12  # so many submissions take longer than filling does
+SEEDS = 16  # random inputs have random shapes: with these, most that will be asked for are there
+WORTH = 16  # so many submissions take longer than filling does
 
 
 def kept_for(tasks: Path) -> Path | None:
