@@ -13,7 +13,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from classroom.grader import measured
+from solutions import measured
 from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
