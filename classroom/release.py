@@ -34,7 +34,7 @@ KEPT_BACK = (
     "tests/grader/worked.py",  # changes the solution
     "tests/grader/repeat.py",  # grades it
     "tests/grader/test_release.py",
-    "solutions/measured.py",  # works answers out
+    "classroom/measured.py",  # works answers out
     "tests/grader/test_recorded.py",  # needs it
     "tests/grader/hostile.py",  # how to attack it
     "tests/grader/holes.py",

@@ -40,12 +40,12 @@ def test_a_release_has_no_function_that_works_an_answer_out(name):
     used = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     used |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     assert used.isdisjoint({"measured", "toposort", "schedule", "get_program", "Ops", "GroupOp"})
-    assert "classroom/grader/measured.py" not in contents()
+    assert "classroom/measured.py" not in contents()
 
 
 TASKS_OF_RELEASE = """
 from classroom.grader.recorded import answer
-from classroom.grader import measured
+from classroom import measured
 from functools import cache
 from classroom.grader.tasks import Expression, Project, expect_equal
 
@@ -114,7 +114,7 @@ def test_what_was_not_recorded_is_no_answer():
 CHEATS = {
     "the grader's own words": "from classroom.grader.expressions import Expression\n"
     "def double(x): return Expression('a', {'a': x}).kernels()\nlazily = double",
-    "the judge's functions": "from classroom.grader.measured import kernels\n"
+    "the judge's functions": "from classroom.measured import kernels\n"
     "def double(x): return kernels(x)\nlazily = double",
     "what was recorded": "from classroom.grader.recorded import known\n"
     "def double(x): return known\nlazily = double",

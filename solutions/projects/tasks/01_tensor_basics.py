@@ -5,7 +5,7 @@ Whatever a constant could answer is drawn at random, different for every file th
 
 import numpy as np
 
-from solutions import measured
+from classroom import measured
 from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,

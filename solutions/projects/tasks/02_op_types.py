@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from solutions import measured
+from classroom import measured
 from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,

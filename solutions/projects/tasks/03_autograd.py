@@ -6,7 +6,7 @@ it from tinyframe's gradients.
 
 import numpy as np
 
-from solutions import measured
+from classroom import measured
 from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
