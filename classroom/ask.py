@@ -11,7 +11,8 @@ from __future__ import annotations
 import dis
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,26 @@ def _does_nothing(function: Callable[..., Any]) -> bool:
     code = getattr(function, "__code__", None)
     does = {step.opname for step in dis.get_instructions(code)} if code is not None else {""}
     return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+
+
+def written_without(answer: Any, names: set[str]) -> None:
+    """Wrong where the learner's function calls one of these, or uses the operator `@`."""
+    code = getattr(answer, "__code__", None)
+    used = names.intersection(_words(code)) if code else set()
+    if used:
+        raise Wrong(f"Your function uses `{min(used)}`, which is what you are asked to build.")
+
+
+def _words(code: CodeType) -> Iterator[str]:
+    """What a function, and each function inside it, looks up by name; and "@" if it multiplies by
+    it."""
+    yield from code.co_names
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "BINARY_OP" and instruction.argrepr in ("@", "@="):
+            yield "@"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _words(constant)
 
 
 def wants(value: Any, kind: type, what: str, case: str = "") -> None:

@@ -81,6 +81,7 @@ def count_nodes(answer: Any) -> str:
         ("`a + b`, Ops.MUL", a + b, Ops.MUL),
         ("`a * b + a`, Ops.BUFFER", a * b + a, Ops.BUFFER),
         ("`(a * b) + (a * b)`, Ops.MUL", a * b + a * b, Ops.MUL),
+        ("`(a + b).sum()`, Ops.ADD", (a + b).sum(), Ops.ADD),
     ]
     for case, tensor, op in cases:
         got = call(answer, tensor, op)

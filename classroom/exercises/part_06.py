@@ -15,6 +15,7 @@ from classroom.ask import (
     predicts,
     same_values,
     wants,
+    written_without,
 )
 from classroom.exercise import Exercise, Graphs, Wrong
 from tinyframe import Tensor, TinyJit, nn
@@ -147,8 +148,12 @@ def _close(got: Any, expected: np.ndarray) -> bool:
     return values.shape == expected.shape and np.allclose(values, expected, rtol=1e-4, atol=1e-5)
 
 
+DIFFERENTIATES = {"gradient", "backward"}
+
+
 def back_through_cumsum(answer: Any) -> str:
     """answer(grad): what flows back to x through x.cumsum(0)."""
+    written_without(answer, DIFFERENTIATES)
     (n,) = fresh_sizes(1)
     cases = {"`grad = [1, 2, 3]`": Tensor([1.0, 2.0, 3.0]), "a different length": fresh_tensor(n)}
     for case, grad in cases.items():
@@ -167,6 +172,7 @@ def back_through_cumsum(answer: Any) -> str:
 
 def numerical(answer: Any) -> str:
     """answer(f, x, eps): the gradient of f at x by central differences."""
+    written_without(answer, DIFFERENTIATES)
     cases: list[tuple[str, Callable[[Tensor], Tensor], np.ndarray, float, np.ndarray]] = []
     x = np.array([1.0, 2.0, 3.0])
     cases.append(("`f = x ** 3`, added up, at `[1, 2, 3]`", _cubes, x, 1e-2, 3 * x**2))
@@ -365,6 +371,7 @@ def scale(answer: Any) -> str:
 
 def normalized(answer: Any) -> str:
     """answer(x): each column with mean 0 and variance 1."""
+    written_without(answer, {"BatchNorm", "BatchNorm2d", "batchnorm", "LayerNorm", "layernorm"})
     fixed = np.array([[1.0, 5.0], [5.0, 5.0]], dtype=np.float32)
     fresh = fresh_tensor(*fresh_sizes(2)).numpy()
     for case, values in {"`x = [[1, 5], [5, 5]]`": fixed, "fresh numbers": fresh}.items():
@@ -404,14 +411,21 @@ LARGEST, SHARE = 600, 0.97
 
 def design(answer: Any) -> str:
     """answer(side, classes): a model of at most 600 numbers, trained to 97% of the digits."""
+    written_without(answer, {"digits"})
     Tensor.manual_seed(0)
     model = call(answer, 8, 10)
     parameters = nn.state.get_parameters(model)
     if not callable(model) or isinstance(model, type) or not parameters:
         raise Wrong("The answer has to be a model: something with parameters, that can be called.")
+    most = f"at most {LARGEST} numbers"
     if (found := numbers_in(model)) > LARGEST:
-        most = f"at most {LARGEST} numbers"
         raise Wrong("Your model is over the budget.", "", most, f"{found} numbers")
+    stored = sum(tensor.numel() for tensor in nn.state.get_state_dict(model).values())
+    if stored > found + LARGEST:  # a BatchNorm may keep its means
+        raise Wrong(
+            "Your model carries numbers that aren't trained. They count, too.",
+            "", most, f"{stored} numbers",
+        )  # fmt: skip
     logits = model(Tensor.zeros(4, 64))
     wants(logits, Tensor, "a model that returns a Tensor", "4 images, of shape (4, 64)")
     if logits.shape != (4, 10):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyframe import Variable
 
 # exercises that ask for an object, and not for a function
@@ -44,9 +46,11 @@ def computed(x):
 WRONG = [
     ("1.7", 0.75, "sign is wrong"),
     ("1.7", "-3/4", "a number"),
+    ("1.7", np.float32(0.75), "sign is wrong"),
     ("1.7", 0.5, "x = 3, y = 2"),
     ("1.9", lambda v: (v + v + v, lambda v: v * 3), "does not match"),
     ("1.9", lambda v: (v * 2 + v, lambda v: v * 4), "a different value"),
+    ("1.9", lambda v: (v * 2 + v, lambda v: v + v * 2), "Its value is right"),
     ("1.9", lambda v: v * 2 + v, "a tuple of two"),
     ("1.9", lambda v: (Variable("i", 0, 7) * 3, lambda v: v * 3), "write it with `v`"),
     ("1.9", lambda v: (v * 2 + v, v * 3), "is a function"),

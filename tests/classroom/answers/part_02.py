@@ -101,6 +101,7 @@ WRONG = [
     ("2.3", lambda run: watched(run)[-1][0], "You gave the last"),
     ("2.3", lambda run: min(watched(run), key=lambda pair: pair[1])[0], "You gave the last"),
     ("2.3", lambda run: max(watched(run), key=lambda pair: pair[1]), "the name of a kernel"),
+    ("2.3", lambda run: max(watched(run))[0], "compared the names"),
     ("2.3", lambda run: max(watched(run), key=lambda pair: pair[1])[1], "the name of a kernel"),
     ("2.4", lambda x: (x * x).sum(axis=1).sqrt(), "shape"),
     ("2.4", lambda x: (x * x).sum(axis=0), "Element [0] is 25 and should be 5"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tinyframe import Tensor
 from tinyframe.uop import Ops, UOp
+from tinyframe.uop.show import summary
 
 # exercises that ask for an object, and not for a function
 OBJECTS: set[str] = {"4.11"}
@@ -77,6 +78,7 @@ def three(waves):
 # number of an exercise, a wrong answer, what is said about it
 WRONG = [
     ("4.3", lambda t, op: t.uop.op is op, "a whole number"),
+    ("4.3", lambda t, op: summary(t.uop).count(op.name), "too many"),
     ("4.3", as_tree, "once for every path"),
     ("4.3", lambda t, op: len(t.uop.toposort()), "You counted all nodes"),
     ("4.3", lambda t, op: 1, "too many"),

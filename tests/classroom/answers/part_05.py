@@ -120,6 +120,7 @@ WRONG = [
     ("5.9", side_by_side, "axis 0 has a different size"),
     ("5.11", lambda x, size: padded_sums(x, size) / size, "ends are too small"),
     ("5.11", lambda x, size: x.unfold(0, size, 1).sum(axis=1) / size, "shape"),
+    ("5.11", lambda x, size: x.reshape(1, 1, 1, -1).avg_pool2d((1, size)), "uses `avg_pool2d`"),
     ("5.11", padded_sums, "is 3 and should be 1.5"),
     ("5.11", average_of_the_others_than_0, "A 0 in `x` is a number like any other"),
     ("5.11", stored_average, "3 kernels; it should take 1"),

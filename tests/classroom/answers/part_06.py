@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinyframe import Tensor, nn
+from tinyframe.nn import datasets
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop import Ops
 
@@ -91,6 +92,23 @@ def hidden_layer(width):
     return nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
 
 
+def through_cumsum(grad):
+    x = Tensor.zeros(*grad.shape)
+    return (x.cumsum(0) * grad).sum().gradient(x)[0]
+
+
+class Nearest:
+    """Compares with images that it has stored; what it trains is small."""
+
+    def __init__(self):
+        self.images = Tensor.ones(1400, 64)
+        self.images.requires_grad = False
+        self.linear = nn.Linear(10, 10)
+
+    def __call__(self, x):
+        return self.linear((x @ self.images.T)[:, :10])
+
+
 def recaptured(captured, x, number):
     captured.reset()
     return captured(x, Tensor([number]))
@@ -107,6 +125,8 @@ WRONG = [
     ("6.4", lambda grad: grad, "elements are wrong"),
     ("6.4", lambda grad: grad.flip(0).cumsum(0), "reversed"),
     ("6.4", lambda grad: grad.sum(), "axis"),
+    ("6.4", through_cumsum, "uses `gradient`"),
+    ("6.5", lambda f, x, e: f(t := Tensor(x)).gradient(t)[0].numpy(), "uses `gradient`"),
     ("6.5", lambda f, x, e: [slope(f, x, i, e, 0, e) for i in range(len(x))], "one direction"),
     ("6.5", lambda f, x, e: [slope(f, x, i, e, -e, e) for i in range(len(x))], "2"),
     ("6.5", lambda f, x, e: [slope(f, x, i, -e, e, 2 * e) for i in range(len(x))], "sign"),
@@ -134,6 +154,7 @@ WRONG = [
     ("6.16", lambda x: (x - x.mean(axis=0)) / (x.std(axis=0) ** 2 + 1e-5).sqrt(), "n - 1"),
     ("6.16", lambda x: (x - x.mean(axis=0)) / x.std(axis=0, correction=0), "add `eps`"),
     ("6.16", lambda x: (x - x.mean(axis=0)) / (x.var(axis=0, correction=0) + 1e-5), "square root"),
+    ("6.16", lambda x: nn.BatchNorm(x.shape[1])(x), "uses `BatchNorm`"),
     ("6.16", lambda x: x - x.mean(axis=0), "too large by a factor of 2"),
     ("6.16", lambda x: (x - x.mean()) / (x.var() + 1e-5).sqrt(), "one mean and one variance"),
     ("6.16", lambda x: normalized_rows(x, correction=0), "each row"),
@@ -142,6 +163,8 @@ WRONG = [
     ("6.18", lambda side, classes: small_conv(8), "budget"),  # the network of part 1
     ("6.18", lambda side, classes: hidden_layer(7), "too many wrong"),
     ("6.18", lambda side, classes: nn.Linear(64, 8), "wrong shape"),
+    ("6.18", lambda side, classes: Nearest(), "numbers that aren't trained"),
+    ("6.18", lambda side, classes: Tensor(datasets.digits()[0]), "uses `digits`"),
     ("6.18", lambda side, classes: nn.Linear, "has to be a model"),
     ("6.18", lambda side, classes: small_conv(2), "too many wrong"),
 ]
