@@ -97,7 +97,7 @@ def told_of(
         line = (error.text or "").strip()
         return f"{name}: {error.msg}", (("line", f"{error.lineno}: `{line}`"),)
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename == str(path)]
+    own = [frame for frame in frames if frame.filename == str(path) and frame.line]
     given = handed_out(path.name)
     written = [frame for frame in own if frame.line not in given]
     where = "your line" if written else "line"

@@ -209,6 +209,11 @@ def test_tools_that_are_not_allowed_are_refused(answer, said):
     assert outcome.state == "wrong" and said in outcome.text, outcome.text
 
 
+def test_a_division_that_rounds_is_an_operator_like_any_other():
+    outcome = judge(exercise_of(BY_NAME["outer"]), lambda a, b: a.reshape(-1, 1) * b // 1.0)
+    assert outcome.state == "right", outcome.text
+
+
 def test_an_answer_may_use_earlier_answers():
     one_hot = WORKED["one_hot"]
     assert tried("take", lambda a, index: one_hot(index, len(a)) @ a)[0].state == "right"

@@ -80,8 +80,14 @@ def told_apart(mini: Any) -> None:
                         "key?", expected="two objects", got="one object")  # fmt: skip
 
 
-@checks("UOp.__new__", "2, 2.0 and True are three constants")
+@checks("UOp.__new__", "2, 2.0 and True are three constants; so are -1.0 and -2.0")
 def kinds_told_apart(mini: Any) -> None:
+    if constant(mini, -1.0) is constant(mini, -2.0):
+        raise Wrong(
+            "-1.0 and -2.0 became the same node: their `hash` is the same. Different values may "
+            "share a hash, so a key holds the values themselves.",
+            "UOp(Ops.CONST, (), -1.0) and UOp(Ops.CONST, (), -2.0)", "two objects", "one object",
+        )  # fmt: skip
     for one, other in ((2, 2.0), (1, True), (1.0, True)):
         if constant(mini, one) is constant(mini, other):
             raise Wrong(
@@ -101,9 +107,14 @@ def forgotten(mini: Any) -> None:
     del node
     gc.collect()
     if last() is not None:
+        is_weak = isinstance(mini.UOp.table, weakref.WeakValueDictionary)
         raise Wrong(
-            "Nobody uses this node any more, but something keeps it alive. `UOp.table` doesn't. Is "
-            "there a second table?",
+            "Nobody uses this node any more, but something keeps it alive. "
+            + (
+                "`UOp.table` doesn't. Is there a second table?"
+                if is_weak
+                else "`UOp.table` does: as a `WeakValueDictionary` it would let go."
+            ),
             "UOp(Ops.CONST, (), 1234.5), then `del`",
         )
 

@@ -15,6 +15,14 @@ MISTAKES = [
         return node
         """, "2 and 2.0 became the same node"),
     ("UOp.__new__", """
+        key = hash((op, src, arg, type(arg)))
+        node = cls.table.get(key)
+        if node is None:
+            node = cls.table[key] = object.__new__(cls)
+            node.op, node.src, node.arg = op, src, arg
+        return node
+        """, "-1.0 and -2.0 became the same node"),
+    ("UOp.__new__", """
         key = (op, arg, type(arg))
         node = cls.table.get(key)
         if node is None:
@@ -22,6 +30,15 @@ MISTAKES = [
             node.op, node.src, node.arg = op, src, arg
         return node
         """, "Two nodes with a different `src` became one"),
+    ("UOp.__new__", """
+        cls.table = dict(cls.table)
+        key = (op, src, arg, type(arg))
+        node = cls.table.get(key)
+        if node is None:
+            node = cls.table[key] = object.__new__(cls)
+            node.op, node.src, node.arg = op, src, arg
+        return node
+        """, "`UOp.table` does: as a `WeakValueDictionary` it would let go."),
     ("UOp.__new__", """
         if not hasattr(cls, "mine"):
             cls.mine = {}
