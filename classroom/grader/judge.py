@@ -400,15 +400,17 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
         check.judge(ask)
     except Exception as error:
         return _row(check, 0, [finding(error, ask.last)], lines)
-    missed = [(name, found) for name, found in ask.parts if found]
+    parts = ask.parts()
+    right = [name for name, found in parts.items() if not found]
+    missed = [(name, found) for name, found in parts.items() if found]
     if not missed:
         return _row(check, check.points, [], lines)
-    if all(found.text == NOT_WRITTEN for _, found in missed) and len(missed) == len(ask.parts):
+    if not right and {found.text for _, found in missed} == {NOT_WRITTEN}:
         return _row(check, 0, [Finding(NOT_WRITTEN)], lines)
-    right = len(ask.parts) - len(missed)
-    head = Finding(f"{right} of {len(ask.parts)} parts are right")
-    named = [Finding(f"{name}: {found.text}", found.line) for name, found in missed]
-    return _row(check, check.points * right // len(ask.parts), [head, *named], lines)
+    named = f": {'; '.join(right)}" if right else ""
+    head = Finding(f"{len(right)} of {len(parts)} parts are right{named}")
+    others = [Finding(f"{name}: {found.text}", found.line) for name, found in missed]
+    return _row(check, check.points * len(right) // len(parts), [head, *others], lines)
 
 
 def _unasked(check: Check, why: str) -> Row:

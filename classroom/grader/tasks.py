@@ -165,21 +165,33 @@ class Ask:
     def __init__(self, answers: Answers, seed: int) -> None:
         self._answers = answers
         self.rng = np.random.default_rng(seed)
-        self.parts: list[tuple[str, Finding | None]] = []  # None: right
+        self._parts: dict[str, Finding | None] = {}  # the first that was wrong; None: right
+        self._proofs: dict[str, tuple[str, ...]] = {}
         self._kept = 0
         self.last: Any = None  # answer
 
     @contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """One of several equal shares of the check's points."""
+    def part(self, name: str, *proofs: str) -> Iterator[None]:
+        """One of several equal shares of the check's points. Asked about several times, it is right
+        if it always was. With `proofs`, it only counts where one of those parts is right."""
+        found = None
         try:
             yield
         except Ended:
             raise
         except Exception as error:
-            self.parts.append((name, finding(error, self.last)))
-        else:
-            self.parts.append((name, None))
+            found = finding(error, self.last)
+        self._parts[name] = self._parts.get(name) or found
+        self._proofs[name] = proofs
+
+    def parts(self) -> dict[str, Finding | None]:
+        """What is wrong with each part; None where it is right, and counts."""
+        missing = {
+            name: Finding(f"this counts as soon as {' or '.join(map(repr, proofs))} is right")
+            for name, proofs in self._proofs.items()
+            if proofs and all(self._parts.get(proof, True) for proof in proofs)
+        }
+        return {name: found or missing.get(name) for name, found in self._parts.items()}
 
     def __call__(self, name: Called, *arguments: Any) -> Any:
         return self._value(self._send("value", name, arguments))

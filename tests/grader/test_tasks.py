@@ -53,7 +53,7 @@ def test_all_parts_get_all_points():
 def test_a_wrong_part_costs_its_share_and_is_named():
     row = judged(entries(one=1, two=9, three=3))
     assert (row.points, row.passed) == (4, False)
-    assert row.found == "2 of 3 parts are right\ntwo: it is 9, and should be 2"
+    assert row.found == "2 of 3 parts are right: one; three\ntwo: it is 9, and should be 2"
 
 
 def test_points_are_whole_and_rounded_down():

@@ -623,7 +623,7 @@ def expect_trained(ask):
         reached = loss_of(x, y, weights)
         far = f"with your weights the loss is {reached:.4f}; it should be below 0.005"
         expect(reached < 0.005, far)
-    with ask.part("the losses"):
+    with ask.part("the losses", "the trained weights"):
         expect(len(losses) > 1, f"there are {len(losses)} losses, where every step has one")
         expect(all(type(loss) is float for loss in losses), "not all of them are Python floats")
         first = loss_of(x, y, start)

@@ -385,9 +385,9 @@ def expect_trained(ask, count, epochs, size):
     model = ask.keep(SMALL, log)
     (x, y), (test, truth) = drawn_digits(ask, count, 100)
     losses, told = trained(ask, model, x, y, epochs, size, 1 / 64)
-    with ask.part("losses"):
+    with ask.part("losses", "accuracy", "every batch"):
         expect_told(losses, told)
-    with ask.part("TinyJit"):
+    with ask.part("TinyJit", "accuracy", "every batch"):
         seen = ask(READ, log)
         expect(bool(seen), "the model was never called")
         often = f"your step ran in Python for {seen.count(size)} batches of {size} images"
@@ -687,7 +687,7 @@ def expect_slowest(ask, texts, most):
     kernels = sum(wanted.values())
     asked = f"of {kernels} different kernels, the slowest {most} were asked for"
     expect(len(rows) == min(most, kernels), f"{asked}, and there are {len(rows)} rows")
-    with ask.part("seconds"):
+    with ask.part("seconds", "bytes and operations"):
         seconds = [row.get("seconds") for row in rows]
         for each in seconds:
             expect_kind(each, float, "'seconds'")
@@ -703,7 +703,7 @@ def expect_slowest(ask, texts, most):
             expect(twice not in wanted, f"{numbers}, twice too many: was the first call watched?")
             expect(left[found] > 0, f"{numbers}; no kernel has those, all its runs together")
             left[found] -= 1
-    with ask.part("limit"):
+    with ask.part("limit", "bytes and operations"):
         for row in rows:
             slow = "memory" if row["operations"] < balance * row["bytes"] else "arithmetic"
             on = f"({machine[0]:.3g}, {machine[1]:.3g})"
@@ -735,7 +735,7 @@ def expect_compared(ask, repeats):
     expect_kind(found, dict, "the result of compare()")
     seen = ask(READ, log)
     usual, beam = seen.count(0), seen.count(2)
-    with ask.part("seconds"):
+    with ask.part("seconds", "plain and jit", "beam"):
         for name in ("plain", "jit", "beam", "search"):
             expect(name in found, f"there is no {name!r} in the dict")
             expect_kind(found[name], float, repr(name))
