@@ -353,6 +353,8 @@ def expect_close(
         expect(got.values.dtype.kind in "biuf", f"{what} has dtype {got.values.dtype}")
         got = got.values
     expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
+    if got.dtype.kind == "f":  # floats of 16 bits are as close as these can be
+        rtol = max(rtol, float(np.finfo(got.dtype).eps))
     scale = float(np.max(np.abs(wanted), initial=1.0))
     with np.errstate(all="ignore"):  # one infinity less another is NaN
         apart = np.abs(got.astype(np.float64) - wanted)

@@ -287,7 +287,8 @@ def expect_steps(ask, count, jit):
             expected[bright].append([model.step(bright * x, y) for model in models][0])
 
     def apart(bright):
-        return sum(far(np.asarray(a), np.asarray(b)) for a, b in zip(losses, expected[bright], strict=True))
+        pairs = zip(losses, expected[bright], strict=True)
+        return sum(far(np.asarray(a), np.asarray(b)) for a, b in pairs)
 
     bright = min(ways, key=apart)
     right, adding = ways[bright]
