@@ -392,15 +392,16 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
         check.judge(ask)
     except Exception as error:
         return _row(check, 0, [finding(error, ask.last)], lines)
-    missed = [(name, found) for name, found in ask.parts if found]
+    missed = {name: found for name, found in ask.parts.items() if found}
     if not missed:
         return _row(check, check.points, [], lines)
-    if all(found.text == NOT_WRITTEN for _, found in missed) and len(missed) == len(ask.parts):
+    right = [name for name in ask.parts if name not in missed]
+    if not right and all(found.text == NOT_WRITTEN for found in missed.values()):
         return _row(check, 0, [Finding(NOT_WRITTEN)], lines)
-    right = len(ask.parts) - len(missed)
-    head = Finding(f"{right} of {len(ask.parts)} parts are right")
-    named = [Finding(f"{name}: {found.text}", found.line) for name, found in missed]
-    return _row(check, check.points * right // len(ask.parts), [head, *named], lines)
+    told = f"{len(right)} of {len(ask.parts)} parts are right"
+    head = Finding(": ".join([told, *filter(None, ["; ".join(right)])]))
+    named = [Finding(f"{name}: {found.text}", found.line) for name, found in missed.items()]
+    return _row(check, check.points * len(right) // len(ask.parts), [head, *named], lines)
 
 
 def _unasked(check: Check, why: str) -> Row:

@@ -165,21 +165,22 @@ class Ask:
     def __init__(self, answers: Answers, seed: int) -> None:
         self._answers = answers
         self.rng = np.random.default_rng(seed)
-        self.parts: list[tuple[str, Finding | None]] = []  # None: right
+        self.parts: dict[str, Finding | None] = {}  # None: right
         self._kept = 0
         self.last: Any = None  # answer
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """One of several equal shares of the check's points."""
+        """One of several equal shares of the check's points. Under one name there may be several,
+        which count once, and all have to be right."""
+        found = None
         try:
             yield
         except Ended:
             raise
         except Exception as error:
-            self.parts.append((name, finding(error, self.last)))
-        else:
-            self.parts.append((name, None))
+            found = finding(error, self.last)
+        self.parts[name] = self.parts.get(name) or found
 
     def __call__(self, name: Called, *arguments: Any) -> Any:
         return self._value(self._send("value", name, arguments))
