@@ -34,7 +34,8 @@ def is_gradient(f, claimed, x):
 def old_names():
     made = {
         "Exp": Tensor.exp, "Log": Tensor.log, "Sum": Tensor.sum, "Max": Tensor.max,
-        "Relu": Tensor.relu, "Neg": Tensor.neg, "_broadcasted": lambda x: x.reshape(1, 3).expand(2, 3),
+        "Relu": Tensor.relu, "Neg": Tensor.neg,
+        "_broadcasted": lambda x: x.reshape(1, 3).expand(2, 3),
     }  # fmt: skip
     of_interest = {"EXP2", "LOG2", "REDUCE_AXIS", "WHERE", "EXPAND", "MUL"}
     best = ["EXP2", "LOG2", "REDUCE_AXIS", "WHERE", "MUL", "EXPAND"]
