@@ -1,6 +1,7 @@
 """What checks are written with: parts, kinds, containers; how a file of tasks is read."""
 
 import collections
+import enum
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,19 @@ def arrived(value):
     return decode(encode(_plain(value), arrays), arrays)
 
 
+class Texts(enum.StrEnum):
+    LOOP = "loop"
+
+
+class Numbers(enum.IntEnum):
+    TWO = 2
+
+
 CONTAINERS = [
+    (Texts.LOOP, "loop"),
+    (Numbers.TWO, 2),
+    (np.float64(0.5), 0.5),
+    ({Texts.LOOP: (True, np.bool_(True))}, {"loop": (True, True)}),
     (Point(1, [2.5]), (1, [2.5])),
     (collections.OrderedDict(a=1), {"a": 1}),
     (collections.ChainMap({"a": 1}, {"b": 2}), {"a": 1, "b": 2}),
