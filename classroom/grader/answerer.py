@@ -24,7 +24,8 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import Ops, UOp
 
 A_DAY = 24 * 60 * 60.0
-PLAIN = {str: str.__str__, int: int.__int__, float: float.__float__}  # of what is derived from them
+# For what is derived from these, such as a StrEnum.
+PLAIN: dict[type, Any] = {str: str.__str__, int: int.__int__, float: float.__float__}
 
 
 def main(channel: Channel, path: str) -> None:

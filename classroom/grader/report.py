@@ -261,45 +261,22 @@ def gradescope(report: Report) -> str:
     follows in tests that count for nothing and are visible to instructors only.
     """
     student = report.for_student()
-    tests: list[dict[str, Any]] = [
-        {
-            "name": f"{row.task}: {row.shows}",
-            "name_format": "text",
-            "score": row.points,
-            "max_score": row.of,
-            "status": "passed" if row.passed else "failed",
-            "output": _advice(row),
-            "output_format": "text",
-            "visibility": "visible",
-        }
-        for row in student.rows
-    ]
-    for row, seen in zip(report.rows, student.rows, strict=True):
-        if row != seen:
-            tests.append(
-                {
-                    "name": f"For instructors: {row.task}: {row.shows}",
-                    "name_format": "text",
-                    "score": 0,
-                    "max_score": 0,
-                    "output": _advice(row),
-                    "output_format": "text",
-                    "visibility": "hidden",
-                }
-            )
+    tests = [_test(row, "visible", row.points, row.of) for row in student.rows]
+    pairs = zip(report.rows, student.rows, strict=True)
+    tests += [_test(row, "hidden", 0, 0, "For instructors: ") for row, seen in pairs if row != seen]
     return _results(report.score, "\n".join(student.summary()), tests)
 
 
+def _test(row: Row, visibility: str, points: int, of: int, whose: str = "") -> dict[str, Any]:
+    return {"name": f"{whose}{row.task}: {row.shows}", "name_format": "text", "score": points,
+            "max_score": of, "status": "passed" if row.passed else "failed",
+            "output": _advice(row), "output_format": "text", "visibility": visibility}  # fmt: skip
+
+
 def _results(score: int, output: str, tests: list[dict[str, Any]]) -> str:
-    whole = {
-        "score": score,
-        "output": output,
-        "output_format": "text",
-        "test_output_format": "text",
-        "test_name_format": "text",
-        "stdout_visibility": "hidden",
-        "tests": tests,
-    }
+    as_text = dict.fromkeys(("output_format", "test_output_format", "test_name_format"), "text")
+    whole = {"score": score, "output": output, **as_text, "stdout_visibility": "hidden",
+             "tests": tests}  # fmt: skip
     return json.dumps(whole, indent=1)
 
 
