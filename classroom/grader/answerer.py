@@ -82,9 +82,7 @@ def answer(
     if want == "keep" and result is not None and result is not ...:
         kept[question.body["keep"]] = result
         return "kept", None
-    if want in ("value", "keep"):
-        return "value", encode(_plain(result), arrays)
-    if not isinstance(result, Tensor):
+    if want != "graph" or not isinstance(result, Tensor):
         return "value", encode(_plain(result), arrays)
     try:
         return "graph", to_table(result.uop, inputs, arrays)

@@ -181,7 +181,7 @@ def table(report: Report) -> str:
             lines += [(text, "cyan") for text in [row.where] if text]
             lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
         rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
-    terminal = _terminal(_width())
+    terminal = _terminal()
     if rows.rows:
         terminal.print(rows)
     if untouched and not (report.notes and len(untouched) == len(tasks)):  # which say as much
@@ -208,15 +208,17 @@ def render_rows(head: list[str], rows: list[list[str]]) -> str:
     grid.add_column(head[-1], overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
-    terminal = _terminal(_width())
+    terminal = _terminal()
     terminal.print(grid)
     return _written_on(terminal)
 
 
-def _terminal(width: int) -> Console:
+def _terminal() -> Console:
     from rich.console import Console
 
-    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=_color())
+    width = max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
+    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=color)
 
 
 def _written_on(terminal: Console) -> str:
@@ -234,14 +236,6 @@ def _sandbox(report: Report) -> str:
 
 
 _COLORS = {True: "green", False: "red"}
-
-
-def _color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _width() -> int:
-    return max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
 
 
 # ---- for programs --------------------------------------------------------------------------------
