@@ -10,7 +10,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def answers(tasks: Path, cases: Iterable[int]) -> dict[str, Any]:
     with (
         Workplace(limits, protection, source) as place,
         Workplace(limits, protection.for_referee(), b"") as apart,
-        closing(Grading({"answerer": place, "referee": apart}, limits)) as grading,
+        Grading({"answerer": place, "referee": apart}, limits) as grading,
     ):
         for check in visible:
             for case in cases:

@@ -11,7 +11,6 @@ import runpy
 import stat
 import tokenize
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -167,6 +166,12 @@ class Grading:
         self.ends = 0
         self.is_late = False  # of the check that is being judged
         self.printed = ""
+
+    def __enter__(self) -> Grading:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
     def judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
         """(why the file could not be loaded, if so; the row of this check).
@@ -334,7 +339,7 @@ def grade(
     with (
         Workplace(limits, protection, source) as place,
         Workplace(limits, protection.for_referee(), b"") as apart,
-        closing(Grading({"answerer": place, "referee": apart}, limits)) as grading,
+        Grading({"answerer": place, "referee": apart}, limits) as grading,
     ):
         # Hidden ones last, by a process of their own: a report shows students what was wrong with
         # answers to the others, and in these a submission could tell what it has been asked.

@@ -288,7 +288,7 @@ def expect_steps(ask, count, jit):
 
     def apart(bright):
         pairs = zip(losses, expected[bright], strict=True)
-        return sum(far(np.asarray(a), np.asarray(b)) for a, b in pairs)
+        return sum(far(np.asarray(loss), np.asarray(value)) for loss, value in pairs)
 
     bright = min(ways, key=apart)
     right, adding = ways[bright]
