@@ -299,11 +299,8 @@ def raised_body(body: Any) -> dict[str, Any]:
     said = body if isinstance(body, dict) else {}
     texts = {key: cleaned(v) for key in ("type", "message") if isinstance(v := said.get(key), str)}
     line = said.get("line")
-    return {
-        "type": texts.get("type") or "something",
-        "message": texts.get("message", ""),
-        "line": line if type(line) is int else None,
-    }
+    return {"type": texts.get("type") or "something", "message": texts.get("message", ""),
+            "line": line if type(line) is int else None}  # fmt: skip
 
 
 def grade(
