@@ -163,6 +163,14 @@ def test_numpy_arrays_cross_both_ways_where_they_are_asked_for():
         expect_close(arrived(words), np.ones(2), "it", kind=NumpyArray)
 
 
+def test_floats_of_16_bits_are_held_to_their_own_precision():
+    wanted = np.linspace(-1, 1, 7)
+    expect_close(wanted.astype(np.float16), wanted, "it", rtol=1e-5)
+    for wrong in (wanted.astype(np.float16) + np.float16(0.003), wanted.astype(np.float32) + 5e-5):
+        with pytest.raises(Wrong, match=r"it\[0\] is -0.99"):
+            expect_close(wrong, wanted, "it", rtol=1e-5)
+
+
 def test_a_wrong_kind_is_named_with_what_was_asked_for():
     with pytest.raises(Wrong, match=r"^it is 24\.0, where an integer is asked for$"):
         expect_equal(24.0, 24, "it")
