@@ -215,8 +215,7 @@ class Ask:
         sent = [_argument(a, arrays) for a in arguments]
         body = {"function": _argument(name, arrays), "arguments": sent, **more}
         message = self._answers.submission(kind, body, arrays)
-        if message.kind == "missing":
-            raise Wrong(f"there is no function {called(name)} in the file")
+        expect(message.kind != "missing", f"there is no function {called(name)} in the file")
         if message.kind == "refused":
             raise Wrong(f"{called(name)} returned {message.body}")
         return message
@@ -281,8 +280,7 @@ class Graph:
         body = {"table": self._table, "inputs": len(inputs), **more}
         flat = [a.reshape(-1) for a in inputs]
         answer = self._answers.referee(kind, body, flat + self._arrays)
-        if answer.kind == "refused":
-            raise Wrong(answer.body)
+        expect(answer.kind != "refused", answer.body)
         return answer
 
 
