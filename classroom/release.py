@@ -31,6 +31,8 @@ KEPT_BACK = (
     "tests/classroom/answers/*",
     "tests/classroom/test_puzzles.py",  # runs the worked answers
     "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
+    "tests/grader/test_unusual.py",
+    "tests/grader/unusual/*",  # other solutions, as good
     "tests/grader/worked.py",  # changes the solution
     "tests/grader/repeat.py",  # grades it
     "tests/grader/test_release.py",

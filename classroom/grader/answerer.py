@@ -24,6 +24,8 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import Ops, UOp
 
 A_DAY = 24 * 60 * 60.0
+# For what is derived from these, such as a StrEnum.
+PLAIN: dict[type, Any] = {str: str.__str__, int: int.__int__, float: float.__float__}
 
 
 def main(channel: Channel, path: str) -> None:
@@ -80,9 +82,7 @@ def answer(
     if want == "keep" and result is not None and result is not ...:
         kept[question.body["keep"]] = result
         return "kept", None
-    if want in ("value", "keep"):
-        return "value", encode(_plain(result), arrays)
-    if not isinstance(result, Tensor):
+    if want != "graph" or not isinstance(result, Tensor):
         return "value", encode(_plain(result), arrays)
     try:
         return "graph", to_table(result.uop, inputs, arrays)
@@ -116,9 +116,9 @@ def _argument(
 def _plain(value: Any, depth: int = 0) -> Any:
     """The same in plain containers, with the values of Tensors, and the names of dtypes and ops.
 
-    A namedtuple or an OrderedDict is as good an answer as a tuple or a dict. A NumPy array is no
-    Tensor, and is sent as what it is; a submission could forge that, but it could as well build
-    the Tensor.
+    A namedtuple, an OrderedDict or a StrEnum is as good an answer as a tuple, a dict or a text. A
+    NumPy array is no Tensor, and is sent as what it is; a submission could forge that, but it could
+    as well build the Tensor.
     """
     if depth > 8:
         return value
@@ -131,9 +131,12 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return str(value)
     if isinstance(value, abc.Mapping):
         return {_plain(k, depth + 1): _plain(value[k], depth + 1) for k in value}
+    for kind, plain in PLAIN.items():
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return plain(value)
     if isinstance(value, tuple):
         return tuple(_plain(x, depth + 1) for x in value)
-    if isinstance(value, abc.Sequence) and not isinstance(value, (str, bytes, bytearray)):
+    if isinstance(value, abc.Sequence) and not isinstance(value, (bytes, bytearray)):
         return [_plain(x, depth + 1) for x in value]
     return value
 

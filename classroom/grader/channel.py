@@ -120,8 +120,7 @@ def encode(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
 
 def decode(body: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     """The value that `encode` was given. Malformed for anything that it does not write."""
-    if depth > 2 * DEEPEST:
-        fail("lists in lists, too deep")
+    need(depth <= 2 * DEEPEST, "lists in lists, too deep")
     if body is None or isinstance(body, (bool, str)):
         return body
     if isinstance(body, int):
@@ -130,8 +129,7 @@ def decode(body: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         return body if math.isfinite(body) else fail("a float that JSON does not have")
     if isinstance(body, list):
         return [decode(x, arrays, depth + 1) for x in body]
-    if not (isinstance(body, dict) and len(body) == 1):
-        fail("an object that is no value")
+    need(isinstance(body, dict) and len(body) == 1, "an object that is no value")
     ((tag, what),) = body.items()
     if tag == "open":
         return ...
@@ -149,14 +147,18 @@ def decode(body: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
 
 
 def _pair(pair: Any, arrays: list[np.ndarray], depth: int) -> tuple[Any, Any]:
-    if not (isinstance(pair, list) and len(pair) == 2):
-        fail("a dict that is none")
+    need(isinstance(pair, list) and len(pair) == 2, "a dict that is none")
     key, value = (decode(x, arrays, depth + 1) for x in pair)
     return (key if isinstance(key, (str, int, bool, float)) else repr(key)[:80]), value
 
 
 def fail(what: str) -> NoReturn:
     raise Malformed(what)
+
+
+def need(condition: bool, otherwise: str) -> None:
+    if not condition:
+        fail(otherwise)
 
 
 # ---- messages ------------------------------------------------------------------------------------
@@ -168,8 +170,8 @@ def pack(nonce: str, kind: str, body: Any, arrays: list[np.ndarray]) -> bytes:
     header["arrays"] = [[a.dtype.name, list(a.shape)] for a in arrays]
     text = json.dumps(header, allow_nan=False).encode()
     data = b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
-    if len(text) > MOST_HEADER or len(data) > MOST_ARRAYS:
-        fail(f"more than {MOST_HEADER >> 20} MB of values or {MOST_ARRAYS >> 20} MB of arrays")
+    most = f"more than {MOST_HEADER >> 20} MB of values or {MOST_ARRAYS >> 20} MB of arrays"
+    need(len(text) <= MOST_HEADER and len(data) <= MOST_ARRAYS, most)
     return struct.pack(">I", len(text)) + text + data
 
 
@@ -179,24 +181,23 @@ def unpack_header(text: bytes) -> tuple[str, str, Any, list[tuple[str, tuple[int
         header = json.loads(text, parse_constant=fail)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"no JSON ({type(error).__name__})") from None
-    if not (isinstance(header, dict) and header.keys() == {"nonce", "kind", "body", "arrays"}):
-        fail("no header")
+    keys = {"nonce", "kind", "body", "arrays"}
+    need(isinstance(header, dict) and header.keys() == keys, "no header")
     nonce, kind, listed = header["nonce"], header["kind"], header["arrays"]
-    if not (isinstance(nonce, str) and isinstance(kind, str) and isinstance(listed, list)):
-        fail("no header")
+    types = [type(part) for part in (nonce, kind, listed)]
+    need(types == [str, str, list], "no header")
     return nonce, kind, header["body"], [_array_form(entry) for entry in listed]
 
 
 def _array_form(entry: Any) -> tuple[str, tuple[int, ...]]:
-    if not (isinstance(entry, list) and len(entry) == 2 and entry[0] in DTYPES):
-        fail("an array of a dtype that is not sent")
+    is_sent = isinstance(entry, list) and len(entry) == 2 and entry[0] in DTYPES
+    need(is_sent, "an array of a dtype that is not sent")
     dtype, shape = entry
-    if not (isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS):
-        fail("an array without a shape")
-    if not all(type(size) is int and 0 <= size <= MOST_ARRAYS for size in shape):
-        fail("an array of a shape that cannot be")
-    if math.prod(max(size, 1) for size in shape) > MOST_ARRAYS:  # empty ones have a size 0 too
-        fail("arrays that are too large")
+    need(isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS, "an array without a shape")
+    can_be = all(type(size) is int and 0 <= size <= MOST_ARRAYS for size in shape)
+    need(can_be, "an array of a shape that cannot be")
+    count = math.prod(max(size, 1) for size in shape)  # empty ones have a size 0 too
+    need(count <= MOST_ARRAYS, "arrays that are too large")
     return dtype, tuple(shape)
 
 
@@ -235,12 +236,10 @@ class Channel:
     def receive(self, until: float) -> Message:
         """The next message. Raises Late, Closed, Malformed."""
         (length,) = struct.unpack(">I", self._exactly(4, until))
-        if length > MOST_HEADER:
-            fail("a header that is too long")
+        need(length <= MOST_HEADER, "a header that is too long")
         nonce, kind, body, forms = unpack_header(self._exactly(length, until))
         sizes = [np.dtype(dtype).itemsize * math.prod(shape) for dtype, shape in forms]
-        if sum(sizes) > MOST_ARRAYS:
-            fail("arrays that are too large")
+        need(sum(sizes) <= MOST_ARRAYS, "arrays that are too large")
         arrays = []
         for (dtype, shape), size in zip(forms, sizes, strict=True):
             data = self._exactly(size, until)

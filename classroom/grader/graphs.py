@@ -39,6 +39,11 @@ class Refused(ValueError):
     """A graph that is not looked at further, and why."""
 
 
+def need(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise Refused(otherwise)
+
+
 @dataclass(frozen=True)
 class Rebuilt:
     """A graph with buffers of its own: `inputs` by number, `data` with what is in them."""
@@ -52,38 +57,35 @@ class Rebuilt:
 
 
 def number(x: Any) -> int:
-    if type(x) is not int or abs(x) > 1 << 31:
-        raise Refused(f"an argument is no number of a usual size: {str(x)[:40]}")
+    is_usual = type(x) is int and abs(x) <= 1 << 31
+    need(is_usual, f"an argument is no number of a usual size: {str(x)[:40]}")
     return x
 
 
 def numbers(x: Any) -> tuple[int, ...]:
-    if not isinstance(x, list) or len(x) > MOST_DIMENSIONS:
-        raise Refused("an argument is no list of sizes")
+    need(isinstance(x, list) and len(x) <= MOST_DIMENSIONS, "an argument is no list of sizes")
     return tuple(map(number, x))
 
 
 def pairs(x: Any) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(x, list) or len(x) > MOST_DIMENSIONS:
-        raise Refused("an argument is no list of pairs")
+    need(isinstance(x, list) and len(x) <= MOST_DIMENSIONS, "an argument is no list of pairs")
     return tuple(map(numbers, x))
 
 
 def flags(x: Any) -> tuple[bool, ...]:
-    if not isinstance(x, list) or not all(type(f) is bool for f in x):
-        raise Refused("an argument is no list of flags")
+    are_flags = isinstance(x, list) and all(type(f) is bool for f in x)
+    need(are_flags, "an argument is no list of flags")
     return tuple(x)
 
 
 def reduction(x: Any) -> tuple[Ops, tuple[int, ...]]:
-    if not (isinstance(x, list) and len(x) == 2 and x[0] in ("ADD", "MUL", "MAX")):
-        raise Refused("a reduction by an op that does not reduce")
+    fits = isinstance(x, list) and len(x) == 2 and x[0] in ("ADD", "MUL", "MAX")
+    need(fits, "a reduction by an op that does not reduce")
     return Ops[x[0]], numbers(x[1])
 
 
 def nothing(x: Any) -> None:
-    if x is not None:
-        raise Refused("an argument where there is none")
+    need(x is None, "an argument where there is none")
 
 
 def as_lists(x: Any) -> Any:
@@ -92,8 +94,7 @@ def as_lists(x: Any) -> Any:
         return [as_lists(e) for e in x]
     if isinstance(x, Ops):
         return x.name
-    if x is not None and type(x) not in (int, bool):
-        raise Refused(f"a size that is not a number: {str(x)[:60]}")
+    need(x is None or type(x) in (int, bool), f"a size that is not a number: {str(x)[:60]}")
     return x
 
 
@@ -129,8 +130,7 @@ def to_table(root: UOp, inputs: Mapping[UOp, int], arrays: list[np.ndarray]) -> 
             arrays.append(_contents(u))
         else:
             raise Refused(f"a graph with {u.op.name} in it")
-        if u.dtype not in SENT_DTYPES:
-            raise Refused(f"a graph with {u.dtype} in it")
+        need(u.dtype in SENT_DTYPES, f"a graph with {u.dtype} in it")
         place[u] = len(table)
         table.append([u.op.name, SENT_DTYPES[u.dtype], [place[s] for s in sources], argument])
     return table
@@ -143,8 +143,7 @@ def _plain_constant(value: Any) -> Any:
 
 
 def _contents(u: UOp) -> np.ndarray:
-    if u.arg > MOST_ELEMENTS:
-        raise Refused(f"a graph that reads a buffer of {u.arg:,} elements")
+    need(u.arg <= MOST_ELEMENTS, f"a graph that reads a buffer of {u.arg:,} elements")
     buffer = buffer_of(u)
     if not buffer.is_allocated():
         return np.zeros(u.arg, to_np_dtype(u.dtype) or np.float32)
@@ -160,8 +159,8 @@ DEVICES = {"CPU": "PYTHON", "PYTHON": "PYTHON:1"}
 
 def from_table(table: Any, arrays: list[np.ndarray]) -> Rebuilt:
     """The graph of this table. Refused where it breaks the spec or a limit."""
-    if not isinstance(table, list) or not 0 < len(table) <= MOST_NODES:
-        raise Refused(f"a graph has 1 to {MOST_NODES} nodes")
+    fits = isinstance(table, list) and 0 < len(table) <= MOST_NODES
+    need(fits, f"a graph has 1 to {MOST_NODES} nodes")
     nodes: list[UOp] = []
     rebuilt = Rebuilt(UOp(Ops.NOOP), {}, {})
     for row in table:
@@ -173,31 +172,29 @@ def from_table(table: Any, arrays: list[np.ndarray]) -> Rebuilt:
             raise
         except Exception as error:  # a row may break a rule of the spec in any way there is
             raise Refused(f"a row that means nothing ({type(error).__name__})") from None
-        if not legal:
-            raise Refused(f"{nodes[-1].op.name} in a way that the spec does not allow")
-        if min(shape, default=0) < 0:
-            raise Refused(f"{nodes[-1].op.name} of shape {shape}: a size below 0")
-        if len(shape) > MOST_DIMENSIONS or math.prod(shape) > MOST_ELEMENTS:
-            raise Refused(f"{nodes[-1].op.name} of shape {shape}: too large to be judged")
+        name = nodes[-1].op.name
+        need(legal, f"{name} in a way that the spec does not allow")
+        need(min(shape, default=0) >= 0, f"{name} of shape {shape}: a size below 0")
+        fits = len(shape) <= MOST_DIMENSIONS and math.prod(shape) <= MOST_ELEMENTS
+        need(fits, f"{name} of shape {shape}: too large to be judged")
     return Rebuilt(nodes[-1], rebuilt.inputs, rebuilt.data)
 
 
 def _node(row: Any, nodes: list[UOp], arrays: list[np.ndarray], rebuilt: Rebuilt) -> UOp:
-    if not (isinstance(row, list) and len(row) == 4):
-        raise Refused("a row is op, dtype, sources and argument")
+    need(isinstance(row, list) and len(row) == 4, "a row is op, dtype, sources and argument")
     name, dtype_name, places, argument = row
-    if name not in Ops.__members__ or dtype_name not in NAMES or not isinstance(places, list):
-        raise Refused("a row with an op or dtype that does not exist")
-    if not all(type(p) is int and 0 <= p < len(nodes) for p in places):
-        raise Refused("a row whose sources are not above it")
+    known = name in Ops.__members__ and dtype_name in NAMES and isinstance(places, list)
+    need(known, "a row with an op or dtype that does not exist")
+    above = all(type(p) is int and 0 <= p < len(nodes) for p in places)
+    need(above, "a row whose sources are not above it")
     op, dtype = Ops[name], DTYPES_DICT[dtype_name]
     sources = tuple(nodes[p] for p in places)
     if op in ARGUMENTS:
         return UOp(op, dtype, sources, ARGUMENTS[op](argument))
     if op is Ops.COPY and len(sources) == 1:
         return UOp(op, dtype, (*sources, _device(argument)))
-    if sources or not isinstance(argument, list):
-        raise Refused(f"{name} in a way that the spec does not allow")
+    allowed = not sources and isinstance(argument, list)
+    need(allowed, f"{name} in a way that the spec does not allow")
     if op in (Ops.CONST, Ops.IOTA) and len(argument) == 2:
         place = () if argument[1] is None else (_device(argument[1]),)
         return UOp(op, dtype, place, _constant(argument[0], dtype))
@@ -209,29 +206,27 @@ def _node(row: Any, nodes: list[UOp], arrays: list[np.ndarray], rebuilt: Rebuilt
 def _constant(value: Any, dtype: DType) -> Any:
     if value in ("inf", "-inf", "nan"):
         return float(value)
-    if type(value) not in (int, bool, float) or (type(value) is int and abs(value) >= 1 << 64):
-        raise Refused("a constant that is no number")
+    is_number = type(value) in (bool, float) or (type(value) is int and abs(value) < 1 << 64)
+    need(is_number, "a constant that is no number")
     return value
 
 
 def _device(name: Any) -> UOp:
-    if name not in DEVICES:
-        raise Refused("a device that is not here")
+    need(name in DEVICES, "a device that is not here")
     return UOp(Ops.DEVICE, arg=DEVICES[name])
 
 
 def _buffer(argument: list, dtype: DType, arrays: list[np.ndarray], rebuilt: Rebuilt) -> UOp:
     size, device, kind, which = argument
-    if number(size) > MOST_ELEMENTS or size < 0 or kind not in ("input", "data"):
-        raise Refused("a buffer that cannot be")
+    can_be = 0 <= number(size) <= MOST_ELEMENTS and kind in ("input", "data")
+    need(can_be, "a buffer that cannot be")
     buffer = UOp.new_buffer(_device(device).arg, size, dtype)
     if kind == "input":
-        if number(which) in rebuilt.inputs:
-            raise Refused("an input that is there twice")
+        need(number(which) not in rebuilt.inputs, "an input that is there twice")
         rebuilt.inputs[which] = buffer
         return buffer
-    if not 0 <= number(which) < len(arrays) or arrays[which].size != size:
-        raise Refused("a buffer without its contents")
+    has_contents = 0 <= number(which) < len(arrays) and arrays[which].size == size
+    need(has_contents, "a buffer without its contents")
     rebuilt.data[buffer] = arrays[which]
     return buffer
 

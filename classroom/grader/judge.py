@@ -43,14 +43,15 @@ TIME_IS_UP = "the time limit for the whole project was reached"
 MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
 PATIENCE = 2.0  # seconds in which a process that is gone can be told from one that only hung up
 
+# by the name of the limit, which is shown in units of so many bits
 ENDINGS = {
-    "memory": "it took more than {memory} MB of memory and was stopped",
-    "processes": "it started more than {processes} processes and was stopped",
-    "output": "it printed more than {output} kB and was stopped",
-    "disk": "it wrote more than {disk} MB to disk and was stopped",
-    "files": "it made more than {files} files and was stopped",
-    "closed": "it stopped answering",
-    "killed": "it was killed",
+    "memory": ("it took more than {} MB of memory and was stopped", 20),
+    "processes": ("it started more than {} processes and was stopped", 0),
+    "output": ("it printed more than {} kB and was stopped", 10),
+    "disk": ("it wrote more than {} MB to disk and was stopped", 20),
+    "files": ("it made more than {} files and was stopped", 0),
+    "closed": ("it stopped answering", 0),
+    "killed": ("it was killed", 0),
 }
 
 
@@ -270,13 +271,8 @@ class Grading:
         self.printed += status["printed"]
         ended = status["ended"]
         if ended in ENDINGS and not (why and ended in ("closed", "killed")):
-            return ENDINGS[ended].format(
-                memory=self.limits.memory >> 20,
-                processes=self.limits.processes,
-                output=self.limits.output >> 10,
-                disk=self.limits.disk >> 20,
-                files=self.limits.files,
-            )
+            text, unit = ENDINGS[ended]
+            return text.format(getattr(self.limits, ended, 0) >> unit)
         how, _, number = ended.partition(" ")
         if why or how not in ("exit", "signal"):  # it was not even started
             return why or ended
@@ -315,11 +311,8 @@ def raised_body(body: Any) -> dict[str, Any]:
     said = body if isinstance(body, dict) else {}
     texts = {key: cleaned(v) for key in ("type", "message") if isinstance(v := said.get(key), str)}
     line = said.get("line")
-    return {
-        "type": texts.get("type") or "something",
-        "message": texts.get("message", ""),
-        "line": line if type(line) is int else None,
-    }
+    return {"type": texts.get("type") or "something", "message": texts.get("message", ""),
+            "line": line if type(line) is int else None}  # fmt: skip
 
 
 def grade(
@@ -342,14 +335,8 @@ def grade(
     limits = (Limits() if limits is None else limits).longer(project.times)
     seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
     lines = lines_of(source)
-    report = Report(
-        project.title,
-        cleaned(path),
-        project.points,
-        project.elsewhere,
-        protection.rows(),
-        afterwards=project.afterwards,
-    )
+    report = Report(project.title, cleaned(path), project.points, project.elsewhere,
+                    protection.rows(), afterwards=project.afterwards)  # fmt: skip
     if is_untouched(source, tasks.name):
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
         report.rows = [_unasked(check, NOT_WRITTEN) for check in project.checks]

@@ -15,7 +15,7 @@ import numpy as np
 
 from classroom.grader.answerer import A_DAY
 from classroom.grader.channel import Channel, Closed, Message
-from classroom.grader.graphs import Rebuilt, Refused, from_table, same_dtype
+from classroom.grader.graphs import Rebuilt, Refused, from_table, need, same_dtype
 from tinyframe import Tensor
 from tinyframe.device import buffer_of
 from tinyframe.errors import GradientError
@@ -87,8 +87,7 @@ def _reads(ast: UOp) -> int:
 
 def gradient(rebuilt: Rebuilt, target: int) -> Tensor:
     """The gradient of the sum of the graph with respect to this input, which is flat."""
-    if target not in rebuilt.inputs:
-        raise Refused(f"a graph that does not depend on input {target}")
+    need(target in rebuilt.inputs, f"a graph that does not depend on input {target}")
     try:
         (found,) = Tensor(rebuilt.root).sum().gradient(Tensor(rebuilt.inputs[target]))
     except GradientError as error:
@@ -100,11 +99,10 @@ def run(root: Tensor, rebuilt: Rebuilt, inputs: list[np.ndarray], arrays: list[n
     """The values of `root`, which depends on nothing but the inputs and data of the graph."""
     contents = dict(rebuilt.data)
     for number, buffer in rebuilt.inputs.items():
-        if number >= len(inputs):
-            raise Refused("an input that was not given")
+        need(number < len(inputs), "an input that was not given")
         contents[buffer] = inputs[number]
     for buffer, array in contents.items():
-        if array.size != buffer.arg or not same_dtype(array, buffer.dtype):
-            raise Refused("a buffer with contents of another size or dtype")
+        fits = array.size == buffer.arg and same_dtype(array, buffer.dtype)
+        need(fits, "a buffer with contents of another size or dtype")
         buffer_of(buffer).ensure_allocated().copyin(np.ascontiguousarray(array).tobytes())
     arrays.append(np.array(root.numpy()))

@@ -181,7 +181,7 @@ def table(report: Report) -> str:
             lines += [(text, "cyan") for text in [row.where] if text]
             lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
         rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
-    terminal = _terminal(_width())
+    terminal = _terminal()
     if rows.rows:
         terminal.print(rows)
     if untouched and not (report.notes and len(untouched) == len(tasks)):  # which say as much
@@ -208,15 +208,17 @@ def render_rows(head: list[str], rows: list[list[str]]) -> str:
     grid.add_column(head[-1], overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
-    terminal = _terminal(_width())
+    terminal = _terminal()
     terminal.print(grid)
     return _written_on(terminal)
 
 
-def _terminal(width: int) -> Console:
+def _terminal() -> Console:
     from rich.console import Console
 
-    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=_color())
+    width = max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
+    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=color)
 
 
 def _written_on(terminal: Console) -> str:
@@ -236,14 +238,6 @@ def _sandbox(report: Report) -> str:
 _COLORS = {True: "green", False: "red"}
 
 
-def _color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _width() -> int:
-    return max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
-
-
 # ---- for programs --------------------------------------------------------------------------------
 
 
@@ -261,45 +255,22 @@ def gradescope(report: Report) -> str:
     follows in tests that count for nothing and are visible to instructors only.
     """
     student = report.for_student()
-    tests: list[dict[str, Any]] = [
-        {
-            "name": f"{row.task}: {row.shows}",
-            "name_format": "text",
-            "score": row.points,
-            "max_score": row.of,
-            "status": "passed" if row.passed else "failed",
-            "output": _advice(row),
-            "output_format": "text",
-            "visibility": "visible",
-        }
-        for row in student.rows
-    ]
-    for row, seen in zip(report.rows, student.rows, strict=True):
-        if row != seen:
-            tests.append(
-                {
-                    "name": f"For instructors: {row.task}: {row.shows}",
-                    "name_format": "text",
-                    "score": 0,
-                    "max_score": 0,
-                    "output": _advice(row),
-                    "output_format": "text",
-                    "visibility": "hidden",
-                }
-            )
+    tests = [_test(row, "visible", row.points, row.of) for row in student.rows]
+    pairs = zip(report.rows, student.rows, strict=True)
+    tests += [_test(row, "hidden", 0, 0, "For instructors: ") for row, seen in pairs if row != seen]
     return _results(report.score, "\n".join(student.summary()), tests)
 
 
+def _test(row: Row, visibility: str, points: int, of: int, whose: str = "") -> dict[str, Any]:
+    return {"name": f"{whose}{row.task}: {row.shows}", "name_format": "text", "score": points,
+            "max_score": of, "status": "passed" if row.passed else "failed",
+            "output": _advice(row), "output_format": "text", "visibility": visibility}  # fmt: skip
+
+
 def _results(score: int, output: str, tests: list[dict[str, Any]]) -> str:
-    whole = {
-        "score": score,
-        "output": output,
-        "output_format": "text",
-        "test_output_format": "text",
-        "test_name_format": "text",
-        "stdout_visibility": "hidden",
-        "tests": tests,
-    }
+    as_text = dict.fromkeys(("output_format", "test_output_format", "test_name_format"), "text")
+    whole = {"score": score, "output": output, **as_text, "stdout_visibility": "hidden",
+             "tests": tests}  # fmt: skip
     return json.dumps(whole, indent=1)
 
 

@@ -226,8 +226,7 @@ class Ask:
         sent = [_argument(a, arrays) for a in arguments]
         body = {"function": _argument(name, arrays), "arguments": sent, **more}
         message = self._answers.submission(kind, body, arrays)
-        if message.kind == "missing":
-            raise Wrong(f"there is no function {called(name)} in the file")
+        expect(message.kind != "missing", f"there is no function {called(name)} in the file")
         if message.kind == "refused":
             raise Wrong(f"{called(name)} returned {message.body}")
         return message
@@ -292,8 +291,7 @@ class Graph:
         body = {"table": self._table, "inputs": len(inputs), **more}
         flat = [a.reshape(-1) for a in inputs]
         answer = self._answers.referee(kind, body, flat + self._arrays)
-        if answer.kind == "refused":
-            raise Wrong(answer.body)
+        expect(answer.kind != "refused", answer.body)
         return answer
 
 
@@ -365,6 +363,8 @@ def expect_close(
         expect(got.values.dtype.kind in "biuf", f"{what} has dtype {got.values.dtype}")
         got = got.values
     expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
+    if got.dtype.kind == "f":  # floats of 16 bits are as close as these can be
+        rtol = max(rtol, float(np.finfo(got.dtype).eps))
     scale = float(np.max(np.abs(wanted), initial=1.0))
     with np.errstate(all="ignore"):  # one infinity less another is NaN
         apart = np.abs(got.astype(np.float64) - wanted)

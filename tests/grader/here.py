@@ -30,7 +30,7 @@ class Here:
     def __init__(self, text):
         self.module = ModuleType("submission")
         self.module.__file__ = "submission.py"
-        exec(compile(text, "submission.py", "exec"), self.module.__dict__)
+        exec(compile(text.encode(), "submission.py", "exec"), self.module.__dict__)
         self.kept = {}
 
     def submission(self, kind, body, arrays):

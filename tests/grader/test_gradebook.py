@@ -51,6 +51,17 @@ def test_every_student_has_a_row_with_points_for_each_task(course):
     assert "ann" in course.out and "2 students: 2 graded" in course.out
 
 
+def test_an_untouched_file_has_0_points_in_every_cell(course, tmp_path, monkeypatch):
+    (tmp_path / "projects").mkdir()
+    (tmp_path / "projects" / "toy.py").write_text("def double(x): ...")
+    monkeypatch.setattr(judge, "ROOT", tmp_path)
+    course.hand_in("ann", "def double(x):  ...\n")
+    _, rows = course.grade()
+    found = rows["ann"]
+    assert [found[k] for k in ("status", "points", "double", "lazily")] == ["graded", "0", "0", "0"]
+    assert "Nothing in this file has changed yet" in found["note"]
+
+
 def test_missing_refused_and_crashed_ones_have_rows_too(course, monkeypatch):
     (course.folder / "absent").mkdir()
     target = course.hand_in("ann", RIGHT)

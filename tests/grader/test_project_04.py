@@ -32,7 +32,7 @@ MISTAKES = [
         ),
         "scores": (
             "    parts = [model(", "    size = len(x)\n    parts = [model(",
-            3, "images at once, and size is",
+            4, "images at once, and size is",
         ),
         "mistakes": (
             "np.add.at(confusion, (truth, answers), 1)",

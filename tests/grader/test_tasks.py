@@ -1,6 +1,7 @@
 """What checks are written with: parts, kinds, containers; how a file of tasks is read."""
 
 import collections
+import enum
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,13 @@ def test_what_is_wrong_outside_of_parts_costs_everything():
     assert judged("def entries(): raise ValueError").points == 0
 
 
+def test_a_part_that_is_asked_several_times_counts_once_and_has_to_be_right_each_time():
+    row = judged(entries(one=1, two=2, three=4), names=("one", "two", "two"))
+    assert row.found == "1 of 2 parts are right: one\ntwo: it is 2, and should be 3"
+    assert row.points == 3
+    assert judged(entries(one=2, two=2), names=("one", "one")).points == 0
+
+
 def test_no_answer_at_all_is_not_written_yet():
     assert judged("def entries(): ...").is_open
     assert judged("def entries(): return None").is_open
@@ -87,7 +95,19 @@ def arrived(value):
     return decode(encode(_plain(value), arrays), arrays)
 
 
+class Texts(enum.StrEnum):
+    LOOP = "loop"
+
+
+class Numbers(enum.IntEnum):
+    TWO = 2
+
+
 CONTAINERS = [
+    (Texts.LOOP, "loop"),
+    (Numbers.TWO, 2),
+    (np.float64(0.5), 0.5),
+    ({Texts.LOOP: (True, np.bool_(True))}, {"loop": (True, True)}),
     (Point(1, [2.5]), (1, [2.5])),
     (collections.OrderedDict(a=1), {"a": 1}),
     (collections.ChainMap({"a": 1}, {"b": 2}), {"a": 1, "b": 2}),
@@ -141,6 +161,14 @@ def test_numpy_arrays_cross_both_ways_where_they_are_asked_for():
     words = np.array(["a", "b"])
     with pytest.raises(Wrong, match="an object of type ndarray, where a NumPy array is asked"):
         expect_close(arrived(words), np.ones(2), "it", kind=NumpyArray)
+
+
+def test_floats_of_16_bits_are_held_to_their_own_precision():
+    wanted = np.linspace(-1, 1, 7)
+    expect_close(wanted.astype(np.float16), wanted, "it", rtol=1e-5)
+    for wrong in (wanted.astype(np.float16) + np.float16(0.003), wanted.astype(np.float32) + 5e-5):
+        with pytest.raises(Wrong, match=r"it\[0\] is -0.99"):
+            expect_close(wrong, wanted, "it", rtol=1e-5)
 
 
 def test_a_wrong_kind_is_named_with_what_was_asked_for():

@@ -102,9 +102,12 @@ def made(found, name):
     return found[name]
 
 
+ANY = {"floats": "f", "integers": "iu", "numbers": "fiu"}  # of any size; NumPy's letters
+
+
 def expect_dtype(got, dtype):
-    """One dtype, or "floats": any of them."""
-    fits = got.dtype.kind == "f" if dtype == "floats" else got.dtype == dtype
+    """One dtype, or any of those that a word means."""
+    fits = got.dtype.kind in ANY[dtype] if dtype in ANY else got.dtype == dtype
     expect(fits, f"it has dtype {got.dtype}, not {dtype}")
 
 
@@ -123,7 +126,7 @@ def ruled(rows, columns):
         ("full", "int32", np.full(shape, 7)),
         ("arange", "int32", np.arange(rows * columns).reshape(shape)),
         ("linspace", "floats", np.linspace(-1, 1, columns)),
-        ("eye", "floats", np.eye(rows)),
+        ("eye", "numbers", np.eye(rows)),
         ("like", "int32", np.ones(shape)),
         ("list", "bool", np.arange(columns) % 2 == 0),
     ]
@@ -465,7 +468,7 @@ def _(ask):
         ("rand", "floats", 0, 1, 12**-0.5),
         ("randn", "floats", -7, 7, 1.0),
         ("uniform", "floats", -2, 3, 5 * 12**-0.5),
-        ("randint", "int32", -rows, rows, whole * 12**-0.5),
+        ("randint", "integers", -rows, rows, whole * 12**-0.5),
     ]
     for name, dtype, low, high, spread in random:
         with ask.part(name):

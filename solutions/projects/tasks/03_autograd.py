@@ -169,7 +169,7 @@ def signed(ask, *shape):
 
 ARITHMETIC = {"ADD", "SUB", "MUL", "MULACC", "FDIV", "NEG", "RECIP", "EXP2", "LOG2", "SQRT", "POW",
               "WHERE", "MAX", "CMPLT", "CMPEQ", "CMPNE"}  # fmt: skip
-MOST = {"square": 1, "product": 0, "sigmoid": 16}  # operations
+MOST = {"square": 1, "product": 0, "sigmoid": 20}  # operations
 
 
 def sigmoid(x):

@@ -1,0 +1,107 @@
+"""Who solves the projects in an unusual way gets all points, and who does half of a task gets half.
+
+A file of `unusual/` has other solutions of some tasks; what it has not is the worked solution's. So
+a whole submission is the two together, of which the last definition counts.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.grader.worked import PROJECTS, lost, worked
+
+UNUSUAL = sorted((Path(__file__).parent / "unusual").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """Some functions write files, which is here."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("path", UNUSUAL, ids=lambda path: path.stem)
+def test_an_unusual_submission_gets_all_points(path):
+    (of,) = (worked(name) for name in PROJECTS if name[:2] == path.name[:2])
+    rows = of.rows(f"{of.text}\n{path.read_text()}", seed=path.stem)
+    assert lost(rows) == {}, [row.found for row in rows if row.found]
+    assert sum(row.points for row in rows) == 100
+
+
+# ---- half of a task ------------------------------------------------------------------------------
+
+# project, task, the code, its points as they were expected before it was graded (of how many), and
+# the parts that the report calls right
+HALF_RIGHT = [
+    ("01", "describe", "def describe(t): return t.shape, t.dtype.name, t.nbytes",
+     4, 6, {"shape; bytes"}),
+    ("01", "before_and_after", """
+def before_and_after(build):
+    op, before = str(build().uop.base.op), len(build().schedule())
+    tensor = build().realize()
+    return before, op, len(tensor.schedule()), str(tensor.uop.base.op)
+""", 4, 10, {"kernels"}),
+    ("01", "report", """
+def report(rows):
+    gains = [(row["seconds apart"] / row["seconds together"], row) for row in rows]
+    line = "{name}: {kernels apart} kernels -> {kernels together}, "
+    return "\\n".join(line.format_map(row) + f"{gain:.1f} times as fast"
+                     for gain, row in sorted(gains, key=lambda pair: pair[0]))
+""", 4, 8, {"lines"}),
+    ("02", "kinds_of", """
+def kinds_of(tensor):
+    found = dict.fromkeys(("elementwise", "reduction", "movement"), 0)
+    for u in tensor.uop.toposort():
+        found["elementwise"] += u.op in GroupOp.Elementwise
+        found["reduction"] += u.op is Ops.REDUCE
+        found["movement"] += u.op in GroupOp.Movement
+    return found
+""", 4, 6, {"elementwise; movement"}),
+    ("02", "moved", """
+whole = moved
+def moved(view, name, argument): return view if name == "unfold" else whole(view, name, argument)
+""", 10, 12, {"permute; flip; shrink; expand",
+              "permute; flip; shrink; expand; a chain; a longer chain"}),
+    ("02", "reshaped", """
+def reshaped(view, shape):
+    def rows(shape): return [int(np.prod(shape[n + 1:], dtype=int)) for n in range(len(shape))]
+    is_plain = list(view["strides"]) == rows(view["shape"])
+    return {**view, "shape": shape, "strides": rows(shape)} if is_plain else "copy"
+""", 3, 12, {"rows and columns"}),
+    ("03", "slope", """
+def slope(name, x, w):
+    s = x.sigmoid()
+    return {"square": x + x, "product": x, "sigmoid": s - s * s}[name]
+""", 6, 8, {"square"}),
+    ("03", "huber", """
+def huber(error, below, above):
+    far = (error > above).where(above * (error - above / 2), below * (-error - below / 2)).detach()
+    return ((error <= above) & (error >= -below)).where(error * error / 2, far)
+""", 4, 10, {"values"}),
+    ("03", "train", """
+whole = train
+def train(x, y, weights):
+    weights, losses = whole(x, y, weights)
+    return weights, losses[1:]
+""", 4, 8, {"the trained weights"}),
+    ("04", "batches", """
+whole = batches
+def batches(x, y, size, seed): return whole(x, y, size, 0)
+""", 6, 10, {"every image once, with its label; shuffled; the same seed"}),
+    ("04", "mistakes", """
+whole = mistakes
+def mistakes(scores, labels, count):
+    found = whole(scores, labels, count)
+    return found | {"accuracy": 100 * found["accuracy"]}
+""", 6, 10, {"confusion; worst"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", HALF_RIGHT, ids=lambda row: row[1])
+def test_half_of_a_task_gets_what_its_parts_are_worth_and_reads_which_are_right(row):
+    start, task, code, points, of, right = row
+    (of_project,) = (worked(name) for name in PROJECTS if name[:2] == start)
+    judged = of_project.rows(f"{of_project.text}\n{code}", tasks={task})
+    assert (sum(row.points for row in judged), sum(row.of for row in judged)) == (points, of)
+    heads = [row.found.splitlines()[0] for row in judged if not row.passed]
+    said = [head.partition(" parts are right: ") for head in heads]
+    assert {parts for _, is_some, parts in said if is_some} == right
