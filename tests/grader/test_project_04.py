@@ -46,7 +46,7 @@ MISTAKES = [
         "slowest_kernels": (
             "    run()\n    with observing(Watcher()):\n",
             "    with observing(Watcher()):\n        run()\n",
-            4, "twice too many: was the first call watched?",
+            2, "twice too many: was the first call watched?",
         ),
         "compare": (
             "timed(TinyJit(make()), 2)\n    with", "timed(make(), 2)\n    with",
@@ -97,7 +97,7 @@ MISTAKES = [
         ),
         "slowest_kernels": (
             "moving > computing", "moving < computing",
-            4, "'limit' is '",  # the other one: which, depends on what was slow
+            2, "'limit' is '",  # the other one: which, depends on what was slow
         ),
         "compare": (
             "    with Context(BEAM=2, CACHE=0):\n        search", "    if repeats:\n        search",

@@ -305,7 +305,7 @@ MUTATIONS = [
     # ---- the course ------------------------------------------------------------------------------
     Mutation(
         "graded-by-too-many-points",
-        "return _row(check, check.points * len(right) // len(ask.parts), [head, *named], lines)",
+        "return _row(check, check.points * len(right) // len(parts), [head, *others], lines)",
         "return _row(check, check.points, [head, *named], lines)",
         "half of the parts give half of the points",
         ("tests/grader/test_tasks.py",),
