@@ -39,7 +39,7 @@ def set_limits(limits: dict[str, Any]) -> None:
         "RLIMIT_NOFILE": 256,
         "RLIMIT_CPU": limits["cpu_seconds"],
         "RLIMIT_NPROC": limits["processes"],
-        "RLIMIT_CORE": 0,
+        "RLIMIT_CORE": 1,  # less than any: with 0 it still goes to a program that collects them
     }
     for name, most in wanted.items():
         which = getattr(resource, name, None)

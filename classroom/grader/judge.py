@@ -367,6 +367,8 @@ def grade(
                 report.notes.append(f"{done} checks were asked: then {TIME_IS_UP}.")
             elif problem:
                 report.status = "crashed"
+                if check.hidden:  # it may have kept what it was asked, and say it now
+                    problem = "not a second time"
                 report.notes.append(f"The file could not be loaded: {problem}.")
                 stopped = NOT_LOADED
             elif grading.ends >= MOST_ENDS:

@@ -247,7 +247,7 @@ class Workplace:
     def __exit__(self, *exc: object) -> None:
         # By programs: Python's own way fails on folders that are nested a thousand deep.
         folder = str(self.folder)
-        closed = ["-type", "d", "!", "-perm", "-u=rwx", "-exec", "chmod", "u+rwx", "{}", ";"]
+        closed = ["-type", "d", "!", "-perm", "-u=rwx", "-execdir", "chmod", "u+rwx", "{}", ";"]
         for command in (["find", "-P", folder, *closed], ["rm", "-rf", folder]):
             with contextlib.suppress(OSError):
                 subprocess.run(command, capture_output=True)

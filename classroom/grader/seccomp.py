@@ -20,6 +20,7 @@ DENIED: dict[str, dict[str, Numbers]] = {
     "sockets": {
         "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
         "setsockopt": (54, 208),  # a pair could be made to hold more
+        "sendmsg": (46, 211), "sendmmsg": (307, 269),  # of files that nobody else has open
     },
     "keys": {
         "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
@@ -27,6 +28,7 @@ DENIED: dict[str, dict[str, Numbers]] = {
     "other processes": {
         "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
         "process_madvise": (440, 440), "kcmp": (312, 272), "pidfd_getfd": (438, 438),
+        "setpriority": (141, 140), "ioprio_set": (251, 30),
     },
     "namespaces": {
         "unshare": (272, 97), "setns": (308, 268),
@@ -47,7 +49,8 @@ DENIED: dict[str, dict[str, Numbers]] = {
         "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
         "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182),
         "mq_timedreceive": (243, 183), "mq_notify": (244, 184), "mq_getsetattr": (245, 185),
-        "memfd_create": (319, 279), "memfd_secret": (447, 447),
+        "memfd_create": (319, 279), "memfd_secret": (447, 447), "vmsplice": (278, 75),
+        "io_setup": (206, 0),
     },
     # What a grader never needs and what kernels have had most of their holes in.
     "the kernel": {
@@ -70,9 +73,13 @@ ABSENT: dict[str, Numbers] = {"clone3": (435, 435)}
 NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 WHOLE = 0xFFFFFFFF
 AF_UNIX = SOCK_STREAM = 1
+MAP_HUGETLB, MADV_PAGEOUT = 0x40000, 21
 SHARED_ANONYMOUS = 0x21  # memory that stays while any process maps any page of it, and is no one's
 CONDITIONS: dict[str, tuple[Numbers, list[tuple[int, int, int | None]]]] = {
-    "mmap": ((9, 222), [(3, SHARED_ANONYMOUS, None)]),
+    "mmap": ((9, 222), [(3, SHARED_ANONYMOUS, None), (3, MAP_HUGETLB, None)]),
+    "madvise": ((28, 233), [(2, MADV_PAGEOUT, None)]),  # memory that is swapped counts for nobody
+    "fallocate": ((285, 47), [(1, WHOLE, 0)]),  # beyond a file's end, no limit holds
+    "prlimit64": ((302, 261), [(0, WHOLE, 0)]),  # of this process alone
     "clone": ((56, 220), [(0, NEW_NAMESPACES, 0)]),
     # asyncio and multiprocessing make pairs of streams. A pair of datagram sockets is another
     # matter: either end can be sent to any socket file there is.

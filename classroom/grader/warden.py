@@ -29,6 +29,7 @@ KEPT = 2000  # characters of what was printed, of the beginning and of the end
 # Bytes: where nothing denies memfd, memory can be held in files that are nowhere.
 LEAST_LEFT = 128 << 20
 IN_A_SOCKET = 256 << 10  # bytes that an end holds at most, where the filter keeps it as it is made
+LONGEST = 4096 - 256  # bytes of a path, and of a name in it
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -44,19 +45,26 @@ def descendants(pid: int) -> dict[int, int]:
         if child in found:
             continue
         found[child] = 0
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            with open(f"/proc/{child}/statm") as file:
-                found[child] = int(file.read().split()[1]) * PAGE
+        for thread in threads(child):  # the first may have ended, and then shows no memory
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                with open(f"{thread}/statm") as file:
+                    found[child] = max(found[child], int(file.read().split()[1]) * PAGE)
         pending += _children(child)
     return found
 
 
+def threads(pid: int) -> list[str]:
+    """The folders in /proc of a process's threads."""
+    with contextlib.suppress(OSError):
+        return [f"/proc/{pid}/task/{number}" for number in os.listdir(f"/proc/{pid}/task")]
+    return []
+
+
 def _children(pid: int) -> list[int]:
     children: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as file:
-                children += map(int, file.read().split())
+    for thread in threads(pid):
+        with contextlib.suppress(OSError), open(f"{thread}/children") as file:
+            children += map(int, file.read().split())
     return children
 
 
@@ -82,8 +90,7 @@ def times(pid: int) -> tuple[float, bool]:
         with contextlib.suppress(OSError, IndexError, ValueError):
             # user and system time, its own and that of children whose end it has seen
             ticks += sum(map(int, _stat(f"/proc/{child}/stat")[11:15]))
-            threads = os.listdir(f"/proc/{child}/task")
-            busy = busy or any(_stat(f"/proc/{child}/task/{t}/stat")[0] in "RD" for t in threads)
+            busy = busy or any(_stat(f"{thread}/stat")[0] in "RD" for thread in threads(child))
     return ticks / TICKS, busy
 
 
@@ -105,7 +112,10 @@ def disk_use(folder: str, most_files: int) -> tuple[int, int]:
     size = files = 0
     pending = [folder]
     while pending and files <= most_files:
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+        path = pending.pop()
+        if len(os.fsencode(path)) >= LONGEST:
+            return size, most_files + 1  # what lies deeper could not be counted
+        with contextlib.suppress(OSError), os.scandir(path) as entries:
             for entry in entries:
                 files += 1
                 with contextlib.suppress(OSError):
@@ -129,29 +139,21 @@ def folders_seen(folder: str, pids: list[int]) -> list[str]:
     return list(found.values())
 
 
-def sockets(pids: list[int]) -> int:
-    """How many ends of sockets these processes hold; what is on its way through one is memory of
-    nobody."""
-    found: set[str] = set()
-    for pid in pids:
+def unseen(pids: list[int]) -> tuple[int, int]:
+    """(bytes in sockets, bytes in files that are in no folder any more), which these processes hold
+    open: memory and disk space that belong to nobody."""
+    ends, files = set(), {}
+    for folder in (f"{thread}/fd" for pid in pids for thread in threads(pid)):
         with contextlib.suppress(OSError):
-            for number in os.listdir(f"/proc/{pid}/fd"):
+            for path in (f"{folder}/{number}" for number in os.listdir(folder)):
                 with contextlib.suppress(OSError):
-                    found.add(os.readlink(f"/proc/{pid}/fd/{number}"))
-    return sum(name.startswith("socket:") for name in found)
-
-
-def nameless(pids: list[int]) -> int:
-    """Bytes in files that these processes hold open and that are in no folder any more."""
-    found: dict[tuple[int, int], int] = {}
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            for number in os.listdir(f"/proc/{pid}/fd"):
-                with contextlib.suppress(OSError):
-                    status = os.stat(f"/proc/{pid}/fd/{number}")
-                    if status.st_nlink == 0 and stat.S_ISREG(status.st_mode):
-                        found[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return sum(found.values())
+                    status = os.stat(path)
+                    one = status.st_dev, status.st_ino
+                    if stat.S_ISSOCK(status.st_mode):
+                        ends.add(one)
+                    elif status.st_nlink == 0 and stat.S_ISREG(status.st_mode):
+                        files[one] = status.st_blocks * 512
+    return len(ends) * IN_A_SOCKET, sum(files.values())
 
 
 class MemoryGroup:
@@ -263,14 +265,14 @@ class Warden:
                 return "memory"
             rounds += 1
             if rounds % 4 == 0:
-                if (why := self.disk(list(processes))) is not None:
-                    return why
-                in_sockets = sockets(list(processes)) * IN_A_SOCKET
+                in_sockets, nameless = unseen(list(processes))
                 if in_sockets + sum(processes.values()) > self.limits["memory"]:
                     return "memory"
+                if (why := self.disk(list(processes), nameless)) is not None:
+                    return why
 
-    def disk(self, pids: list[int]) -> str | None:
-        size, files = nameless(pids), 0
+    def disk(self, pids: list[int], size: int) -> str | None:
+        files = 0
         for folder in folders_seen(self.folder, pids):
             used = disk_use(folder, self.limits["files"])
             size, files = size + used[0], files + used[1]
