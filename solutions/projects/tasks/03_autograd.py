@@ -520,7 +520,7 @@ def expect_hessian(ask, n):
     a, c, d, x = signed(ask, n, n), signed(ask, n), signed(ask, n), signed(ask, n)
     square = "(t.reshape(1, -1) @ a @ t.reshape(-1, 1)).sum()"
     # in float32 and far from 0, so that it cannot be measured
-    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + 100.0"
+    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + 100000.0"
     text = f"(lambda t: {text})(t.float())"
     got = ask("hessian", function_of(text, {"a": a, "c": c, "d": d}), x)
     wide = np.float64

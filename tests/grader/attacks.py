@@ -1,0 +1,220 @@
+"""Submissions that want points without work, for each of the projects.
+
+Each is code after the file that was handed out, where nothing is written. FORGED are functions that
+answer with what is wrong and looks right; PATCHED change, before they answer, what answers are made
+with, and need a process of their own. Every one is about the tasks whose names it defines.
+"""
+
+COMMON = """
+from collections.abc import Mapping, Sequence
+import numpy as np
+from tinyframe import Tensor
+class Same:
+    __eq__ = lambda self, other: True
+    __hash__ = lambda self: 0
+    __getattr__ = lambda self, name: self
+    __call__ = lambda self, *a, **k: self
+    __float__ = lambda self: 1.0
+class AnyName(str):
+    __eq__ = lambda self, other: True
+    __hash__ = lambda self: 0
+class AnyNumber(int):
+    __eq__ = lambda self, other: True
+    __hash__ = lambda self: 0
+class AnyKey(Mapping):
+    def __init__(self, value): self.value = value
+    __getitem__ = lambda self, key: self.value
+    __iter__ = lambda self: iter(["a"])
+    __len__ = lambda self: 1
+    __contains__ = lambda self, key: True
+class Fickle(Sequence):  # another answer at each look
+    seen = 0
+    __len__ = lambda self: 2
+    def __getitem__(self, n):
+        if n > 1: raise IndexError
+        Fickle.seen += 1
+        return Fickle.seen
+"""
+
+FORGED = {
+    "01": {
+        "a shape that equals all shapes": """
+def describe(tensor): return Same(), AnyName("dtypes.float"), AnyNumber(24)
+""",
+        "a dict that has every key": """
+def factories(rows, columns): return AnyKey(Tensor.full((rows, columns), float("nan")))
+""",
+        "a board of one colour": """
+def checkerboard(rows, columns): return Tensor.zeros(rows, columns, dtype="int32") != 2
+""",
+        "one kernel, whatever is asked": """
+def kernel_count(build): return AnyNumber(1)
+""",
+        "a chain that claims its kernels": """
+class Linked(Tensor):
+    schedule = lambda self: [None] * 7
+    numpy = lambda self: np.zeros(3)
+def chain(x, kernels): return Linked((x * 0).uop)
+""",
+        "a total that was computed before": """
+def one_pass(a, b): return Tensor(((a * b).sum() + a.sum() - b.sum()).item())
+""",
+        "what the docstring looks like": """
+def before_and_after(build): return 1, AnyName("SUM"), 0, AnyName("x")
+""",
+        "times that nobody measured": """
+def compare(start, steps):
+    return {"kernels together": len(steps) + 99, "kernels apart": 99, "equal": None,
+            "seconds together": 0.00123, "seconds apart": 0.00456}
+""",
+        "every line there is": """
+def find_op(source, op): return list(range(1, source.count("\\n") + 2))
+""",
+        "the docstring's line": """
+def report(rows): return "norm: 3 kernels -> 1, 4.5 times as fast"
+""",
+    },
+    "02": {
+        "the docstring's kinds": """
+def kinds_of(tensor): return {"elementwise": 1, "reduction": 1, "movement": 3}
+""",
+        "the grader's own functions": """
+def kinds_in_kernel(kernel):
+    from classroom.grader.expressions import Expression
+    return Expression("a", {}).kinds_in_kernel(kernel)
+""",
+        "another answer at each look": """
+def loops_of(kernel): return Fickle()
+""",
+        "as many loops as there may be": """
+def loops_of_sum(shape, axes):
+    return [(size, kind, step) for size in shape for kind in ("loop", "reduce") for step in shape]
+""",
+        "a cell that equals all cells": """
+def cell(view, index): return AnyNumber(-1)
+""",
+        "the view it was given": """
+def moved(view, name, argument): return view
+""",
+        "a view that is every view": """
+def reshaped(view, shape): return AnyKey(AnyName("copy"))
+""",
+        "as many kernels as steps, and one": """
+def predicted_kernels(steps, n): return len(steps) + 1
+""",
+        "a product that was computed before": """
+def matmul(a, b): return Tensor(a.numpy() @ b.numpy())
+""",
+        "a convolution of the middle alone": """
+def convolution(image, filters):
+    return image.sum(axis=0, keepdim=True).expand(filters.shape[0], *image.shape[1:]) * 1
+""",
+    },
+    "03": {
+        "the slope by the table it examines": """
+def finite_difference(f, x, eps=0.01): return f(x).gradient(x)[0].detach()
+""",
+        "slopes that are not a graph": """
+def slope(name, x, w): return Tensor(np.full(x.shape, 0.25, np.float32))
+""",
+        "a verdict that equals both": """
+def is_gradient(f, claimed, x): return AnyNumber(1)
+""",
+        "what has arrived, twice": """
+def mul_row(grad, x, y): return grad, grad
+""",
+        "an array that agrees with all": """
+class Agrees(np.ndarray):
+    __array_ufunc__ = lambda self, *a, **k: True
+def expand_row(grad, shape): return np.zeros(shape).view(Agrees)
+""",
+        "the maximum's gradient for everybody": """
+def max_row(grad, x): return np.broadcast_to(grad, x.shape) * 1.0
+""",
+        "a name that equals all names": """
+def old_names(): return AnyKey(AnyName("?"))
+""",
+        "a loss that is a number": """
+def huber(error, below, above): return error * 0 + 0.125
+""",
+        "a row that takes any op, half and half": """
+def minimum_row():
+    return UPat(tuple(Ops), name="u"), lambda grad, u: tuple(grad * 0.5 for _ in u.src)
+""",
+        "the walk of the table it knows": """
+def walk(f, x, rules): return f(x).gradient(x)[0]
+""",
+        "second differences": """
+def hessian(f, x):
+    e = 0.02 * np.eye(x.shape[0])
+    g = lambda d: float(f(Tensor((x.numpy() + d).astype("f4"))).item())
+    return Tensor([[(g(a + b) - g(a - b) - g(b - a) + g(-a - b)) / 0.0016 for b in e] for a in e])
+""",
+        "no gradient": """
+def gradient_of_all(loss, start, batches): return Tensor.zeros(*start().shape)
+""",
+        "losses that fall, of weights that stay": """
+def train(x, y, weights):
+    loss = ((predict(x, weights) - y) ** 2).mean().item()
+    return weights, [loss * 0.9**n for n in range(200)]
+""",
+    },
+    "04": {
+        "noise around 0": """
+def normalise(images, reference):
+    return Tensor.randn(images.shape[0], 1, *images.shape[1:]).realize()
+""",
+        "the first batch again and again": """
+def batches(x, y, size, seed):
+    return [(x[:size].realize(), y[:size].realize())] * (-(-x.shape[0] // size))
+""",
+        "a network without layers": """
+class Network:
+    def __init__(self, size, channels, classes): self.classes = classes
+    def __call__(self, x): return Tensor.zeros(x.shape[0], self.classes)
+""",
+        "a loss that falls by itself": """
+def make_step(model, rate):
+    left = [2.303]
+    def step(x, y):
+        left[0] *= 0.9
+        return Tensor(left[0]).realize()
+    return step
+""",
+        "epochs that are only told": """
+def train(model, x, y, epochs, size, rate, seed, after_epoch):
+    losses = [2.3 * 0.5**n for n in range(epochs)]
+    for number, loss in enumerate(losses, 1): after_epoch(number, loss)
+    return losses
+""",
+        "epochs of one look at the images": """
+def train(model, x, y, epochs, size, rate, seed, after_epoch):
+    model(x[:size]).realize()
+    losses = [float(n) for n in range(epochs, 0, -1)]
+    for number, loss in enumerate(losses, 1): after_epoch(number, loss)
+    return losses
+""",
+        "the scores of nobody": """
+def scores(model, x, size): return Tensor.zeros(x.shape[0], 10)
+""",
+        "no mistakes": """
+def mistakes(scores, labels, count):
+    return AnyKey(Tensor.zeros(1, 1))
+""",
+        "the model itself, and an empty file": """
+def reloaded(model, fresh, path):
+    open(path, "wb").close()
+    return model
+""",
+        "kernels that never ran": """
+def slowest_kernels(run, count, machine):
+    run()
+    return [{"name": f"k{n}", "seconds": 1.0 / (n + 1), "bytes": 4 << n, "operations": 1 << n,
+             "limit": "memory"} for n in range(count)]
+""",
+        "times out of the air": """
+def compare(make, repeats):
+    return {"plain": 0.004, "jit": 0.0003, "beam": 0.0002, "search": 6.5}
+""",
+    },
+}  # fmt: skip
