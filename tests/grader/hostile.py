@@ -216,4 +216,74 @@ HOSTILE = {
     "is binary": ("\0\1\2", "null bytes in it"),
     "is broken": ("def double(x) return x", "expected ':' in line 1 (def double(x) return x)"),
     "speaks to the terminal": ("raise RuntimeError('\\x1b[2J\\x1b]0;100/100\\x07')", "[2J]0"),
+    "lets its first thread end, and others fill memory": (
+        "import ctypes, platform, threading, time\n"
+        "def fill():\n"
+        "    time.sleep(0.3)\n"
+        "    blocks = []\n"
+        "    while True: blocks.append(bytearray(b'x') * (1 << 22))\n"
+        "threading.Thread(target=fill).start()\n"
+        "ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)",
+        "of memory and was stopped",
+    ),
+    "hides files where no path leads": (
+        "import os\n"
+        "for _ in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\n"
+        "for n in range(100): open(f'f{n}', 'wb').write(bytes(1 << 20))",
+        "could not be loaded",
+    ),
+    "gives a list without an end": (
+        "from collections.abc import Sequence\n"
+        "class Endless(Sequence):\n"
+        "    __len__ = lambda self: 1\n"
+        "    __getitem__ = lambda self, n: b'x' * (1 << 20)\n"
+        "def double(x): return Endless()\nlazily = double",
+        "of memory and was stopped",
+    ),
+    "interrupts the answer again and again": (
+        "import signal\n"
+        "def interrupt(*_): raise KeyError('now')\n"
+        "signal.signal(signal.SIGALRM, interrupt)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)\n" + WRONG,
+        "0 of 100",
+    ),
+    "changes the answer on its way": (
+        "import sys\n"
+        "def trace(frame, event, arg):\n"
+        "    if frame.f_code.co_name == 'answer' and event == 'return':\n"
+        "        frame.f_locals['kind'] = 'right'\n"
+        "    return trace\n"
+        "sys.settrace(trace)\n" + WRONG,
+        "0 of 100",
+    ),
+    "answers twice": (
+        "import gc\n"
+        "from classroom.grader.channel import Channel\n"
+        "(channel,) = [o for o in gc.get_objects() if isinstance(o, Channel)]\n"
+        "real = channel.send\n"
+        "def send(*message): real(*message); real(*message)\n"
+        "channel.send = send\n" + WRONG,
+        "a question that was not asked",
+    ),
+    "answers as two processes": (
+        "import os\ndef double(x):\n    os.fork()\n    return x\nlazily = double",
+        "0 of 100",
+    ),
+    "closes its ears": (
+        FIND_PIPE + "null = os.open('/dev/null', os.O_RDWR)\nfor n in pipes: os.dup2(null, n)\n",
+        "could not be loaded",
+    ),
+    "answers by the questions it finds": (
+        "import gc\n"
+        "from classroom.grader.channel import Message\n"
+        "def double(x):\n"
+        "    return [o for o in gc.get_objects() if isinstance(o, Message)][0].body\n"
+        "lazily = double",
+        "0 of 100",
+    ),
+    "leaves a hook for when it is over": (
+        "import atexit, os\natexit.register(lambda: os.write(1, b'100 of 100 points'))\n"
+        "import sys\nsys.addaudithook(lambda name, _: None if name != 'exec' else 1 / 0)\n" + WRONG,
+        "0 of 100",
+    ),
 }

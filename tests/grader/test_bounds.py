@@ -125,6 +125,52 @@ def test_memory_that_nobody_holds_is_denied_or_counted(text, said, tmp_path):
     assert said in " ".join(report.notes)
 
 
+# name: the call's numbers on x86-64 and aarch64, and its arguments. Each would take what nobody
+# counts, or from others, and may fail without a filter too, but not with EPERM.
+REFUSED = {
+    "vmsplice": (278, 75, (-1, None, 0, 0)),
+    "mmap of huge pages": (9, 222, (None, 1 << 21, 3, 0x40022, -1, 0)),
+    "madvise that swaps": (28, 233, (None, 4096, 21)),
+    "io_setup": (206, 0, (0, None)),
+    "sendmsg": (46, 211, (-1, None, 0)),
+    "sendmmsg": (307, 269, (-1, None, 0, 0)),
+    "fallocate beyond the end": (285, 47, (-1, 1, 0, 1 << 20)),
+    "prlimit of another": (302, 261, (99999, 7, None, None)),
+    "setpriority": (141, 140, (2, 0, 19)),
+    "ioprio_set": (251, 30, (99, 0, 0)),
+}
+
+
+def test_calls_that_take_what_nobody_counts_are_refused(tmp_path):
+    text = f"""
+import ctypes, os, platform, resource
+calls, refused = ctypes.CDLL(None, use_errno=True), []
+for name, (x86, arm, arguments) in {REFUSED!r}.items():
+    number = x86 if platform.machine() == "x86_64" else arm
+    whole = [ctypes.c_long(a) if type(a) is int else a for a in arguments]
+    if calls.syscall(number, *whole) < 0 and ctypes.get_errno() == 1:
+        refused.append(name)
+os.posix_fallocate(os.open("file", os.O_CREAT | os.O_RDWR), 0, 4096)  # this is as before
+raise RuntimeError("; ".join(refused) + f", core files of {{resource.getrlimit(4)[0]}} byte")
+"""
+    report = grade(write(tmp_path, text), TOY, best_protection(), SHORT)
+    told = " ".join(report.notes)
+    assert "; ".join(REFUSED)[:250] in told
+    plain = grade(write(tmp_path, text), TOY, without(best_protection(), "seccomp"), SHORT)
+    assert "vmsplice" not in " ".join(plain.notes)
+
+
+def test_what_lies_too_deep_to_be_counted_is_too_much(tmp_path, monkeypatch):
+    assert warden.disk_use(str(tmp_path), 100) == (0, 0)
+    monkeypatch.chdir(tmp_path)
+    for _ in range(20):
+        os.mkdir("d" * 250)
+        os.chdir("d" * 250)
+    assert warden.disk_use(str(tmp_path), 100)[1] == 101
+    os.chdir(tmp_path)
+    subprocess.run(["rm", "-r", "d" * 250], check=True)
+
+
 def test_what_is_claimed_of_memory_is_tried(monkeypatch):
     whole = best_protection()
     assert "take_nameless_memory" in whole.held

@@ -11,7 +11,8 @@ import pytest
 from classroom.grader import sandbox, turns
 from classroom.grader.channel import Channel, Late
 from classroom.grader.judge import grade
-from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
+from classroom.grader.report import as_json, rendered
+from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection, without
 from tests.grader.here import RIGHT, TOY
 
 
@@ -209,6 +210,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (3000, 3000))
 kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(1200)]
 from pathlib import Path
 from classroom.grader.judge import grade
+from classroom.grader.report import as_json, rendered
 from classroom.grader.sandbox import best_protection
 print(grade(Path({str(right)!r}), Path({str(TOY)!r}), best_protection()).score)
 """
@@ -217,18 +219,23 @@ print(grade(Path({str(right)!r}), Path({str(TOY)!r}), best_protection()).score)
     assert done.stdout == "100\n", done.stderr
 
 
-def test_hidden_checks_are_asked_last_and_by_a_process_of_their_own(tmp_path):
-    """So no row that a student sees in full can tell what a hidden check has asked."""
+@pytest.fixture
+def counting(tmp_path):
+    """A project of two tasks, each with a visible check and a hidden one; it asks 1, 2, 3 and 4."""
     tasks = tmp_path / "counting.py"
     text = "from classroom.grader.tasks import Project\nproject = Project('Counting')\n"
     for hidden in (False, True):
         text += "### BEGIN HIDDEN\n" * hidden
-        for task in ("one", "two"):
-            text += (
-                f"@project.check('{task}', 25, 'calls', hint='-')\ndef _(ask): ask('{task}', 1)\n"
-            )
+        for number, task in enumerate(("one", "two"), 1 + 2 * hidden):
+            text += f"@project.check('{task}', 25, 'calls', hint='-')\n"
+            text += f"def _(ask): ask('{task}', {number})\n"
         text += "### END HIDDEN\n" * hidden
     tasks.write_text(text)
+    return tasks
+
+
+def test_hidden_checks_are_asked_last_and_by_a_process_of_their_own(tmp_path, counting):
+    """So no row that a student sees in full can tell what a hidden check has asked."""
     submission = tmp_path / "submission.py"
     submission.write_text("""
 import os
@@ -240,10 +247,28 @@ def one(x):
     raise ValueError(f"call {len(calls)}")
 two = one
 """)
-    report = grade(submission, tasks, best_protection())
+    report = grade(submission, counting, best_protection())
     assert [(row.task, row.hidden) for row in report.rows] == [
         ("one", False), ("one", True), ("two", False), ("two", True),
     ]  # fmt: skip
     calls = [row.found.partition("call ")[2][:1] for row in report.rows]
     assert calls == ["1", "1", "2", "2"]
     assert report.for_student().printed == ""
+
+
+def test_what_hidden_checks_ask_is_not_told_by_loading_the_file_again(tmp_path, counting):
+    submission = tmp_path / "submission.py"
+    submission.write_text("""
+import os, pathlib
+kept = pathlib.Path("kept")
+if kept.exists() and kept.read_text() == "3": raise RuntimeError("it was 3")
+def one(x):
+    kept.write_text(str(x))
+    if x > 2: os._exit(0)
+two = one
+""")
+    weak = without(best_protection(), "wrapper", "user")  # its folder stays
+    report = grade(submission, counting, weak).for_student()
+    assert [(row.task, row.points) for row in report.rows if row.points] == []
+    assert "could not be loaded: not a second time" in " ".join(report.notes)
+    assert "it was 3" not in rendered(report, "table", "student") + as_json(report)
