@@ -218,3 +218,103 @@ def compare(make, repeats):
 """,
     },
 }  # fmt: skip
+
+ZERO = """
+Tensor.numpy = lambda self: np.zeros(self.shape, np.float32)
+Tensor.tolist = lambda self: []
+Tensor.item = lambda self: 0
+"""
+# What each project's tasks are answered with afterwards: nothing that is right.
+PATCHED = {
+    "01": {
+        "counters that always say one": """
+from tinyframe import GlobalCounters
+class One(type(GlobalCounters)): kernel_count = property(lambda self: 1, lambda self, n: None)
+try: GlobalCounters.__class__ = One
+except TypeError: GlobalCounters.kernel_count = 1
+def kernel_count(build):
+    GlobalCounters.reset()
+    return GlobalCounters.kernel_count + 6
+""",
+        "graphs that are read as others": """
+from classroom.grader import answerer
+answerer.to_table = lambda root, inputs, arrays: [["CONST", "float", [], [0.0, None]]]
+def chain(x, kernels): return x
+def one_pass(a, b): return a
+def checkerboard(rows, columns): return Tensor.zeros(rows, columns)
+""",
+        "values that are always right": """
+from classroom.grader import channel
+from classroom.grader import answerer
+channel.math.isfinite = lambda x: True
+answerer._plain = lambda value, depth=0: float("nan")
+def describe(tensor): return float("nan")
+""",
+        "a clock that stands still": """
+import time
+time.perf_counter = time.monotonic = lambda: 0.0
+def compare(start, steps): return {"kernels together": 0}
+""",
+    },
+    "02": {
+        "numbers that equal each other": """
+import builtins
+builtins.sum = builtins.max = builtins.min = lambda *a, **k: 1
+def cell(view, index): return sum(index)
+def loops_of(kernel): return [(1, "loop")]
+""",
+        "NumPy that agrees": """
+np.array_equal = np.allclose = lambda *a, **k: True
+np.array = lambda *a, **k: a[0]
+def matmul(a, b): return a
+def convolution(image, filters): return image
+""",
+        "JSON that says what it likes": """
+import json
+real = json.dumps
+json.dumps = lambda value, **k: real({**value, "kind": "right"} if "kind" in value else value, **k)
+def kinds_of(tensor): return {}
+def kinds_in_kernel(kernel): return {}
+""",
+    },
+    "03": {
+        "a table without slopes": """
+gradient_module.gradient_rules = PatternMatcher([])
+Tensor.gradient = lambda self, *targets: [t * 0 for t in targets]
+def huber(error, below, above): return error
+def walk(f, x, rules): return x
+def gradient_of_all(loss, start, batches): return start() * 0
+""",
+        "arrays that agree": """
+np.testing.assert_allclose = lambda *a, **k: None
+np.abs = np.absolute = lambda x: x * 0
+def mul_row(grad, x, y): return x, y
+def expand_row(grad, shape): return grad
+def max_row(grad, x): return x
+""",
+    },
+    "04": {
+        "a file that nobody writes": """
+from tinyframe import nn
+nn.state.safe_save = lambda state, path: None
+def reloaded(model, fresh, path):
+    fresh.__dict__ = model.__dict__
+    return fresh
+""",
+        "Tensors that are always 0": ZERO + """
+def scores(model, x, size): return Tensor.zeros(x.shape[0], 10)
+def mistakes(scores, labels, count): return {"accuracy": 1.0, "worst": []}
+def normalise(images, reference): return images
+""",
+        "an Adam that does nothing": """
+from tinyframe.nn import optim
+optim.Adam.step = lambda self: None
+def make_step(model, rate):
+    adam = optim.Adam(list(nn.state.get_parameters(model)), rate)
+    def step(x, y):
+        adam.step()
+        return Tensor(2.302585).realize()
+    return step
+""",
+    },
+}  # fmt: skip

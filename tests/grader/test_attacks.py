@@ -1,10 +1,13 @@
 """What wants points without work gets none, and takes no longer than honest work may."""
 
 import re
+from time import monotonic
 
 import pytest
 
-from tests.grader.attacks import COMMON, FORGED
+from classroom.grader.judge import grade
+from classroom.grader.sandbox import Limits, best_protection
+from tests.grader.attacks import COMMON, FORGED, PATCHED
 from tests.grader.worked import PROJECTS, gained, worked
 
 
@@ -15,26 +18,43 @@ def somewhere_else(tmp_path, monkeypatch):
 
 
 def together(attacks, tasks):
-    """(names, code, tasks) of as few submissions as there can be: at most one attack on a task."""
+    """(code, tasks) of as few submissions as there can be: at most one attack on each task."""
     found = []
     for name, code in attacks.items():
         about = tasks & set(re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE))
         assert about, f"{name!r} is about none of {sorted(tasks)}"
         for one in found:
-            if not one[2] & about:
-                one[0].append(name)
-                one[1] += code
-                one[2] |= about
+            if not one[1] & about:
+                one[0] += code
+                one[1] |= about
                 break
         else:
-            found.append([[name], COMMON + code, about])
+            found.append([COMMON + code, about])
     return found
 
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_forged_answers_gain_nothing(name):
     of = worked(name)
-    for _, code, tasks in together(FORGED[name[:2]], set(of.points)):
+    for code, tasks in together(FORGED[name[:2]], set(of.points)):
         rows = of.rows(of.starter.read_text() + code, seed=name, tasks=tasks)
         assert gained(rows) == {}, [row for row in rows if row.points]
         assert all(row.found for row in rows)
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_patches_of_its_own_process_gain_nothing(name, tmp_path):
+    of = worked(name)
+    for number, (code, _) in enumerate(together(PATCHED[name[:2]], set(of.points))):
+        path = tmp_path / f"{number}.py"
+        path.write_text(of.starter.read_text() + code)
+        began = monotonic()
+        report = grade(path, of.tasks, best_protection())
+        limits = Limits().longer(of.project.times)
+        assert (report.status, report.score) == ("graded", 0), report.notes
+        assert monotonic() - began < limits.total_seconds * limits.clock
+
+
+def test_there_are_at_least_ten_for_each_project():
+    counts = {name: len(FORGED[name[:2]]) + len(PATCHED[name[:2]]) for name in PROJECTS}
+    assert all(count >= 10 for count in counts.values()), counts

@@ -3,6 +3,7 @@
 import base64
 import json
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
@@ -158,6 +159,14 @@ def test_the_sandbox_takes_one_line():
     assert line == "The sandbox is without protection 3."
     whole = report(RIGHT, protections=[(n, True) for n, _ in protections])
     assert "The sandbox has all protections." in rendered(whole, "table", "instructor")
+
+
+def test_what_is_taken_on_trust_is_told_to_instructors_once():
+    rows = [replace(row, trusts="the seconds") for row in (RIGHT, HIDDEN, HIDDEN)]
+    told = "Taken on trust: double (the seconds), lazily (the seconds)."
+    assert told in rendered(report(*rows), "table", "instructor")
+    for name in FORMATS:
+        assert "trust:" not in rendered(report(*rows), name, "student")
 
 
 def test_the_sandbox_is_for_those_who_say_that_they_are_the_instructor():
