@@ -10,15 +10,14 @@ import ctypes
 import os
 import platform
 import struct
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
-MS_NOATIME, MS_NODIRATIME, MS_RELATIME = 1 << 10, 1 << 11, 1 << 21
 MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
 MNT_DETACH = 2
-# Options that a mount has already and that only it may lose: to name them keeps them.
-KEPT = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "noatime": MS_NOATIME,
-        "nodiratime": MS_NODIRATIME, "relatime": MS_RELATIME}  # fmt: skip
+# Linux 5.12; where there is none, bubblewrap may know a way
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
 PIVOT_ROOT = {"x86_64": 155}  # 41 on those that came later
 
@@ -37,19 +36,9 @@ def enter(root: str, rows: list[list[Any]]) -> None:
     mount(None, "/", flags=MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
-def _read(target: str, path: str, more: Any) -> None:
+def _read(target: str, path: str, more: Any, flags: int = MS_NOSUID | MS_NODEV) -> None:
     _bind(target, path)
-    read_only(target, MS_NOSUID | MS_NODEV)
-
-
-def _device(target: str, path: str, more: Any) -> None:
-    _bind(target, path)
-
-
-def _proc(target: str, path: str, more: Any) -> None:
-    # That of the new PID namespace. Read-only: to root, /proc/sys are the settings of the machine.
-    _bind(target, path)
-    read_only(target, MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    read_only(target, flags)
 
 
 def _link(target: str, path: str, more: str) -> None:
@@ -67,10 +56,11 @@ def _scratch(target: str, path: str, more: list[int]) -> None:
     mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, room)
 
 
-ROWS = {
+ROWS: dict[str, Callable[[str, str, Any], None]] = {
     "read": _read,
-    "device": _device,
-    "proc": _proc,
+    "device": lambda target, path, more: _bind(target, path),
+    # That of the new PID namespace. Read-only: to root, /proc/sys are the settings of the machine.
+    "proc": partial(_read, flags=MS_NOSUID | MS_NODEV | MS_NOEXEC),
     "link": _link,
     "cover": _cover,
     "scratch": _scratch,
@@ -93,27 +83,7 @@ def read_only(target: str, flags: int) -> None:
     done = calls.syscall(
         MOUNT_SETATTR, AT_FDCWD, os.fsencode(target), AT_RECURSIVE, attributes, ctypes.c_size_t(32)
     )
-    if done != 0:  # before Linux 5.12
-        read_only_one_by_one(target, flags)
-
-
-def read_only_one_by_one(target: str, flags: int) -> None:
-    """The same for kernels that cannot do it at once."""
-    for place, options in mounted_below(target):
-        kept = sum(KEPT.get(option, 0) for option in options if not flags & KEPT.get(option, 0))
-        mount(None, place, flags=MS_REMOUNT | MS_BIND | MS_RDONLY | flags | kept)
-
-
-def mounted_below(target: str) -> list[tuple[str, list[str]]]:
-    """(place, options) of a mount and those below it."""
-    found = []
-    with open("/proc/self/mountinfo", "rb") as table:
-        for line in table:
-            fields = line.split()
-            place = os.fsdecode(fields[4].decode("unicode_escape").encode("latin-1"))  # " ": \040
-            if place == target or place.startswith(target + "/"):
-                found.append((place, fields[5].decode().split(",")))
-    return found
+    check(done, f"{target} cannot be made read-only")
 
 
 def libc() -> ctypes.CDLL:

@@ -284,11 +284,8 @@ def github(report: Report) -> str:
             title = _escaped(f"{row.task} {row.points}/{row.of}")
             lines.append(f"::error {place},title={title}::{_escaped(_advice(row), False)}")
     lines += [f"::warning title=note::{_escaped(note, False)}" for note in report.notes]
-    lines += [
-        f"::notice title=score::{_escaped(text, False)}"
-        for text in (report.result(), report.praise())
-        if text
-    ]
+    said = filter(None, [report.result(), report.praise()])
+    lines += [f"::notice title=score::{_escaped(text, False)}" for text in said]
     tests = [
         {"name": f"{row.task}: {row.shows}", "status": "pass" if row.passed else "fail",
          "score": row.points, "max_score": row.of, "message": _advice(row),
@@ -359,13 +356,9 @@ def _advice(row: Row) -> str:
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {
-    "table": table,
-    "json": as_json,
-    "gradescope": gradescope,
-    "github": github,
-    "junit": junit,
+    "table": table, "json": as_json, "gradescope": gradescope, "github": github, "junit": junit,
     "csv": as_csv,
-}
+}  # fmt: skip
 # Who reads a format, unless --for says so. Gradescope's keeps the two apart by itself.
 READERS = {name: "student" if name == "github" else "instructor" for name in FORMATS}
 

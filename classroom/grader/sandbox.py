@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -63,12 +63,8 @@ class Limits:
 
     def longer(self, times: float) -> Limits:
         """The same with so many times the time."""
-        return replace(
-            self,
-            load_seconds=self.load_seconds * times,
-            answer_seconds=self.answer_seconds * times,
-            total_seconds=self.total_seconds * times,
-        )
+        names = "load_seconds", "answer_seconds", "total_seconds"
+        return replace(self, **{name: getattr(self, name) * times for name in names})
 
 
 LOOPED = ". Is there an endless loop?"
@@ -425,13 +421,7 @@ class Peer:
                 "user": place._user(),
                 "ends": ends,
                 "work": str(place.work),
-                "limits": {
-                    "memory": place.limits.memory,
-                    "most_processes": place.limits.processes,
-                    "output": place.limits.output,
-                    "disk": place.limits.disk,
-                    "files": place.limits.files,
-                },
+                "limits": asdict(place.limits),
             }
             self.warden = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(HERE / "warden.py"), json.dumps(told)],
@@ -499,15 +489,3 @@ def pipe(undo: contextlib.ExitStack) -> tuple[int, int]:
     for end in ends:
         undo.callback(os.close, end)
     return ends
-
-
-def without(protection: Protection, *names: str) -> Protection:
-    """The same with less, tried anew; tests see to what is left then."""
-    less: dict[str, Any] = {"user": None, "wrapper": "", "landlock": 0, "seccomp": False}
-    left = tried(replace(protection, **{name: less[name] for name in names}))
-    assert left is not None
-    return left
-
-
-__all__ = ["Closed", "Late", "Limits", "Malformed", "Peer", "Protection", "Workplace",
-           "best_protection", "without"]  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import time
 from collections.abc import Iterator
@@ -20,26 +21,18 @@ PATIENCE = 300.0  # seconds; a grader that somebody stopped must not stop all ot
 
 
 @contextlib.contextmanager
-def together() -> Iterator[None]:
-    """While this lasts, other graders may work too, but none alone."""
-    with _in_room(fcntl.LOCK_SH):
-        yield
-
-
-@contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """While this lasts, no other grader of this user asks anything."""
-    with _in_room(fcntl.LOCK_EX):
-        yield
-
-
-@contextlib.contextmanager
 def _in_room(how: int) -> Iterator[None]:
     with contextlib.ExitStack() as held:
         with contextlib.ExitStack() as entering:
             _lock("door", fcntl.LOCK_EX, entering)
             _lock("room", how, held)
         yield
+
+
+# While `together` lasts, other graders may work too, but none `alone`; while that lasts, no other
+# grader of this user asks anything.
+together = functools.partial(_in_room, fcntl.LOCK_SH)
+alone = functools.partial(_in_room, fcntl.LOCK_EX)
 
 
 _numbers = contextlib.ExitStack()  # this process's, as long as it lives

@@ -259,7 +259,7 @@ class Warden:
                 self.drain(out)
                 return f"exit {status}" if status >= 0 else f"signal {-status}"
             processes = descendants(os.getpid())
-            if len(processes) > self.limits["most_processes"]:
+            if len(processes) > self.limits["processes"]:
                 return "processes"
             if sum(processes.values()) > self.limits["memory"] or memory_left() < LEAST_LEFT:
                 return "memory"

@@ -11,7 +11,8 @@ import pytest
 
 from classroom.grader import turns, warden
 from classroom.grader.judge import grade
-from classroom.grader.sandbox import Limits, best_protection, without
+from classroom.grader.sandbox import Limits, best_protection
+from tests.grader.here import without
 from tests.grader.hostile import FIND_PIPE, WRONG
 
 TOY = Path(__file__).with_name("toy.py")

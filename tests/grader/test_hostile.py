@@ -14,8 +14,8 @@ import pytest
 
 from classroom.grader.judge import CannotGrade, grade
 from classroom.grader.report import as_json, rendered
-from classroom.grader.sandbox import ROOT, Limits, best_protection, without
-from tests.grader.here import TOY, WRONG
+from classroom.grader.sandbox import ROOT, Limits, best_protection
+from tests.grader.here import TOY, WRONG, without
 from tests.grader.hostile import HOSTILE
 
 LIMITS = Limits(load_seconds=10, answer_seconds=5, total_seconds=20, memory=256 << 20,

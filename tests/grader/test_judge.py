@@ -12,8 +12,8 @@ from classroom.grader import sandbox, turns
 from classroom.grader.channel import Channel, Late
 from classroom.grader.judge import grade
 from classroom.grader.report import as_json, rendered
-from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection, without
-from tests.grader.here import RIGHT, TOY
+from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
+from tests.grader.here import RIGHT, TOY, without
 
 
 @pytest.fixture
@@ -210,7 +210,6 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (3000, 3000))
 kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(1200)]
 from pathlib import Path
 from classroom.grader.judge import grade
-from classroom.grader.report import as_json, rendered
 from classroom.grader.sandbox import best_protection
 print(grade(Path({str(right)!r}), Path({str(TOY)!r}), best_protection()).score)
 """

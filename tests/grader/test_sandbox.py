@@ -21,7 +21,6 @@ from classroom.grader.judge import grade
 from classroom.grader.report import as_json
 from classroom.grader.sandbox import (
     CLAIMS,
-    NAMESPACES,
     ROOT,
     Limits,
     Protection,
@@ -29,10 +28,9 @@ from classroom.grader.sandbox import (
     answers,
     best_protection,
     tried,
-    without,
 )
 from tests.grader import holes
-from tests.grader.here import TOY
+from tests.grader.here import TOY, without
 from tests.grader.holes import CALL, HOLES
 
 LIMITS = Limits(disk=8 << 20, files=300)
@@ -168,7 +166,8 @@ def test_a_ticket_of_the_grader_is_not_found(setting, tmp_path):
 from pathlib import Path
 from dataclasses import replace
 from classroom.grader.judge import grade
-from classroom.grader.sandbox import best_protection, without
+from classroom.grader.sandbox import best_protection
+from tests.grader.here import without
 {CALL}
 call(250, 219, 1, None)  # keyctl(KEYCTL_JOIN_SESSION_KEYRING)
 call(248, 217, b"user", b"ticket", b"secret", ctypes.c_size_t(6), -3)
@@ -278,32 +277,6 @@ raise RuntimeError(f"{os.listdir('/tmp')} {seen} {'shadow' in os.listdir('/etc')
     assert "tinyframe-grade-" in found
     there_is_none = dict.fromkeys(("/home", "/run", "/var", "/dev/shm", "/mnt", "/srv"))
     assert f"{there_is_none} False" in found
-
-
-def test_mounts_are_closed_one_by_one_where_the_kernel_cannot_do_it_at_once(tmp_path):
-    """In namespaces: a folder with another file system below it, and a space in its name."""
-    code = f"""
-import os, sys
-sys.path.insert(0, {str(ROOT)!r})
-from classroom.grader.mounts import *
-top = {str(tmp_path)!r} + "/a b"
-os.mkdir(top)
-mount("none", "/", flags=MS_REC | MS_PRIVATE)
-mount("tmpfs", top, "tmpfs", MS_NOEXEC)
-os.mkdir(top + "/below")
-mount("tmpfs", top + "/below", "tmpfs")
-open(top + "/below/file", "w").close()
-read_only_one_by_one(top, MS_NOSUID | MS_NODEV)
-for path in (top, top + "/below"):
-    try:
-        open(path + "/file", "w").close()
-        print("written")
-    except OSError as error:
-        print(error.strerror)
-print(sorted(set(mounted_below(top)[0][1]) & {{"ro", "noexec"}}))
-"""
-    done = subprocess.run([*NAMESPACES, sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines() == ["Read-only file system"] * 2 + ["['noexec', 'ro']"], done
 
 
 def test_a_repository_inside_of_what_is_readable_is_covered(tmp_path):

@@ -337,6 +337,7 @@ def different_case(ask):
     "three or four steps, and steps that give new numbers every time",
     "Loop over the steps twice, the second time with a realize() in the loop; reset the counters "
     "before each; compare the two results for 'equal'.",
+    trusts="the seconds",
 )
 def _(ask):
     cases = [*random_cases(ask, 3, 4), different_case(ask)]
@@ -548,6 +549,7 @@ def _(ask):
     6,
     "longer steps",
     "Some steps give new numbers at every call, so compare the two results to find 'equal'.",
+    trusts="the seconds",
 )
 def _(ask):
     cases = [*random_cases(ask, 4, 5), different_case(ask)]
