@@ -32,7 +32,7 @@ from typing import Any
 
 from classroom.learner import start_page
 from classroom.learner.merge import as_bytes, merge, said
-from classroom.learner.record import COPY
+from classroom.learner.record import COPY, FILE, forget
 
 ROOMS = ("course", "projects", "mini")
 LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
@@ -277,7 +277,11 @@ class Copy:
             kept = f"; your version is beside it, {copy}"
         put(new, mine)
         self._remember(name, new)
-        return f"{name} is as the course gave it{kept}"
+        over = ""
+        if done := start_page.recorded(self.folder, name, new):
+            forget(done, self.folder / FILE)
+            over = f" (with {len(done)} of its exercises open again)"
+        return f"{name} is as the course gave it{over}{kept}"
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

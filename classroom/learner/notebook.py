@@ -80,13 +80,13 @@ def reset(what: str | int) -> None:
     if record.place() is None:
         show.message("note", "", NOWHERE)
         return
-    forgotten, trouble = record.forget(chosen)
+    forgotten, trouble = record.forget(e.name for e in chosen)
     if trouble:
         show.message("note", "", trouble)
     elif not forgotten:
         show.message("note", "", f"Nothing was recorded for {name}.")
     else:
-        numbers = ", ".join(e.number for e in forgotten)
+        numbers = ", ".join(e.number for e in chosen if e.name in forgotten)
         words = f"Forgotten: {numbers}. What you wrote in the notebook is still there."
         show.message("note", "", words)
 

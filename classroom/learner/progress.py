@@ -7,6 +7,8 @@ from pathlib import Path
 
 from classroom.exercises import exercises, parts
 from classroom.learner import record
+from classroom.puzzlebook.judge import exercise_of
+from classroom.puzzlebook.table import PUZZLES
 
 NOWHERE = (
     "Progress is kept in my_course/, your own copy of the course, which python3 start.py makes. "
@@ -19,10 +21,13 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
     """A row for each part (or that one) under HEADINGS, and what there is to say beside."""
     noted, said = record.read(file) if file else ({}, NOWHERE)
     found: list[tuple[str, ...]] = []
-    for part, title in parts().items():
-        if only not in (None, part):
+    titles: dict[str, str] = {str(part): title for part, title in parts().items()}
+    of = {str(part): exercises(part) for part in parts()}
+    titles["3b"], of["3b"] = "Twenty one-liners", tuple(map(exercise_of, PUZZLES))
+    for part in sorted(titles, key=lambda part: (int(part.rstrip("b")), part)):
+        if only is not None and part.rstrip("b") != str(only):
             continue
-        all_of_it = [(e, noted.get(e.name, {})) for e in exercises(part)]
+        all_of_it = [(e, noted.get(e.name, {})) for e in of[part]]
         still = [e.number for e, entry in all_of_it if not record.is_done(e, entry)]
         done = len(all_of_it) - len(still)
         guesses = [entry["first"] for e, entry in all_of_it if e.shown_by and "first" in entry]
@@ -30,7 +35,7 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
         first = f"{sum(guesses)}/{len(guesses)}" if guesses else "-"
         next_one = (still or ["-"])[0]
         found.append(
-            (str(part), title, f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-"))
+            (part, titles[part], f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-"))
         )
     return found, said
 

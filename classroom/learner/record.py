@@ -90,15 +90,16 @@ def hints_seen(exercise: Exercise) -> int:
     return read(file)[0].get(exercise.name, {}).get("hints", 0) if file else 0
 
 
-def forget(exercises: Iterable[Exercise]) -> tuple[list[Exercise], str]:
-    """Forget these, and nothing else. Returns those that anything was known about, and trouble."""
-    forgotten: list[Exercise] = []
+def forget(names: Iterable[str], file: Path | None = None) -> tuple[list[str], str]:
+    """Forget what is kept under these names, in this file or that of the working directory.
+    Returns those that anything was known about, and trouble."""
+    forgotten: list[str] = []
 
     def edit(record: Record) -> str:
-        forgotten.extend(e for e in exercises if record.pop(e.name, None) is not None)
+        forgotten.extend(name for name in names if record.pop(name, None) is not None)
         return ""
 
-    trouble = _change(edit)
+    trouble = _change(edit, file)
     return forgotten, trouble
 
 
@@ -107,10 +108,10 @@ def is_done(exercise: Exercise, entry: Entry) -> bool:
     return entry.get("done", False) or (bool(exercise.shown_by) and "first" in entry)
 
 
-def _change(edit: Callable[[Record], str]) -> str:
+def _change(edit: Callable[[Record], str], file: Path | None = None) -> str:
     """Edit the record and write it; returns what `edit` has to say, and trouble if there is any.
     Outside a learner's copy nothing is kept."""
-    file = place()
+    file = file or place()
     if file is None:
         return ""
     from classroom.learner import start_page  # which reads this

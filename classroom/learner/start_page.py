@@ -23,6 +23,7 @@ from classroom.learner.record import FILE, Record, is_done, parse
 PAGE = "START.md"
 PARTS = 11
 ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
+PUZZLE = re.compile(r'^puzzle\("(\w+)"', re.MULTILINE)
 
 HEAD = """\
 # tinyframe
@@ -153,31 +154,52 @@ def _parts(folder: Path) -> list[Part]:
     found = []
     for path in sorted((_given(folder) / "course").glob("[0-9][0-9]*.ipynb")):
         with suppress(ValueError, LookupError, TypeError, AttributeError):
-            cells = json.loads(path.read_text())["cells"]
             name = path.relative_to(_given(folder))
-            found.append(_part(name, ["".join(cell["source"]) for cell in cells]))
+            found.append(_part(name, _sources(path.read_bytes())))
     return found
 
 
 def _part(name: Path, sources: list[str]) -> Part:
     title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
     minutes = re.search(r"About (\d+) minutes(?:, and (?:then )?(\d+) more)?", sources[0])
-    exercises = []
-    for number in dict.fromkeys(ASKED.findall("\n".join(sources))):
-        with suppress(LookupError):  # a notebook from before an update
-            exercises.append(find(number))
     return Part(
         name,
         title[1].strip() if title else name.stem,
         sum(int(given or 0) for given in minutes.groups()) if minutes else 0,
-        tuple(exercises),
+        tuple(_exercises(sources)),
     )
 
 
+def _sources(notebook: bytes) -> list[str]:
+    return ["".join(cell["source"]) for cell in json.loads(notebook)["cells"]]
+
+
+def _exercises(sources: list[str]) -> Iterator[Exercise]:
+    """The exercises and puzzles of a notebook, in order."""
+    text = "\n".join(sources)
+    puzzles = dict.fromkeys(PUZZLE.findall(text))
+    for number in dict.fromkeys(ASKED.findall(text)):
+        with suppress(LookupError):  # a notebook from before an update
+            yield find(number)
+    if puzzles:
+        from classroom.puzzlebook.judge import exercise_of
+        from classroom.puzzlebook.table import BY_NAME
+
+        yield from (exercise_of(BY_NAME[name]) for name in puzzles if name in BY_NAME)
+
+
+def recorded(folder: Path, name: Path, content: bytes) -> list[str]:
+    """Under which names progress in this file of the copy is kept, if there is any (record.py)."""
+    names = [name.stem.replace("part", "mini-")] if name.parts[0] == "mini" else []
+    with suppress(ValueError, LookupError, TypeError, AttributeError):
+        names += [exercise.name for exercise in _exercises(_sources(content))]
+    return [each for each in names if each in _record(folder)]
+
+
 def _next(parts: list[Part], record: Record) -> str:
-    """Where to go on."""
+    """Where to go on. Nobody is sent back to a puzzle."""
     for part in parts:
-        if to_do := part.to_do(record):
+        if to_do := [e for e in part.to_do(record) if "." in e.number]:
             link = f"[{part.title}]({part.path.as_posix()})"
             if part is parts[0] and len(to_do) == len(part.exercises):
                 return f"Start here: {link}"

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from classroom.exercises import find
 from classroom.learner import copy, start_page
 from classroom.learner.copy import Copy, NotFound, kernel_metadata
 
@@ -384,6 +385,24 @@ def test_reset_finds_files_by_number_name_or_path_and_keeps_the_learners(
     kept = {Path(n).with_suffix(f".mine{Path(n).suffix}").as_posix(): n for n in names}
     assert visible(learner) == before | {place: f"my work on {n}" for place, n in kept.items()}
     assert all(Path(place).name in said for place in kept)
+
+
+def test_reset_opens_the_exercises_of_that_file_again(root, learner):
+    write(root / "course" / "03_arrays.ipynb", notebook('check("1.7", 1)', 'puzzle("eye", eye)'))
+    update(root)
+    names = find("1.7").name, find("1.9").name, "mini-3"
+    entries = {name: {"done": True} for name in names}
+    entries["puzzle-eye"] = {"done": True, "ops": 3}
+    write(learner / ".progress.json", json.dumps({"exercises": entries}))
+    write(learner / "course" / "03_arrays.ipynb", "mine")
+    (said,) = Copy(root).reset(["03"])
+    assert "(with 2 of its exercises open again); your version is beside it" in said
+    left = json.loads((learner / ".progress.json").read_text())["exercises"]
+    assert left.keys() >= {find("1.9").name, "mini-3"} and find("1.7").name not in left
+    write(learner / "mini" / "part3.py", "mine")
+    Copy(root).reset(["mini", "3"])
+    left = json.loads((learner / ".progress.json").read_text())["exercises"]
+    assert "mini-3" not in left and find("1.9").name in left
 
 
 def test_reset_again_and_again_keeps_every_version(root, learner):
