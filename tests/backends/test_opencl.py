@@ -118,11 +118,28 @@ def test_the_same_by_a_language_that_only_moves_vectors(most_bytes, monkeypatch)
     np.testing.assert_array_equal(a.max(1).numpy(), x.max(1))
 
 
-def test_sixteen_lanes_that_lie_apart_are_stored_one_by_one():
+def test_lanes_that_lie_apart_are_stored_one_by_one():
+    lanes = Device["CL"].renderer.target.most_lanes
     x = numbers(8, 16)
-    t, opts = Tensor(x).realize().T.contiguous(), [Opt(OptOps.VECTOR, 0, 16)]
-    assert ".sa;" in source_of(t, opts, "CL")  # its lane 10
+    t, opts = Tensor(x).realize().T.contiguous(), [Opt(OptOps.VECTOR, 0, lanes)]
+    assert f".s{lanes - 1:x};" in source_of(t, opts, "CL")  # the last one: .sf of 16
     np.testing.assert_array_equal(run_with(t, opts, "CL"), x.T)
+
+
+@pytest.mark.parametrize(
+    ("compiled_for", "has", "most"),
+    [("skylake-avx512", 16, 16), ("znver3", 8, 16), ("znver3", 16, 4), ("znver4", 16, 16)],
+)
+def test_no_vector_is_larger_than_what_the_driver_compiles_for(compiled_for, has, most):
+    """PoCL 3.0 takes a Zen 4 for a Zen 3, which has no AVX-512."""
+    device = SimpleNamespace(
+        extensions="", global_mem_cache_size=1 << 20, local_mem_size=1 << 16,
+        max_work_group_size=4096, max_compute_units=2, native_vector_width_float=has,
+        version=f"OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-{compiled_for}",
+    )  # fmt: skip
+    target = opencl.language(device, has_blocks=False).target
+    assert target.most_lanes == most
+    assert target.vector_bytes == 4 * min(has, most)
 
 
 # ---- memory, copies, launches --------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,10 @@ from tinyframe.settings import variable
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
 POCL = "Portable Computing Language"
+# The processor that PoCL's LLVM compiles for, at the end of its version. It takes a newer one of
+# AMD's for the newest it knows; what it links still has AVX-512 where the processor does, and a
+# vector of 64 bytes is passed in one way and read in another: kernels get lost, or values.
+NO_AVX512 = re.compile(r"-znver[123]\b")
 ADVICE = (
     "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux for x86-64 a driver for the "
     "processor; elsewhere your system has to have one (Debian, Ubuntu: apt install pocl-opencl-icd)"
@@ -327,8 +332,11 @@ def language(device: Any, has_blocks: bool | None = None) -> OpenCLLanguage:
     )  # fmt: skip
     if not has_blocks:
         lanes = max(device.native_vector_width_float, 4)
+        most = target.most_lanes
+        if lanes > 8 and NO_AVX512.search(device.version):
+            lanes = most = 4  # of any type, 32 bytes at most
         target = replace(
             target, vector_bytes=4 * lanes, vector_registers=32 if lanes == 16 else 16,
-            threads=device.max_compute_units, block_threads=0, grid=(), warp=0,
+            most_lanes=most, threads=device.max_compute_units, block_threads=0, grid=(), warp=0,
         )  # fmt: skip
     return OpenCLLanguage(target, "cl_khr_fp16" in names, "cl_khr_fp64" in names)
