@@ -71,12 +71,14 @@ def _does_nothing(function: Callable[..., Any]) -> bool:
     return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
 
 
-def written_without(answer: Any, names: set[str]) -> None:
+def written_without(
+    answer: Any, names: set[str], why: str = "which is what you are asked to build"
+) -> None:
     """Wrong where the learner's function calls one of these, or uses the operator `@`."""
     code = getattr(answer, "__code__", None)
     used = names.intersection(_words(code)) if code else set()
     if used:
-        raise Wrong(f"Your function uses `{min(used)}`, which is what you are asked to build.")
+        raise Wrong(f"Your function uses `{min(used)}`, {why}.")
 
 
 def _words(code: CodeType) -> Iterator[str]:

@@ -225,12 +225,14 @@ def of_numbers(got: float, expected: float, unit: str = "") -> str:
 
 
 def _whole_factor(one: float, other: float) -> int:
-    """By which whole factor one is larger than the other, whichever it is; 0 where it is not."""
+    """By which whole factor one is larger than the other, whichever it is; 0 where it is none that
+    says anything: up to 10, or a power of 2 or 10."""
     smaller, larger = sorted((abs(one), abs(other)))
     if not smaller or one * other < 0:
         return 0
     factor = round(larger / smaller)
-    return factor if math.isclose(larger / smaller, factor, rel_tol=1e-6) else 0
+    says = factor <= 10 or factor & (factor - 1) == 0 or set(str(factor)[1:]) == {"0"}
+    return factor if says and math.isclose(larger / smaller, factor, rel_tol=1e-6) else 0
 
 
 def _times(factor: int, way: str) -> str:

@@ -19,6 +19,7 @@ from classroom.ask import (
     same_values,
     small_tensor,
     wants,
+    written_without,
 )
 from classroom.exercise import Wrong
 from tinyframe import GlobalCounters, Tensor
@@ -193,6 +194,7 @@ def one_less(answer: Any) -> str:
 
 def any_number(answer: Any) -> str:
     """answer(a, n): an expression of a square a that becomes n kernels by itself."""
+    written_without(answer, {"@", "matmul", "dot"}, "and products are ruled out here")
     (size,) = fresh_sizes(1)
     for n in (1, 2, 3, random.randint(4, 7)):
         case = f"n = {n}" if n <= 3 else "a larger n"

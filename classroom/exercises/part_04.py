@@ -245,11 +245,11 @@ KERNELS_AND_MEMORY = (
         any_number,
         (
             "Find a step that always adds one kernel to what's there.",
-            "In the table of divisions, which column grows by one each time? Or think of number 5 "
-            "of the five expressions.",
+            "In the table of divisions, which column grows by one each time, and why?",
         ),
-        because="Each product needs every element of the previous product many times, so the "
-        "previous product is stored. One more product is one more kernel.",
+        because="The sum of a column needs every row of what came before, and the next sum, of a "
+        "row, needs every column. No loop over rows (or columns) can do both, so each division is "
+        "cut off from the one before.",
     ),
 )
 

@@ -109,12 +109,9 @@ def forgotten(mini: Any) -> None:
     if last() is not None:
         is_weak = isinstance(mini.UOp.table, weakref.WeakValueDictionary)
         raise Wrong(
-            "Nobody uses this node any more, but something keeps it alive. "
-            + (
-                "`UOp.table` doesn't. Is there a second table?"
-                if is_weak
-                else "`UOp.table` does: as a `WeakValueDictionary` it would let go."
-            ),
+            "Nobody uses this node any more, but something keeps it alive: "
+            + ("not the table, but a second place that holds it." if is_weak else "`UOp.table`.")
+            + ("" if is_weak else " A `WeakValueDictionary` would let go."),
             "UOp(Ops.CONST, (), 1234.5), then `del`",
         )
 

@@ -345,7 +345,8 @@ def made_of(mini: Any, tensor: Any, more: tuple[str, ...], said: str) -> None:
     allowed = {"BUFFER", "CONST", *more, *(op.name for op in mini.MOVED_SHAPE)}
     extra = sorted({node.op.name for node in tensor.uop.toposort()} - allowed)
     if extra:
-        raise Wrong(f"You don't need {' or '.join(extra)} for this.", said)
+        enough = " and ".join(["Movement", *filter(None, [", ".join(more)])])
+        raise Wrong(f"Its graph has {' and '.join(extra)} in it. {enough} will do.", said)
 
 
 @checks("__matmul__", "(2, 3) @ (3, 4), from movement, one MUL and one sum", needs=NEEDED)

@@ -38,7 +38,7 @@ MISTAKES = [
             node = cls.table[key] = object.__new__(cls)
             node.op, node.src, node.arg = op, src, arg
         return node
-        """, "`UOp.table` does: as a `WeakValueDictionary` it would let go."),
+        """, "keeps it alive: `UOp.table`. A `WeakValueDictionary` would let go."),
     ("UOp.__new__", """
         if not hasattr(cls, "mine"):
             cls.mine = {}
