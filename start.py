@@ -28,6 +28,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 # Before any newer syntax runs: every Python from 3.7 on parses this file, and so gets to say this.
@@ -172,11 +174,15 @@ def run_pip(*arguments: str) -> str | None:
     command = [PYTHON, "-m", "pip", *arguments]
     pipe, both, live = subprocess.PIPE, subprocess.STDOUT, sys.stdout.isatty()
     pip = subprocess.Popen(command, stdout=pipe, stderr=both, text=True, env=child_environment())
-    printed = []
-    for line in pip.stdout or ():
-        printed.append(line.rstrip())
-        if live:
-            print(f"\r\033[K{line.strip()[: shutil.get_terminal_size().columns - 1]}", end="")
+    printed: list[str] = []
+    reader = threading.Thread(target=lambda: printed.extend(map(str.rstrip, pip.stdout or ())))
+    reader.start()
+    began = time.monotonic()
+    while reader.is_alive():
+        reader.join(1)
+        if live:  # pip is silent for a minute while it unpacks; the seconds are not
+            line = f"{time.monotonic() - began:4.0f} s  {(printed or [''])[-1].strip()}"
+            print(f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
     if live:
         print("\r\033[K", end="", flush=True)
     return "\n".join(printed) if pip.wait() != 0 else None

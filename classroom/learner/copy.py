@@ -37,6 +37,10 @@ from classroom.learner.record import COPY, FILE, forget
 ROOMS = ("course", "projects", "mini")
 LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
 UNFINISHED = (".unfinished", ".pending")
+UP_TO_DATE = (
+    "Your copy has everything that this folder has. If the course has changed since you got it, "
+    "run git pull here (or download it again), and then this once more."
+)
 FOR_AUTHORS = ("course/README.md",)
 RELOAD = "If JupyterLab still shows an older version: File, Reload Notebook from Disk."
 
@@ -170,7 +174,7 @@ class Copy:
             (self.folder / ".originals.json").unlink(missing_ok=True)
         done += [change for change in changes if change]
         if not done:
-            return ["You have the latest version of everything."]
+            return [UP_TO_DATE]
         if backups.exists():
             where = backups.relative_to(self.root)
             done += [f"Each changed file, as it was before, is in {where}/.", RELOAD]

@@ -151,7 +151,7 @@ def test_update_brings_what_is_new_or_changed(root, learner):
     assert mine["course/data/table.csv"] == "1,2"
     assert mine[".progress.json"] == "my progress"
     assert "course/06_new.ipynb: new" in said and f"{LAZY}: updated" in said
-    assert update(root) == "You have the latest version of everything."
+    assert update(root) == copy.UP_TO_DATE
 
 
 def test_a_corrected_sentence_reaches_a_learner_who_has_answered_and_answers_stay(root, learner):
@@ -193,7 +193,7 @@ def test_where_both_changed_a_cell_both_versions_are_there(root, learner):
     one, mine, note, new = sources(visible(learner)[LAZY])
     assert (one, mine, new) == ("import os", "y = 4", "z = ...")
     assert "Two versions" in note and "1 cell in two versions" in said
-    assert update(root) == "You have the latest version of everything."
+    assert update(root) == copy.UP_TO_DATE
 
 
 def test_where_both_changed_a_line_of_a_script_the_new_one_is_put_beside_it(root, learner):
@@ -250,7 +250,7 @@ def test_a_file_that_the_course_drops_goes_only_if_nobody_worked_in_it(root, lea
     assert "course/05b_movement.ipynb" not in mine
     assert list((learner / "backups").rglob("05b_movement.ipynb"))
     assert "no longer in the course; yours stays" in said
-    assert update(root) == "You have the latest version of everything."
+    assert update(root) == copy.UP_TO_DATE
 
 
 # ---- copies made before originals were kept ------------------------------------------------------
