@@ -24,6 +24,7 @@ PAGE = "START.md"
 PARTS = 11
 ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
 PUZZLE = re.compile(r'^puzzle\("(\w+)"', re.MULTILINE)
+HOURS = ("one", "two", "three", "four", "five", "six")  # as docstrings of projects say them
 
 HEAD = """\
 # tinyframe
@@ -125,13 +126,13 @@ def write(folder: Path) -> None:
 
 def page_text(folder: Path) -> str:
     record, parts = _record(folder), _parts(folder)
-    rows, beside = _map(parts, record), _beside(folder)
-    blocks = [HEAD.format(next=_next(parts, record), parts=rows, beside=beside)]
     stages, projects = list(_stages(folder, record)), list(_projects(folder))
+    rows = _map(parts, record, sum(hours for *_, hours in projects))
+    blocks = [HEAD.format(next=_next(parts, record), parts=rows, beside=_beside(folder))]
     if stages:
         blocks.append(MINI.format(stages="\n".join(stages)))
     if projects:
-        rows = "\n".join(row for row, _ in projects)
+        rows = "\n".join(row for row, *_ in projects)
         blocks.append(PROJECTS.format(projects=rows, example=projects[0][1]))
     return "".join([*blocks, FOOT])
 
@@ -207,13 +208,16 @@ def _next(parts: list[Part], record: Record) -> str:
     return "You have done every exercise that there is so far."
 
 
-def _map(parts: list[Part], record: Record) -> str:
+def _map(parts: list[Part], record: Record, for_projects: int) -> str:
     rows = []
     for number in range(1, PARTS + 1):
         here = [part for part in parts if part.number == number]
         rows += [_row(part, record) for part in here] or [f"| {number} | | *being written* |"]
     hours = sum(part.minutes for part in parts) / 60
-    return "\n".join([*_joined(rows), f"| *all of these* | {hours:.0f} hours | |"])
+    total = [f"| *all of these* | {hours:.0f} hours | |"]
+    if for_projects:
+        total.append(f"| *with the projects below* | {hours + for_projects:.0f} hours | |")
+    return "\n".join([*_joined(rows), *total])
 
 
 def _row(part: Part, record: Record) -> str:
@@ -250,14 +254,15 @@ def _beside(folder: Path) -> str:
     return " ".join(text for name, text in texts.items() if (folder / name).is_file())
 
 
-def _projects(folder: Path) -> Iterator[tuple[str, str]]:
-    """A row for each project, and its path."""
+def _projects(folder: Path) -> Iterator[tuple[str, str, int]]:
+    """A row for each project, its path, and how many hours it says it takes."""
     for path in sorted((_given(folder) / "projects").glob("[0-9][0-9]_*.py")):
         about = _docstring(path)
         needs = re.search(r"You need\s+(.+?)\.(?:\s|$)", about, re.DOTALL)
         title = about.removeprefix("Project ").split(".")[0].replace(":", ".", 1) or path.stem
         name = path.relative_to(_given(folder)).as_posix()
-        yield f"| [{title}]({name}) | {' '.join(needs[1].split()) if needs else ''} |", name
+        hours = next((n for n, word in enumerate(HOURS, 1) if f"{word} hour" in about), 0)
+        yield f"| [{title}]({name}) | {' '.join(needs[1].split()) if needs else ''} |", name, hours
 
 
 def _stages(folder: Path, record: Record) -> Iterator[str]:

@@ -101,6 +101,16 @@ def test_when_everything_is_done_the_page_says_so(copy):
     assert found and all(done == total for done, total in found)
 
 
+def test_the_hours_of_projects_are_added(copy):
+    text = start_page.page_text(copy)
+    of_parts, of_all = re.findall(r"\| \*.*\* \| (\d+) hours \|", text)
+    said = re.findall(r"about (three|four) hours", " ".join(
+        path.read_text() for path in (copy / "projects").glob("0*.py")
+    ))  # fmt: skip
+    hours = sum({"three": 3, "four": 4}[word] for word in said)
+    assert hours >= 14 and int(of_all) - int(of_parts) == hours
+
+
 def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
     text = start_page.page_text(copy)
     for path in (copy / "projects").glob("[0-9]*.py"):
