@@ -123,14 +123,17 @@ def choose(last: Stage, upto: str = "") -> list[Choice]:
 
 def use(last: Stage, upto: str = "") -> tuple[list[Choice], bool]:
     """Make `mini` importable up to a stage, or a function of it. Returns the choices, and whether
-    they came too late: modules that are loaded stay as they are."""
+    modules were there that are not of these files, or not of them as they are now: then all are
+    forgotten, and the next import reads them."""
     choices = choose(last, upto)
     paths = {choice.stage.module: choice.path for choice in choices}
-    too_late = _finder.would_change(paths)
-    if not too_late:
-        install(paths)
-        importlib.import_module(PACKAGE).__dict__["join"] = _join  # `mini.join()` in a notebook
-    return choices, too_late
+    if has_changed := _finder.would_change(paths):
+        for name in [name for name in sys.modules if name == PACKAGE or _is_of_package(name)]:
+            del sys.modules[name]
+        _finder.loaded.clear()
+    install(paths)
+    importlib.import_module(PACKAGE).__dict__["join"] = _join  # `mini.join()` in a notebook
+    return choices, has_changed
 
 
 def _join() -> Path:

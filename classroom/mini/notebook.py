@@ -33,12 +33,12 @@ def use_mini(stage: int | str, upto: str = "") -> None:
     """
     if (found := _find(stage)) is None:
         return
-    choices, too_late = loader.use(found, upto)
+    choices, has_changed = loader.use(found, upto)
     show.both("\n".join(map(str, choices)).replace("`", ""), "")
-    if too_late:
-        show.message("note", "", "A file of mini has changed since it was imported here, and the "
-                     "old one is still in use. Restart the kernel (menu Kernel, Restart Kernel) "
-                     "and run the notebook from the top.")  # fmt: skip
+    if has_changed:
+        show.message("note", "", "A file of mini has changed, so your next import reads it anew. "
+                     "Names that you imported before are still the old ones: run those cells "
+                     "again.")  # fmt: skip
 
 
 def show_verdict(stage: Stage, verdict: Verdict, note: str = "") -> None:
