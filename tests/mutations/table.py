@@ -221,7 +221,7 @@ MUTATIONS = [
         "{name}.s{n:x};",
         "{name}.s{n};",
         "OpenCL's lane 10 is .sa",
-        ("tests/backends/test_opencl.py::test_sixteen_lanes_that_lie_apart_are_stored_one_by_one",),
+        ("tests/backends/test_opencl.py::test_lanes_that_lie_apart_are_stored_one_by_one",),
     ),
     Mutation(
         "cuda-bits-converted",
