@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,12 @@ class Prediction:
         return self.compute()
 
     def __call__(self, guess: Any) -> str:
+        if isinstance(guess, range) or hasattr(guess, "__next__"):
+            guess = [*islice(guess, LONGEST)]
         if self.options and self._chosen(guess) not in self.options:
             offered = ", ".join(f'`"{word}"`' for word in self.options)
             raise Open(
-                f"Choose one of {offered}. You gave `{_shown(guess)}`. "
-                "Nothing was recorded."
+                f"Choose one of {offered}. You gave `{_shown(guess)}`. Nothing was recorded."
             )
         if (read := understood(guess, self.value)) != self.value:
             raise Wrong(f"you guessed {_shown(_as_typed(guess, read))}")
@@ -164,8 +166,9 @@ def _whole(given: Any) -> int | None:
 def _truth(given: Any) -> bool | None:
     if isinstance(given, (bool, np.bool_)):
         return bool(given)
-    words = {"true": True, "yes": True, "false": False, "no": False}
-    return words.get(given.strip().lower()) if isinstance(given, str) else None
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    known = isinstance(given, (str, int, np.integer))
+    return words.get(str(given).strip().lower()) if known else None
 
 
 def _word(given: Any) -> str | None:
