@@ -56,6 +56,8 @@ GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5
              "cuda": 0.4, "webgpu": 0.1}  # fmt: skip
 # What `start.py test` may be asked to test as well, and the extras that this takes.
 TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda"}}
+FEW = 10  # tests that failed side by side get a second try alone; if more did, something broke
+FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"  # pytest keeps their names here
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
@@ -352,14 +354,56 @@ def test(options: list[str]) -> None:
         say(f"not compiling CUDA kernels with NVIDIA's compiler; {how}")
     if not (IS_ARM64 or all(map(shutil.which, EMULATED_ARM64))):
         say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
+    if not options:
+        FAILED.unlink(missing_ok=True)  # those of an earlier run
     failed = []
     for check in checks:
-        say(" ".join(check))
-        command = [PYTHON, "-m", *check]
-        if subprocess.run(command, cwd=ROOT, env=child_environment(**apart)).returncode != 0:
+        status = run_check(check, apart)
+        if status == 1 and check is pytest and not options:
+            status = run_failed_alone(pytest, apart)
+        if status != 0:
             failed.append(check[0])
     if failed:
         stop(f"failed: {', '.join(failed)}")
+
+
+def run_check(check: list[str], environment: dict[str, str]) -> int:
+    say(" ".join(check))
+    command = [PYTHON, "-m", *check]
+    return subprocess.run(command, cwd=ROOT, env=child_environment(**environment)).returncode
+
+
+def run_failed_alone(pytest: list[str], environment: dict[str, str]) -> int:
+    """Run the tests that failed side by side once more, one after another, if they are few.
+
+    On a busy machine, a test that waits for something may wait too long. One that passes alone does
+    not fail the run, and is named at its end: it leans on timing, and that is a bug to mend.
+    """
+    before = failed_tests()
+    if not 0 < len(before) <= FEW:
+        return 1
+    # The cells of a notebook need those above them, so a notebook runs as a whole.
+    again = dict.fromkeys(name.split("::")[0] if ".ipynb" in name else name for name in before)
+    options = pytest[pytest.index("--nbval") :]
+    options = [option for option in options if not (ROOT / option).is_dir()]
+    say(f"{len(before)} failed; once more, alone:")
+    status = run_check(["pytest", "-n", "0", *options, *again], environment)
+    after = failed_tests()
+    passed = [name for name in before if name not in after]
+    if passed and status in (0, 1):
+        rule = "!" * 30
+        print(f"\n{rule} passed only when run alone {rule}\n", flush=True)
+        print(*(f"    {name}" for name in passed), sep="\n")
+        print("\nEach of these is a bug to mend: CONTRIBUTING.md says how.\n", flush=True)
+    return status
+
+
+def failed_tests() -> list[str]:
+    """The names of the tests that failed last."""
+    try:
+        return sorted(json.loads(FAILED.read_text()))
+    except (OSError, ValueError):
+        return []
 
 
 def doctor(options: list[str]) -> None:

@@ -8,6 +8,7 @@ import fcntl
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -501,6 +502,91 @@ def test_a_failing_check_fails_the_run_and_hides_no_other(start, checks, failing
     with pytest.raises(SystemExit, match=f"failed: {failing}$"):
         start.main(["test"])
     assert len(checks.commands) == 3
+
+
+@pytest.fixture
+def suite(start, checks, monkeypatch):
+    """Real runs of pytest, of tests that are written into tests/ and course/ of that clone: one
+    worker process, with ruff and mypy left out."""
+    monkeypatch.undo()
+    folder = start.ROOT
+    write_program(
+        Path(start.PYTHON),
+        f"""
+if [ "$2" = pytest ]; then
+    case " $* " in *" -n 0 "*) ;; *) shift 4; set -- -m pytest -n 1 "$@" ;; esac
+    cd {folder} && exec {shlex.quote(sys.executable)} "$@" -q -p no:randomly
+fi
+exit 0""",
+    )
+    monkeypatch.setattr(start, "set_up", lambda extras: None)
+    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    for file in (folder / "course").iterdir():
+        file.unlink()
+    (folder / "tests" / "nbval_sanitize.cfg").write_text("")
+    return folder
+
+
+# fails the first time, as if something had been too slow for it
+SLOW = """from pathlib import Path
+
+
+def test_good():
+    pass
+
+
+def test_slow():
+    there = Path("tried").exists()
+    Path("tried").touch()
+    assert there
+"""
+BAD = """
+
+def test_bad():
+    assert False
+"""
+HEADING = "!! passed only when run alone !!"
+
+
+def test_a_test_that_passes_when_run_alone_is_named_and_fails_nothing(start, suite, capfd):
+    (suite / "tests" / "test_busy.py").write_text(SLOW)
+    start.main(["test"])
+    listed = capfd.readouterr().out.partition(HEADING)[2]
+    assert "tests/test_busy.py::test_slow" in listed and "test_good" not in listed
+
+
+def test_a_test_that_fails_twice_fails_the_run(start, suite, capfd):
+    (suite / "tests" / "test_busy.py").write_text(SLOW + BAD)
+    with pytest.raises(SystemExit, match="failed: pytest$"):
+        start.main(["test"])
+    listed = capfd.readouterr().out.partition(HEADING)[2]
+    assert "test_slow" in listed and "test_bad" not in listed
+
+
+def test_of_a_notebook_all_cells_run_again(start, suite, capfd):
+    cells = ["from pathlib import Path", "there = Path('tried').exists()",
+             "Path('tried').touch()\nassert there"]  # fmt: skip
+    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = {"cells": [{**empty, "source": source} for source in cells], "metadata": {},
+                "nbformat": 4, "nbformat_minor": 4}  # fmt: skip
+    (suite / "course" / "01_first.ipynb").write_text(json.dumps(notebook))
+    start.main(["test"])
+    assert "01_first.ipynb::Cell 2" in capfd.readouterr().out.partition(HEADING)[2]
+
+
+def test_many_failing_tests_are_not_run_again(start, suite, capfd):
+    tests = [BAD.replace("bad", f"bad_{number}") for number in range(start.FEW + 1)]
+    (suite / "tests" / "test_busy.py").write_text("".join(tests))
+    with pytest.raises(SystemExit, match="failed: pytest$"):
+        start.main(["test"])
+    assert "once more, alone" not in capfd.readouterr().out
+
+
+def test_tests_that_were_chosen_by_hand_run_once(start, suite, capfd):
+    (suite / "tests" / "test_busy.py").write_text(BAD)
+    with pytest.raises(SystemExit, match="failed: pytest$"):
+        start.main(["test", "tests/test_busy.py"])
+    assert "once more, alone" not in capfd.readouterr().out
 
 
 def test_pytorch_is_installed_only_when_asked_for_by_option_or_variable(start, checks, monkeypatch):
