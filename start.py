@@ -4,7 +4,8 @@
 python3 start.py                set everything up, then open JupyterLab on your copy of the course
 python3 start.py --no-open      set everything up, and leave it at that
 python3 start.py lab OPTIONS    open JupyterLab with options of its own (--port 9999, --no-browser)
-python3 start.py update         bring what is new or corrected into my_course/; your work stays
+python3 start.py update         fetch what is new or corrected (git pull), and bring it into
+                                my_course/; your work stays
 python3 start.py reset 04       start part 4 over (or project 1, mini 3, or any file by name); your
                                 version stays beside it as NAME.mine.ipynb
 python3 start.py doctor         show what works on this machine, and how to fix the rest
@@ -269,8 +270,49 @@ def lab(options: list[str]) -> None:
 
 
 def update(options: list[str]) -> None:
+    if not options and fetch_newer_course():  # and with it, maybe, a newer start.py
+        os.execv(sys.executable, [sys.executable, __file__, "update"])
     set_up(COURSE)
     classroom("update", *options)
+
+
+def fetch_newer_course() -> bool:
+    """Bring this folder up to date with where it was cloned from. Whether anything came; if not, it
+    says why, and what to do where something should have."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        say("this folder is no clone that git could update. If there is a newer course: download")
+        say("it, unpack it over this folder (my_course/ is not part of it), and run this again")
+        return False
+    if git("rev-parse", "@{upstream}") is None:
+        say("this folder follows no other repository, so there is nothing to fetch")
+        return False
+    if git("fetch", "--quiet") is None:
+        say("could not reach the repository that this folder comes from, so this may not be the")
+        say("newest course. When you are online again: python3 start.py update")
+        return False
+    newer = int(git("rev-list", "--count", "HEAD..@{upstream}") or 0)
+    if newer == 0:
+        say("this folder has the newest version of the course")
+        return False
+    if git("merge", "--ff-only", "--quiet", "@{upstream}") is None:
+        say("there is a newer course, but files of it have been changed in this folder (and not")
+        say("in my_course/), so git doesn't bring it. To put those changes aside and get it:")
+        say("    git stash && git pull --rebase && python3 start.py update")
+        return False
+    say(f"fetched a newer version of the course ({newer} change{'s' * (newer != 1)})")
+    return True
+
+
+def git(*arguments: str) -> str | None:
+    """What a command of git prints here; None if it fails. It asks for no password."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
+    environment.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    except subprocess.TimeoutExpired:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def reset(options: list[str]) -> None:

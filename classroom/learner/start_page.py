@@ -89,8 +89,8 @@ No later cell needs your answers, so you can leave an exercise open and come bac
   stays beside it.
 - **Something doesn't work on your machine:** in a terminal, in the folder where you first ran
   `start.py`, `python3 start.py doctor` shows what is missing and how to fix it.
-- **The course has changed:** in that same folder, `git pull` (or download it again, if you have no
-  git), and then `python3 start.py update` brings the new version into your copy. Your answers stay.
+- **The course has changed:** save your notebooks and close their tabs. Then, in that same folder,
+  `python3 start.py update` fetches what is new and brings it into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
 
 *This page is rewritten as you go along, so keep your notes somewhere else.*

@@ -11,8 +11,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 import classroom
+from classroom.build import clean_environment
 from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
 from classroom.learner import progress, record, show, start_page
@@ -355,6 +358,20 @@ def test_reset_forgets_what_is_named_and_nothing_else(copy, shown):
         assert "Nothing was recorded for" in shown[-1][0]
     classroom.reset("9.99")
     assert "There is no exercise" in shown[-1][0] and set(kept(copy)) == {find("8.1").name}
+
+
+def test_what_the_first_page_promises_works_in_every_notebook(copy):
+    """Whatever a notebook imports: IPython has a %reset of its own, which deletes all variables."""
+    cells = ["from classroom import check\nmine = 3", 'hint("1.1")', 'reset("1.1")',
+             'answer("1.1")', "progress(1)", "print(mine)"]  # fmt: skip
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute(
+        env=clean_environment() | {"PYTHONPATH": str(ROOT)}, cwd=str(copy / "course")
+    )
+    said = [cell.outputs[-1] for cell in notebook.cells[1:]]
+    words = [output.get("text") or output["data"]["text/plain"] for output in said]
+    beginnings = ("? 1.1, hint 1 of ", "! Forgotten: 1.1.", "? 1.1, ", "part ", "3\n")
+    assert all(map(str.startswith, words, beginnings)), words
 
 
 def test_reset_outside_a_copy_does_nothing_and_says_why(tmp_path, monkeypatch, shown):

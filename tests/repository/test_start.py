@@ -5,6 +5,7 @@ Every test runs a copy of start.py in an empty folder of its own, with neither n
 
 import ast
 import fcntl
+import hashlib
 import importlib.util
 import json
 import os
@@ -194,6 +195,74 @@ def test_update_and_reset_are_the_classrooms_once_everything_is_set_up(start, in
     start.main(command)
     assert installed == [{"course"}]
     assert ran(start) == [" ".join(["-m classroom", *command])]
+
+
+@pytest.fixture
+def cloned(folder, tmp_path_factory, monkeypatch):
+    """That folder as a clone; returns it, and the function that changes a file where it is from."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
+        monkeypatch.setenv(f"{name}_NAME", "A Teacher")
+        monkeypatch.setenv(f"{name}_EMAIL", "teacher@example.org")
+    origin, clone = (tmp_path_factory.mktemp(name) for name in ("origin", "clone"))
+
+    def git(where, *arguments):
+        subprocess.run(["git", "-C", where, *arguments], check=True, capture_output=True)
+
+    def commit(name, text):
+        (origin / name).write_text(text)
+        git(origin, "add", "--all")
+        git(origin, "commit", "-m", name)
+
+    shutil.copytree(folder, origin, dirs_exist_ok=True)
+    git(origin, "init")
+    commit(".gitignore", ".venv/\n/my_course/\n")
+    git(clone.parent, "clone", origin, clone)
+    python = write_program(clone / ".venv/bin/python", 'echo "ran: $@"')  # as a finished set-up has
+    project = hashlib.sha256((clone / "pyproject.toml").read_bytes()).hexdigest()
+    extras = ["course", "opencl", "webgpu", "zig"]
+    stamp = {"root": str(clone), "project": project, "extras": extras}
+    (python.parents[1] / "tinyframe-setup.json").write_text(json.dumps(stamp))
+    return clone, commit
+
+
+def test_update_fetches_a_newer_course_and_goes_on_with_its_start_py(cloned):
+    clone, commit = cloned
+    commit("course/01_first.ipynb", "second")
+    text = (clone / "start.py").read_text()
+    commit(
+        "start.py", text.replace("def say(text: str) -> None:", "def say(text):\n    text += '!'")
+    )
+    said = run_start(clone, "update").stdout
+    assert "fetched a newer version of the course (2 changes)" in said
+    assert "this folder has the newest version of the course!\n" in said, "the newer start.py"
+    assert said.endswith("ran: -m classroom update\n")
+    assert (clone / "course/01_first.ipynb").read_text() == "second"
+    again = run_start(clone, "update").stdout
+    assert "fetched" not in again and "has the newest version" in again
+
+
+def test_update_keeps_what_was_changed_in_the_folder_and_says_how_to_get_the_rest(cloned):
+    clone, commit = cloned
+    commit("course/01_first.ipynb", "second")
+    (clone / "course/01_first.ipynb").write_text("mine")
+    done = run_start(clone, "update")
+    assert "git stash && git pull --rebase && python3 start.py update" in done.stdout
+    assert (clone / "course/01_first.ipynb").read_text() == "mine"
+    assert done.stdout.endswith("ran: -m classroom update\n"), "with what is here"
+    subprocess.run("git stash && git pull --rebase", shell=True, cwd=clone, check=True)
+    assert (clone / "course/01_first.ipynb").read_text() == "second"
+
+
+def test_update_goes_on_with_what_is_here_where_nothing_can_be_fetched(cloned, folder):
+    clone, _ = cloned
+    subprocess.run(["git", "remote", "set-url", "origin", "/nowhere"], cwd=clone, check=True)
+    assert "could not reach the repository" in (done := run_start(clone, "update")).stdout
+    assert done.stdout.endswith("ran: -m classroom update\n")
+    shutil.rmtree(clone / ".git")
+    assert "download\n[start] it" in (done := run_start(clone, "update")).stdout
+    assert done.stdout.endswith("ran: -m classroom update\n")
 
 
 def test_a_command_that_fails_is_not_reported_a_second_time(start, installed, monkeypatch):
