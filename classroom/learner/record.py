@@ -27,6 +27,7 @@ from classroom.exercise import Exercise, Outcome
 COPY, FILE = "my_course", ".progress.json"
 FIELDS = {"done": bool, "first": bool, "hints": int, "helped": bool, "ops": int}
 SECOND_GUESS = "Your first guess is the one that counts."
+LOOKED_UP = "It is marked as looked up, since you saw the worked answer first."
 
 Entry = dict[str, Any]
 Record = dict[str, Entry]
@@ -55,6 +56,8 @@ def note(outcome: Outcome) -> str:
         if not entry.get("helped"):
             entry.setdefault("first", right)
         entry["done"] = entry.get("done", False) or right or is_guess
+        if entry.get("helped") and right:
+            return LOOKED_UP
         return SECOND_GUESS if is_second else ""
 
     return _change(edit)

@@ -224,7 +224,10 @@ def _row(part: Part, record: Record) -> str:
     link = f"[{part.title}]({part.path.as_posix()})"
     minutes = f"{part.minutes} min" if part.minutes else ""
     total = len(part.exercises)
-    return f"| {link} | {minutes} | {_bar(total - len(part.to_do(record)), total)} |"
+    bar = _bar(total - len(part.to_do(record)), total)
+    if looked_up := sum(record.get(e.name, {}).get("helped", False) for e in part.exercises):
+        bar += f" ({looked_up} looked up)"
+    return f"| {link} | {minutes} | {bar} |"
 
 
 def _bar(count: int, total: int) -> str:

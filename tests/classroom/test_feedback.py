@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +179,7 @@ def test_kernels_of_fresh_inputs_are_told_without_sizes():
     [
         (2.0, 2), (np.int64(2), 2), (np.float32(2), 2), ("2", 2), (" 2 ", 2), ([2], 2), ((2,), 2),
         ("1_000", 1000), (np.array(2), 2), (np.array([2]), 2),
+        (Fraction(4, 2), 2), (Fraction(3, 2), 1.5),
         ("true", True), ("False", False), (np.True_, True), ("yes", True), ([True], True),
         (1, True), (0, False), ("0", False), (np.int64(1), True),
         ("int32", "int"), ("Int", "int"), (dtypes.int, "int"), ("dtypes.int32", "int"),
@@ -233,7 +235,7 @@ def test_a_guess_that_is_no_shape_is_asked_for_again():
         ((1, "x"), (1, 2), "The answer has to be a whole number. You gave `'x'`."),
         (float("nan"), 2, "a whole number"),
         (float("inf"), 2, "a whole number"),
-        ({1, 2}, (1, 2), "This needs two numbers; you gave one."),
+        ({1, 2}, (1, 2), "This needs two numbers; you gave a set, which says nothing about their"),
     ],
 )
 def test_a_guess_of_no_use_is_asked_for_again(guess, value, asked):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace, TracebackType
 
 import pytest
 from nbclient import NotebookClient
@@ -18,6 +19,7 @@ import classroom
 from classroom.build import clean_environment
 from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
+from classroom.frames import learners_lines
 from classroom.learner import progress, record, show, start_page
 from classroom.limit import OutOfTime, time_limit
 from tests.classroom.sample import two_parts  # noqa: F401
@@ -88,6 +90,23 @@ def test_an_answer_that_raises_gets_a_sentence(answer, said):
     outcome = judge(exercise(lambda function: function()), answer)
     assert outcome.state == "wrong" and said in outcome.text and len(outcome.text) < 400
     assert "your line" in dict(outcome.rows)
+
+
+def test_an_error_on_no_line_at_all_is_told_the_line_that_led_there():
+    """Python adds instructions that are on no line, and a limit on time may stop just there."""
+
+    def inner():
+        return sys._getframe()
+
+    def outer():
+        return inner(), sys._getframe()
+
+    (frame, around), number = outer(), inner.__code__.co_firstlineno + 1
+    inside = TracebackType(None, frame, 0, number)
+    for no_line in (-1, None):
+        nowhere = SimpleNamespace(tb_frame=around, tb_lineno=no_line, tb_next=inside)
+        (line,) = learners_lines(nowhere)
+        assert (line.number, line.text) == (number, "return sys._getframe()")
 
 
 def test_endless_recursion_gets_a_sentence():
@@ -319,6 +338,7 @@ def test_a_worked_answer_is_shown_with_its_reason_and_counted(copy, shown, monke
     classroom.answer("9.2")
     classroom.check("9.2", lambda t, op: sum(u.op is op for u in t.uop.toposort()))
     assert "for u in tensor.uop.toposort()" in shown[0][0] and "SOLUTION" not in shown[0][0]
+    assert "✓ 9.2 right." in shown[1][0] and record.LOOKED_UP in shown[1][0]
     assert "<pre" in shown[0][1]
     assert kept(copy)[find("9.2").name] == {"done": True, "helped": True, "hints": 0}
     classroom.progress(9)

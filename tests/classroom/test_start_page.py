@@ -91,6 +91,18 @@ def test_an_exercise_that_is_done_is_on_the_page_at_once(copy):
     assert f"exercise {first.number}." in page.read_text()
 
 
+def test_what_was_looked_up_is_marked_until_it_is_reset(copy):
+    first, second, *_ = exercises(PART)
+    name = f"course/{min((copy / 'course').glob(f'{PART:02}*.ipynb')).name}"
+    record.note_help(first, answer=True)
+    do(first, second)
+    record.note_help(second, answer=True)  # to compare, which is no help
+    row = row_of((copy / start_page.PAGE).read_text(), name)
+    assert row.endswith(" (1 looked up) |") and " 2 of " in row
+    record.forget([first.name])
+    assert "looked up" not in row_of((copy / start_page.PAGE).read_text(), name)
+
+
 def test_when_everything_is_done_the_page_says_so(copy):
     do(*(exercise for part in parts() for exercise in exercises(part)))
     assert "You have done every" in (copy / start_page.PAGE).read_text()  # but for the puzzles

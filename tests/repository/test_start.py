@@ -9,6 +9,8 @@ import hashlib
 import importlib.util
 import json
 import os
+import pty
+import re
 import shlex
 import shutil
 import subprocess
@@ -442,6 +444,19 @@ def test_a_failing_pip_is_quoted_with_what_to_do(start, pip_says, advice):
     with pytest.raises(SystemExit, match=f"(?s){pip_says}.*{advice}"):
         start.install({"test"})
     assert start.STAMP.read_text() == before, "what worked before still counts as working"
+
+
+def test_while_pip_is_silent_the_seconds_go_by(start):
+    """In a terminal; where output goes to a file, there is none of that."""
+    write_program(Path(start.PYTHON), "echo Installing collected packages")
+    code = f"import runpy; start = runpy.run_path({str(start.ROOT / 'start.py')!r})\n"
+    command = [sys.executable, "-c", f"{code}start['run_pip']('install')"]
+    terminal, its_end = pty.openpty()
+    subprocess.run(command, stdout=its_end, check=True)
+    os.close(its_end)
+    assert re.search(rb"\d s  Installing collected packages", os.read(terminal, 10_000))
+    os.close(terminal)
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b""
 
 
 def test_a_second_set_up_waits_for_the_first(start, monkeypatch, capsys):
