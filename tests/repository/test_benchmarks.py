@@ -397,7 +397,7 @@ def test_the_picture_at_a_glance_shows_the_rows_of_the_page(tmp_path):
     drawn = {row.name: row.ratio for row in glance.rows_of(page.read_text())}
     assert drawn == pytest.approx({n: c.ratio for n, c in beside.items() if c}, abs=0.005)
     picture = glance.svg(glance.rows_of(page.read_text()))
-    assert picture.count("<circle") == len(drawn) > 1
+    assert picture.count("<circle") == len(drawn) > 0
 
 
 def test_the_picture_in_docs_is_that_of_the_page():
@@ -405,9 +405,9 @@ def test_the_picture_in_docs_is_that_of_the_page():
     assert glance.PICTURE.read_text() == glance.svg(rows), "python -m benchmarks.glance draws it"
     assert {glance.lane_of(row) for row in rows} == {*range(len(glance.LANES))}
     faster = sum(row.ratio > 1 for row in rows)
-    text = (ROOT / "README.md").read_text()
-    assert f"wins {faster} of {len(rows)} benchmarks" in text.replace("\n", " ")
-    assert f"loses the other {len(rows) - faster}," in text.replace("\n", " ")
+    text = " ".join((ROOT / "README.md").read_text().split())
+    assert f"wins {faster} of {len(rows)} benchmarks" in text
+    assert f"no faster in the other {len(rows) - faster}," in text
 
 
 def test_pictures_are_svg(tmp_path):
