@@ -9,7 +9,8 @@ python3 start.py update         fetch what is new or corrected (git pull), and b
 python3 start.py reset 04       start part 4 over (or project 1, mini 3, or any file by name); your
                                 version stays beside it as NAME.mine.ipynb
 python3 start.py doctor         show what works on this machine, and how to fix the rest
-python3 start.py test           run every check: ruff, mypy, tests, notebooks
+python3 start.py test           run every check: ruff, mypy, tests, notebooks; up to ten tests that
+                                fail run once more alone (CONTRIBUTING.md says why)
 python3 start.py test OPTIONS   run only pytest, with these options (tests/unit -k dtype)
 python3 start.py test --torch   install PyTorch (large) and compare with it too; TINYFRAME_TORCH=1
                                 does the same

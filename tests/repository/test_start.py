@@ -448,14 +448,20 @@ def test_a_failing_pip_is_quoted_with_what_to_do(start, pip_says, advice):
 
 def test_while_pip_is_silent_the_seconds_go_by(start):
     """In a terminal; where output goes to a file, there is none of that."""
-    write_program(Path(start.PYTHON), "echo Installing collected packages")
+    os.mkfifo(more := start.ROOT / "more")  # pip is silent until something is written into it
+    write_program(Path(start.PYTHON), f"echo Installing collected packages; cat {more}")
     code = f"import runpy; start = runpy.run_path({str(start.ROOT / 'start.py')!r})\n"
     command = [sys.executable, "-c", f"{code}start['run_pip']('install')"]
     terminal, its_end = pty.openpty()
-    subprocess.run(command, stdout=its_end, check=True)
+    pip = subprocess.Popen(command, stdout=its_end)
+    seen = b""
+    while not re.search(rb"\d s  Installing collected packages", seen):
+        seen += os.read(terminal, 10_000)
+    more.write_text("done")
+    assert pip.wait() == 0
     os.close(its_end)
-    assert re.search(rb"\d s  Installing collected packages", os.read(terminal, 10_000))
     os.close(terminal)
+    write_program(Path(start.PYTHON), "echo Installing collected packages")
     assert subprocess.run(command, capture_output=True, check=True).stdout == b""
 
 
