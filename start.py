@@ -426,11 +426,12 @@ def run_failed_alone(pytest: list[str], environment: dict[str, str]) -> int:
     if not 0 < len(before) <= FEW:
         return 1
     # The cells of a notebook need those above them, so a notebook runs as a whole.
-    again = dict.fromkeys(name.split("::")[0] if ".ipynb" in name else name for name in before)
+    files = {name: name.split("::")[0] for name in before}
+    again = {file if file.endswith(".ipynb") else name for name, file in files.items()}
     options = pytest[pytest.index("--nbval") :]
     options = [option for option in options if not (ROOT / option).is_dir()]
     say(f"{len(before)} failed; once more, alone:")
-    status = run_check(["pytest", "-n", "0", *options, *again], environment)
+    status = run_check(["pytest", "-n", "0", *options, *sorted(again)], environment)
     after = failed_tests()
     passed = [name for name in before if name not in after]
     if passed and status in (0, 1):

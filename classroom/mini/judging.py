@@ -94,8 +94,8 @@ def told_of(
     if isinstance(error, MemoryError):
         text = "This ran out of memory. Does something grow without an end?"
     if isinstance(error, SyntaxError):
-        line = (error.text or "").strip()
-        return f"{name}: {error.msg}", (("line", f"{error.lineno}: `{line}`"),)
+        line = f"{error.lineno}: `{(error.text or '').strip()}`"
+        return f"{name}: {error.msg}", (("line", line),) * (error.lineno is not None)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(path) and frame.line]
     given = handed_out(path.name)

@@ -16,9 +16,11 @@ import ast
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ from classroom.build import clean_environment
 ROOT = Path(__file__).resolve().parents[2]
 # the line of a cell that has an answer judged: check("4.3", count_nodes)
 ASKS = re.compile(r'^(?:check|predict|puzzle)\("([\w.]+)", *(.+)\)$', re.MULTILINE)
+SECONDS = 120  # of processor time, for an answer that never gets as far as to be judged
 
 
 class Told(NamedTuple):
@@ -42,6 +45,7 @@ def code_cells(notebook: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
+@cache
 def asked_in(notebook: Path) -> set[str]:
     """The numbers of the exercises, and the names of the puzzles, of a notebook."""
     return {found[1] for source in code_cells(notebook) for found in ASKS.finditer(source)}
@@ -105,6 +109,7 @@ def in_a_copy(shell: Any, cell: str) -> tuple[str, str]:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         try:
             said = json.dumps(judged(shell, cell))
         except BaseException as error:  # it must not go on as a second parent
@@ -115,7 +120,7 @@ def in_a_copy(shell: Any, cell: str) -> tuple[str, str]:
     with os.fdopen(read, "rb") as pipe:
         said = pipe.read().decode()
     os.waitpid(child, 0)
-    verdict, text = json.loads(said) if said else ("failed", "the process ended")
+    verdict, text = json.loads(said) if said else ("failed", "the process ended, or was ended")
     return verdict, text
 
 
