@@ -29,9 +29,9 @@ HOURS = ("one", "two", "three", "four", "five", "six")  # as docstrings of proje
 HEAD = """\
 # tinyframe
 
-You are going to take a deep-learning framework apart, all the way from `loss.backward()` to the
-machine code that runs, and build a small one of your own along the way. Everything in this folder
-is your own copy, so change whatever you like: you can always get the original back.
+You're going to take a deep-learning framework apart, all the way from `loss.backward()` to the
+machine code that runs, and build a small one of your own along the way. This folder is your copy.
+Change whatever you like in it, break it if you can; the original is one command away.
 
 **{next}**
 
@@ -57,13 +57,14 @@ place.
 PROJECTS = """
 ## Projects
 
-A project is a longer piece of work. It is graded out of 100 points, as often as you like.
+A project is a longer piece of work: an afternoon, and up to 100 points. Have it graded as often as
+you like.
 
 | project | you need |
 |:---|:---|
 {projects}
 
-In a terminal (*File → New → Terminal*), the first line runs the project, the second one grades it:
+In a terminal (*File → New → Terminal*), the first line runs the project and the second grades it:
 
     python {example}
     python -m classroom grade {example}
@@ -74,26 +75,27 @@ FOOT = """
 - **Predict.** Replace the `...` with your guess and run the cell (Shift+Enter) *before* you run the
   next one. Any guess makes the exercise done, but only your first one counts for your score.
 - **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open
-  (not done yet), and if it is wrong, what is different.
+  (not done yet), and if something is wrong, what.
 - **`hint("1.2")`** gives you a hint. Call it again for a stronger one.
-- **`answer("1.2")`** shows you a worked answer, and why it is right.
-- **`reset("1.2")`** forgets your result, so that you can do the exercise again.
+- **`answer("1.2")`** shows you a worked answer, and why it's right. If you hadn't solved the exercise
+  by then, it's marked as looked up.
+- **`reset("1.2")`** forgets all of that, so you can do the exercise again.
 
-No later cell needs your answers, so you can leave an exercise open and come back to it.
+No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 
 ## If you get stuck
 
 - **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
   Cell*.
-- **You want to start a part over:** `python -m classroom reset 02` in a terminal. Your own version
-  stays beside it.
+- **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote stays
+  beside it, and the exercises are open again.
 - **Something doesn't work on your machine:** in a terminal, in the folder where you first ran
   `start.py`, `python3 start.py doctor` shows what is missing and how to fix it.
 - **The course has changed:** save your notebooks and close their tabs. Then, in that same folder,
   `python3 start.py update` fetches what is new and brings it into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
 
-*This page is rewritten as you go along, so keep your notes somewhere else.*
+*This page is written anew as you go along, so keep your notes somewhere else.*
 """
 
 
