@@ -77,8 +77,8 @@ FOOT = """
 - **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open
   (not done yet), and if something is wrong, what.
 - **`hint("1.2")`** gives you a hint. Call it again for a stronger one.
-- **`answer("1.2")`** shows you a worked answer, and why it's right. If you hadn't solved the exercise
-  by then, it's marked as looked up.
+- **`answer("1.2")`** shows you a worked answer, and why it's right. If you hadn't solved the
+  exercise by then, it's marked as looked up.
 - **`reset("1.2")`** forgets all of that, so you can do the exercise again.
 
 No later cell needs your answers. Stuck? Leave it open, go on, and come back.
@@ -87,8 +87,8 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 
 - **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
   Cell*.
-- **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote stays
-  beside it, and the exercises are open again.
+- **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote
+  stays beside it, and the exercises are open again.
 - **Something doesn't work on your machine:** in a terminal, in the folder where you first ran
   `start.py`, `python3 start.py doctor` shows what is missing and how to fix it.
 - **The course has changed:** save your notebooks and close their tabs. Then, in that same folder,
