@@ -193,10 +193,13 @@ def _exercises(sources: list[str]) -> Iterator[Exercise]:
 
 def recorded(folder: Path, name: Path, content: bytes) -> list[str]:
     """Under which names progress in this file of the copy is kept, if there is any (record.py)."""
-    names = [name.stem.replace("part", "mini-")] if name.parts[0] == "mini" else []
+    record = _record(folder)
+    if name.parts[0] == "mini":  # a stage, and each of its functions
+        stage = name.stem.replace("part", "mini-")
+        return [each for each in record if each == stage or each.startswith(f"{stage}-")]
     with suppress(ValueError, LookupError, TypeError, AttributeError):
-        names += [exercise.name for exercise in _exercises(_sources(content))]
-    return [each for each in names if each in _record(folder)]
+        return [e.name for e in _exercises(_sources(content)) if e.name in record]
+    return []
 
 
 def _next(parts: list[Part], record: Record) -> str:
