@@ -287,6 +287,7 @@ def fetch_newer_course() -> bool:
     if git("rev-parse", "@{upstream}") is None:
         say("this folder follows no other repository, so there is nothing to fetch")
         return False
+    say("looking for a newer version of the course")
     if git("fetch", "--quiet") is None:
         say("could not reach the repository that this folder comes from, so this may not be the")
         say("newest course. When you are online again: python3 start.py update")
