@@ -17,7 +17,7 @@ PREFIX = "mini-"
 
 
 def find(name: str) -> Exercise | None:
-    """What is called so: `Array.sum`, or `sum` if there is only one; with or without underscores."""
+    """What is called so: `Array.sum`, or `sum` if that is clear. Underscores may be left out."""
     everything = [exercise for stage in STAGES for exercise in exercises(stage)]
     for spelled in (str, _last, _plain):
         found = [exercise for exercise in everything if spelled(exercise.number) == name]

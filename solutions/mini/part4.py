@@ -120,8 +120,9 @@ def kind_of_number(node):
 
 
 def same_shape(*nodes):
-    """The nodes, unchanged, if their shapes agree. (Stage 5 replaces this with `broadcast`.)"""
-    shapes = {node.shape for node in nodes if node.op is not Ops.CONST}
+    """The nodes, unchanged, if their shapes agree; () agrees with all. (Stage 5 replaces this with
+    `broadcast`.)"""
+    shapes = {node.shape for node in nodes} - {()}
     if len(shapes) > 1:
         raise ValueError(f"these shapes do not agree: {', '.join(map(str, sorted(shapes)))}")
     return nodes
