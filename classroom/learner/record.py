@@ -63,6 +63,21 @@ def note(outcome: Outcome) -> str:
     return _change(edit)
 
 
+def note_done(exercises: Iterable[Exercise]) -> str:
+    """Remember several exercises as done, without a word on which answer was the first."""
+    if not (names := [exercise.name for exercise in exercises]):
+        if file := place():
+            _write_page(file)
+        return ""
+
+    def edit(record: Record) -> str:
+        for name in names:
+            record.setdefault(name, {})["done"] = True
+        return ""
+
+    return _change(edit)
+
+
 def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
     """Remember the help that was given: so many hints, or the worked answer. To look at that when
     one is done, to compare, is no help."""
@@ -93,6 +108,14 @@ def hints_seen(exercise: Exercise) -> int:
     return read(file)[0].get(exercise.name, {}).get("hints", 0) if file else 0
 
 
+def hints_left(exercise: Exercise) -> int:
+    """How many hints there are still to be seen; none of an exercise that is done, and none where
+    nothing is kept."""
+    file = place()
+    entry = read(file)[0].get(exercise.name, {}) if file else {"done": True}
+    return 0 if is_done(exercise, entry) else max(len(exercise.hints) - entry.get("hints", 0), 0)
+
+
 def forget(names: Iterable[str], file: Path | None = None) -> tuple[list[str], str]:
     """Forget what is kept under these names, in this file or that of the working directory.
     Returns those that anything was known about, and trouble."""
@@ -117,19 +140,23 @@ def _change(edit: Callable[[Record], str], file: Path | None = None) -> str:
     file = file or place()
     if file is None:
         return ""
-    from classroom.learner import start_page  # which reads this
-
     said: list[str] = []
     try:
         with _locked(file):
             record, trouble = read(file)
             said += [trouble, edit(record)]
             _write(file, record)
-            with suppress(OSError):  # a page, and not worth a word here
-                start_page.write(file.parent)
+            _write_page(file)
     except OSError as error:
         said.append(f"This could not be saved in {file.name}: {error.strerror}.")
     return " ".join(filter(None, said))
+
+
+def _write_page(file: Path) -> None:
+    from classroom.learner import start_page  # which reads this
+
+    with suppress(OSError):  # a page, and not worth a word here
+        start_page.write(file.parent)
 
 
 def read(file: Path) -> tuple[Record, str]:

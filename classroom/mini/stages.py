@@ -10,11 +10,12 @@ What a learner writes is what the reference marks as a solution, function by fun
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from classroom.cut import BEGIN
+from classroom.cut import BEGIN, END
 from classroom.learner import record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,10 +25,12 @@ HANDED_OUT = ROOT / "mini"
 
 @dataclass(frozen=True)
 class Stage:
-    """One file of mini. name: "3", or "7a" of a part that has several."""
+    """One file of mini. name: "3", or "7a" of a part that has several. then: what there is to do
+    with it once it passes."""
 
     name: str
     title: str
+    then: str = ""
 
     @property
     def module(self) -> str:
@@ -43,10 +46,29 @@ class Stage:
 
 
 STAGES = (
-    Stage("3", "Arrays that store nothing"),
-    Stage("4", "Lazy Tensors"),
-    Stage("5", "Movement, matmul, convolution"),
-    Stage("6", "Gradients and training"),
+    Stage(
+        "3",
+        "Arrays that store nothing",
+        "Your framework has room for a table of eight terabytes now, and needs no memory for it. "
+        "Ask it for an element nobody has ever computed.",
+    ),
+    Stage(
+        "4",
+        "Lazy Tensors",
+        "For your Tensor, sixty doublings are 61 nodes. Go on and double.",
+    ),
+    Stage(
+        "5",
+        "Movement, matmul, convolution",
+        "Your Tensor multiplies matrices and slides filters over pictures, without an op for "
+        "either. Show it a picture.",
+    ),
+    Stage(
+        "6",
+        "Gradients and training",
+        "Your framework can learn. All it has ever seen is the four points of XOR, so give it "
+        "something worth knowing.",
+    ),
 )
 
 
@@ -83,40 +105,54 @@ def folder_to_check() -> Path:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a file. name: with its class, `Array.sum`; code: the lines of its body that are
-    code."""
+    """A function or a class of a file. name: with its class, `Array.sum`; code: the lines of its
+    body that are code; source: all of it without docstring and marks."""
 
     name: str
     is_written: bool
     code: frozenset[int]
+    source: str
 
 
 def functions(text: str) -> dict[str, Function]:
-    """The functions of a file, and the methods of its classes. SyntaxError if it is not Python."""
-    lines, found = code_lines(text), {}
+    """The functions of a file, its classes, and their methods. SyntaxError if it is not Python."""
+    lines, code, found = text.splitlines(), code_lines(text), {}
     for name, node in _definitions(ast.parse(text).body):
         work = node.body[ast.get_docstring(node) is not None :]
         is_written = not all(isinstance(line, ast.Pass) or _is_ellipsis(line) for line in work)
-        span = range(work[0].lineno, (node.end_lineno or 0) + 1) if work else range(0)
-        found[name] = Function(name, is_written, frozenset(lines.intersection(span)))
+        body = range(_first_line(work[0]), (node.end_lineno or 0) + 1) if work else range(0)
+        head = range(node.lineno, _first_line(node.body[0]))
+        shown = [lines[n - 1] for n in (*head, *body) if lines[n - 1].strip() not in (BEGIN, END)]
+        source = textwrap.dedent("\n".join(shown)).strip()
+        found[name] = Function(name, is_written, frozenset(code.intersection(body)), source)
     return found
 
 
-def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+def _first_line(node: ast.stmt) -> int:
+    """Where it begins: with its decorators."""
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+
+
+def _definitions(
+    body: list[ast.stmt], prefix: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
     for node in body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield prefix + node.name, node
         if isinstance(node, ast.ClassDef):
             yield from _definitions(node.body, f"{node.name}.")
-        elif isinstance(node, ast.FunctionDef):
-            yield prefix + node.name, node
 
 
 def asked(stage: Stage) -> list[str]:
-    """The functions of a stage that the learner writes, in the order of the file."""
+    """The functions of a stage that the learner writes, and whole classes, in the order of the
+    file."""
     text = stage.reference.read_text()
     marks = {n for n, line in enumerate(text.splitlines(), 1) if line.strip() == BEGIN}
-    found = []
+    found: list[str] = []
     for name, function in functions(text).items():
         first = min(function.code, default=0)
+        if name.rpartition(".")[0] in found:  # the whole class is theirs
+            continue
         if any(mark in marks for mark in (first - 1, first - 2)):
             found.append(name)
     return found
@@ -126,6 +162,17 @@ def unwritten(stage: Stage, text: str) -> list[str]:
     """The functions that a learner has still to write. SyntaxError if the file is not Python."""
     there = functions(text)
     return [name for name in asked(stage) if name not in there or not there[name].is_written]
+
+
+def written(stage: Stage, folder: Path) -> tuple[int, int] | None:
+    """How many of its functions a learner has written in this folder, and how many there are; None
+    if the file is not there or is not Python."""
+    try:
+        there = functions((folder / stage.file).read_text())
+    except (OSError, ValueError, SyntaxError):
+        return None
+    names = asked(stage)
+    return sum(name in there and there[name].is_written for name in names), len(names)
 
 
 def code_lines(text: str) -> set[int]:
