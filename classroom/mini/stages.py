@@ -45,6 +45,7 @@ class Stage:
 STAGES = (
     Stage("3", "Arrays that store nothing"),
     Stage("4", "Lazy Tensors"),
+    Stage("4b", "From a graph to kernels"),
     Stage("5", "Movement, matmul, convolution"),
     Stage("6", "Gradients and training"),
 )
