@@ -23,4 +23,13 @@ HINTS = {
         "for it. So everything that is copied later starts from that memory. Where nothing below "
         "was stored, the copy is the very same node: the table of stage 4 sees to that.",
     ),
+    "run_kernels": (
+        "A kernel's graph is a graph like any other, and it starts from memory. What do you have "
+        "that computes such a graph? Where do the values have to go before the next kernel runs?",
+        "`interpret` takes a SINK, and you can make one of a single kernel's graph. Write into "
+        "the array that is there already (`data[...] = values`), since the other kernels hold the "
+        "same BUFFER. In the end, which BUFFER has the values of each source of the SINK?",
+        "The kernels come in an order in which they can run, so one after another will do. A "
+        "source that was stored is in its kernel's memory. Any other was a BUFFER to begin with.",
+    ),
 }
