@@ -60,6 +60,21 @@ def note(outcome: Outcome) -> str:
     return _change(edit)
 
 
+def note_done(exercises: Iterable[Exercise]) -> str:
+    """Remember several exercises as done, without a word on which answer was the first."""
+    if not (names := [exercise.name for exercise in exercises]):
+        if file := place():
+            _write_page(file)
+        return ""
+
+    def edit(record: Record) -> str:
+        for name in names:
+            record.setdefault(name, {})["done"] = True
+        return ""
+
+    return _change(edit)
+
+
 def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
     """Remember the help that was given: so many hints, or the worked answer. To look at that when
     one is done, to compare, is no help."""
@@ -122,19 +137,23 @@ def _change(edit: Callable[[Record], str], file: Path | None = None) -> str:
     file = file or place()
     if file is None:
         return ""
-    from classroom.learner import start_page  # which reads this
-
     said: list[str] = []
     try:
         with _locked(file):
             record, trouble = read(file)
             said += [trouble, edit(record)]
             _write(file, record)
-            with suppress(OSError):  # a page, and not worth a word here
-                start_page.write(file.parent)
+            _write_page(file)
     except OSError as error:
         said.append(f"This could not be saved in {file.name}: {error.strerror}.")
     return " ".join(filter(None, said))
+
+
+def _write_page(file: Path) -> None:
+    from classroom.learner import start_page  # which reads this
+
+    with suppress(OSError):  # a page, and not worth a word here
+        start_page.write(file.parent)
 
 
 def read(file: Path) -> tuple[Record, str]:

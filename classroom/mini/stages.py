@@ -25,10 +25,12 @@ HANDED_OUT = ROOT / "mini"
 
 @dataclass(frozen=True)
 class Stage:
-    """One file of mini. name: "3", or "7a" of a part that has several."""
+    """One file of mini. name: "3", or "7a" of a part that has several. then: what there is to do
+    with it once it passes."""
 
     name: str
     title: str
+    then: str = ""
 
     @property
     def module(self) -> str:
@@ -44,11 +46,35 @@ class Stage:
 
 
 STAGES = (
-    Stage("3", "Arrays that store nothing"),
-    Stage("4", "Lazy Tensors"),
-    Stage("4b", "From a graph to kernels"),
-    Stage("5", "Movement, matmul, convolution"),
-    Stage("6", "Gradients and training"),
+    Stage(
+        "3",
+        "Arrays that store nothing",
+        "Your framework has room for a table of eight terabytes now, and needs no memory for it. "
+        "Ask it for an element nobody has ever computed.",
+    ),
+    Stage(
+        "4",
+        "Lazy Tensors",
+        "For your Tensor, sixty doublings are 61 nodes. Go on and double.",
+    ),
+    Stage(
+        "4b",
+        "From a graph to kernels",
+        "Your framework knows which values deserve memory, and computes the rest on the way. Draw what "
+        "you like with `draw_kernels`, and see where it comes apart.",
+    ),
+    Stage(
+        "5",
+        "Movement, matmul, convolution",
+        "Your Tensor multiplies matrices and slides filters over pictures, without an op for "
+        "either. Show it a picture.",
+    ),
+    Stage(
+        "6",
+        "Gradients and training",
+        "Your framework can learn. All it has ever seen is the four points of XOR, so give it "
+        "something worth knowing.",
+    ),
 )
 
 
@@ -142,6 +168,17 @@ def unwritten(stage: Stage, text: str) -> list[str]:
     """The functions that a learner has still to write. SyntaxError if the file is not Python."""
     there = functions(text)
     return [name for name in asked(stage) if name not in there or not there[name].is_written]
+
+
+def written(stage: Stage, folder: Path) -> tuple[int, int] | None:
+    """How many of its functions a learner has written in this folder, and how many there are; None
+    if the file is not there or is not Python."""
+    try:
+        there = functions((folder / stage.file).read_text())
+    except (OSError, ValueError, SyntaxError):
+        return None
+    names = asked(stage)
+    return sum(name in there and there[name].is_written for name in names), len(names)
 
 
 def code_lines(text: str) -> set[int]:
