@@ -58,6 +58,12 @@ STAGES = (
         "For your Tensor, sixty doublings are 61 nodes. Go on and double.",
     ),
     Stage(
+        "4b",
+        "From a graph to kernels",
+        "Your framework knows which values deserve memory, and computes the rest on the way. Draw what "
+        "you like with `draw_kernels`, and see where it comes apart.",
+    ),
+    Stage(
         "5",
         "Movement, matmul, convolution",
         "Your Tensor multiplies matrices and slides filters over pictures, without an op for "
