@@ -63,5 +63,6 @@ def test_the_stages_are_those_that_debug_4_shows(capsys):
     numbers = Tensor([[1.0, 2.0]]).realize()
     with Context(DEBUG=4):
         (numbers * 3).sum(axis=1).realize()
-    shown = re.findall(r"^───── (.+?)(?: \(nothing to do\))? ─+$", capsys.readouterr().out, re.MULTILINE)
+    titles = r"^───── (.+?)(?: \(nothing to do\))? ─+$"
+    shown = re.findall(titles, capsys.readouterr().out, re.MULTILINE)
     assert [name for name, _ in stages_table().body] == shown
