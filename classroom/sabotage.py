@@ -8,7 +8,7 @@ A stage is added in front of the compiler's own; it is a function from graph to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,7 +65,7 @@ def install(stages: Any) -> None:
     """Make these the stages of the compiler: those of the compiler as it was, or none at all."""
     with healthy():
         whole = list(passes)
-    if isinstance(stages, (list, tuple)) and list(stages) == whole:
+    if isinstance(stages, Iterable) and list(stages) == whole:
         passes[:] = whole
         print(f"Installed: a compiler of {len(whole)} stages.")
     else:

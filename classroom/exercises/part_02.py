@@ -247,7 +247,7 @@ def stages_of(tensor: Tensor) -> dict[str, list[UOp]]:
 def culprit(answer: Any) -> str:
     """The name of the stage that spoils the product."""
     wants(answer, str, "the name of a stage, in quotes")
-    named = " ".join(answer.lower().split()).strip("─ ")
+    named = " ".join(answer.lower().replace("_", " ").strip("─ ").split())
     with healthy(), sabotage():
         stages = stages_of(bills(*shop()))
     if named == CULPRIT:
@@ -360,7 +360,7 @@ def mended(answer: Any) -> str:
         "the culprit is in the middle": ([*whole[:middle], PLANTED, *whole[middle:]], CULPRIT),
         "the culprit comes last": ([*whole, PLANTED], CULPRIT),
         "a different culprit": ([*whole[:2], ("shortcut", PLANTED[1]), *whole[2:]], "shortcut"),
-        "it's there twice": ([PLANTED, *whole, PLANTED], CULPRIT),
+        "it's there twice in a row": ([PLANTED, PLANTED, *whole], CULPRIT),
         "there is no stage of that name": (whole, CULPRIT),
     }
     for case, (stages, name) in cases.items():

@@ -51,7 +51,7 @@ def test_whoever_breaks_in_stays_until_the_compiler_is_mended(broken_in, capsys)
         assert bills() == [8.0, 2.0]
         break_in()  # as a cell that is run again does
         assert passes == [PLANTED, *broken_in]
-        install(broken_in)
+        install(stage for stage in passes if stage is not PLANTED)
         assert bills() == [10.0, 2.75] and passes == broken_in
     assert capsys.readouterr().out == f"Installed: a compiler of {len(broken_in)} stages.\n"
 
