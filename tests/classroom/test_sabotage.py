@@ -37,6 +37,14 @@ def test_spec_names_the_stage_and_an_error_leaves_the_compiler_as_it_was():
     assert passes == stages
 
 
+def test_spec_refuses_a_kernel_that_was_compiled_before_it_was_on():
+    prices = Tensor([0.5, 2.25]).realize()
+    with sabotage():
+        (prices * prices).sum().realize()
+        with Context(SPEC=1), pytest.raises(SpecError, match="after the stage 'tidy numbers'"):
+            (prices * prices).sum().realize()
+
+
 @pytest.fixture
 def broken_in():
     """A compiler that somebody broke into, and that is put right in the end."""
