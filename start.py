@@ -500,15 +500,6 @@ def try_compiler() -> tuple[str, str]:
     return f"{command} ({shutil.which(words[0])})" if command else "zig's, from its wheel", ""
 
 
-# What prints the names of a device's hardware, where another program does not.
-HARDWARE = {
-    "CL": "from tinyframe.runtime.opencl import all_devices as all; "
-          "print(*[d.name for d in all()], sep=', ')",
-    "WEBGPU": "from tinyframe.runtime.webgpu import all_adapters as all; "
-              "print(*[a.info['device'] for a in all()], sep=', ')",
-}  # fmt: skip
-
-
 def try_device(device: str, package: str, extra: str) -> tuple[str, str]:
     """(its hardware, "") if tinyframe can open this device, else ("", why not, and what helps)."""
     lines = printed_by("nvidia-smi", "-L").splitlines() if device == "CUDA" else []
@@ -523,8 +514,8 @@ def try_device(device: str, package: str, extra: str) -> tuple[str, str]:
         if is_ready(COURSE):
             return "", f"there is no {package} for this machine ({platform.machine()})"
         return "", "not installed yet: python3 start.py does that"
-    code = f"from tinyframe import Device; Device[{device!r}]; {HARDWARE.get(device, '')}"
-    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, capture_output=True, text=True,
+    ask = [PYTHON, "-m", "classroom", "device", device]  # as a lesson's table of the machine does
+    done = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True,
                           env=child_environment(CUDA_EMULATE="0"))  # fmt: skip
     if done.returncode == 0:
         return done.stdout.strip() or gpus, ""

@@ -826,7 +826,8 @@ def test_doctor_quotes_why_a_device_that_is_installed_cannot_be_opened(start, py
 
 def test_doctor_names_the_hardware_of_a_device_that_works(start, python):
     install_package(start, "wgpu")
-    python('[ "$CUDA_EMULATE" = 0 ] && echo "llvmpipe, a card"')
+    asked = '[ "$CUDA_EMULATE $*" = "0 -m classroom device WEBGPU" ]'  # as machine() asks
+    python(f'{asked} && echo "llvmpipe, a card"')
     assert start.try_device("WEBGPU", "wgpu", "webgpu") == ("llvmpipe, a card", "")
 
 
