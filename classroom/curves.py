@@ -1,7 +1,7 @@
 """The loss of trainings, drawn, and a card to show to somebody.
 
-    curves(right=right, mine=mine)     # Trainings of classroom/rows.py, under these names
-    card(broken, mended)               # both, the rows that did it, and what each network reads
+curves(right=right, mine=mine)     # Trainings of classroom/rows.py, under these names
+card(broken, mended)               # both, the rows that did it, and what each network reads
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from classroom.grids import show_images
 from classroom.rows import Row, Training, data
 from tinyframe.viz.charts import LINES
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n, wrapped
-from tinyframe.viz.kinds import ARROW, TEXT
+from tinyframe.viz.kinds import ARROW
 from tinyframe.viz.picture import DrawnPicture, Picture
 
 WIDE, HIGH = 372.0, 180.0  # points, of the area that curves are drawn in
@@ -47,6 +48,14 @@ def curves(**trainings: Training) -> Picture | None:
         sheet.words(x, y + 32, f"{each.accuracy:.0%} of test digits right", 11, colour=MUTED)
     text = "\n".join(f"{name}: {each!r}" for name, each in drawn.items())
     return DrawnPicture(f"the loss over {_steps(drawn)} steps: {', '.join(drawn)}", text, sheet)
+
+
+def reads(training: Training) -> Picture | None:
+    """Sixteen test digits, and what the network reads in each."""
+    if not training.losses:
+        print("Nothing to draw yet.")
+        return None
+    return show_images(data().images[:16], training.read[:16], data().labels[:16])
 
 
 def card(broken: Training, mended: Training) -> Picture | None:

@@ -28,6 +28,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.errors import GradientError
 from tinyframe.nn.datasets import digits
 from tinyframe.nn.optim import Adam
+from tinyframe.nn.state import get_parameters
 from tinyframe.rewrite.matcher import PatternMatcher, Rule
 from tinyframe.tensor import gradient
 from tinyframe.uop.node import Ops, UOp
@@ -38,8 +39,8 @@ BATCH, STEPS = 103, 84  # six times through 14 batches
 SECONDS_OF_A_ROW, SECONDS = 5.0, 120.0  # how long one call of a row may take, and all of training
 ORDINALS = ("first", "second", "third")
 NOTHING_ARRIVES = (
-    "tinyframe noticed, and stopped: with your row, no gradient reaches any of the weights. The way "
-    "back to them leads through a source that gets None."
+    "tinyframe noticed, and stopped: with your row, no gradient reaches any of the weights. The "
+    "way back to them leads through a source that gets None."
 )
 
 
@@ -50,7 +51,7 @@ class Network:
         self.conv, self.linear = nn.Conv2d(1, 8, 3), nn.Linear(72, 10)
 
     def weights(self) -> list[Tensor]:
-        return [self.conv.weight, self.conv.bias, self.linear.weight, self.linear.bias]
+        return [*get_parameters(self.conv), *get_parameters(self.linear)]
 
     def rest(self, found: Tensor) -> Tensor:
         """The scores, given what the filters found."""
