@@ -113,9 +113,9 @@ def row_for_three(answer: Any) -> str:
     if not (isinstance(row, tuple) and len(row) == 2):
         raise Wrong("A row is a tuple of two: a pattern, and a function.", got=describe(row))
     if not isinstance(row[0], UPat):
-        raise Wrong("The first half of a row is a pattern: write it with `v`.")
+        raise Wrong("The first half of a row has to be a pattern: write it with `v`.")
     if isinstance(row[1], UPat) or not callable(row[1]):
-        raise Wrong("The second half of a row is a function: `lambda v: …`.")
+        raise Wrong("The second half of a row has to be a function: `lambda v: …`.")
     rules = PatternMatcher([(UPat.var("v") + UPat.var("v"), lambda v: v * 2), row])
     i, j = Variable("i", 0, 7), Variable("j", 0, 3)
     for case, before, after in (
@@ -241,7 +241,14 @@ def _explain(
         )
         if abs(value - got) <= 1e-3 * max(1.0, abs(got))
     ]  # fmt: skip
-    text = same[0] if same else "The number is wrong: which pixels does this weight get to see?"
+    text = (
+        same[0]
+        if same
+        else (
+            "It has to be a sum over the pixels that this weight gets to see, each times what "
+            "arrived. Which pixels are they?"
+        )
+    )
     values = (f"{expected:g}", f"{got:g}") if shown else ("", "")
     raise Wrong(text, where, *values)
 

@@ -8,7 +8,7 @@ from tinyframe import Tensor, Variable
 from tinyframe.uop import Ops
 
 # exercises that ask for an object, and not for a function
-OBJECTS = set()
+OBJECTS: set[str] = set()
 
 # for each prediction what is right, and what somebody might think
 GUESSES = {
@@ -86,13 +86,13 @@ WRONG = [
     ("1.3", lambda v: (v * 2 + v, lambda v: v * 2 + v + 0), "never ends"),
     ("1.3", lambda v: v * 2 + v, "a tuple of two"),
     ("1.3", lambda v: (Variable("i", 0, 7) * 3, lambda v: v * 3), "write it with `v`"),
-    ("1.3", lambda v: (v * 2 + v, v * 3), "is a function"),
+    ("1.3", lambda v: (v * 2 + v, v * 3), "be a function"),
     ("1.7", lambda pixels, arriving, i, j: by_hand(pixels, arriving, 1, 1), "not used"),
     ("1.7", swapped, "swapped `i` and `j`"),
     ("1.7", mirrored, "mirrored"),
     ("1.7", lambda *inputs: by_hand(*inputs) / inputs[0].shape[0], "the mean"),
     ("1.7", lambda pixels, arriving, i, j: pixels[:, :6, :6] * arriving, "one number"),
-    ("1.7", lambda pixels, arriving, i, j: pixels[:, i, j].sum(), "which pixels"),
+    ("1.7", lambda pixels, arriving, i, j: pixels[:, i, j].sum(), "Which pixels"),
     ("1.8", times_itself, "[0, 0, 0] should be `x[0] * x[0] + x[0]`"),
     ("1.8", other_axes, "[0, 0, 1] should be"),
     ("1.8", flat, "three axes of 3"),
