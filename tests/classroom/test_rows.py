@@ -13,6 +13,7 @@ from classroom.rows import Training, replaced, row_of, train, trained
 from tests.classroom.answers import part_01
 from tinyframe import Tensor
 from tinyframe.tensor import gradient
+from tinyframe.uop import Ops
 
 
 @pytest.fixture(autouse=True)
@@ -138,17 +139,17 @@ def test_an_op_without_a_row_is_an_error_in_the_learners_terms():
 def test_a_row_gets_what_the_tables_own_gets():
     given = []
 
-    def note(*nodes):
+    def noting(*nodes):
         given.append(nodes)
-        return row_of("FDIV").function(*nodes)
+        grad, z, y = nodes
+        return grad / y, -grad * (z / y)
 
     x, y = Tensor([1.0, 4.0]).realize(), Tensor([2.0, 8.0]).realize()
     expected = [slope.tolist() for slope in (x / y).sum().gradient(x, y)]
-    before = row_of("FDIV").function
-    with replaced({"FDIV": lambda grad, z, y: (note(grad, z, y), before(grad, z, y))[1]}):
-        pass
-    with replaced({"FDIV": lambda grad, z, y: before(grad, z, y)}):
+    with replaced({"FDIV": noting}):
         assert [slope.tolist() for slope in (x / y).sum().gradient(x, y)] == expected
+    ((_, z, divisor),) = given
+    assert z.op is Ops.FDIV and divisor is y.uop
 
 
 # ---- pictures -----------------------------------------------------------------------------------
