@@ -29,7 +29,7 @@ LOOKS = ('stroke-width="2.2"', 'stroke-width="2.2" stroke-dasharray="7 3"',
          'stroke-width="8" opacity="0.4"')  # fmt: skip
 PALE, BROKEN, MENDED = "#fdfcf7", "#fde3d3", "#d9ecfb"  # fills of a card
 GREYS = [f"#{3 * f'{round(255 - 255 * shade / 16):02x}'}" for shade in range(17)]
-PIXELS, CODE_LINES = 36.0, 4  # points, of a digit on a card; lines of a row's code
+PIXELS, CODE_LINES = 36.0, 3  # points, of a digit on a card; lines of a row's code
 
 
 def curves(**trainings: Training) -> Picture | None:
@@ -91,9 +91,11 @@ def code_of(row: Row) -> list[str]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(row)))
     except (OSError, TypeError, SyntaxError):  # not written in a file or a cell
         return ["a row of my own"]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda) and row.__name__ == "<lambda>":
-            return [_plain(node.body)]
+    nodes = [*ast.walk(tree)]
+    lambdas = [node for node in nodes if isinstance(node, ast.Lambda)]
+    if row.__name__ == "<lambda>" and len(lambdas) == 1:
+        return [_plain(lambdas[0].body)]
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and node.name == row.__name__:
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             return [_plain(line) for statement in body for line in _lines(statement)]
@@ -116,7 +118,9 @@ def _plain(code: ast.AST | str) -> str:
 def _headline(broken: Training, mended: Training) -> str:
     if broken.learned or not mended.learned:
         return "I rewrote two rules of a framework"
-    return "I broke a neural network with one line"
+    (row,) = broken.rows.values() if len(broken.rows) == 1 else (None,)
+    short = row is not None and len(code_of(row)) == 1
+    return f"I broke a neural network with {'one line' if short else 'a few lines'}"
 
 
 def _half(sheet: Drawing, x: float, each: Training, fill: str) -> None:
