@@ -394,7 +394,7 @@ def test_reset_finds_files_by_number_name_or_path_and_keeps_the_learners(
 def test_reset_opens_the_exercises_of_that_file_again(root, learner):
     write(root / "course" / "03_arrays.ipynb", notebook('check("1.7", 1)', 'puzzle("eye", eye)'))
     update(root)
-    names = find("1.7").name, find("1.9").name, "mini-3", "mini-3-flat", "mini-3b"
+    names = find("1.7").name, find("1.3").name, "mini-3", "mini-3-flat", "mini-3b"
     entries = {name: {"done": True} for name in names}
     entries["puzzle-eye"] = {"done": True, "ops": 3}
     write(learner / ".progress.json", json.dumps({"exercises": entries}))
@@ -402,11 +402,11 @@ def test_reset_opens_the_exercises_of_that_file_again(root, learner):
     (said,) = Copy(root).reset(["03"])
     assert "(with 2 of its exercises open again); your version is beside it" in said
     left = json.loads((learner / ".progress.json").read_text())["exercises"]
-    assert left.keys() >= {find("1.9").name, "mini-3"} and find("1.7").name not in left
+    assert left.keys() >= {find("1.3").name, "mini-3"} and find("1.7").name not in left
     write(learner / "mini" / "part3.py", "mine")
     Copy(root).reset(["mini", "3"])
     left = json.loads((learner / ".progress.json").read_text())["exercises"]
-    assert left.keys() == {find("1.9").name, "mini-3b"}
+    assert left.keys() == {find("1.3").name, "mini-3b"}
 
 
 def test_reset_again_and_again_keeps_every_version(root, learner):
