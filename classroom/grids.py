@@ -3,7 +3,8 @@
     grids(a=a, doubled=a * 2)           arrays beside one another, each with its name and shape
     meet(column, row)                   how broadcasting stretches a column and a row
     dots(mask)                          a dot for each True
-    shades(numbers)                     a dot for each number, the darker the smaller
+    shades(photo=photo)                 pictures in grey beside one another
+    draw(function, n)                   what a function makes of n, as dots or in grey
     film(step, board, 40)               a board that moves, so many steps
     show_images(pixels, read, truth)    small pictures, and what was read in each
 
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tinyframe import Tensor
+from tinyframe.dtype import dtypes
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n, width_of
 from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.picture import DrawnPicture, Picture
@@ -92,19 +94,31 @@ def dots(mask: Any) -> Picture:
     return DrawnPicture(said, said, sheet)
 
 
-def shades(numbers: Any, name: str = "") -> Picture:
-    """A matrix as a picture in grey: black for its smallest number, white for its largest."""
-    values = values_of(numbers).astype(float)
-    low, high = values.min(), values.max()
-    grey = np.rint((values - low) * (255 / ((high - low) or 1))).astype(int)
-    rows, columns = grey.shape
-    sheet, top = Drawing(), 18.0 if name else 0.0
-    dot = min(3 * DOT, WIDEST / columns)
-    if name:
-        sheet.words(0, 12, name, 11, colour=MUTED)
-    sheet.image(0, top, columns * dot, rows * dot, grey, GREYS)
-    said = f"{rows} rows of {columns} dots in grey, from {_number(low)} to {_number(high)}"
-    return DrawnPicture(said, f"{name}: {said}" if name else said, sheet)
+def shades(**pictures: Any) -> Picture:
+    """Matrices as pictures in grey, side by side under their names: black for the smallest number
+    of each, white for its largest. A Tensor, an array, or rows of numbers."""
+    sheet, said, top = Drawing(), list[str](), 18.0
+    for name, numbers in pictures.items():
+        values = values_of(numbers).astype(float)
+        low, high = values.min(), values.max()
+        grey = np.rint((values - low) * (255 / ((high - low) or 1))).astype(int)
+        rows, columns = grey.shape
+        dot = min(3 * DOT, ((PAGE + GAP / 2) / len(pictures) - GAP / 2) / columns)
+        x = sheet.width + (GAP / 2 if said else 0)
+        sheet.words(x, 12, name, 11, colour=MUTED)
+        sheet.image(x, top, columns * dot, rows * dot, grey, GREYS)
+        said.append(f"{name}: {rows} × {columns} dots, from {_number(low)} to {_number(high)}")
+    return DrawnPicture(f"{len(said)} pictures in grey", "\n".join(said), sheet)
+
+
+def draw(function: Callable[..., Any], *inputs: Any) -> Picture | None:
+    """What a function makes of these, as a picture: dots for True and False, else in grey. Where
+    it makes no matrix yet, it says so."""
+    made = function(*inputs)
+    if not isinstance(made, Tensor) or len(made.shape) != 2:
+        print("Nothing to draw yet: the function does not return a Tensor with rows and columns.")
+        return None
+    return dots(made) if made.dtype == dtypes.bool else shades(**{function.__name__: made})
 
 
 def film(step: Callable[[Tensor], Any], board: Tensor, steps: int) -> Picture | None:
@@ -157,6 +171,9 @@ def show_images(pixels: Any, read: Any, truth: Any) -> Picture:
 
 
 def values_of(x: Any) -> np.ndarray:
+    """The numbers of a Tensor, an array, rows of numbers, or an Array of mini."""
+    if hasattr(x, "at") and hasattr(x, "tolist"):
+        return np.reshape(x.tolist(), x.shape)
     return x.numpy() if isinstance(x, Tensor) else np.asarray(x)
 
 

@@ -23,6 +23,7 @@ from classroom.puzzlebook.table import BY_NAME, PUZZLES, TOOLS
 from tinyframe import Tensor
 from tinyframe.tensor.sorting import SHORT
 from tinyframe.uop import Ops
+from tinyframe.viz.drawing import PAGE
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "solutions" / "course" / "03b_puzzles.ipynb"
@@ -444,11 +445,24 @@ def test_a_film_holds_every_step_and_says_when_there_is_none(capsys):
 
 
 def test_shades_go_from_black_to_white():
-    picture = grids.shades([[-1.0, 0.0], [1.0, 0.5]], "a slope")
-    assert picture.text == "a slope: 2 rows of 2 dots in grey, from -1 to 1"
+    picture = grids.shades(slope=[[-1.0, 0.0], [1.0, 0.5]])
+    assert picture.text == "slope: 2 × 2 dots, from -1 to 1"
     grey = np.rint(pixels_of(picture.svg())[..., 0] * 255)
     assert grey.tolist() == [[0, 128], [255, 191]]
-    assert pixels_of(grids.shades(np.ones((2, 3))).svg()).shape[:2] == (2, 3)  # all the same
+    assert pixels_of(grids.shades(flat=np.ones((2, 3))).svg()).shape[:2] == (2, 3)  # all the same
+    both = grids.shades(left=np.eye(400), right=Tensor.eye(9))
+    assert both.text.count("dots") == 2 and both.drawing.width <= PAGE
+
+
+def test_what_a_function_makes_is_drawn_and_where_it_makes_nothing_that_is_said(capsys):
+    def big(n):
+        return Tensor.arange(n * n).reshape(n, n)
+
+    assert "9 of 9 dots" in grids.draw(lambda n: big(n) >= 0, 3).text
+    assert grids.draw(big, 3).text == "big: 3 × 3 dots, from 0 to 8"
+    for nothing in (lambda n: ..., lambda n: None, lambda n: big(n).sum(), lambda n: [[1]]):
+        assert grids.draw(nothing, 3) is None
+        assert "Nothing to draw yet" in capsys.readouterr().out
 
 
 def pixels_of(svg: str) -> np.ndarray:
