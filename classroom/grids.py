@@ -5,6 +5,7 @@
     dots(mask)                          a dot for each True
     shades(photo=photo)                 pictures in grey beside one another
     draw(function, n)                   what a function makes of n, as dots or in grey
+    hills()                             elevations, for something to look at
     film(step, board, 40)               a board that moves, so many steps
     show_images(pixels, read, truth)    small pictures, and what was read in each
 
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.cbook import get_sample_data
 
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
@@ -119,6 +121,13 @@ def draw(function: Callable[..., Any], *inputs: Any) -> Picture | None:
         print("Nothing to draw yet: the function does not return a Tensor with rows and columns.")
         return None
     return dots(made) if made.dtype == dtypes.bool else shades(**{function.__name__: made})
+
+
+def hills() -> np.ndarray:
+    """How high the land around Jacksboro in Tennessee is, in metres: 240 rows of 300 points. (From
+    matplotlib's sample data, a part of the elevations that the US Geological Survey measured.)"""
+    data: Any = get_sample_data("jacksboro_fault_dem.npz")
+    return np.asarray(data["elevation"][:240, :300], np.float32)
 
 
 def film(step: Callable[[Tensor], Any], board: Tensor, steps: int) -> Picture | None:
