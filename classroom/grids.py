@@ -41,6 +41,7 @@ DOT = 2.0  # points, of an element in a picture
 GREYS = tuple(f"#{grey:02x}{grey:02x}{grey:02x}" for grey in range(256))
 WIDEST = 420.0  # points, of a board in a film
 PER_SECOND = 6  # steps of a film
+LEGIBLE = 60  # columns of a board that are written out in its text
 YOURS, ASKED = "yours", "what was asked for"
 
 Panel = tuple[str, np.ndarray, np.ndarray | None]  # a name, numbers, and which of these are marked
@@ -143,7 +144,10 @@ def film(step: Callable[[Tensor], Any], board: Tensor, steps: int) -> Picture | 
     frames = [each.numpy() != 0 for each in boards]
     lines = [f"a board, for {steps} steps"]
     for name, frame in (("at first", frames[0]), (f"after {steps} steps", frames[-1])):
-        lines += [name, *("".join(".#"[int(cell)] for cell in row) for row in frame)]
+        if frame.shape[1] > LEGIBLE:
+            lines.append(f"{name}, {int(frame.sum())} of {frame.size} cells are alive")
+        else:
+            lines += [name, *("".join(".#"[int(cell)] for cell in row) for row in frame)]
     return DrawnPicture(lines[0], "\n".join(lines), _moving(frames))
 
 

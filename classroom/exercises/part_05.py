@@ -374,13 +374,15 @@ def in_one_kernel(
     shown: bool,
     mistakes: dict[str, np.ndarray] | None = None,
 ) -> None:
-    """Wrong unless the values are these, and then unless they are one kernel. mistakes: what is
-    said of values that a well-known mistake gives."""
+    """Wrong unless the values are these, and then, of a case that is shown, unless they are one
+    kernel: of fresh sizes the compiler may split a sum. mistakes: what is said of values that a
+    well-known mistake gives."""
     apart = None
-    try:
-        runs_as(got, 1, case, shown)  # before its values are asked for, which computes them
-    except Wrong as wrong:
-        apart = wrong
+    if shown:
+        try:
+            runs_as(got, 1, case, shown)  # before its values are asked for, which computes them
+        except Wrong as wrong:
+            apart = wrong
     told_apart(got, mistakes or {}, expected, case, shown)
     same_values(got, expected, case, shown)
     if apart:
@@ -424,8 +426,8 @@ EXERCISES = (
         "Three views, from their strides",
         three_views,
         (
-            "In view 1, one step down is one cell to the left, and one step right is a whole row "
-            "of `grid`. Which two movements turn steps around like that?",
+            "In view 1, a step down is one cell back, and a step right is a whole row of `grid`. "
+            "Which two movements turn steps around like that?",
             "View 1 begins in cell 5, the end of the first row: flip that axis, then transpose. "
             "View 2 jumps two rows and two columns at a time. View 3 stays where it is when you "
             "go down: `expand`.",
@@ -512,14 +514,13 @@ EXERCISES = (
         (
             "What do you have to know about the lines that you keep, to throw out the right one? "
             "In which order could a list hold them?",
-            "Keep a list of lines, the one used last at its end. When a line is read that is in "
-            "the list, move it to the end. When it isn't, count a fetch, append it, and drop the "
-            "first if there are more than `room`.",
+            "Keep a list of lines, with the most recently used one at the end. If the line you "
+            "read is in the list, move it to the end. If it isn't, count a fetch, append it, and "
+            "drop the first line if there are now more than `room`.",
         ),
         because=(
-            "With the lines in the order of their last use, the one to drop is always the first. "
-            "A read moves its line to the end, whether it was there already or has just been "
-            "fetched."
+            "The list is kept in the order of last use, so the line to drop is always the first. "
+            "Every read puts its line at the end, whether it was in the list or had to be fetched."
         ),
     ),
     Exercise(
@@ -535,8 +536,8 @@ EXERCISES = (
         ),
         because=(
             "Broadcasting lines up a[i, k] with b[k, j] at place (i, k, j), as in a matrix "
-            "product. Then the two are added in place of multiplied, and the minimum over k takes "
-            "the place of the sum."
+            "product. Then they are added instead of multiplied, and the minimum over k takes the "
+            "place of the sum."
         ),
     ),
     Exercise(
@@ -562,8 +563,8 @@ EXERCISES = (
         "Each row one place further to the right",
         shear,
         (
-            "Rows that were one number *longer* than the line moved to the left. What do rows do "
-            "that are one number shorter than what you cut?",
+            "Cut into rows one number longer than the eight that repeat, and each row starts one "
+            "number later. What if the rows are one number *shorter* than what repeats?",
             "The result has n + m - 1 columns. Pad every row with zeros until it's one longer "
             "than that, write all rows in one line, and cut the line into rows of n + m - 1.",
         ),

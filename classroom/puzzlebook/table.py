@@ -240,7 +240,7 @@ PUZZLES = (
     ),
     Puzzle(
         "moving_average(a)",
-        "The mean of each three neighbours: two elements fewer.",
+        "The mean of every three neighbours: two elements fewer.",
         (floats(1, 2, 6, 4, 2),),
         lambda a: (a[:-2] + a[1:-1] + a[2:]) / 3,
         lambda rng: (numbers(rng, size(rng, 4, 9)).astype(np.float32),),
@@ -255,7 +255,7 @@ PUZZLES = (
     ),
     Puzzle(
         "repeat(a, k)",
-        "Each element `k` times in a row.",
+        "Each element, `k` times over.",
         (ints(7, 8, 9), 2),
         lambda a, k: np.repeat(a, k),
         lambda rng: (numbers(rng, size(rng)), size(rng, 1, 4)),

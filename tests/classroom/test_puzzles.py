@@ -440,6 +440,8 @@ def test_a_film_holds_every_step_and_says_when_there_is_none(capsys):
     there, back = board.numpy() != 0, board.numpy()[::-1] != 0
     assert np.array_equal(strip < strip.max(), np.concatenate([there, back, there, back]))
     assert "steps(4) infinite" in svg and "prefers-reduced-motion" in svg
+    large = grids.film(lambda b: b.flip(0), Tensor.eye(90).int(), steps=1)
+    assert large.text.splitlines()[1] == "at first, 90 of 8100 cells are alive"
     assert grids.film(lambda b: None, board, steps=1) is None
     assert "Nothing to draw yet" in capsys.readouterr().out
 
