@@ -265,9 +265,7 @@ def guilty(answer: Any) -> str:
             raise Wrong("The row of sin is 5% too large, and you let it pass.", case)
         if missed:
             raise Wrong(f"You let {missed[0]} go, and its row is wrong.", case)
-    return (
-        "Every wrong row found, and nobody accused without reason."
-    )
+    return "Every wrong row found, and nobody accused without reason."
 
 
 def _names(value: Any, suspects: Any, case: str) -> set[str]:
