@@ -52,6 +52,7 @@ SECONDS = {
     "tests/grader/test_project_repeat.py": 40, "tests/grader/test_release.py": 20,
     "tests/grader/test_command.py": 20,
     "tests/grader/test_judge.py": 20, "tests/grader/test_sandbox.py": 20,
+    "solutions/course/06c_triumphs.ipynb": 45, "course/06c_triumphs.ipynb": 40,
     "solutions/course/06b_training.ipynb": 20, "course/06b_training.ipynb": 20,
     "solutions/course/06a_gradients.ipynb": 15, "course/06a_gradients.ipynb": 15,
     "solutions/course/01_why_tinyframe.ipynb": 15, "course/01_why_tinyframe.ipynb": 15,
