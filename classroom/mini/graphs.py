@@ -68,8 +68,9 @@ def graph_of(ask: Ask, inputs: list[Kept], name: Called, *arguments: Any) -> Gra
         got = described(plain(ask, result))
         raise Wrong(f"the result of {name}() is {got}, where a Tensor of mini is asked for")
     graph = Graph(ask(_TABLE, result, inputs))
-    begun = "its graph does not start at what it was given; did you compute something already?"
-    expect(graph.inputs == set(range(len(inputs))), begun)
+    reads = f"its graph reads {len(graph.inputs) or 'none'} of the {len(inputs)} Tensors given"
+    left = f"{reads}. Is one left out, or did you compute something already?"
+    expect(graph.inputs == set(range(len(inputs))), left)
     return graph
 
 
