@@ -83,7 +83,8 @@ class Graph:
         for number, row in enumerate(table):
             need(isinstance(row, list) and len(row) == 3, "a row of it is none")
             op, places, _ = row
-            need(op in _RUN or op == "BUFFER", f"it has a node {described(op)}")
+            known = type(op) is str and (op in _RUN or op == "BUFFER")
+            need(known, f"it has a node {described(op)}")
             need(isinstance(places, list) and len(places) == _SOURCES.get(op, 1), f"{op} in it")
             need(all(type(p) is int and 0 <= p < number for p in places), f"{op} has no sources")
         self.table = table

@@ -319,7 +319,7 @@ def slope_of_rate(loss, w, rate, steps):
     there is 5.76, and its derivative with respect to the rate is 2 * 2.4 * -6 = -28.8.
     """
     ### BEGIN SOLUTION
-    for _ in range(steps):
+    for _step in range(steps):
         (slope,) = loss(w).gradient(w)
         w = w - rate * slope
     return loss(w).gradient(rate)[0]
