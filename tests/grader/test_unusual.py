@@ -110,7 +110,7 @@ def suspects(table):
     ("04", "batches", """
 whole = batches
 def batches(x, y, size, seed): return whole(x, y, size, 0)
-""", 6, 10, {"every image once, with its label; shuffled; the same seed"}),
+""", 8, 10, {"every image once, with its label; shuffled; the same seed; memory of its own"}),
     ("04", "mistakes", """
 whole = mistakes
 def mistakes(scores, labels, count):
