@@ -36,7 +36,8 @@ def learners_lines(traceback: TracebackType | None) -> Iterator[Line]:
     while traceback is not None:
         frame, number = traceback.tb_frame, traceback.tb_lineno
         file = frame.f_code.co_filename
-        if not file.startswith(_NOT_THE_LEARNERS):
+        is_known = number is not None and number > 0  # what Python added itself is on no line
+        if is_known and not file.startswith(_NOT_THE_LEARNERS):
             text = linecache.getline(file, number, frame.f_globals).strip()
             yield Line(number, text, frame)
         traceback = traceback.tb_next

@@ -82,7 +82,7 @@ def kinds_in_kernel(kernel):
 
 def loops_of(kernel):
     """Task 3 (8 points). The loops of a kernel: a list of (size, kind). The kind is "loop" if each
-    turn has a result of its own, and "reduce" if all turns together make one.
+    iteration has a result of its own, and "reduce" if all of them together make one.
 
     kernel: the graph of a kernel. Each RANGE in it is a loop. Its source is its size, a CONST; its
     arg is its number and an AxisType. List the loops in the order of their numbers.
@@ -224,7 +224,8 @@ def predicted_kernels(steps, n):
     "sums"       t.sum(axis=1)                     only as the last step, and never after a share
 
     Each value that is stored in memory takes one kernel. The result is stored, and so is whatever
-    "store" asks for, or the next step needs complete. You know the reasons from part 4b:
+    "store" asks for, and whatever has to be complete before the next step. You know the reasons
+    from part 4b:
 
     - A movement by itself stores nothing, not even as the last step. A "store" after it does.
     - A product uses each element n times. Exponentials, shares and other products are too expensive
@@ -237,7 +238,7 @@ def predicted_kernels(steps, n):
 
     predicted_kernels(["exp", "product"], 64) is 2. Work it out from the steps: you'll also be asked
     about matrices that are too large for any memory. (Scheduling the same steps on a smaller matrix
-    is a way to check yourself. If you find out how small it may be, it is an answer, too.) You
+    is a way to check yourself. If you find out how small it can be, that's an answer, too.) You
     won't get "transpose" or "flip" twice in a row, nor a "flip" together with a "share".
     """
     ### BEGIN SOLUTION

@@ -87,6 +87,18 @@ def test_an_answer_that_raises_gets_a_sentence(answer, said):
     assert "your line" in dict(outcome.rows)
 
 
+def test_code_that_is_on_no_line_names_none():
+    """Python itself puts instructions into a function that belong to no line of it."""
+
+    def answer():
+        raise ValueError("x")
+
+    answer.__code__ = answer.__code__.replace(co_linetable=b"")
+    outcome = judge(exercise(lambda function: function()), answer)
+    assert outcome.text == "Your answer raised ValueError: x"
+    assert "None" not in str(outcome.rows) and "-1" not in str(outcome.rows)
+
+
 def test_endless_recursion_gets_a_sentence():
     def deeper(n=0):
         return deeper(n + 1)

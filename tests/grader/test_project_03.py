@@ -270,9 +270,7 @@ MISTAKES = [
 def test_a_mistake_costs_the_points_of_its_task_and_is_named(task, what, pairs, points, said):
     judged = WORKED.rows(WORKED.changed(*pairs), tasks={task})
     assert lost(judged) == {task: points}, [row.found for row in judged]
-    assert said in " ".join(
-        row.found for row in judged
-    )
+    assert said in " ".join(row.found for row in judged)
     assert all(row.hint for row in judged)
 
 

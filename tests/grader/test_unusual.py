@@ -127,5 +127,5 @@ def test_half_of_a_task_gets_what_its_parts_are_worth_and_reads_which_are_right(
     judged = of_project.rows(f"{of_project.text}\n{code}", tasks={task})
     assert (sum(row.points for row in judged), sum(row.of for row in judged)) == (points, of)
     heads = [row.found.splitlines()[0] for row in judged if not row.passed]
-    said = [head.partition(" parts are right: ") for head in heads]
+    said = [head.partition(" parts right: ") for head in heads]
     assert {parts for _, is_some, parts in said if is_some} == right

@@ -25,8 +25,8 @@ project = Project(
     points=100,
     times=2.0,  # for training
     afterwards="You have walked a graph forwards, caught a table that lied, differentiated a whole "
-    "training run, and fitted a picture into 80 numbers, in a framework of your own. Next: project "
-    "4, where a network learns to read handwriting.",
+    "training run, and fitted a picture into 80 numbers. Next: project 4, where a network learns "
+    "to read handwriting.",
 )
 
 
