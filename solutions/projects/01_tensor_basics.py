@@ -98,9 +98,10 @@ def kernel_count(build):
 
 
 def chain(x, kernels):
-    """Task 5 (12 points). x + kernels, the slow way: as a Tensor that takes exactly `kernels` kernels.
+    """Task 5 (12 points). x + kernels, the slow way: in exactly that number of kernels.
 
-    Don't compute it here: return the graph. The values of chain(x, 3) are those of x + 3.
+    Don't compute it here: return the graph. chain(x, 3) takes 3 kernels, and its values are those
+    of x + 3.
     """
     ### BEGIN SOLUTION
     for _ in range(kernels):
@@ -192,8 +193,8 @@ def source_of(tensor):
 
 
 def find_op(source, op):
-    """Task 9 (8 points). Where an op is in a kernel's source: a list of the numbers of its lines, in
-    order, counted from 1.
+    """Task 9 (8 points). Where an op is in a kernel's source: a list of the lines it is on, as
+    numbers, in order, counted from 1.
 
     source: C as `source_of` returns it, for floats that are loaded, added, multiplied, put through
     relu and summed. op is one of these:
