@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from classroom.grader.judge import grade
+from classroom.grader.sandbox import best_protection
 from classroom.grader.tasks import Ask, NumpyArray, Wrong
 from classroom.mini.graphs import MOST_ELEMENTS, MOST_NODES, Graph, graph_of, plain, sent
-from tests.grader.here import Here
+from tests.grader.here import SLOW, TOY, Here
 
 X = ["BUFFER", [], 0]
 EVERY = """
@@ -96,3 +98,16 @@ def test_a_table_that_is_no_graph_is_wrong(name):
 def test_a_graph_that_does_not_run_is_wrong(name):
     with pytest.raises(Wrong, match="cannot be judged|does not run"):
         Graph(DOES_NOT_RUN[name]).run(np.ones((2, 3), np.float32))
+
+
+def test_a_submission_in_the_sandbox_has_the_reference_and_cannot_change_it(tmp_path):
+    path = tmp_path / "submission.py"
+    path.write_text(
+        "from classroom import use_mini\nuse_mini(6)\n"
+        "import mini.part6\nfrom mini.part6 import Adam, Tensor as Mini\n"
+        "try: open(mini.part6.__file__, 'a')\n"
+        "except OSError: assert Mini([[1.0, 2.0]]).sum(1).numpy() == 3\n"
+        "def double(x): return x + x\ndef lazily(x): return x * 2\n"
+    )
+    report = grade(path, TOY, best_protection(), SLOW)
+    assert (report.status, report.score) == ("graded", 100), report.notes
