@@ -71,6 +71,15 @@ def test_more_kinds_of_mistake():
     assert one == "The value is 3 and should be 2."
     twice = told(ask.same_values, Tensor(4.0), np.float32(2.0), "")
     assert twice == "The value is too large by a factor of 2."
+    lonely = [
+        (22.0, 2.0, "The value is 22 and should be 2."),
+        (2.0, 22.0, "The value is 2 and should be 22."),
+        (32.0, 2.0, "The value is too large by a factor of 16."),
+        (np.float32([33, 33]), np.float32([3, 3]), "Every value is 30 too large."),
+        (np.float32([33, 44]), np.float32([3, 4]), "Every value is too large by a factor of 11."),
+    ]
+    for got, expected, said in lonely:
+        assert said in told(ask.same_values, Tensor(got), np.float32(expected), "")
     large = np.array([10_000_000, 20_000_000, 3])
     assert "is 10000001 and should be 10000000" in told(
         ask.same_values, Tensor(large + [1, 0, 1]), large, "a case"

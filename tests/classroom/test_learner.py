@@ -107,6 +107,16 @@ def test_an_error_on_no_line_at_all_is_told_the_line_that_led_there():
         nowhere = SimpleNamespace(tb_frame=around, tb_lineno=no_line, tb_next=inside)
         (line,) = learners_lines(nowhere)
         assert (line.number, line.text) == (number, "return sys._getframe()")
+def test_code_that_is_on_no_line_names_none():
+    """Python itself puts instructions into a function that belong to no line of it."""
+
+    def answer():
+        raise ValueError("x")
+
+    answer.__code__ = answer.__code__.replace(co_linetable=b"")
+    outcome = judge(exercise(lambda function: function()), answer)
+    assert outcome.text == "Your answer raised ValueError: x"
+    assert "None" not in str(outcome.rows) and "-1" not in str(outcome.rows)
 
 
 def test_endless_recursion_gets_a_sentence():
