@@ -60,8 +60,8 @@ STAGES = (
     Stage(
         "4b",
         "From a graph to kernels",
-        "Your framework knows which values deserve memory, and computes the rest on the way. Draw what "
-        "you like with `draw_kernels`, and see where it comes apart.",
+        "Your framework knows which values deserve memory, and computes the rest on the way. Draw "
+        "whatever you like with `draw_kernels`, and see where it comes apart.",
     ),
     Stage(
         "5",
