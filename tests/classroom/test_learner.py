@@ -107,6 +107,8 @@ def test_an_error_on_no_line_at_all_is_told_the_line_that_led_there():
         nowhere = SimpleNamespace(tb_frame=around, tb_lineno=no_line, tb_next=inside)
         (line,) = learners_lines(nowhere)
         assert (line.number, line.text) == (number, "return sys._getframe()")
+
+
 def test_code_that_is_on_no_line_names_none():
     """Python itself puts instructions into a function that belong to no line of it."""
 
