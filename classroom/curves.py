@@ -118,8 +118,7 @@ def _plain(code: ast.AST | str) -> str:
 def _headline(broken: Training, mended: Training) -> str:
     if broken.learned or not mended.learned:
         return "I rewrote two rules of a framework"
-    (row,) = broken.rows.values() if len(broken.rows) == 1 else (None,)
-    short = row is not None and len(code_of(row)) == 1
+    short = sum(len(code_of(row)) for row in broken.rows.values()) == 1
     return f"I broke a neural network with {'one line' if short else 'a few lines'}"
 
 

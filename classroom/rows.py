@@ -38,6 +38,7 @@ Row = Callable[..., Any]
 BATCH, STEPS = 103, 84  # six times through 14 batches
 SECONDS_OF_A_ROW, SECONDS = 5.0, 120.0  # how long one call of a row may take, and all of training
 ORDINALS = ("first", "second", "third")
+COUNTS = {1: "one gradient, in a tuple", 2: "two gradients", 3: "three gradients"}
 NOTHING_ARRIVES = (
     "tinyframe noticed, and stopped: with your row, no gradient reaches any of the weights. The "
     "way back to them leads through a source that gets None."
@@ -152,9 +153,8 @@ def fitting(op: str, found: Any, right: Sequence[UOp | None]) -> tuple[UOp | Non
     """What a row gave, if it is a gradient or None for each source, of the shape of the right one.
     Else Wrong, which says what it is."""
     count = len(right)
-    asked = f"The row of {op} has to be {count} gradients, one for each source" + (
-        ": `return …, …`." if count == 2 else "."
-    )
+    asked = f"What the row of {op} returns has to be {COUNTS[count]}"
+    asked += ", one for each source: `return …, …`." if count == 2 else "."
     if isinstance(found, (str, UOp, Tensor)) or not np.iterable(found):
         raise Wrong(asked, got=describe(found))
     if len(gradients := tuple(found)) != count:

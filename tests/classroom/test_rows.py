@@ -86,9 +86,9 @@ def test_a_wrong_row_ruins_it_without_an_error(right, broken):
     [
         (lambda grad: None, "the row returns nothing"),
         (lambda grad: ..., "returns nothing"),
-        (lambda grad: grad, "has to be 2 gradients"),
+        (lambda grad: grad, "has to be two gradients"),
         (lambda grad: (grad,), "1 of them"),
-        (lambda grad: "two", "has to be 2 gradients"),
+        (lambda grad: "two", "has to be two gradients"),
         (lambda grad: (grad, 3.0), "second gradient has to be made of `grad`"),
         (lambda grad: (grad.reshape((-1,)), grad), "first gradient has the wrong shape"),
         (lambda grad: (None, None), "tinyframe noticed"),

@@ -65,7 +65,7 @@ WRONG = [
     ("1.1", lambda grad: (grad, grad), "exactly as before"),
     ("1.1", lambda grad: (grad * 2, grad * 2), "not its size"),
     ("1.1", lambda grad: (grad, grad * 0.9), "It still learns"),
-    ("1.1", lambda grad: grad, "2 gradients, one for each source"),
+    ("1.1", lambda grad: grad, "two gradients, one for each source"),
     ("1.1", lambda grad: (grad, grad, grad), "3 of them"),
     ("1.1", lambda grad: (None, None), "tinyframe noticed"),
     ("1.1", lambda grad: (None, grad), "no gradient reaches"),
