@@ -8,7 +8,7 @@ ANSWERS = [
     ("lazy-doubling", "'60'", "right", "the number, as text"),
     ("lazy-doubling", "59", "wrong", "one for each doubling but the first"),
     ("lazy-doubling", "int", "asked again", "a type is no number"),
-    ("lazy-who-asks", "'0 0 1 1'", "right", "four numbers, as text"),
+    ("lazy-who-asks", "'0 0 1 1'", "asked again", "as text, it needs its commas; thought right"),
     ("lazy-who-asks", "[0, 0, 1, 2]", "wrong", "a list; as if the second tolist() ran again"),
     ("lazy-who-asks", "(0, 1, 1)", "asked again", "three numbers of four"),
     (
@@ -61,7 +61,7 @@ def count_nodes(tensor, op):
         "paths, not nodes",
     ),
     ("lazy-same-node", "[0, 1, 0, 0]", "right", "0 and 1 for False and True"),
-    ("lazy-same-node", "'F T F F'", "right", "letters"),
+    ("lazy-same-node", "'F T F F'", "asked again", "letters without commas; thought right"),
     ("lazy-same-node", "(False, True, True, False)", "wrong", "addition commutes, nodes don't"),
     ("lazy-computed-for-all", "'1, 0, 1'", "right", "text"),
     ("lazy-computed-for-all", "(1, 1, 1)", "wrong", "what PyTorch does"),
@@ -250,13 +250,19 @@ def bytes_touched(items):
     ("lazy-five-counts", "(2, 2, 2, 2, 2)", "wrong", "PyTorch's habit, rounded down"),
     (
         "lazy-fewest-rows",
-        "next(n for n in range(1, 200) if kernels(shares(n)) == 1)",
+        """
+def shares(n):
+    rows = Tensor.rand(n, 64).realize()
+    return rows / rows.sum(axis=1, keepdim=True)
+
+fewest_rows = next(n for n in range(1, 200) if kernels(shares(n)) == 1)
+""",
         "right",
         "searched with the notebook's own function",
     ),
-    ("lazy-fewest-rows", "'32 rows'", "right", "the number with its unit"),
+    ("lazy-fewest-rows", "'32 rows'", "wrong", "told to give a whole number; thought right"),
     ("lazy-fewest-rows", "31", "wrong", "the largest that takes two"),
-    ("lazy-fewest-rows", "shares", "asked again", "a function is no number"),
+    ("lazy-fewest-rows", "kernels", "wrong", "a function; measured, so it can be tried again"),
     (
         "lazy-one-less",
         """
@@ -390,9 +396,9 @@ def three_cheaper_sums(u):
         "wrong",
         "the function runs something",
     ),
-    ("lazy-old-values-and-views", "'10 20 4'", "right", "text"),
+    ("lazy-old-values-and-views", "'10 20 4'", "asked again", "no commas; thought right"),
     ("lazy-old-values-and-views", "(10, 20, 3)", "wrong", "tail as it was when it was made"),
-    ("lazy-old-values-and-views", "([10], [20], [4])", "asked again", "lists for numbers"),
+    ("lazy-old-values-and-views", "([10], [20], [4])", "right", "lists of one; thought too odd"),
     (
         "lazy-swap",
         """
@@ -607,7 +613,7 @@ def anti_transpose(a):
         "wrong",
         "that's a rotation",
     ),
-    ("kinds-strides-suffice", "'T T T F T F'", "right", "letters"),
+    ("kinds-strides-suffice", "'T T T F T F'", "asked again", "no commas; thought right"),
     ("kinds-strides-suffice", "(True, True, False, False, True, False)", "wrong", "0 is a stride"),
     (
         "kinds-cache-lines",
@@ -731,7 +737,7 @@ def cheapest(a, b):
         "wrong",
         "a soft minimum",
     ),
-    ("kinds-matmul-cost", "'1 kernel, 3 MB'", "right", "text with units"),
+    ("kinds-matmul-cost", "'1 kernel, 3 MB'", "asked again", "words in it; thought right"),
     ("kinds-matmul-cost", "(1, 3.145728)", "asked again", "right, but not rounded down yet"),
     ("kinds-matmul-cost", "(2, 1076)", "wrong", "with all products in memory"),
     (
@@ -765,7 +771,7 @@ def shear(x):
         "the shape isn't",
     ),
     ("kinds-loops-of-conv", "4 + 3", "right", "a sum"),
-    ("kinds-loops-of-conv", "'7 loops'", "right", "with its unit"),
+    ("kinds-loops-of-conv", "'7 loops'", "asked again", "a word in it; thought right"),
     ("kinds-loops-of-conv", "6", "wrong", "one forgotten"),
     (
         "kinds-honest-average",
@@ -776,8 +782,8 @@ def average(x, size):
         size, stride=1, padding=half, count_include_pad=False
     ).flatten()
 """,
-        "right",
-        "PyTorch has a switch for that",
+        "wrong",
+        "PyTorch has a switch for that; thought right, and the exercise now rules pooling out",
     ),
     (
         "kinds-honest-average",
@@ -1163,7 +1169,7 @@ def stored(sink):
     return [n for n in order if n in keep]
 """,
         "right",
-        "from the end: a reduction is stored unless all ways from it lead to one kernel without one",
+        "from the end: a reduction stays in a kernel if all ways lead to that one",
     ),
     (
         "4b",
@@ -1189,6 +1195,48 @@ def stored(sink):
 """,
         "wrong",
         "PyTorch: everything is stored",
+    ),
+    (
+        "4b",
+        "stored",
+        """
+def stored(sink):
+    order = sink.toposort()[:-1]
+    keep, held = {n for n in sink.src if n.op not in MEMORY}, {}
+    for n in order:
+        for s in n.src:
+            if held.get(s) and s not in keep:
+                others = set().union(*(held[o] for o in n.src if o not in keep)) - held[s]
+                if n.op is Ops.REDUCE_AXIS or n.shape != s.shape or others:
+                    keep.add(s)
+        below = set().union(*(held[s] for s in n.src if s not in keep))
+        held[n] = {n} if n.op is Ops.REDUCE_AXIS else below
+    return [n for n in order if n in keep]
+""",
+        "wrong",
+        "from the start, without looking at who else needs a reduction",
+    ),
+    (
+        "4b",
+        "stored",
+        """
+def stored(sink):
+    nodes = sink.toposort()
+    users = {n: [u for u in nodes if n in u.src] for n in nodes}
+    keep, full = set(sink.src), set()
+    for n in nodes:
+        if n.op is Ops.REDUCE_AXIS:
+            last = n
+            while len(users[last]) == 1 and users[last][0].op not in (Ops.SINK, Ops.REDUCE_AXIS):
+                if users[last][0].shape != n.shape or users[last][0] in full or last in keep:
+                    break
+                last = users[last][0]
+                full.add(last)
+            keep.add(last)
+    return [n for n in nodes if n in keep and n.op not in MEMORY]
+""",
+        "right",
+        "from each reduction on to its only user, as far as its loops go",
     ),
     (
         "4b",
@@ -1260,8 +1308,8 @@ def moved_shape(op, shape, arg):
             return [sum(width) + size for size, width in zip(shape, arg)]
     return shape
 """,
-        "wrong",
-        "lists: the docstring's shapes are tuples",
+        "right",
+        "lists, of which the table makes tuples; thought wrong",
     ),
     (
         "5",
@@ -1455,6 +1503,7 @@ def reduce(x, op, axes, keepdim):
         "5",
         "mean",
         """
+@method
 def mean(x, *axes):
     total = x.sum(*axes)
     return total * (math.prod(total.shape) / math.prod(x.shape))
@@ -1559,6 +1608,7 @@ def conv2d(x, weight):
         "5",
         "log_softmax",
         """
+@method
 def log_softmax(x):
     x = x - x.max(-1, keepdim=True)
     return x - x.exp().sum(-1, keepdim=True).log()
@@ -1570,6 +1620,7 @@ def log_softmax(x):
         "5",
         "log_softmax",
         """
+@method
 def log_softmax(x):
     e = (x - x.max(-1, keepdim=True)).exp()
     return (e / e.sum(-1, keepdim=True)).log()
