@@ -44,7 +44,8 @@ def stored(sink):
     """A list of the nodes whose values get memory, sources first. Each of them becomes a kernel.
 
     A kernel computes everything that lies between memory and its node, so this list is the only
-    decision there is. Four things have to hold:
+    decision there is. (A graph may have thousands of nodes, so don't search all of it again for
+    each one.) Four things have to hold:
 
     1. Whatever was asked for, the sources of the SINK, is stored. Only what is in memory already
        (its op is in MEMORY) is left out.
@@ -52,7 +53,9 @@ def stored(sink):
        both compute it. And an EXPAND mustn't repeat it inside its kernel, before it's stored: it
        would be computed again for every copy.
     3. No kernel has two reductions. It's one nest of loops, with room for one.
-    4. Nothing else is stored. Every kernel that isn't needed is one more trip through memory.
+    4. Nothing else is stored. Every kernel that isn't needed is one more trip through memory. (One
+       exception is fine: in s * s + s, two nodes use the reduction s. You may store it by itself,
+       although one kernel could do it all.)
 
     Examples, for buffers a and b of shape (4, 5):
     - a * b + a is one kernel. Only the ADD is stored.

@@ -44,7 +44,8 @@ def stored(sink):
     """A list of the nodes whose values get memory, sources first. Each of them becomes a kernel.
 
     A kernel computes everything that lies between memory and its node, so this list is the only
-    decision there is. Four things have to hold:
+    decision there is. (A graph may have thousands of nodes, so don't search all of it again for
+    each one.) Four things have to hold:
 
     1. Whatever was asked for, the sources of the SINK, is stored. Only what is in memory already
        (its op is in MEMORY) is left out.

@@ -51,7 +51,8 @@ HINTS = {
         "For the two exponentials: e to the x is 2 to some other power, and log2 differs from "
         "the natural logarithm by a factor. Which one? `math` knows, to 16 digits.",
         "e**x = 2**(x log2(e)), and ln(x) = log2(x) ln(2). Two numbers are equal if neither is "
-        "smaller (NaN aside, which should equal nothing). None of this needs an op of its own, so none of it will need a row in the "
-        "table of gradients, a line of C, or a circuit on a chip.",
+        "smaller (NaN aside, which should equal nothing). None of this needs an op of its own, so "
+        "none of it will need a row in the table of gradients, a line of C, or a circuit on a "
+        "chip.",
     ),
 }
