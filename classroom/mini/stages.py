@@ -47,6 +47,7 @@ STAGES = (
     Stage("4", "Lazy Tensors"),
     Stage("5", "Movement, matmul, convolution"),
     Stage("6", "Gradients and training"),
+    Stage("7a", "Rules"),
 )
 
 
