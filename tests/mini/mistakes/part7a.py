@@ -114,7 +114,7 @@ MISTAKES = [
                 ways = [more for way in ways for more in match(part, source, way)]
             matches += ways
         return matches
-        """, "isn't the same the other way round"),
+        """, "should be [{x: i, y: j}]"),
     ("match", """
         if pattern.op is Ops.HOLE:
             if pattern.arg[0] == "c" and node.op is not Ops.CONST:
