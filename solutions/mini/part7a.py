@@ -223,11 +223,18 @@ def fold(x):
     ### END SOLUTION
 
 
-_x, _y, _c = hole("x"), hole("y"), hole("c")
-RULES = [
-    (_x, fold),
-    (_x * 1.0, lambda x: x),
-    (_x // _c, lambda x, c: divide(x, c, Ops.IDIV)),
-    (_x % _c, lambda x, c: divide(x, c, Ops.MOD)),
-    (_c.where(_x, _y), lambda c, x, y: x if c.arg else y),
-]
+@cache
+def all_rules():
+    """The rules of this stage, as one list. Append rules of your own."""
+    x, y, c = hole("x"), hole("y"), hole("c")
+    return [
+        (x, fold),
+        (x * 1.0, lambda x: x),
+        (x // c, lambda x, c: divide(x, c, Ops.IDIV)),
+        (x % c, lambda x, c: divide(x, c, Ops.MOD)),
+        (c.where(x, y), lambda c, x, y: x if c.arg else y),
+    ]
+
+
+def simplify(root):
+    return graph_rewrite(root, all_rules())

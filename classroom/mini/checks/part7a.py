@@ -852,7 +852,7 @@ def floats_left(mini: Any) -> None:
             )
 
 
-@checks("fold", "With RULES, (j * 11 + i) % 10 becomes j + i", needs=EVERYTHING)
+@checks("fold", "simplify: (j * 11 + i) % 10 becomes j + i", needs=EVERYTHING)
 def the_moment(mini: Any) -> None:
     UOp, RANGE = mini.UOp, mini.Ops.RANGE
     j, o = UOp(RANGE, (), (0, 3)), UOp(RANGE, (), (1, 8))
@@ -865,26 +865,26 @@ def the_moment(mini: Any) -> None:
             (j * 3 + o, o + j * 3),
         ),
     ):
-        got = mini.graph_rewrite(node, mini.RULES)
+        got = mini.simplify(node)
         if got not in wanted:
             raise Wrong(
                 f"{said} should become {plain(wanted[0])}.",
-                "graph_rewrite(…, RULES)",
+                f"simplify({said})",
                 plain(wanted[0]),
                 plain(got),
             )
 
 
 @checks(
-    "fold", "With RULES, two hundred graphs keep their values, and come to an end", needs=EVERYTHING
+    "fold", "simplify: two hundred graphs keep their values, and come to an end", needs=EVERYTHING
 )
 def all_rules(mini: Any) -> None:
     for seed in range(200):
         node = random_number(mini, seed)
         try:
-            got = mini.graph_rewrite(node, mini.RULES)
+            got = mini.simplify(node)
         except RuntimeError as error:
             raise Wrong(
                 "The rules never come to an end here: one of them undoes another.", plain(node)
             ) from error
-        keeps(mini, f"graph_rewrite({plain(node)}, RULES)", got, node)
+        keeps(mini, f"simplify({plain(node)})", got, node)
