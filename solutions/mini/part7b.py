@@ -113,7 +113,8 @@ def linearize(sink):
 
     A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Counters of a
     REDUCE are the inner loops; the others are the outer ones, in the order of their numbers. Loops
-    are closed in the opposite order. CONSTs need no line, every other node has one.
+    are closed in the opposite order. CONSTs need no line, and neither does a RANGE whose arg has a
+    third item (stage 7c makes these). Every other node has one.
 
     A line stands in no more loops than it needs: a LOAD that depends on the first loop alone isn't
     repeated in the second. A REDUCE is two lines: a DEFINE_REG, whose source is the REDUCE, before
@@ -129,13 +130,13 @@ def linearize(sink):
     nodes = sink.toposort()[:-1]
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     inner = list(reduces[0].src[1:]) if reduces else []
-    ranges = [node for node in nodes if node.op is Ops.RANGE and node not in inner]
-    outer = sorted(ranges, key=lambda counter: counter.arg[0])
+    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
+    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
     nest = outer + inner
     depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
     for node in nodes:
         depth[node] = max((depth[source] for source in node.src), default=0)
-        if node.op is Ops.RANGE:
+        if node in nest:
             depth[node] = nest.index(node) + 1
         elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
             last.add(node)
@@ -205,7 +206,7 @@ def render(lines):
 
         void r_4_5(float* restrict data0, const float* restrict data1) {
           for (int i0 = 0; i0 < 4; i0++) {
-            float acc0 = 0.0f;
+            float acc0 = {0.0f};
             for (int i1 = 0; i1 < 5; i1++) {
               float val0 = data1[((i0 * 5) + i1)];
               acc0 = (acc0 + (val0 + 1.0f));
@@ -219,7 +220,7 @@ def render(lines):
     text, body, depth, names = {}, [], 1, count()
     parameters = [node for node in lines if node.op is Ops.DEFINE_GLOBAL]
     for node in lines:
-        src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s) for s in node.src]
+        src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
         said = None
         if node.op is Ops.DEFINE_GLOBAL:
             text[node] = f"data{node.arg[0]}"
@@ -232,7 +233,7 @@ def render(lines):
         elif node.op is Ops.DEFINE_REG:
             reduce = node.src[0]
             text[reduce] = f"acc{next(names)}"
-            said = f"{c_type(reduce)} {text[reduce]} = {FIRST[reduce.arg]};"
+            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
         elif node.op is Ops.REDUCE:
             said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
         elif node.op is Ops.STORE:
