@@ -45,9 +45,13 @@ class Stage:
 STAGES = (
     Stage("3", "Arrays that store nothing"),
     Stage("4", "Lazy Tensors"),
+    Stage("4b", "Kernels"),
     Stage("5", "Movement, matmul, convolution"),
     Stage("6", "Gradients and training"),
     Stage("7a", "Rules"),
+    Stage("7b", "From a graph to C"),
+    Stage("8", "Two devices"),
+    Stage("7c", "Fast loops"),
 )
 
 

@@ -25,3 +25,16 @@ def paths_with(stage: Stage, file: Path) -> dict[str, Path]:
     """The reference of the stages below, and a file of its own for this one."""
     paths = {one.module: one.reference for one in up_to(stage)}
     return paths | {stage.module: file}
+
+
+def changed(stage: Stage, function: str, *changes: tuple[str, str]) -> str:
+    """The reference's solution of a function, with some of its text exchanged."""
+    text = stage.reference.read_text()
+    *owner, name = function.split(".")
+    start = text.index(f"class {owner[0]}") if owner else 0
+    begin = text.index(BEGIN, text.index(f"def {name}(", start)) + len(BEGIN)
+    body = textwrap.dedent(text[begin : text.index(END, begin)].rpartition("\n")[0])
+    for old, new in changes:
+        assert old in body, (function, old)
+        body = body.replace(old, new)
+    return body
