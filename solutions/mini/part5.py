@@ -8,10 +8,10 @@ computed, and loop counters in stage 7.
 
 import math
 
+import mini.part4b
 import numpy as np
 
 from mini.part3 import flat, unflat
-import mini.part4b
 from mini.part4 import COMPUTE, SHAPE, Ops, Tensor, UOp, method
 
 # ---- movement: which index of the source? --------------------------------------------------------

@@ -8,9 +8,10 @@ import math
 from collections import Counter
 from itertools import count
 
+from mini.part4b import MEMORY
+
 from mini.part3 import flat
 from mini.part4 import SHAPE, Ops, UOp
-from mini.part4b import MEMORY
 from mini.part5 import SOURCE_INDEX, inside, where
 from mini.part7a import simplify
 
@@ -87,9 +88,7 @@ def value_at(node, index, loops):
     if node.op is Ops.REDUCE_AXIS:
         op, axes = node.arg
         counters = {axis: loops.counter(node.src[0].shape[axis]) for axis in axes}
-        value = loops.value(
-            node.src[0], [counters.get(axis, i) for axis, i in enumerate(index)]
-        )
+        value = loops.value(node.src[0], [counters.get(axis, i) for axis, i in enumerate(index)])
         running = tuple(counter for counter in counters.values() if counter is not ZERO)
         return UOp(Ops.REDUCE, (value, *running), op) if running else value
     return UOp(node.op, tuple(loops.value(source, index) for source in node.src), node.arg)
@@ -144,8 +143,11 @@ def linearize(sink):
     for level in range(len(nest) + 1):
         lines += nest[level - 1 : level] if level else []
         lines += [
-            node for node in nodes
-            if depth[node] == level and node not in last and node not in reduces
+            node
+            for node in nodes
+            if depth[node] == level
+            and node not in last
+            and node not in reduces
             and node.op not in (Ops.CONST, Ops.RANGE)
         ]
         if level == len(outer):

@@ -60,7 +60,9 @@ def upcast(program, number, size):
     ### BEGIN SOLUTION
     program, inner = split(program, number, size)
     copies = [
-        substitute(store, {inner: UOp(Ops.CONST, (), n)}) for store in program.src for n in range(size)
+        substitute(store, {inner: UOp(Ops.CONST, (), n)})
+        for store in program.src
+        for n in range(size)
     ]
     return simplify(UOp(Ops.SINK, tuple(copies)))
     ### END SOLUTION
@@ -74,7 +76,7 @@ def vector(program, number, size):
 
     Split the loop, with kind=("VECTOR",): no loop is written for such a RANGE. For every float that
     depends on it, three things have to hold, or raise a ValueError:
-    - Its op is one of VECTORS. If it's a REDUCE, it adds, and it doesn't run over this loop.
+    - Its op is one of VECTORS. If it's a REDUCE, it adds.
     - What is loaded or stored lies side by side: in the terms of its place, the factor of the new
       RANGE is 1.
     - The lanes of a STORE get different values, so its value depends on the new RANGE as well.
@@ -89,8 +91,6 @@ def vector(program, number, size):
             continue
         if node.op not in VECTORS or (node.op is Ops.REDUCE and node.arg is not Ops.ADD):
             raise ValueError(f"there is no {node.op.name} of vectors")
-        if node.op is Ops.REDUCE and inner in node.src:
-            raise ValueError(f"loop {number} is added up, so its lanes would have to be, too")
         if node.op is Ops.STORE and not lanes(node.src[2]):
             raise ValueError("all lanes of a STORE would get the same value")
         if node.op in (Ops.LOAD, Ops.STORE) and terms(node.src[1]).get(inner) != 1:

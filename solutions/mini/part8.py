@@ -7,19 +7,32 @@ import ctypes
 import hashlib
 import shlex
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from os import environ, getpid
 from pathlib import Path
+from shutil import which
 
 import numpy as np
-
-from mini.part4 import ALU, Buffer, Ops, Tensor, UOp
 from mini.part4b import cut
-from mini.part7a import substitute
 from mini.part7b import linearize, lower, render
 
+from mini.part4 import ALU, Buffer, Ops, Tensor, UOp
+from mini.part7a import substitute
+
 # ---- the first device: a C compiler and the processor -------------------------------------------
+
+
+def find_compiler():
+    """The command of a C compiler: CC, or what is installed, or the one that `ziglang` brings."""
+    if "CC" in environ:
+        return shlex.split(environ["CC"])
+    for name in ("cc", "gcc", "clang"):
+        if which(name):
+            return [name]
+    return [sys.executable, "-m", "ziglang", "cc"]
+
 
 FLAGS = "-O2 -march=native -ffp-contract=fast -fno-math-errno -shared -fPIC -x c - -lm -o".split()
 
@@ -31,8 +44,8 @@ def compiled(text):
     library = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.so"
     if not library.exists():
         unfinished = library.with_suffix(f".{getpid()}")
-        compiler = shlex.split(environ.get("CC", "cc"))
-        subprocess.run([*compiler, *FLAGS, str(unfinished)], input=text.encode(), check=True)
+        command = [*find_compiler(), *FLAGS, str(unfinished)]
+        subprocess.run(command, input=text.encode(), check=True)
         unfinished.replace(library)
     return library
 
@@ -176,6 +189,33 @@ Tensor.run = run_on(CRunner)
 # ---- the whole step, written down once -----------------------------------------------------------
 
 
+def replay(tape, tensors, state, device):
+    """Run the kernels of a captured step again. Give each Tensor of `state` its new values, and
+    return a new Tensor: the result of the step.
+
+    `tensors` are the step's inputs and then `state`, all of them realized. The tape says the rest:
+    - tape["sink"] is the numbered graph, and tape["memory"] has the arrays of its parameters in the
+      first call; some of them are still right, like that of a constant table.
+    - tape["slots"] has the parameter of each of `tensors`: whose array belongs there now. (None for
+      a Tensor that the step didn't read.)
+    - `call`, above, gives a list of results. tape["places"] has the place, in this list, of the
+      step's own result, and then of the new values of each Tensor of `state`.
+
+    Example: a step adds x to `total`, and returns x * 2. Then `tensors` is [x, total], tape["slots"]
+    has two parameters, and tape["places"] might be [0, 1].
+    """
+    ### BEGIN SOLUTION
+    memory = dict(tape["memory"])
+    for slot, tensor in zip(tape["slots"], tensors, strict=True):
+        memory[slot] = tensor.uop.arg.data
+    results = call(tape["sink"], memory, device)
+    out, *changed = (UOp(Ops.BUFFER, (), Buffer(results[place])) for place in tape["places"])
+    for tensor, node in zip(state, changed, strict=True):
+        tensor.uop = node
+    return Tensor(out)
+    ### END SOLUTION
+
+
 def jit(function, state, device=CRunner):
     """`function`, which takes Tensors and returns one, without building its graph again.
 
@@ -194,7 +234,7 @@ def jit(function, state, device=CRunner):
         for slot, tensor in zip(tape["slots"], tensors, strict=True):
             if slot is not None and slot.shape != tensor.shape:
                 raise ValueError(f"this was captured for shape {slot.shape}, not {tensor.shape}")
-        return replay(tensors)
+        return replay(tape, tensors, state, device)
 
     def record(sink):
         if tape:
@@ -222,24 +262,5 @@ def jit(function, state, device=CRunner):
         tape["slots"] = [slot_of.get(id(array)) for array in arrays]
         tape["places"] = [place_of[array] for array in made]
         return out
-
-    def replay(tensors):
-        """Which arrays go where, the kernels, and which results go where.
-
-        `tensors` are the inputs and then `state`, all of them realized. In `tape`: "sink" is the
-        numbered graph, "memory" the arrays of its parameters in the first call, "slots" the
-        parameter of each of `tensors` (None if it has none), and "places" says which of the results
-        are the function's result and then the new values of `state`. Return a new Tensor.
-        """
-        ### BEGIN SOLUTION
-        memory = dict(tape["memory"])
-        for slot, tensor in zip(tape["slots"], tensors, strict=True):
-            memory[slot] = tensor.uop.arg.data
-        results = call(tape["sink"], memory, device)
-        out, *changed = (UOp(Ops.BUFFER, (), Buffer(results[n])) for n in tape["places"])
-        for tensor, node in zip(state, changed, strict=True):
-            tensor.uop = node
-        return Tensor(out)
-        ### END SOLUTION
 
     return captured

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -75,7 +76,15 @@ def compiled_function(mini: Any) -> None:
                     describe(sorted(vars(runner))))  # fmt: skip
 
 
-@checks("CRunner.__call__", "C computes what the interpreter does", needs=("CRunner.__init__",))
+@checks(
+    "CRunner.__call__",
+    "C computes what the interpreter does",
+    needs=("CRunner.__init__",),
+    told={
+        ctypes.ArgumentError: "C can't do anything with a NumPy array. It wants the address of its "
+        "memory, as a ctypes.c_void_p."
+    },
+)
 def c_computes(mini: Any) -> None:
     for said, graph in several(mini):
         expect_device(mini, mini.CRunner, "CRunner", said, graph)
@@ -128,17 +137,25 @@ def no_such_element(mini: Any) -> None:
         raise Wrong(f"This {what} 12 elements of an array that has 5. C would do that without a "
                     "word; this device has to notice.", "PythonRunner(lines)(…)", "IndexError",
                     "nothing")  # fmt: skip
-    moved = mini.substitute(
-        mini.lower(kernel)[0],
-        {node: node + -3 for node in mini.lower(kernel)[0].toposort() if node.op is mini.Ops.ADD
-         and node.dtype is int},
-    )  # fmt: skip
-    try:
-        mini.PythonRunner(mini.linearize(moved))(whole, whole)
-    except IndexError:
-        return
-    raise Wrong("This reads element -3. Python counts that from the end, but memory has no such "
-                "element.", "PythonRunner(lines)(…)", "IndexError", "nothing")  # fmt: skip
+    Ops = mini.Ops
+    (store,) = mini.lower(kernel)[0].src
+    memory, place, value = store.src
+    (load,) = [node for node in value.toposort() if node.op is Ops.LOAD]
+    early = mini.UOp(Ops.LOAD, (load.src[0], place + -3))
+    for what, at, values in (
+        ("reads", place, mini.substitute(value, {load: early})),
+        ("writes", place + -3, value),
+    ):
+        moved = mini.UOp(Ops.SINK, (mini.UOp(Ops.STORE, (memory, at, values)),))
+        try:
+            mini.PythonRunner(mini.linearize(moved))(whole, whole)
+        except IndexError:
+            continue
+        text = (
+            f"This {what} element -3. Python counts that from the end, but memory has no such "
+            "element."
+        )
+        raise Wrong(text, "PythonRunner(lines)(…)", "IndexError", "nothing")
 
 
 # ---- each program once ---------------------------------------------------------------------------
@@ -222,10 +239,19 @@ def steps(
         return [captured(mini.Tensor(value)) for value in inputs]
 
 
-@checks("replay", "New inputs give new results", needs=DEVICES)
+@checks(
+    "replay",
+    "New inputs give new results",
+    needs=DEVICES,
+    told={
+        KeyError: "A kernel reads memory that isn't there. Some parameters belong neither to an "
+        'input nor to the state: start from what tape["memory"] has.'
+    },
+)
 def new_inputs(mini: Any) -> None:
     inputs = [np.full((2,), float(n), np.float32) for n in range(1, 5)]
-    got = steps(mini, lambda x: (x * x + 1).realize(), [], inputs)
+    ones = mini.Tensor([1.0, 1.0])  # memory that is neither an input nor state
+    got = steps(mini, lambda x: (x * x + ones).realize(), [], inputs)
     for n, (value, out) in enumerate(zip(inputs, got, strict=True), 1):
         if not isinstance(out, mini.Tensor):
             raise Wrong("A captured call gives a Tensor, as the function does.",
@@ -248,10 +274,12 @@ def state_goes_on(mini: Any) -> None:
         nonlocal calls
         calls += 1
         total.uop = (total + x).uop
-        return (x * 2).realize(total)
+        out = x * 2
+        total.realize(out)  # the state first, so the result is the second of these
+        return out
 
     kept = total
-    got = steps(mini, add, [total], [np.float32([n]) for n in range(1, 6)])
+    got = steps(mini, add, [total], [np.full((1,), n, np.float32) for n in range(1, 6)])
     if calls != 1:
         raise Wrong("The function was called again. Only its kernels should run.",
                     "five calls of a captured function", "1 call", f"{calls} calls")  # fmt: skip
