@@ -8,7 +8,6 @@ computed, and loop counters in stage 7.
 
 import math
 
-import mini.part4b
 import numpy as np
 
 from mini.part3 import flat, unflat
