@@ -72,6 +72,7 @@ class Exercise:
     because: why the right answer is right. For a prediction it is shown, folded, once a guess has
         been made; for any other exercise it stands beside the worked answer.
     seconds: how long a check may take.
+    hints_first: whether the worked answer can be looked at only after the hints.
     """
 
     number: str
@@ -82,6 +83,7 @@ class Exercise:
     shown_by: str = ""
     because: str = ""
     seconds: float = 10.0
+    hints_first: bool = False
 
     @property
     def part(self) -> int:

@@ -47,8 +47,7 @@ class Prediction:
         if self.options and self._chosen(guess) not in self.options:
             offered = ", ".join(f'`"{word}"`' for word in self.options)
             raise Open(
-                f"Choose one of {offered}. You gave `{_shown(guess)}`. "
-                "Nothing was recorded."
+                f"Choose one of {offered}. You gave `{_shown(guess)}`. Nothing was recorded."
             )
         if (read := understood(guess, self.value)) != self.value:
             raise Wrong(f"you guessed {_shown(_as_typed(guess, read))}")

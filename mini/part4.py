@@ -45,14 +45,16 @@ class UOp:
     table = WeakValueDictionary()  # all nodes; one that is no longer used drops out by itself
 
     def __new__(cls, op, src=(), arg=None):
-        """The only node with this op, src and arg. If the table has it, return that one.
+        """The only node with this op, src and arg: whoever builds it again gets the same object.
 
-        Otherwise make a new one: `object.__new__(cls)` is an empty node. Set its op, src and arg,
-        and put it into the table before you return it.
+        A new one comes from `object.__new__(cls)`, which is empty: it needs an op, a src and an
+        arg. It is in the table, and nowhere else, so that it can go when nobody uses it any more.
 
-        Example: build UOp(Ops.CONST, (), 2.0) twice and call the results a and b. Then `a is b`, so
-        UOp(Ops.ADD, (a, a)) is UOp(Ops.ADD, (b, b)) as well. But UOp(Ops.CONST, (), 2) is a
-        different node, since a whole number and a float are different constants.
+        Examples:
+        - a = UOp(Ops.CONST, (), 2.0) and b = UOp(Ops.CONST, (), 2.0) are one object, `a is b`. So
+          UOp(Ops.ADD, (a, a)) is UOp(Ops.ADD, (b, b)) as well.
+        - 2, 2.0 and True are three different constants. So are 0.0 and -0.0: one divided by them
+          is infinity, once up and once down.
         """
         ...
 
@@ -63,13 +65,14 @@ class UOp:
             self.dtype = kind_of_number(self)
 
     def toposort(self):
-        """A list of this node and all nodes below it: each once, and sources before their users.
+        """A list of this node and all nodes below it: each once, and after all of its sources.
 
-        Finish everything below the first source before you start on the second. Don't let the
-        function call itself: graphs get deeper than Python allows. Use a list of nodes that are
-        still waiting for their sources instead.
+        Any such order will do. Graphs get wide and deep: 60 doublings have 2^60 paths, and a chain
+        of 20,000 nodes has to work too (Python stops functions that call themselves long before).
 
-        Example: if c = a * b and d = c + a, then d.toposort() is [a, b, c, d].
+        Examples:
+        - If c = a * b and d = c + a, then d.toposort() may be [a, b, c, d] or [b, a, c, d].
+        - a.toposort() is [a].
         """
         ...
 
@@ -82,7 +85,7 @@ class UOp:
         return UOp(op, same_shape(self, *map(self.const, others)))
 
     def __repr__(self):
-        return f"UOp({self.op.name}, shape={self.shape}, arg={self.arg})"
+        return f"UOp({getattr(self.op, 'name', self.op)}, shape={self.shape}, arg={self.arg})"
 
 
 def longest_shape(node):
@@ -100,8 +103,9 @@ def kind_of_number(node):
 
 
 def same_shape(*nodes):
-    """The nodes, unchanged, if their shapes agree. (Stage 5 replaces this with `broadcast`.)"""
-    shapes = {node.shape for node in nodes if node.op is not Ops.CONST}
+    """The nodes, unchanged, if their shapes agree; () agrees with all. (Stage 5 replaces this with
+    `broadcast`.)"""
+    shapes = {node.shape for node in nodes} - {()}
     if len(shapes) > 1:
         raise ValueError(f"these shapes do not agree: {', '.join(map(str, sorted(shapes)))}")
     return nodes
@@ -118,49 +122,39 @@ class Buffer:
 
 
 def interpret(sink):
-    """Compute a graph. The sources of its SINK node are the values that you want.
+    """Compute a graph: a list with the values of each source of this SINK node, in their order.
 
-    Go through the graph once, sources first. Compute each node with its row of COMPUTE, from the
-    values of its sources, which you already have. Return a list: the values of each source of the
-    SINK. The SINK itself has no value.
+    Each node is computed once, however many users it has, by its row of COMPUTE. The SINK itself
+    has no value, and no row.
 
-    Example: a and b are buffers with [1, 2] and [10, 20], and the graph is
-    UOp(Ops.SINK, (a + b,)). The nodes come in the order a, b, ADD, SINK. The first three have the
-    values [1, 2], [10, 20] and [11, 22], and the result is the list [array([11, 22])].
+    Examples, where a and b are buffers with [1, 2] and [10, 20]:
+    - interpret(UOp(Ops.SINK, (a + b,))) is [array([11, 22])].
+    - interpret(UOp(Ops.SINK, (a * b, a))) is [array([10, 40]), array([1, 2])].
     """
     ...
 
 
 class Tensor:
-    """A handle on a node: an expression at first, and after realize() a BUFFER with its numbers."""
+    """A handle on a node: an expression at first, and after realize() a BUFFER with its numbers.
 
-    run = staticmethod(interpret)  # computes a SINK; stage 8 replaces it with compiled code
+    Tensor(data), of a node or of numbers, which go into a Buffer. It has `uop`, its node now; its
+    shape; a repr that says whether it is realized; and two methods:
 
-    def __init__(self, data):
-        self.uop = data if isinstance(data, UOp) else UOp(Ops.BUFFER, (), Buffer(data))
+    t.realize(*others) computes t and the others, and returns t. Afterwards each `uop` is a BUFFER
+    with the values. One that was a BUFFER before is left alone. Work that they share is done once:
+    Tensor.run(sink) computes a graph (now by `interpret`; stage 8 will put C there).
+    t.numpy() is the array of its values, computed if need be.
 
-    @property
-    def shape(self):
-        return self.uop.shape
+    Examples:
+    - For t = Tensor([1.0]) + 1, t.uop.op is Ops.ADD. After t.realize() it is Ops.BUFFER, and
+      t.uop.arg.data is [2.0]. Realize it again, and nothing is computed.
+    - With s = t.sqrt(), (s + 1).realize(s * 10) computes one square root.
+    """
 
-    def realize(self, *others):
-        """Compute this Tensor and the others. Each gets a new `uop`: a BUFFER with its values.
+    ...
 
-        Leave a Tensor alone if its `uop` is a BUFFER already. Put all that remain into one SINK, so
-        that work they share is done once; Tensor.run(sink) returns their values. Return this
-        Tensor.
 
-        Example: for t = Tensor([1.0]) + 1, t.uop.op is Ops.ADD. After t.realize() it is Ops.BUFFER,
-        and t.uop.arg.data is [2.0]. Realize it again, and nothing is computed.
-        """
-        ...
-
-    def numpy(self):
-        return self.realize().uop.arg.data
-
-    def __repr__(self):
-        state = "realized" if self.uop.op is Ops.BUFFER else "an expression"
-        return f"Tensor of shape {self.shape}, {state}"
+Tensor.run = staticmethod(interpret)
 
 
 # ---- what you can write with nodes and Tensors ---------------------------------------------------
@@ -185,23 +179,38 @@ OPERATORS = {
     "__radd__": lambda x, y: x.const(y).alu(Ops.ADD, x),
     "__mul__": lambda x, y: x.alu(Ops.MUL, y),
     "__rmul__": lambda x, y: x.const(y).alu(Ops.MUL, x),
-    "__neg__": lambda x: x * -1,
-    "__sub__": lambda x, y: x + -x.const(y),
-    "__rsub__": lambda x, y: -x + y,
-    "__truediv__": lambda x, y: x * x.const(y).recip(),
-    "__rtruediv__": lambda x, y: x.recip() * y,
     "__floordiv__": lambda x, y: x.alu(Ops.IDIV, y),
     "__mod__": lambda x, y: x.alu(Ops.MOD, y),
     "__lt__": lambda x, y: x.alu(Ops.CMPLT, y),
-    "__gt__": lambda x, y: x.const(y).alu(Ops.CMPLT, x),
-    "eq": lambda x, y: 1 - (x < y) - (x > y),
     "where": lambda condition, x, y: condition.alu(Ops.WHERE, x, y),
     "maximum": lambda x, y: x.alu(Ops.MAX, y),
-    "relu": lambda x: x.maximum(0),
     "recip": lambda x: x.alu(Ops.RECIP),
     "sqrt": lambda x: x.alu(Ops.SQRT),
-    "exp": lambda x: (x * math.log2(math.e)).alu(Ops.EXP2),
-    "log": lambda x: x.alu(Ops.LOG2) * math.log(2),
+    "exp2": lambda x: x.alu(Ops.EXP2),
+    "log2": lambda x: x.alu(Ops.LOG2),
 }
-for _name, _function in OPERATORS.items():
+UOp.__divmod__ = lambda x, y: (x // y, x % y)  # for whole numbers, in stage 7
+
+
+class Derived:
+    """What needs no op of its own, since it can be said with OPERATORS. Ten methods, all yours.
+
+    x is a node, and y a node or a plain number. Write __neg__(x), __sub__(x, y), __rsub__(x, y)
+    (which is y - x), __truediv__(x, y), __rtruediv__(x, y) (which is y / x), __gt__(x, y),
+    eq(x, y), relu(x), exp(x) and log(x). Comparisons give 1.0 where they are true, else 0.0.
+
+    Examples:
+    - For x = [1, 2, 3], x - 1 is [0, 1, 2], 6 / x is [6, 3, 2] and x.eq(2) is [0, 1, 0].
+    - relu of [-3, 0, 5] is [0, 0, 5], exp of 1 is 2.7182817, and log undoes exp.
+    """
+
+    ...
+
+
+def methods_of(table):
+    """The functions in a class, by name."""
+    return {name: getattr(table, name) for name, f in vars(table).items() if callable(f)}
+
+
+for _name, _function in {**OPERATORS, **methods_of(Derived)}.items():
     method(_function, _name)

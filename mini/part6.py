@@ -9,7 +9,9 @@ x.sum(*axes, keepdim=True).
 
 import math
 
-from mini.part4 import Ops, Tensor
+import numpy as np
+
+from mini.part4 import COMPUTE, Ops, Tensor, method, methods_of
 from mini.part5 import broadcast
 
 GRADIENT = {}  # op: from the gradient of a node to a gradient for each of its sources
@@ -41,59 +43,77 @@ def add_gradient(grad, node, x, y):
 
 @gradient_rule(Ops.MUL)
 def mul_gradient(grad, node, x, y):
-    """If x grows by 1, x * y grows by y, and the other way round.
+    """z = x * y. How much does the loss change when x does, and when y does?
 
-    Example: for x = 3, y = 5 and grad = 2, the result is (10, 6).
+    Examples:
+    - For x = 3, y = 5 and grad = 1, the result is (5, 3).
+    - For grad = 2, it is (10, 6).
     """
     ...
 
 
 @gradient_rule(Ops.MAX)
 def max_gradient(grad, node, x, y):
-    """grad goes to the larger of the two. If they are equal, each gets half of it.
+    """z is the larger of x and y, element by element. Where they are equal, they share.
 
-    `x < y` is 1.0 where it is true and 0.0 where it isn't; so is x.eq(y).
-
-    Example: for x = [1, 5, 4], y = [2, 2, 4] and grad = [10, 10, 10], the result is
-    ([0, 10, 5], [10, 0, 5]).
+    Examples:
+    - For x = [1, 5], y = [2, 2] and grad = [10, 10], the result is ([0, 10], [10, 0]).
+    - For x = y = [4] and grad = [10], it is ([5], [5]).
     """
     ...
 
 
 @gradient_rule(Ops.RECIP)
 def recip_gradient(grad, node, x):
-    """The derivative of 1/x is -1/x², and `node` is 1/x.
+    """z = 1 / x.
 
-    Example: for x = 2 and grad = 8, the result is (-2,), a tuple even for a single source.
+    Examples:
+    - For x = 1 and grad = 1, the result is (-1,): a tuple, even for a single source.
+    - For x = 2 and grad = 8, it is (-2,).
     """
     ...
 
 
 @gradient_rule(Ops.SQRT)
 def sqrt_gradient(grad, node, x):
-    return (grad / (node * 2),)
+    """z is the square root of x.
+
+    Examples:
+    - For x = 4 and grad = 1, the result is (0.25,).
+    - For x = 9 and grad = 12, it is (2,).
+    """
+    ...
 
 
 @gradient_rule(Ops.EXP2)
 def exp2_gradient(grad, node, x):
-    """The derivative of 2**x is 2**x times math.log(2), and `node` is 2**x.
+    """z = 2**x.
 
-    Example: for x = 3 and grad = 1, the result is (5.5452,), which is 8 * 0.6931.
+    Examples, to seven digits, since that is what 32 bits hold:
+    - For x = 0 and grad = 1, the result is (0.6931472,).
+    - For x = 3 and grad = 1, it is (5.545177,).
     """
     ...
 
 
 @gradient_rule(Ops.LOG2)
 def log2_gradient(grad, node, x):
-    return (grad / (x * math.log(2)),)
+    """z is the logarithm of x to base 2.
+
+    Examples:
+    - For x = 1 and grad = 1, the result is (1.442695,).
+    - For x = 2 and grad = 1, it is half of that.
+    """
+    ...
 
 
 @gradient_rule(Ops.WHERE)
 def where_gradient(grad, node, condition, x, y):
-    """Where x was chosen, x gets grad and y gets 0; where y was chosen, it's the other way round.
-    The condition has no gradient: None.
+    """z is x where the condition is true (1), and y elsewhere. The condition has no gradient: None.
 
-    Example: for condition = [1, 0] and grad = [7, 9], the result is (None, [7, 0], [0, 9]).
+    Examples:
+    - For condition = [1, 0] and grad = [7, 9], the result is (None, [7, 0], [0, 9]).
+    - For condition = [1, 1] and grad = [7, 9], it is (None, [7, 9], [0, 0]).
     """
     ...
 
@@ -103,56 +123,72 @@ def where_gradient(grad, node, condition, x, y):
 
 @gradient_rule(Ops.RESHAPE)
 def reshape_gradient(grad, node, x):
-    """Give grad the shape of x again.
+    """z has the elements of x, in their order, in a different shape: node.arg.
 
-    Example: x of shape (2, 3) was reshaped to (3, 2). grad is (3, 2), and the result is (2, 3).
+    Examples:
+    - x of shape (2, 3) became (3, 2). grad is (3, 2) too, and the result is (2, 3).
+    - x of shape (4,) became (1, 4). For grad = [[1, 2, 3, 4]], the result is ([1, 2, 3, 4],).
     """
     ...
 
 
 @gradient_rule(Ops.PERMUTE)
 def permute_gradient(grad, node, x):
-    """Permute grad so that node.arg, the order of the axes, is undone.
+    """Axis k of z is axis node.arg[k] of x.
 
-    Example: x has the shape (2, 3, 4) and node.arg is (2, 0, 1), so grad has the shape (4, 2, 3).
-    Permuting that by (1, 2, 0) gives (2, 3, 4).
+    Examples:
+    - x has the shape (2, 3) and node.arg is (1, 0). grad is (3, 2), and the result is (2, 3).
+    - x has the shape (2, 3, 4) and node.arg is (2, 0, 1). grad is (4, 2, 3), and element [i, j, k]
+      of the result is element [k, i, j] of grad.
     """
     ...
 
 
 @gradient_rule(Ops.EXPAND)
 def expand_gradient(grad, node, x):
-    """An element that was read many times gets the sum of all the gradients that come back.
+    """Axes of size 1 in x were stretched to the sizes of node.shape: read many times.
 
-    Example: x of shape (1, 4) was expanded to (3, 4). Sum grad over axis 0, and keep that axis with
-    size 1.
+    Examples:
+    - x of shape (1, 2) became (3, 2). For grad = [[1, 2], [3, 4], [5, 6]], the result is
+      ([[9, 12]],).
+    - x of shape (1, 2, 1) became (3, 2, 4), and the result is (1, 2, 1) again.
     """
     ...
 
 
 @gradient_rule(Ops.SHRINK)
 def shrink_gradient(grad, node, x):
-    """The elements that were cut off had no influence, so their gradient is 0.
+    """z is the part of x within node.arg, which has a (start, end) for each axis.
 
-    Example: x has the shape (5,) and node.arg is ((1, 3),), so grad has 2 elements. Padded with
-    (1, 2), it has 5 again.
+    Examples:
+    - x has the shape (5,) and node.arg is ((1, 3),). For grad = [7, 8], the result is
+      ([0, 7, 8, 0, 0],).
+    - If node.arg is ((0, 5),), nothing was cut off, and the result is grad.
     """
     ...
 
 
 @gradient_rule(Ops.PAD)
 def pad_gradient(grad, node, x):
-    """The added zeros aren't elements of x, so cut their gradients off.
+    """z is x with zeros around it: node.arg has a (before, after) for each axis.
 
-    Example: x has the shape (3,) and node.arg is ((1, 2),), so grad has 6 elements. The ones for x
-    are 1, 2 and 3: shrink by (1, 4).
+    Examples:
+    - x has the shape (3,) and node.arg is ((1, 2),). For grad = [1, 2, 3, 4, 5, 6], the result is
+      ([2, 3, 4],).
+    - For node.arg = ((0, 3),), it would be ([1, 2, 3],).
     """
     ...
 
 
 @gradient_rule(Ops.FLIP)
 def flip_gradient(grad, node, x):
-    return (grad.flip(*node.arg),)
+    """z is x with the axes in node.arg reversed.
+
+    Examples:
+    - For node.arg = (0,) and grad = [1, 2, 3], the result is ([3, 2, 1],).
+    - For node.arg = (1,) and grad = [[1, 2], [3, 4]], it is ([[2, 1], [4, 3]],).
+    """
+    ...
 
 
 # ---- reduce --------------------------------------------------------------------------------------
@@ -160,13 +196,12 @@ def flip_gradient(grad, node, x):
 
 @gradient_rule(Ops.REDUCE_AXIS)
 def reduce_gradient(grad, node, x):
-    """node.arg is (op, axes). The reduced axes of node and grad are still there, with size 1.
+    """z is the sum or the largest of the elements along some axes: node.arg is (op, axes), with
+    Ops.ADD or Ops.MAX. The reduced axes of node and grad are still there, with size 1.
 
-    For Ops.ADD, each element gets all of grad. For Ops.MAX, only the largest element does; if there
-    are several, they share it equally.
-
-    Example: for x = [[1, 4, 4]] and grad = [[6]], the result is ([[6, 6, 6]],) for ADD and
-    ([[0, 3, 3]],) for MAX.
+    Examples, for x = [[1, 4, 4]] and grad = [[6]]:
+    - For ADD, the result is ([[6, 6, 6]],).
+    - For MAX, it is ([[0, 3, 3]],): equals share.
     """
     ...
 
@@ -174,27 +209,16 @@ def reduce_gradient(grad, node, x):
 # ---- from the loss to the weights ----------------------------------------------------------------
 
 
-def nodes_between(loss, wanted):
-    """The nodes on the way from `wanted` up to the loss, sources first, as the keys of a dict."""
-    between = {}
-    for node in loss.toposort():
-        depends = node.op in GRADIENT and any(source in between for source in node.src)
-        if node in wanted or depends:
-            between[node] = None
-    return between
-
-
 def gradient(loss, *wanted):
     """A list with the gradient of the loss (a single number) with respect to each wanted node.
 
-    Start at the loss: its gradient with respect to itself is loss.const(1.0). Go backwards through
-    nodes_between(loss, wanted), and use each node's row of GRADIENT to hand its gradient down to
-    its sources. (A BUFFER has no row: nothing goes on from there.) A node with several users gets
-    several gradients: add them up. Skip a source if it isn't between, or if the row says None for
-    it. A wanted node that got nothing has the gradient loss.const(0.0).
+    Each is a node itself: nothing is computed here. If the loss doesn't depend on a node, its
+    gradient is loss.const(0.0). Some ops have no row, and nothing flows through them: a BUFFER,
+    a comparison, DETACH. Graphs are as wide and as deep as in stage 4.
 
-    Example: loss = a * b + a. The ADD hands 1 to the MUL and 1 to `a`. The MUL hands b to `a`, and
-    `a` to b. So `a` gets 1 + b.
+    Examples, for a = 3 and b = 5:
+    - gradient(a * b, a, b) gives nodes that are worth 5 and 3.
+    - gradient(a * b + a, a) gives one that is worth 6: `a` is used twice.
     """
     ...
 
@@ -210,54 +234,85 @@ def tensor_gradient(loss, *wanted):
 Tensor.gradient = tensor_gradient
 
 
+# ---- ops of your own -----------------------------------------------------------------------------
+
+
+def add_op(name, compute, gradient):
+    """A new elementwise op, with a row in each table: x.alu(name, …) computes with NumPy's
+    functions, and its gradient is a row like those above."""
+    COMPUTE[name] = lambda node, *values: compute(*values)
+    GRADIENT[name] = gradient
+
+
+class Mine:
+    """At least three methods of your own choice, for every Tensor and every node. From this list:
+
+        __pow__(x, n)        x ** n, for a number n, whole or not, negative or not
+        __getitem__(x, key)  x[1], x[-1], x[0, 1:3], x[:, 2]; slices without a step
+        __abs__(x)           abs(x)
+        minimum(x, y)        the smaller one, element by element
+        clip(x, low, high)   low where x is lower than that, high where it is higher
+        sin(x)               the sine
+        sigmoid(x)           1 / (1 + e**-x)
+        tanh(x)              the hyperbolic tangent
+        silu(x)              x * sigmoid(x)
+        softplus(x)          log(1 + e**x)
+        softmax(x)           along the last axis
+        cumsum(x)            running sums along the last axis
+        var(x)               the variance of all elements: the mean squared distance from their mean
+        cat(x, y)            y after x, along the first axis
+        max_pool(x, n)       the largest of n by n pixels, in the last two axes, side by side
+
+    They have to be right where it hurts (tanh of 100, the power of a negative number, softmax of
+    1000), and finite differences have to agree with their gradient. If you make them from what is
+    there, the gradient comes by itself. With add_op, the rows are yours too.
+
+    Examples:
+    - Tensor([1.0, 2.0, 3.0])[1:] is [2, 3], and Tensor([-2.0]) ** 3 is [-8].
+    - Tensor([0.0, 100.0]).tanh() is [0, 1].
+    """
+
+    ...
+
+
+for _name, _function in methods_of(Mine).items():
+    method(_function, _name)
+
+
 # ---- optimizers ----------------------------------------------------------------------------------
 
 
 class SGD:
-    """Stochastic gradient descent: subtract `lr` times the gradient."""
+    """Stochastic gradient descent: a step subtracts lr times the gradient from each parameter.
 
-    def __init__(self, params, lr=0.1):
-        self.params, self.lr = params, lr
+    SGD(params, lr=0.1) has a method step(loss). It changes every parameter, all by gradients from
+    before the step, realizes the loss and the parameters, and returns the loss. A parameter stays
+    the same Tensor, since the model holds it too: what changes is its `uop`.
 
-    def step(self, loss):
-        """Change every parameter by one step. Realize the loss and all parameters, return the loss.
+    Examples:
+    - With lr = 0.1, a parameter [2.0] whose gradient is [10.0] becomes [1.0].
+    - With a = [2.0], b = [3.0] and (a * b).sum(), one step makes a [1.7] and b [2.8].
+    """
 
-        A parameter stays the same Tensor and gets a new `uop`: param.uop = (…).uop. Ask for all the
-        gradients at once, before you change any parameter.
-
-        Example: with lr = 0.1, a parameter [2.0] whose gradient is [10.0] becomes [1.0].
-        """
-        ...
+    ...
 
 
 class Adam:
     """Adam (Kingma and Ba, 2014): each element of each parameter gets a step size of its own.
 
-    m is a moving average of the gradient, and v one of its square. b1_power and b2_power are b1 and
-    b2 to the power of the number of steps. Both are Tensors and not Python numbers: a constant that
-    changes would make each step a new graph, and stage 8 would have to compile every one.
+    Adam(params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8) has a method step(loss), as SGD does. In
+    step number t it keeps, for each parameter, two moving averages, which start at 0:
+
+        m is b1 * m + (1 - b1) * grad
+        v is b2 * v + (1 - b2) * grad * grad
+
+    and changes the parameter by -lr * M / (sqrt(V) + eps), where M is m / (1 - b1**t) and V is
+    v / (1 - b2**t). All steps have to make the same graph, so that a compiler (stage 8) sees it
+    once: whatever changes from step to step, t included, is in Tensors that are realized.
+
+    Examples, with lr = 0.5:
+    - A parameter [2.0] whose gradient is [10.0] becomes [1.5]. The first step is as long as lr.
+    - So it does with the gradient [0.001].
     """
 
-    def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
-        self.params, self.lr, self.b1, self.b2, self.eps = params, lr, b1, b2, eps
-        self.m = [Tensor(param.numpy() * 0) for param in params]
-        self.v = [Tensor(param.numpy() * 0) for param in params]
-        self.b1_power, self.b2_power = Tensor([1.0]), Tensor([1.0])
-        self.state = [*params, *self.m, *self.v, self.b1_power, self.b2_power]
-
-    def step(self, loss):
-        """Change every parameter by one step. Realize the loss and all of self.state, return the
-        loss.
-
-        First multiply b1_power by b1, and b2_power by b2. Then, for each parameter (whatever
-        changes gets a new `uop`, as in SGD.step):
-            m becomes b1 * m + (1 - b1) * grad
-            v becomes b2 * v + (1 - b2) * grad * grad
-            param becomes param - lr * M / (sqrt(V) + eps)
-        where M is m / (1 - b1_power) and V is v / (1 - b2_power). The averages start at 0, so they
-        are too small at first, and these two divisions correct that.
-
-        Example: in the first step, with the gradient [10.0], m becomes [1.0] and v becomes [0.1]. M
-        is [10.0] and V is [100.0], so the parameter changes by lr * 10 / 10, which is lr.
-        """
-        ...
+    ...

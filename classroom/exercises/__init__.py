@@ -22,10 +22,12 @@ def exercises(part: int) -> tuple[Exercise, ...]:
 
 
 def find(number: str) -> Exercise:
-    """The exercise of that number, or the puzzle of that name. LookupError, with what there is,
-    where there is none."""
+    """The exercise of that number, the puzzle of that name, or the function of mini. LookupError,
+    with what there is, where there is none."""
+    from classroom.mini import helping
+
     number = str(number)
-    if found := next((p for p in puzzles() if p.number == number), None):
+    if found := next((p for p in puzzles() if p.number == number), None) or helping.find(number):
         return found
     part = number.split(".")[0]
     there = exercises(int(part)) if part.isdecimal() else ()

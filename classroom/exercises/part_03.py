@@ -189,9 +189,7 @@ def life(answer: Any) -> str:
     return "Eight slices and two comparisons, and it's alive."
 
 
-def next_generation(
-    board: np.ndarray, middle: int = 0, born: tuple[int, ...] = (3,)
-) -> np.ndarray:
+def next_generation(board: np.ndarray, middle: int = 0, born: tuple[int, ...] = (3,)) -> np.ndarray:
     """One cell after the other, as the rule is told. (With other numbers: as it may be misread.)"""
     rows, columns = board.shape
     result = np.zeros_like(board)

@@ -56,8 +56,17 @@ def hint(number: str, level: int | None = None) -> None:
 
 
 def answer(number: str) -> None:
-    """A worked answer to an exercise, and the reason: answer("4.3"). It counts as help."""
+    """A worked answer to an exercise, and the reason: answer("4.3"). It counts as help.
+
+    Of a function of mini, answer("flat"), it can be had after both hints, or once yours works.
+    """
     if (exercise := _find(number)) is None:
+        return
+    if exercise.hints_first and (left := record.hints_left(exercise)):
+        words = "The hints come first. " if left > 1 else "There is one more hint first. "
+        words += f'`hint("{exercise.number}")` shows it.' if left == 1 else (
+            f'`hint("{exercise.number}")`, twice, and then ask again.')  # fmt: skip
+        show.message("note", f"{exercise.number}.", words)
         return
     code = worked_answer(exercise)
     if not code:

@@ -90,6 +90,14 @@ def hints_seen(exercise: Exercise) -> int:
     return read(file)[0].get(exercise.name, {}).get("hints", 0) if file else 0
 
 
+def hints_left(exercise: Exercise) -> int:
+    """How many hints there are still to be seen; none of an exercise that is done, and none where
+    nothing is kept."""
+    file = place()
+    entry = read(file)[0].get(exercise.name, {}) if file else {"done": True}
+    return 0 if is_done(exercise, entry) else max(len(exercise.hints) - entry.get("hints", 0), 0)
+
+
 def forget(names: Iterable[str], file: Path | None = None) -> tuple[list[str], str]:
     """Forget what is kept under these names, in this file or that of the working directory.
     Returns those that anything was known about, and trouble."""

@@ -19,6 +19,8 @@ from classroom.exercise import Wrong
 
 SECONDS = 5.0  # for one check
 LONGEST = 160  # characters of an answer that are shown
+CLOSE = 1e-5  # a part of a number: what 32 bits round, once, is 100 times smaller
+EXACT = 1e-6  # for a single operation or two, so that 0.6931 is no logarithm of 2
 
 
 @dataclass(frozen=True)
@@ -131,15 +133,17 @@ def listed(names: tuple[str, ...]) -> str:
 
 
 def expect(said: str, got: Any, wanted: Any, mistakes: dict[Any, str] | None = None) -> None:
-    """Wrong unless this is what was wanted, of the same type.
+    """Wrong unless this is what was wanted, of the same type, or of NumPy's type for it.
 
     said: the call as it would be typed. mistakes: {a wrong result: what was done to get it}.
     """
-    if type(got) is type(wanted) and got == wanted:
+    if is_alike(got, wanted) and got == wanted:
         return
     text = f"{said} should be {describe(wanted)}, and it is {describe(got)}."
     if got is None:
         text = f"{said} returns nothing. Is there a `return`?"
+    elif type(got) is type(wanted) and got == wanted:
+        text = f"{said} should be made of whole numbers, and it is {describe(got)}."
     elif type(got) is not type(wanted):
         text = f"{said} should be of type {type(wanted).__name__}, not {type(got).__name__}."
     for mistake, sentence in (mistakes or {}).items():
@@ -148,39 +152,61 @@ def expect(said: str, got: Any, wanted: Any, mistakes: dict[Any, str] | None = N
     raise Wrong(text, said, repr(wanted), describe(got))
 
 
+def is_alike(got: Any, wanted: Any) -> bool:
+    """Whether this is of the wanted type. NumPy's whole numbers are as good as Python's; what is in
+    a tuple or a list counts too."""
+    if isinstance(wanted, (tuple, list)) and type(got) is type(wanted):
+        return len(got) != len(wanted) or all(map(is_alike, got, wanted))
+    if type(wanted) is int:
+        return type(got) is int or isinstance(got, np.integer)
+    return type(got) is type(wanted)
+
+
 def expect_values(
-    said: str, got: Any, wanted: np.ndarray, mistakes: tuple[tuple[Any, str], ...] = ()
+    said: str,
+    got: Any,
+    wanted: np.ndarray,
+    mistakes: tuple[tuple[Any, str], ...] = (),
+    within: float = CLOSE,
 ) -> None:
-    """Wrong unless an array has this shape and, within what 32-bit floats round, these values."""
+    """Wrong unless an array has this shape and, up to this part of each, these values."""
     if got is None:
         raise Wrong(f"{said} gives nothing. Is there a `return`?", said)
     values = np.asarray(got)
-    if values.shape == np.shape(wanted) and np.allclose(values, wanted, rtol=1e-3, atol=1e-4):
+    if is_close(values, wanted, within):
         return
-    text = difference(values, np.asarray(wanted))
+    text = difference(values, np.asarray(wanted), within)
     for mistake, sentence in mistakes:
-        if values.shape == np.shape(mistake) and np.allclose(values, mistake, rtol=1e-3, atol=1e-4):
+        if is_close(values, mistake, 10 * CLOSE):
             text = sentence
     raise Wrong(text, said, shown(np.asarray(wanted)), shown(values))
 
 
-def difference(values: np.ndarray, wanted: np.ndarray) -> str:
+def is_close(values: Any, wanted: Any, within: float = CLOSE) -> bool:
+    """Whether two arrays have one shape and, up to this part of each, the same values."""
+    is_one_shape = np.shape(values) == np.shape(wanted)
+    return is_one_shape and np.allclose(values, wanted, rtol=within, atol=within, equal_nan=True)
+
+
+def difference(values: np.ndarray, wanted: np.ndarray, within: float = CLOSE) -> str:
     """The first thing in which an array differs from the one that was wanted."""
     if values.shape != wanted.shape:
         return f"The shape should be {wanted.shape}, and it is {values.shape}."
-    if np.allclose(values, -wanted, rtol=1e-3, atol=1e-4):
+    if is_close(values, -wanted):
         return "The sign is wrong."
-    differs = ~np.isclose(values, wanted, rtol=1e-3, atol=1e-4)
+    if is_close(values, wanted, 100 * within):
+        return (
+            "Nearly, but not as close as 32 bits get. Is there a constant with too few digits in "
+            "it? `math` has them all."
+        )
+    differs = ~np.isclose(values, wanted, rtol=within, atol=within, equal_nan=True)
     place = tuple(int(i) for i in np.argwhere(differs)[0])
-    return (
-        f"Element {place} should be {wanted[place]:g}, and it is {values[place]:g}."
-        if place
-        else f"It should be {wanted:g}, and it is {values:g}."
-    )
+    which = f"Element {place}" if place else "It"
+    return f"{which} should be {wanted[place]:.7g}, and it is {values[place]:.7g}."
 
 
 def shown(values: np.ndarray) -> str:
-    return describe(np.round(np.asarray(values, float), 4).tolist())
+    return describe(np.round(np.asarray(values, float), 6).tolist())
 
 
 def describe(value: Any) -> str:

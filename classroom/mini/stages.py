@@ -10,11 +10,12 @@ What a learner writes is what the reference marks as a solution, function by fun
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from classroom.cut import BEGIN
+from classroom.cut import BEGIN, END
 from classroom.learner import record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,40 +89,54 @@ def folder_to_check() -> Path:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a file. name: with its class, `Array.sum`; code: the lines of its body that are
-    code."""
+    """A function or a class of a file. name: with its class, `Array.sum`; code: the lines of its
+    body that are code; source: all of it without docstring and marks."""
 
     name: str
     is_written: bool
     code: frozenset[int]
+    source: str
 
 
 def functions(text: str) -> dict[str, Function]:
-    """The functions of a file, and the methods of its classes. SyntaxError if it is not Python."""
-    lines, found = code_lines(text), {}
+    """The functions of a file, its classes, and their methods. SyntaxError if it is not Python."""
+    lines, code, found = text.splitlines(), code_lines(text), {}
     for name, node in _definitions(ast.parse(text).body):
         work = node.body[ast.get_docstring(node) is not None :]
         is_written = not all(isinstance(line, ast.Pass) or _is_ellipsis(line) for line in work)
-        span = range(work[0].lineno, (node.end_lineno or 0) + 1) if work else range(0)
-        found[name] = Function(name, is_written, frozenset(lines.intersection(span)))
+        body = range(_first_line(work[0]), (node.end_lineno or 0) + 1) if work else range(0)
+        head = range(node.lineno, _first_line(node.body[0]))
+        shown = [lines[n - 1] for n in (*head, *body) if lines[n - 1].strip() not in (BEGIN, END)]
+        source = textwrap.dedent("\n".join(shown)).strip()
+        found[name] = Function(name, is_written, frozenset(code.intersection(body)), source)
     return found
 
 
-def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+def _first_line(node: ast.stmt) -> int:
+    """Where it begins: with its decorators."""
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+
+
+def _definitions(
+    body: list[ast.stmt], prefix: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
     for node in body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield prefix + node.name, node
         if isinstance(node, ast.ClassDef):
             yield from _definitions(node.body, f"{node.name}.")
-        elif isinstance(node, ast.FunctionDef):
-            yield prefix + node.name, node
 
 
 def asked(stage: Stage) -> list[str]:
-    """The functions of a stage that the learner writes, in the order of the file."""
+    """The functions of a stage that the learner writes, and whole classes, in the order of the
+    file."""
     text = stage.reference.read_text()
     marks = {n for n, line in enumerate(text.splitlines(), 1) if line.strip() == BEGIN}
-    found = []
+    found: list[str] = []
     for name, function in functions(text).items():
         first = min(function.code, default=0)
+        if name.rpartition(".")[0] in found:  # the whole class is theirs
+            continue
         if any(mark in marks for mark in (first - 1, first - 2)):
             found.append(name)
     return found

@@ -11,9 +11,12 @@ from math import prod
 def flat(index, shape):
     """The place of an element if all rows are written one after another, counting from 0.
 
-    Example: flat((1, 2), (3, 4)) is 6. The shape means 3 rows of 4. Row 1 starts after one whole
-    row, at place 4, and column 2 is two places further on. This has to work for any number of axes:
-    flat((1, 0, 2), (2, 3, 4)) is 14, and flat((), ()) is 0.
+    Any number of axes, none included. From stage 5 on, an index may be made of NumPy arrays, or of
+    loop counters that have no number yet. So stick to arithmetic: + - * // %, and no `if`.
+
+    Examples:
+    - flat((1, 2), (3, 4)) is 6: row 1, column 2 in 3 rows of 4.
+    - flat((1, 0, 2), (2, 3, 4)) is 14, and flat((), ()) is 0.
     """
     ### BEGIN SOLUTION
     place = 0
@@ -24,10 +27,13 @@ def flat(index, shape):
 
 
 def unflat(place, shape):
-    """The index (a tuple) of the element at this place. This undoes `flat`.
+    """The index (a tuple) of the element at this place: `flat`, backwards.
 
-    Example: unflat(6, (3, 4)) is (1, 2). Start with the last axis, which changes fastest: 6 divided
-    by 4 is 1, remainder 2. The remainder is the column, and you find the row from the 1.
+    The same goes for the place: one day it will be a whole array of places.
+
+    Examples:
+    - unflat(6, (3, 4)) is (1, 2).
+    - unflat(14, (2, 3, 4)) is (1, 0, 2), and unflat(0, ()) is ().
     """
     ### BEGIN SOLUTION
     index = []
@@ -48,7 +54,9 @@ class Array:
     def of(values, *shape):
         """An Array of this shape that reads its elements from a flat list.
 
-        Example: Array.of([10, 20, 30, 40, 50, 60], 2, 3).at((1, 0)) is 40, which is at place 3.
+        Examples:
+        - Array.of([10, 20, 30, 40, 50, 60], 2, 3).at((1, 0)) is 40.
+        - Array.of([7]).at(()) is 7: no axes, one element.
         """
         ### BEGIN SOLUTION
         return Array(shape, lambda index: values[flat(index, shape)])
@@ -59,9 +67,9 @@ class Array:
 
         source_index takes an index of the new Array, and returns the index of this one to read.
 
-        Example: if `a` has the shape (2, 3), its transpose is
-        a.moved((3, 2), lambda i: (i[1], i[0])). Ask that for element (2, 0), and it reads
-        a.at((0, 2)).
+        Examples:
+        - If `a` has the shape (2, 3), a.moved((3, 2), lambda i: (i[1], i[0])) is its transpose.
+        - a.moved((2,), lambda i: (i[0], 0)) is the first column of `a`.
         """
         ### BEGIN SOLUTION
         return Array(shape, lambda index: self.at(source_index(index)))
@@ -70,7 +78,9 @@ class Array:
     def map(self, function, *others):
         """A new Array: the function of each element, and of the others' elements at the same index.
 
-        Example: a.map(max, b).at((0, 1)) is max(a.at((0, 1)), b.at((0, 1))).
+        Examples:
+        - a.map(max, b).at((0, 1)) is max(a.at((0, 1)), b.at((0, 1))).
+        - a.map(lambda x: x * x) squares every element.
         """
         ### BEGIN SOLUTION
         return Array(
@@ -82,8 +92,9 @@ class Array:
     def sum(self, axis):
         """Add up the elements along one axis. That axis disappears from the shape.
 
-        Example: if `a` has the shape (2, 3), then a.sum(1) has the shape (2,), and its element (1,)
-        is a.at((1, 0)) + a.at((1, 1)) + a.at((1, 2)).
+        Examples, for an `a` of shape (2, 3):
+        - a.sum(1) has the shape (2,): a sum for each row.
+        - a.sum(0) has the shape (3,), and its element (2,) is a.at((0, 2)) + a.at((1, 2)).
         """
         ### BEGIN SOLUTION
         shape = self.shape[:axis] + self.shape[axis + 1 :]
@@ -98,7 +109,9 @@ class Array:
     def tolist(self):
         """All elements in one flat list, row after row.
 
-        Example: Array((2, 2), lambda i: 10 * i[0] + i[1]).tolist() is [0, 1, 10, 11].
+        Examples:
+        - Array((2, 2), lambda i: 10 * i[0] + i[1]).tolist() is [0, 1, 10, 11].
+        - Array((), lambda i: 5).tolist() is [5].
         """
         ### BEGIN SOLUTION
         return [self.at(unflat(place, self.shape)) for place in range(prod(self.shape))]

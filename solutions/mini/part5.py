@@ -15,31 +15,7 @@ from mini.part4 import COMPUTE, SHAPE, Ops, Tensor, UOp, method
 
 # ---- movement: which index of the source? --------------------------------------------------------
 
-# op: from the shape of the source and the node's arg to the shape of the result.
-MOVED_SHAPE = {
-    Ops.RESHAPE: lambda shape, new: new,
-    Ops.PERMUTE: lambda shape, order: tuple(shape[axis] for axis in order),
-    Ops.EXPAND: lambda shape, new: new,
-    Ops.SHRINK: lambda shape, bounds: tuple(end - start for start, end in bounds),
-    Ops.FLIP: lambda shape, axes: shape,
-    Ops.PAD: lambda shape, widths: tuple(
-        before + size + after for size, (before, after) in zip(shape, widths, strict=True)
-    ),
-    Ops.DETACH: lambda shape, arg: shape,
-}
-
-# op: from an index of the result, the source's shape and the node's arg to an index of the source.
-SOURCE_INDEX = {Ops.DETACH: lambda index, shape, arg: index}
-
-
-def index_rule(op):
-    """@index_rule(op) makes the function below it the op's row of SOURCE_INDEX."""
-
-    def add(function):
-        SOURCE_INDEX[op] = function
-        return function
-
-    return add
+MOVES = (Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.SHRINK, Ops.FLIP, Ops.PAD, Ops.DETACH)
 
 
 def where(condition, x, y):
@@ -51,59 +27,85 @@ def where(condition, x, y):
     return x if condition else y
 
 
-@index_rule(Ops.RESHAPE)
+def moved_shape(op, shape, arg):
+    """The shape of the result of a movement op, from the source's shape and the node's arg.
+
+    The arg is, of RESHAPE and EXPAND, the new shape; of PERMUTE, for each axis of the result, the
+    axis of the source; of SHRINK, a (start, end) for each axis; of FLIP, the axes to reverse; of
+    PAD, a (before, after) for each axis. DETACH changes nothing at all.
+
+    Examples:
+    - moved_shape(Ops.SHRINK, (3, 4), ((1, 3), (0, 4))) is (2, 4).
+    - moved_shape(Ops.PERMUTE, (2, 3, 4), (2, 0, 1)) is (4, 2, 3).
+    """
+    ### BEGIN SOLUTION
+    if op in (Ops.RESHAPE, Ops.EXPAND):
+        return arg
+    if op is Ops.PERMUTE:
+        return tuple(shape[axis] for axis in arg)
+    if op is Ops.SHRINK:
+        return tuple(end - start for start, end in arg)
+    if op is Ops.PAD:
+        return tuple(a + size + b for size, (a, b) in zip(shape, arg, strict=True))
+    return shape
+    ### END SOLUTION
+
+
 def reshape_index(index, shape, new):
     """The element at the same place, if all rows are written one after another.
 
-    Example: a source of shape (2, 6) becomes new = (3, 4). In the new shape, index (1, 3) is at
-    place 7. In the old shape, place 7 is index (1, 1).
+    Examples:
+    - A source of shape (2, 6) becomes new = (3, 4). Index (1, 3) reads (1, 1): both are place 7.
+    - A source of shape (12,) becomes new = (3, 2, 2). Index (1, 1, 0) reads (6,).
     """
     ### BEGIN SOLUTION
     return unflat(flat(index, new), shape)
     ### END SOLUTION
 
 
-@index_rule(Ops.PERMUTE)
 def permute_index(index, shape, order):
     """Axis k of the result is axis order[k] of the source.
 
-    Example: with order = (2, 0, 1), a source of shape (2, 3, 4) becomes (4, 2, 3). Index (3, 1, 2)
-    of the result reads (1, 2, 3): the 3 goes to axis 2 of the source, the 1 to axis 0, and the 2 to
-    axis 1.
+    Examples:
+    - With order = (1, 0), the transpose, index (2, 0) reads (0, 2).
+    - With order = (2, 0, 1), a source of shape (2, 3, 4) becomes (4, 2, 3), and index (3, 1, 2)
+      reads (1, 2, 3).
     """
     ### BEGIN SOLUTION
     return tuple(index[order.index(axis)] for axis in range(len(shape)))
     ### END SOLUTION
 
 
-@index_rule(Ops.EXPAND)
 def expand_index(index, shape, new):
-    """Where the source's axis has size 1, read element 0. The other axes stay as they are.
+    """Axes of size 1 are stretched to the size that they have in `new`, by reading them again.
 
-    Example: a source of shape (1, 4) becomes new = (3, 4). Index (2, 3) reads (0, 3).
+    Examples:
+    - A source of shape (1, 4) becomes new = (3, 4). Index (2, 3) reads (0, 3).
+    - A source of shape (2, 1, 3) becomes new = (2, 4, 3). Index (1, 3, 2) reads (1, 0, 2).
     """
     ### BEGIN SOLUTION
     return tuple(0 if size == 1 else i for i, size in zip(index, shape, strict=True))
     ### END SOLUTION
 
 
-@index_rule(Ops.SHRINK)
 def shrink_index(index, shape, bounds):
     """Keep a part of each axis: bounds has a (start, end) for each of them.
 
-    Example: bounds = ((1, 3), (0, 4)) keeps rows 1 and 2 and all four columns. Index (0, 2) reads
-    (1, 2).
+    Examples:
+    - bounds = ((1, 3), (0, 4)) keeps rows 1 and 2 and all four columns. Index (0, 2) reads (1, 2).
+    - bounds = ((2, 4),) keeps elements 2 and 3. Index (1,) reads (3,).
     """
     ### BEGIN SOLUTION
     return tuple(i + start for i, (start, _) in zip(index, bounds, strict=True))
     ### END SOLUTION
 
 
-@index_rule(Ops.FLIP)
 def flip_index(index, shape, axes):
     """Reverse these axes, so that the last element comes first.
 
-    Example: in a source of shape (2, 4) with axes = (1,), index (1, 0) reads (1, 3).
+    Examples:
+    - In a source of shape (2, 4) with axes = (1,), index (1, 0) reads (1, 3).
+    - With axes = (0, 1), index (1, 0) reads (0, 3).
     """
     ### BEGIN SOLUTION
     return tuple(
@@ -117,11 +119,13 @@ def inside(index, shape, widths):
     """PAD puts zeros around its source. Does an index of the result fall on one of its elements?
 
     widths has a (before, after) for each axis: how many zeros. The parts of the index may be
-    arrays, which Python's `and` can't handle. Compare with `<`, and write `*` for "and", as in
-    (x < y) * (y < z).
+    numbers, arrays or nodes. Python's `and` and `if` can't handle those, and nodes have `<` and `>`
+    but no `<=`.
 
-    Example: a source of shape (3,) with widths = ((1, 2),) becomes (6,). Indices 1, 2 and 3 are
-    inside, and 0, 4 and 5 are not.
+    Examples:
+    - A source of shape (3,) with widths = ((1, 2),) becomes (6,). Indices 1, 2 and 3 are inside,
+      and 0, 4 and 5 are not.
+    - For shape (2, 2) with widths = ((1, 0), (0, 1)), (1, 0) is inside, (0, 0) and (1, 2) are not.
     """
     ### BEGIN SOLUTION
     condition = True
@@ -131,15 +135,16 @@ def inside(index, shape, widths):
     ### END SOLUTION
 
 
-@index_rule(Ops.PAD)
 def pad_index(index, shape, widths):
-    """The index of the source; or 0 along every axis, if this index isn't inside the source.
+    """The index of the source that an index of the result reads.
 
-    The element that is read there is thrown away, but it has to exist. Don't read outside of the
-    memory. `where(condition, x, y)`, above, chooses for numbers and for arrays.
+    Outside, what is read is thrown away and replaced by 0. It has to be there all the same, so any
+    element that exists will do. `where(condition, x, y)`, above, chooses for numbers, arrays and
+    nodes.
 
-    Example: for a source of shape (3,) with widths = ((1, 2),), index (3,) reads (2,). Indices
-    (0,), (4,) and (5,) are outside, and read (0,).
+    Examples, for a source of shape (3,) with widths = ((1, 2),):
+    - Index (1,) reads (0,), and (3,) reads (2,).
+    - Indices (0,), (4,) and (5,) are outside, and may read (0,).
     """
     ### BEGIN SOLUTION
     condition = inside(index, shape, widths)
@@ -147,6 +152,14 @@ def pad_index(index, shape, widths):
         where(condition, i - before, 0) for i, (before, _) in zip(index, widths, strict=True)
     )
     ### END SOLUTION
+
+
+# op: from an index of the result, the source's shape and the node's arg to an index of the source.
+SOURCE_INDEX = {
+    Ops.RESHAPE: reshape_index, Ops.PERMUTE: permute_index, Ops.EXPAND: expand_index,
+    Ops.SHRINK: shrink_index, Ops.FLIP: flip_index, Ops.PAD: pad_index,
+    Ops.DETACH: lambda index, shape, arg: index,
+}  # fmt: skip
 
 
 def moved_values(node, values):
@@ -164,8 +177,8 @@ def moved_values(node, values):
     return np.broadcast_to(found, node.shape)
 
 
-for _op in MOVED_SHAPE:
-    SHAPE[_op] = lambda node: MOVED_SHAPE[node.op](node.src[0].shape, node.arg)
+for _op in MOVES:
+    SHAPE[_op] = lambda node: tuple(moved_shape(node.op, node.src[0].shape, node.arg))
     COMPUTE[_op] = moved_values
 
 
@@ -182,11 +195,20 @@ def reshape(x, *shape):
 
 @method
 def expand(x, *shape):
+    """x with its axes of size 1 stretched. Any other change of a shape is refused: a ValueError
+    that names both shapes. If nothing changes, it is x itself.
+
+    Examples:
+    - For x of shape (3, 1), x.expand(3, 4) has the shape (3, 4), and x.expand(3, 1) is x.
+    - x.expand(6, 1) raises ValueError: (3, 1) cannot be expanded to (6, 1).
+    """
+    ### BEGIN SOLUTION
     if len(shape) != len(x.shape) or any(
         old not in (1, new) for old, new in zip(x.shape, shape, strict=True)
     ):
         raise ValueError(f"{x.shape} cannot be expanded to {shape}: only axes of size 1 can")
     return x if shape == x.shape else UOp(Ops.EXPAND, (x,), shape)
+    ### END SOLUTION
 
 
 # x.permute(1, 0), x.shrink((1, 3), (0, 4)), x.flip(0), x.pad((1, 1), (0, 2)), x.detach()
@@ -198,13 +220,14 @@ for _op in (Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.PAD, Ops.DETACH):
 
 
 def broadcast(*nodes):
-    """Return a tuple of all nodes, brought to the same shape.
+    """All nodes, in their order, brought to the same shape. NumPy's rules: shapes are lined up on
+    the right, and an axis of size 1 (or one that is missing, on the left) fits any size.
 
-    Shapes are compared from the right. One that is too short gets axes of size 1 on the left. Then
-    every axis of size 1 is expanded to the largest size that any node has there. Constants (their
-    op is Ops.CONST) fit every shape, so return them as they are.
+    A constant, of op Ops.CONST, fits every shape as it is.
 
-    Example: for shapes (3, 1) and (4,), reshape the second to (1, 4), and expand both to (3, 4).
+    Examples:
+    - Nodes of shapes (3, 1) and (4,) both become (3, 4).
+    - Nodes of shapes (2, 3) and (), a constant: the first stays (2, 3), the constant stays too.
     """
     ### BEGIN SOLUTION
     rank = max(len(node.shape) for node in nodes)
@@ -219,7 +242,7 @@ def broadcast(*nodes):
 
 
 def alu(x, op, *others):
-    return UOp(op, broadcast(x, *map(x.const, others)))
+    return UOp(op, tuple(broadcast(x, *map(x.const, others))))
 
 
 UOp.alu = alu  # replaces stage 4's, which needs equal shapes
@@ -237,13 +260,23 @@ COMPUTE[Ops.REDUCE_AXIS] = lambda node, values: REDUCE[node.arg[0]](
 
 
 def reduce(x, op, axes, keepdim):
-    """REDUCE_AXIS leaves axes of size 1 behind. Without keepdim, a reshape drops them."""
+    """Reduce a node along some axes, with Ops.ADD or Ops.MAX. No axes at all means every axis.
+
+    The node for it is REDUCE_AXIS, and its arg is (op, axes). It leaves axes of size 1 behind, and
+    they are to stay only if keepdim is true. A negative axis counts from the end.
+
+    Examples, for x of shape (2, 3, 4):
+    - reduce(x, Ops.ADD, (1,), False) has the shape (2, 4), and with keepdim (2, 1, 4).
+    - reduce(x, Ops.MAX, (), False) has the shape (), and reduce(x, Ops.ADD, (-1, 0), False) (3,).
+    """
+    ### BEGIN SOLUTION
     rank = len(x.shape)
     axes = tuple(sorted(axis % rank for axis in axes)) if axes else tuple(range(rank))
     result = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
     if keepdim:
         return result
     return result.reshape(*(size for axis, size in enumerate(x.shape) if axis not in axes))
+    ### END SOLUTION
 
 
 method(lambda x, *axes, keepdim=False: reduce(x, Ops.ADD, axes, keepdim), "sum")
@@ -252,19 +285,27 @@ method(lambda x, *axes, keepdim=False: reduce(x, Ops.MAX, axes, keepdim), "max")
 
 @method
 def mean(x, *axes):
+    """The mean along some axes, as `sum` takes them; of everything if there are none.
+
+    Examples:
+    - For x = [[1, 2], [3, 4]], x.mean() is 2.5.
+    - x.mean(0) is [2, 3], and x.mean(-1) is [1.5, 3.5].
+    """
+    ### BEGIN SOLUTION
     total = x.sum(*axes)
     return total * (math.prod(total.shape) / math.prod(x.shape))
+    ### END SOLUTION
 
 
 # ---- what comes out of it ------------------------------------------------------------------------
 
 
 def __matmul__(a, b):
-    """The matrix product of shapes (n, k) and (k, m), from movement, `*` and sum.
+    """The matrix product of shapes (n, k) and (k, m), from what there is. No loops over elements.
 
-    Example: for (2, 3) @ (3, 4), bring `a` to the shape (2, 1, 3) and `b` to (1, 4, 3). Their
-    product has the shape (2, 4, 3): every row of `a` times every column of `b`. Sum over axis 2,
-    and (2, 4) is left.
+    Examples:
+    - [[1, 2]] @ [[3], [4]] is [[11]].
+    - (2, 3) @ (3, 4) has the shape (2, 4), and its element (0, 0) is row 0 times column 0.
     """
     ### BEGIN SOLUTION
     (n, k), (_, m) = a.shape, b.shape
@@ -276,12 +317,11 @@ def windows(x, size):
     """All windows of this size along the last axis: (…, n) becomes (…, size, n - size + 1).
 
     Column o of the result is the window that starts at element o: element [j, o] is element o + j
-    of the row. You only need reshape, expand and shrink.
+    of the row. (It can be done with reshape, expand and shrink alone.)
 
-    Example: the row 0 1 2 3, with size 2. Write it size + 1 = 3 times: 0 1 2 3 0 1 2 3 0 1 2 3.
-    Keep the first size * (n + 1) = 10 numbers, and cut them into rows of n + 1 = 5, one more than
-    the row had: 0 1 2 3 0 and 1 2 3 0 1. Each row starts one element later than the one above. Keep
-    the first n - size + 1 = 3 columns: 0 1 2 and 1 2 3.
+    Examples:
+    - The row 0 1 2 3 with size 2 becomes the two rows 0 1 2 and 1 2 3.
+    - (5, 7, 6) with size 3 becomes (5, 7, 3, 4).
     """
     ### BEGIN SOLUTION
     *front, n = x.shape
@@ -298,11 +338,10 @@ def conv2d(x, weight):
     x has the shape (batch, channels, height, width), and weight (filters, channels, h, w). The
     result has the shape (batch, filters, height - h + 1, width - w + 1).
 
-    Example: x is (1, 1, 4, 4) and weight is (1, 1, 3, 3). x.windows(3) makes windows along the
-    width; its axes are batch, channels, height, j, column. Permute the height to the end, and
-    windows(3) makes windows along the height too: batch, channels, j, column, i, row. Now permute
-    and reshape x and weight so that the same axes line up, with size 1 where one of them has no
-    such axis. Multiply, and sum over channels, i and j.
+    Examples:
+    - A weight of shape (1, 1, 1, 1) that holds 2 doubles an image of one channel.
+    - For x of shape (2, 3, 6, 7) and weight (4, 3, 3, 2), the result is (2, 4, 4, 6). Its element
+      [n, f, y, x0] is the sum of x[n, c, y + i, x0 + j] * weight[f, c, i, j] over c, i and j.
     """
     ### BEGIN SOLUTION
     batch, channels, height, width = x.shape
@@ -321,7 +360,15 @@ for _function in (__matmul__, windows, conv2d):
 
 @method
 def log_softmax(x):
-    """The logarithm of softmax along the last axis. Subtracting the largest element first keeps the
-    exponentials from overflowing, and `detach` keeps gradients out of that subtraction."""
+    """The logarithm of softmax (exp, divided by the sum of all exp) along the last axis.
+
+    The exponential of 100 is too large for 32 bits, and that of -200 is 0. Neither may spoil it.
+
+    Examples:
+    - [0, 0] becomes [-0.6931, -0.6931], and so does [1000, 1000].
+    - [0, 200] becomes [-200, 0].
+    """
+    ### BEGIN SOLUTION
     x = x - x.detach().max(-1, keepdim=True)
     return x - x.exp().sum(-1, keepdim=True).log()
+    ### END SOLUTION

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from pathlib import Path
 
-from classroom.cut import BEGIN, END
 from classroom.mini.stages import Stage, up_to
 
 
 def with_body(text: str, function: str, body: str) -> str:
-    """The text of a stage in which the solution of one function is a different one."""
-    *owner, name = function.split(".")
-    start = text.index(f"class {owner[0]}") if owner else 0
-    start = text.index(f"def {name}(", start)
-    begin = text.index(BEGIN, start)
-    end = text.index(END, begin)
-    margin = text[text.rindex("\n", 0, begin) + 1 : begin]
-    planted = textwrap.indent(textwrap.dedent(body).strip(), margin)
-    return text[:begin] + BEGIN + "\n" + planted + "\n" + margin + text[end:]
+    """The text of a stage in which the body of one function, or of a class, is a different one."""
+    lines, nodes = text.splitlines(), ast.parse(text).body
+    for name in function.split("."):
+        (node,) = [n for n in nodes if getattr(n, "name", "") == name]
+        nodes = node.body
+    first = node.body[ast.get_docstring(node) is not None]
+    start = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", ()))])
+    margin = " " * first.col_offset
+    planted = textwrap.indent(textwrap.dedent(body).strip(), margin).splitlines()
+    return "\n".join([*lines[: start - 1], *planted, *lines[node.end_lineno :]]) + "\n"
+
+
+def owner(function: str, asked: list[str]) -> str:
+    """What a learner writes that this function is in: itself, or its class."""
+    return function if function in asked else function.rpartition(".")[0]
 
 
 def paths_with(stage: Stage, file: Path) -> dict[str, Path]:

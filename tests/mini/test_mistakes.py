@@ -9,7 +9,7 @@ import pytest
 
 from classroom.mini.stages import STAGES, asked
 from tests.mini.judged import verdicts
-from tests.mini.planted import paths_with, with_body
+from tests.mini.planted import owner, paths_with, with_body
 
 
 def mistakes_of(stage):
@@ -50,11 +50,13 @@ def test_a_mistake_is_told_plainly(judged, stage, function, body, told):
     assert not verdict.trouble
     first = verdict.failed[0]
     assert told in first.text, first.text
-    assert first.of == function
-    assert verdict.state == "wrong" and verdict.reason == f"a check of `{function}` fails"
+    of = owner(function, asked(stage))
+    assert first.of == of
+    assert verdict.state == "wrong" and verdict.reason == f"a check of `{of}` fails"
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 def test_every_function_that_is_asked_for_has_a_planted_mistake(stage):
-    assert {function for function, _, _ in mistakes_of(stage)} == set(asked(stage))
+    there = asked(stage)
+    assert {owner(function, there) for function, _, _ in mistakes_of(stage)} == set(there)
     assert len(mistakes_of(stage)) >= 5

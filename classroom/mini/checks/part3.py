@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import Checks, expect, expect_values
+from classroom.mini.check import Checks, describe, expect, expect_values
 
 checks = Checks()
 
@@ -46,6 +48,33 @@ def nothing_yet(array: Any) -> None:
         raise Wrong(ASKED_TOO_EARLY, got=f"{array.at.calls} calls of `at`")
 
 
+class Later:
+    """A whole number that is not known yet, like a loop counter: it can be calculated with."""
+
+    def __init__(self, value: Callable[[int], int]) -> None:
+        self.value = value
+
+
+def _operator(f: Callable[[int, int], int]) -> Callable[[Later, Any], Later]:
+    def of_later(x: Later, y: Any) -> Later:
+        known = y.value if isinstance(y, Later) else lambda _: y
+        return Later(lambda now: f(x.value(now), known(now)))
+
+    return of_later
+
+
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    _function = getattr(operator, _name)
+    setattr(Later, f"__{_name}__", _operator(_function))
+    setattr(Later, f"__r{_name}__", _operator(lambda x, y, f=_function: f(y, x)))  # type: ignore[misc]
+setattr(Later, "__divmod__", lambda x, y: (x // y, x % y))  # noqa: B010
+
+NO_IF = (
+    "This index is made of {}, which are to come in stage 5. Python's `if`, `int`, `max` and such "
+    "need a single number that is known. + - * // % will do."
+)
+
+
 def is_array(said: str, got: Any, mini: Any, shape: tuple[int, ...]) -> None:
     if not isinstance(got, mini.Array):
         nothing = " Is there a `return`?" if got is None else ""
@@ -59,7 +88,7 @@ def is_array(said: str, got: Any, mini: Any, shape: tuple[int, ...]) -> None:
 def elements(array: Any) -> np.ndarray:
     found = [array.at(i) for i in itertools.product(*map(range, array.shape))]
     for element in found:
-        if not isinstance(element, (int, float)):
+        if not isinstance(element, (int, float, np.number)):
             raise Wrong("`at` should give a number.", got=repr(element))
     return np.array(found).reshape(array.shape)
 
@@ -97,6 +126,18 @@ def flat_agrees(mini: Any) -> None:
             expect(f"flat({index}, {shape})", mini.flat(index, shape), place)
 
 
+@checks("flat", "An index may be made of arrays, or of numbers that are not known yet",
+        told={ValueError: NO_IF.format("NumPy arrays"), TypeError: NO_IF.format("loop counters"),
+              AttributeError: NO_IF.format("loop counters")})  # fmt: skip
+def flat_of_anything(mini: Any) -> None:
+    said = "flat((np.array([0, 1]), np.array([1, 2])), (3, 4))"
+    expect_values(said, mini.flat((np.array([0, 1]), np.array([1, 2])), (3, 4)), np.array([1, 6]))
+    got = mini.flat((Later(lambda now: now), 2), (3, 4))
+    if not isinstance(got, Later):
+        raise Wrong(NO_IF.format("loop counters"), "flat((i, 2), (3, 4))", got=describe(got))
+    expect("flat((i, 2), (3, 4)), and then i = 1", got.value(1), 6)
+
+
 @checks("unflat", "The element at place 6 of 3 rows of 4 is (1, 2)")
 def back(mini: Any) -> None:
     expect("unflat(6, (3, 4))", mini.unflat(6, (3, 4)), (1, 2), {
@@ -114,6 +155,20 @@ def back_from_more(mini: Any) -> None:
         (2, 0, 1): "These are the right numbers, back to front.",
     })  # fmt: skip
     expect("unflat(0, ())", mini.unflat(0, ()), ())
+
+
+@checks("unflat", "A place may be an array of places, or not be known yet",
+        told={ValueError: NO_IF.format("NumPy arrays"), TypeError: NO_IF.format("loop counters"),
+              AttributeError: NO_IF.format("loop counters")})  # fmt: skip
+def unflat_of_anything(mini: Any) -> None:
+    got = mini.unflat(np.arange(12), (3, 4))
+    for axis, wanted in enumerate(np.unravel_index(np.arange(12), (3, 4))):
+        expect_values(f"unflat(np.arange(12), (3, 4))[{axis}]", got[axis], wanted)
+    got = mini.unflat(Later(lambda now: now), (3, 4))
+    if not all(isinstance(i, Later) for i in got):
+        raise Wrong(NO_IF.format("loop counters"), "unflat(place, (3, 4))", got=describe(got))
+    said = "unflat(place, (3, 4)), and then place = 6"
+    expect(said, tuple(i.value(6) for i in got), (1, 2))
 
 
 @checks("unflat", "It undoes flat, for every element of a few shapes", needs=("flat",))

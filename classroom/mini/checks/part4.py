@@ -13,7 +13,15 @@ import numpy as np
 
 from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import Checks, expect, expect_values
+from classroom.mini.check import (
+    EXACT,
+    Checks,
+    describe,
+    expect,
+    expect_values,
+    is_close,
+    shown,
+)
 
 checks = Checks()
 
@@ -70,17 +78,21 @@ def built_again(mini: Any) -> None:
 def told_apart(mini: Any) -> None:
     UOp, Ops = mini.UOp, mini.Ops
     a, b = constant(mini, 2.0), constant(mini, 3.0)
+    below = UOp(Ops.ADD, (a, b)), UOp(Ops.ADD, (b, a))
+    memory = UOp(Ops.BUFFER, (), mini.Buffer([1.0])), UOp(Ops.BUFFER, (), mini.Buffer([1.0]))
     for what, one, other in (
         ("arg", a, b),
         ("op", UOp(Ops.ADD, (a, a)), UOp(Ops.MUL, (a, a))),
-        ("src", UOp(Ops.ADD, (a, b)), UOp(Ops.ADD, (b, a))),
+        ("src", *below),
+        ("src", *(UOp(Ops.SQRT, (node,)) for node in below)),
+        ("arg", *memory),
     ):
         if one is other:
             raise Wrong(f"Two nodes with a different `{what}` became one. Is `{what}` part of the "
                         "key?", expected="two objects", got="one object")  # fmt: skip
 
 
-@checks("UOp.__new__", "2, 2.0 and True are three constants; so are -1.0 and -2.0")
+@checks("UOp.__new__", "Constants that Python calls equal are told apart; so are -1.0 and -2.0")
 def kinds_told_apart(mini: Any) -> None:
     if constant(mini, -1.0) is constant(mini, -2.0):
         raise Wrong(
@@ -96,6 +108,17 @@ def kinds_told_apart(mini: Any) -> None:
                 f"UOp(Ops.CONST, (), {one}) and UOp(Ops.CONST, (), {other})",
                 "two objects", "one object",
             )  # fmt: skip
+    zeros = constant(mini, 0.0), constant(mini, -0.0)
+    if zeros[0] is zeros[1]:
+        raise Wrong(
+            "0.0 and -0.0 became the same node. In Python they are equal, but 1 / 0.0 is infinity "
+            "and 1 / -0.0 is minus infinity. What is different about them when you print them?",
+            "UOp(Ops.CONST, (), 0.0) and UOp(Ops.CONST, (), -0.0)", "two objects", "one object",
+        )  # fmt: skip
+    nan = constant(mini, float("nan"))
+    if nan.arg == nan.arg or nan is zeros[0] or constant(mini, float("inf")) is nan:
+        raise Wrong("NaN became the same node as a different number.", "UOp(Ops.CONST, (), nan)",
+                    "a node with arg nan", f"arg {nan.arg}")  # fmt: skip
 
 
 @checks("UOp.__new__", "The table lets go of a node that nobody uses")
@@ -125,8 +148,30 @@ EVERY_PATH = (
 )
 
 
-def by_recursion(node: Any) -> list[Any]:
-    """The order that toposort should give; for small graphs."""
+def expect_order(said: str, got: Any, names: dict[Any, str]) -> None:
+    """Wrong unless these are the nodes, each after its sources. names: of the nodes, in a right
+    order."""
+    if isinstance(got, dict):
+        turned = "`list(your_dict)` turns it into one."
+        raise Wrong(f"{said} should be a list, and yours is a dict. {turned}", said)
+    if not isinstance(got, (list, tuple)):
+        raise Wrong(f"{said} should be a list.", said, "a list", type(got).__name__)
+    wanted, place = list(names), {node: n for n, node in enumerate(got)}
+    for is_so, sentence in (
+        (len(place) < len(got), "A node comes more than once. Remember which nodes are done."),
+        (wanted[-1] not in place, "The node itself is missing. It comes last."),
+        (not set(wanted) <= set(got), "Some nodes are missing."),
+        (len(got) > len(wanted), "There are nodes in it that aren't below this one."),
+        (any(place.get(s, 0) > n for u, n in place.items() for s in u.src),
+         "A node comes before one of its sources, so it can't be computed yet."),
+    ):  # fmt: skip
+        if is_so:
+            in_words = ", ".join(names.get(u, "?") for u in got)
+            raise Wrong(sentence, said, f"[{', '.join(names.values())}]", f"[{in_words}]")
+
+
+def visited(node: Any) -> list[Any]:
+    """A right order, for small graphs."""
     order: dict[Any, None] = {}
 
     def visit(node: Any) -> None:
@@ -139,34 +184,9 @@ def by_recursion(node: Any) -> list[Any]:
     return list(order)
 
 
-def expect_order(said: str, got: Any, names: dict[Any, str]) -> None:
-    """Wrong unless these are the nodes, in this order. names: of the nodes, in the right order."""
-    if isinstance(got, dict):
-        turned = "`list(your_dict)` turns it into one."
-        raise Wrong(f"{said} should be a list, and yours is a dict. {turned}", said)
-    if not isinstance(got, list):
-        raise Wrong(f"{said} should be a list.", said, "a list", type(got).__name__)
-    wanted = list(names)
-    if got == wanted:
-        return
-    text = "The nodes come in a different order."
-    for is_so, sentence in (
-        (len(set(got)) < len(got), "A node comes more than once. Remember which nodes are done."),
-        (wanted[-1] not in got, "The node itself is missing. It comes last."),
-        (not set(wanted) <= set(got), "Some nodes are missing."),
-        (not all(s in got[: got.index(u)] for u in got for s in u.src),
-         "A node comes before one of its sources, so it can't be computed yet."),
-        (True, "Every node comes after its sources, which is good. But there is one more thing: "
-               "finish everything below the first source before you start on the second."),
-    ):  # fmt: skip
-        if is_so:
-            text = sentence
-            break
-    in_words = ", ".join(names.get(u, "?") for u in got)
-    raise Wrong(text, said, f"[{', '.join(names.values())}]", f"[{in_words}]")
-
-
-@checks("UOp.toposort", "For d = a * b + a the order is a, b, c, d", needs=("UOp.__new__",))
+@checks(
+    "UOp.toposort", "For d = a * b + a: every node once, after its sources", needs=("UOp.__new__",)
+)
 def small_graph(mini: Any) -> None:
     UOp, Ops = mini.UOp, mini.Ops
     a, b = constant(mini, 2.0), constant(mini, 3.0)
@@ -174,17 +194,6 @@ def small_graph(mini: Any) -> None:
     d = UOp(Ops.ADD, (c, a))
     expect_order("d.toposort()", d.toposort(), {a: "a", b: "b", c: "c", d: "d"})
     expect_order("a.toposort()", a.toposort(), {a: "a"})
-
-
-@checks("UOp.toposort", "Everything below the first source comes first",
-        needs=("UOp.__new__",))  # fmt: skip
-def first_source_first(mini: Any) -> None:
-    UOp, Ops = mini.UOp, mini.Ops
-    a, b, c = (constant(mini, value) for value in (2.0, 3.0, 4.0))
-    left, right = UOp(Ops.ADD, (b, c)), UOp(Ops.MUL, (a, b))
-    top = UOp(Ops.MAX, (left, right))
-    names = {b: "b", c: "c", left: "b + c", a: "a", right: "a * b", top: "max"}
-    expect_order("(b + c).maximum(a * b).toposort()", top.toposort(), names)
 
 
 @checks(
@@ -216,7 +225,7 @@ def deep(mini: Any) -> None:
     expect("len(chain.toposort())", len(node.toposort()), DEEP + 1)
 
 
-@checks("UOp.toposort", "The right order for 200 random graphs", needs=("UOp.__new__",))
+@checks("UOp.toposort", "A right order for 200 random graphs", needs=("UOp.__new__",))
 def graphs_by_chance(mini: Any) -> None:
     dice = random.Random(0)
     for _ in range(200):
@@ -224,7 +233,7 @@ def graphs_by_chance(mini: Any) -> None:
         for _ in range(dice.randrange(1, 10)):
             op = dice.choice((mini.Ops.ADD, mini.Ops.MUL, mini.Ops.MAX))
             nodes.append(mini.UOp(op, (dice.choice(nodes), dice.choice(nodes))))
-        wanted = by_recursion(nodes[-1])
+        wanted = visited(nodes[-1])
         names = {u: str(u.arg) if not u.src else f"{u.op.name}{n}" for n, u in enumerate(wanted)}
         expect_order("toposort() of a random graph", nodes[-1].toposort(), names)
 
@@ -314,12 +323,10 @@ def agrees(mini: Any) -> None:
     a, b = buffer(mini, x), buffer(mini, y)
     for said, node, wanted in (
         ("a * b + 1", a * b + 1, x * y + 1),
-        ("a - b / a", a - b / a, x - y / x),
-        ("1 / a", 1 / a, 1 / x),
+        ("a.recip() * b", a.recip() * b, y / x),
         ("a.maximum(b)", a.maximum(b), np.maximum(x, y)),
         ("(a < b).where(a, 2)", (a < b).where(a, 2), np.where(x < y, x, 2)),
-        ("a.exp() + b.sqrt().log()", a.exp() + b.sqrt().log(), np.exp(x) + np.log(y) / 2),
-        ("a.eq(a)", a.eq(a), np.ones_like(x)),
+        ("a.exp2() + b.sqrt().log2()", a.exp2() + b.sqrt().log2(), 2**x + np.log2(y) / 2),
     ):
         expect_values(said, mini.interpret(sink_of(mini, node))[0], wanted)
 
@@ -330,17 +337,54 @@ ALL_BELOW = ("UOp.__new__", "UOp.toposort", "interpret")
 NO_BUFFER = "The arg of a BUFFER node has to be a Buffer, made from the values."
 
 
-@checks("Tensor.realize", "An expression becomes a BUFFER with its values", needs=ALL_BELOW)
-def becomes_a_buffer(mini: Any) -> None:
-    t = mini.Tensor([1.0, 2.0]) * 3
-    expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
+@contextmanager
+def no_array_for_a_buffer(said: str) -> Iterator[None]:
+    """An array can't be part of a key, and Python's words for that help nobody here."""
     try:
-        returned = t.realize()
+        yield
     except TypeError as error:
         if "unhashable type: 'numpy.ndarray'" not in str(error):
             raise
-        raise Wrong(NO_BUFFER, "t = Tensor([1, 2]) * 3; t.realize()", "a Buffer",
-                    "a NumPy array") from error  # fmt: skip
+        raise Wrong(NO_BUFFER, said, "a Buffer", "a NumPy array") from error
+
+
+@checks("Tensor", "It is made from numbers or from a node, and has the node's shape",
+        needs=ALL_BELOW)  # fmt: skip
+def holds_a_node(mini: Any) -> None:
+    with no_array_for_a_buffer("Tensor([[1, 2, 3]])"):
+        mini.Tensor([[1, 2, 3]])
+    for said, data, wanted in (
+        ("Tensor([[1, 2, 3]])", [[1, 2, 3]], [[1, 2, 3]]),
+        ("Tensor(5)", 5, 5),
+        ("Tensor(node)", buffer(mini, [7.0]), [7.0]),
+    ):
+        t = mini.Tensor(data)
+        if not isinstance(getattr(t, "uop", None), mini.UOp):
+            raise Wrong(f"{said} should have a node, `uop`.", f"{said}.uop", "a UOp",
+                        describe(getattr(t, "uop", None)))  # fmt: skip
+        if isinstance(data, mini.UOp) and t.uop is not data:
+            raise Wrong("Tensor(node) should hold that node, and no other.", f"{said}.uop is node",
+                        True, False)  # fmt: skip
+        if t.uop.op is not mini.Ops.BUFFER or not isinstance(t.uop.arg, mini.Buffer):
+            raise Wrong(NO_BUFFER, f"{said}.uop", "a BUFFER with a Buffer", describe(t.uop))
+        if callable(t.shape):
+            raise Wrong("`shape` is a method. With @property above its def, it is had without "
+                        "brackets.", f"{said}.shape", np.shape(wanted))  # fmt: skip
+        expect(f"{said}.shape", tuple(t.shape), np.shape(wanted))
+        expect_values(f"{said}.uop.arg.data", t.uop.arg.data, np.array(wanted))
+    expression = mini.Tensor(buffer(mini, [[1.0, 2.0]]) * 2)
+    expect("(t * 2).shape, where t has the shape (1, 2)", tuple(expression.shape), (1, 2))
+    if expression.uop.op is not mini.Ops.MUL:
+        raise Wrong("Tensor(node) computed its node at once. It should wait for realize().",
+                    "Tensor(node).uop.op", "MUL", expression.uop.op.name)  # fmt: skip
+
+
+@checks("Tensor", "An expression becomes a BUFFER with its values", needs=ALL_BELOW)
+def becomes_a_buffer(mini: Any) -> None:
+    t = mini.Tensor([1.0, 2.0]) * 3
+    expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
+    with no_array_for_a_buffer("t = Tensor([1, 2]) * 3; t.realize()"):
+        returned = t.realize()
     if t.uop.op is not mini.Ops.BUFFER:
         raise Wrong("After t.realize(), t.uop is still an expression. Give t a new `uop`: a "
                     "BUFFER whose arg is a Buffer with the values.",
@@ -352,7 +396,17 @@ def becomes_a_buffer(mini: Any) -> None:
         raise Wrong("t.realize() should return t itself.", "t.realize() is t", True, False)
 
 
-@checks("Tensor.realize", "What is realized is never computed again", needs=ALL_BELOW)
+@checks("Tensor", "t.numpy() is the array of its values, computed if need be", needs=ALL_BELOW)
+def gives_numbers(mini: Any) -> None:
+    for said, t, wanted in (
+        ("Tensor([1, 2]).numpy()", mini.Tensor([1, 2]), [1, 2]),
+        ("(Tensor([1, 2]) * 3).numpy()", mini.Tensor([1, 2]) * 3, [3, 6]),
+        ("(Tensor(5) + 1).numpy()", mini.Tensor(5) + 1, 6),
+    ):
+        expect_values(said, t.numpy(), np.array(wanted))
+
+
+@checks("Tensor", "What is realized is never computed again", needs=ALL_BELOW)
 def never_again(mini: Any) -> None:
     t = (mini.Tensor([1.0]) + 1).realize()
     before = t.uop
@@ -370,7 +424,7 @@ def never_again(mini: Any) -> None:
     expect("the number of additions for the other Tensor", len(calls), 1)
 
 
-@checks("Tensor.realize", "Several at once share their work", needs=ALL_BELOW)
+@checks("Tensor", "Several at once share their work", needs=ALL_BELOW)
 def share(mini: Any) -> None:
     shared = mini.Tensor([4.0]).sqrt()
     a, b = shared + 1, shared * 10
@@ -387,9 +441,107 @@ def share(mini: Any) -> None:
                     "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
 
 
-@checks("Tensor.realize", "Nothing is computed before it", needs=ALL_BELOW)
+@checks("Tensor", "Nothing is computed before realize()", needs=ALL_BELOW)
 def nothing_before(mini: Any) -> None:
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
         t = mini.Tensor([1.0]) + mini.Tensor([2.0])
         expect("the number of additions before realize()", len(calls), 0)
         expect_values("t.numpy()", t.numpy(), np.array([3.0]))
+
+
+@checks("Tensor", "Whatever Tensor.run is, it computes", needs=ALL_BELOW)
+def hook(mini: Any) -> None:
+    t, run = mini.Tensor([1.0]) + 1, mini.Tensor.run
+    mini.Tensor.run = staticmethod(lambda sink: [np.array([42.0]) for _ in sink.src])
+    try:
+        got = t.numpy()
+    finally:
+        mini.Tensor.run = staticmethod(run)
+    expect_values("t.numpy(), where Tensor.run always gives [42]", got, np.array([42.0]), (
+        ([2.0], "You called `interpret`. Call Tensor.run, which stage 8 will replace."),
+    ))  # fmt: skip
+
+
+# ---- operators without an op ---------------------------------------------------------------------
+
+DERIVED = "__neg__ __sub__ __rsub__ __truediv__ __rtruediv__ __gt__ eq relu exp log".split()
+SHORT = "This has too few digits: {} is {:.7f} to seven, and `math` has all of them."
+
+X = np.array([-3.0, -0.5, 0.0, 1.0, 2.5], np.float32)
+Y = np.array([-3.0, 0.5, 1.0, -4.0, 2.0], np.float32)
+POSITIVE = np.array([0.25, 1.0, 3.0], np.float32)
+# how it is written, what it does, what NumPy does, and mistakes
+OPERATIONS: tuple[tuple[str, str, Any, Any, tuple[tuple[Any, str], ...]], ...] = (
+    ("__neg__", "-x", lambda x, y: -x, -X, ()),
+    ("__sub__", "x - y", lambda x, y: x - y, X - Y, (
+        (Y - X, "This is y - x."),)),
+    ("__sub__", "x - 1", lambda x, y: x - 1, X - 1, ()),
+    ("__rsub__", "1 - x", lambda x, y: 1 - x, 1 - X, (
+        (X - 1, "This is x - 1. Python calls x.__rsub__(1) for 1 - x."),)),
+    ("__truediv__", "x / y", lambda x, y: x / y, X / Y, ()),
+    ("__truediv__", "x / 4", lambda x, y: x / 4, X / 4, ()),
+    ("__rtruediv__", "6 / y", lambda x, y: 6 / y, 6 / Y, (
+        (Y / 6, "This is y / 6. Python calls y.__rtruediv__(6) for 6 / y."),)),
+    ("__gt__", "x > y", lambda x, y: x > y, (X > Y) * 1.0, (
+        ((X >= Y) * 1.0, "Where the two are equal, it says 1. That's >=."),
+        ((X < Y) * 1.0, "This is x < y."))),
+    ("__gt__", "x > 0", lambda x, y: x > 0, (X > 0) * 1.0, ()),
+    ("eq", "x.eq(y)", lambda x, y: x.eq(y), (X == Y) * 1.0, (
+        ((X != Y) * 1.0, "This is 1 where they differ."),
+        ((X >= Y) * 1.0, "This is x >= y: equal means that neither is smaller."),
+        ((X <= Y) * 1.0, "This is x <= y: equal means that neither is smaller."))),
+    ("eq", "x.eq(1)", lambda x, y: x.eq(1), (X == 1) * 1.0, ()),
+    ("relu", "x.relu()", lambda x, y: x.relu(), np.maximum(X, 0), (
+        (np.minimum(X, 0), "This keeps the negative ones."),
+        (np.abs(X), "This is the absolute value."),
+        ((X > 0) * 1.0, "This says only where x is positive."))),
+    ("exp", "x.exp()", lambda x, y: x.exp(), np.exp(X), (
+        (2**X, "This is 2**x. In e**x = 2**(x * something), what is the something?"),
+        (np.exp2(X * np.log(2)), "The factor is upside down: log2(e), and not ln(2)."),
+        (np.exp2(X * 1.4427), SHORT.format("log2(e)", np.log2(np.e))),
+        (np.exp2(X * 1.443), SHORT.format("log2(e)", np.log2(np.e))),
+        (np.exp2(X * 1.44), SHORT.format("log2(e)", np.log2(np.e))))),
+    ("log", "x.log()", lambda x, y: x.log(), np.log(POSITIVE), (
+        (np.log2(POSITIVE), "This is the logarithm to base 2."),
+        (np.log2(POSITIVE) / np.log(2), "You divided by ln(2). log2 is the larger one: multiply."),
+        (np.log2(POSITIVE) * 0.6931, SHORT.format("ln(2)", np.log(2))),
+        (np.log2(POSITIVE) * 0.693, SHORT.format("ln(2)", np.log(2))))),
+)  # fmt: skip
+
+
+def derived(mini: Any, operations: Any) -> None:
+    missing = [name for name in DERIVED if name not in vars(mini.Derived)]
+    if missing:
+        raise Wrong(f"There is no `{missing[0]}` in Derived"
+                    + (f", and {len(missing) - 1} more are missing." if missing[1:] else "."),
+                    f"x.{missing[0]}")  # fmt: skip
+    for name, said, f, wanted, mistakes in operations:
+        x, y = buffer(mini, POSITIVE if name == "log" else X), buffer(mini, Y)
+        node = f(x, y)
+        if not isinstance(node, mini.UOp):
+            nothing = " Is there a `return`?" if node is None else ""
+            raise Wrong(f"{said} should be a node.{nothing}", said, "a UOp", describe(node))
+        got = mini.interpret(sink_of(mini, node))[0]
+        for mistake, sentence in mistakes:
+            if is_close(got, np.float32(mistake), EXACT) and not is_close(got, wanted, EXACT):
+                raise Wrong(sentence, said, shown(wanted), shown(got))
+        expect_values(said, got, wanted, within=EXACT)
+
+
+UP_TO_INTERPRET = ("UOp.__new__", "UOp.toposort", "interpret")
+
+
+@checks("Derived", "-x, x - y, x / y, with nodes and with numbers on either side",
+        needs=UP_TO_INTERPRET)  # fmt: skip
+def arithmetic(mini: Any) -> None:
+    derived(mini, OPERATIONS[:7])
+
+
+@checks("Derived", "x > y, x.eq(y) and relu", needs=UP_TO_INTERPRET)
+def comparisons(mini: Any) -> None:
+    derived(mini, OPERATIONS[7:12])
+
+
+@checks("Derived", "exp and log, to seven digits", needs=UP_TO_INTERPRET)
+def exponentials(mini: Any) -> None:
+    derived(mini, OPERATIONS[12:])

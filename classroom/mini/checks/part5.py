@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from classroom.exercise import Wrong
-from classroom.mini.check import Checks, expect, expect_values
+from classroom.mini.check import Checks, describe, expect, expect_values, shown
 
 checks = Checks()
 
@@ -146,7 +146,7 @@ def single_numbers(mini: Any) -> Iterator[None]:
 def on_nodes(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """Loop counters for indices: as numbers of a place, they say the same as numbers do."""
     rule = mini.SOURCE_INDEX[mini.Ops[op]]
-    new = mini.MOVED_SHAPE[mini.Ops[op]](shape, arg)
+    new = moved_by_numpy(op, np.zeros(shape), arg).shape
     loops = tuple(mini.UOp(mini.Ops.RANGE, (), (n, size)) for n, size in enumerate(new))
     with single_numbers(mini):
         got = rule(loops, shape, arg)
@@ -190,7 +190,8 @@ def add_rule(rule: Rule) -> None:
         for shape, arg in ((rule.shape, rule.arg), *rule.more):
             on_numbers(mini, rule.op, shape, arg)
 
-    @checks(rule.function, "All indices at once, as NumPy arrays", told={ValueError: NO_IF})
+    @checks(rule.function, "All indices at once, as NumPy arrays", needs=("moved_shape",),
+            told={ValueError: NO_IF})  # fmt: skip
     def arrays(mini: Any) -> None:
         for shape, arg in ((rule.shape, rule.arg), *rule.more):
             on_arrays(mini, rule.op, shape, arg)
@@ -199,6 +200,35 @@ def add_rule(rule: Rule) -> None:
     def nodes(mini: Any) -> None:
         for shape, arg in ((rule.shape, rule.arg), *rule.more):
             on_nodes(mini, rule.op, shape, arg)
+
+
+# op, shape, arg, the result's shape, and mistakes
+SHAPES: tuple[tuple[str, Any, Any, Any, dict[Any, str]], ...] = (
+    ("RESHAPE", (2, 6), (3, 4), (3, 4), {(2, 6): "RESHAPE is given the new shape."}),
+    ("EXPAND", (1, 4), (3, 4), (3, 4), {(1, 4): "EXPAND is given the new shape."}),
+    ("PERMUTE", (2, 3, 4), (2, 0, 1), (4, 2, 3), {
+        (3, 4, 2): "This is the inverse permutation. Axis k of the result is axis order[k] of the "
+                   "source.",
+        (2, 0, 1): "This is the order of the axes. Whose sizes are they?",
+        (2, 3, 4): "Sizes trade places with their axes."}),
+    ("SHRINK", (3, 4), ((1, 3), (0, 4)), (2, 4), {
+        (3, 4): "That is where each piece ends. How long is it?"}),
+    ("FLIP", (2, 4), (1,), (2, 4), {(1,): "FLIP's arg is which axes to reverse. No size changes."}),
+    ("PAD", (3,), ((1, 2),), (6,), {
+        (3,): "The zeros count too.", (5,): "The zeros in front count too.",
+        (4,): "The zeros behind count too."}),
+    ("DETACH", (2, 3), (), (2, 3), {(): "DETACH changes nothing, so it has its source's shape."}),
+    ("PAD", (2, 3), ((1, 0), (0, 2)), (3, 5), {}),
+    ("PERMUTE", (2, 1, 3, 2), (3, 1, 0, 2), (2, 1, 2, 3), {}),
+)  # fmt: skip
+
+
+@checks("moved_shape", "The shape of each of the seven movements")
+def shapes(mini: Any) -> None:
+    for op, shape, arg, wanted, mistakes in SHAPES:
+        said = f"moved_shape(Ops.{op}, {shape}, {arg})"
+        got = mini.moved_shape(mini.Ops[op], shape, arg)
+        expect(said, tuple(got) if isinstance(got, list) else got, wanted, mistakes)
 
 
 for _rule in RULES:
@@ -262,7 +292,7 @@ def nothing_outside(mini: Any) -> None:
             )  # fmt: skip
 
 
-@checks("pad_index", "All indices at once, and zeros around", needs=("inside",),
+@checks("pad_index", "All indices at once, and zeros around", needs=("inside", "moved_shape"),
         told={ValueError: NO_IF})  # fmt: skip
 def padded(mini: Any) -> None:
     for shape, widths in PADS:
@@ -276,29 +306,68 @@ def padded_nodes(mini: Any) -> None:
         on_nodes(mini, "PAD", shape, widths)
 
 
-# ---- broadcast -----------------------------------------------------------------------------------
+# ---- expand and broadcast ------------------------------------------------------------------------
 
-ALL_RULES = tuple(rule.function for rule in RULES)
+ALL_RULES = ("moved_shape", *(rule.function for rule in RULES))
+WITH_EXPAND = (*ALL_RULES, "expand")
 
 
-@checks("broadcast", "(3, 1) and (4,) become (3, 4)", needs=ALL_RULES)
+@checks("expand", "Axes of size 1 are stretched", needs=ALL_RULES)
+def stretched(mini: Any) -> None:
+    for x, new in ((floats(3, 1), (3, 4)), (floats(1, 2, 1), (3, 2, 4)), (floats(2, 3), (2, 3))):
+        said = f"x.expand{new}, where x has the shape {x.shape}"
+        got = mini.Tensor(x).expand(*new)
+        if not isinstance(got.uop, mini.UOp):
+            raise Wrong(f"{said} should be a node. Is there a `return`?", said)
+        expect_values(said, got.numpy(), np.broadcast_to(x, new))
+    x = mini.Tensor(floats(3, 1)).uop
+    if x.expand(3, 1) is not x:
+        raise Wrong("If nothing changes, expand should return x itself, and no new node.",
+                    "x.expand(3, 1) is x", True, False)  # fmt: skip
+
+
+@checks("expand", "Any other change of shape is a ValueError that names both shapes",
+        needs=ALL_RULES)  # fmt: skip
+def refused(mini: Any) -> None:
+    for shape, new in (((3, 1), (6, 1)), ((2, 3), (2, 4)), ((3,), (3, 3)), ((2, 3), (2, 1))):
+        said = f"x.expand{new}, where x has the shape {shape}"
+        x = mini.Tensor(np.zeros(shape)).uop
+        try:
+            got = x.expand(*new)
+        except ValueError as error:
+            if str(shape) in str(error) and str(new) in str(error):
+                continue
+            raise Wrong("The message should name both shapes, so that one finds the mistake.", said,
+                        f"… {shape} … {new} …", str(error)) from error  # fmt: skip
+        raise Wrong("This should be a ValueError: only axes of size 1 can be stretched, and there "
+                    "are as many axes afterwards as before.", said, "ValueError",
+                    describe(got))  # fmt: skip
+
+
+@checks("broadcast", "(3, 1) and (4,) become (3, 4)", needs=WITH_EXPAND)
 def two_shapes(mini: Any) -> None:
     a, b = mini.Tensor(np.zeros((3, 1))).uop, mini.Tensor(np.zeros(4)).uop
     said = "broadcast of shapes (3, 1) and (4,)"
     got = mini.broadcast(a, b)
-    if not isinstance(got, (tuple, list)) or len(got) != 2:
-        raise Wrong("broadcast should return as many nodes as it is given.", said, got=repr(got))
-    if isinstance(got, list):
-        raise Wrong("broadcast should return a tuple. It becomes the `src` of a node, and a list "
-                    "can't be part of a key in the table.", said, "a tuple", "a list")  # fmt: skip
+    if got is None:
+        raise Wrong("broadcast returns nothing. Is there a `return`?", said)
+    got = tuple(got)
+    if len(got) != 2 or not all(isinstance(node, mini.UOp) for node in got):
+        raise Wrong("broadcast should return as many nodes as it is given.", said,
+                    got=describe(got))  # fmt: skip
     shapes = tuple(node.shape for node in got)
-    expect(said, shapes, ((3, 4), (3, 4)), {
+    expect(f"the shapes after {said}", shapes, ((3, 4), (3, 4)), {
         ((3, 1), (1, 4)): "Both have two axes now. What is missing is expand, to the larger sizes.",
         ((3, 1), (4,)): "The shapes are as they were.",
     })  # fmt: skip
+    one, two, three = floats(3, 1), floats(4), floats(2, 1, 1)
+    nodes = tuple(mini.broadcast(*(mini.Tensor(x).uop for x in (one, two, three))))
+    for x, node in zip((one, two, three), nodes, strict=True):
+        expect_values("one of three nodes of shapes (3, 1), (4,) and (2, 1, 1)",
+                      mini.Tensor(node).numpy(), np.broadcast_to(x, (2, 3, 4)))  # fmt: skip
 
 
-@checks("broadcast", "A shape that is too short gets its axes on the left", needs=ALL_RULES)
+@checks("broadcast", "A shape that is too short gets its axes on the left", needs=WITH_EXPAND)
 def from_the_right(mini: Any) -> None:
     x, row = floats(3, 3), floats(3)
     got = (mini.Tensor(x) + mini.Tensor(row)).numpy()
@@ -307,21 +376,18 @@ def from_the_right(mini: Any) -> None:
     ))  # fmt: skip
 
 
-@checks("broadcast", "A constant fits every shape, and stays one node", needs=ALL_RULES)
-def constants_stay(mini: Any) -> None:
-    node = (mini.Tensor(np.zeros((2, 3))) + 1).uop
-    constant = node.src[1]
-    if constant.op is not mini.Ops.CONST:
-        raise Wrong(
-            "The constant was reshaped or expanded. A CONST fits as it is.",
-            "(Tensor of shape (2, 3) + 1).uop.src[1]",
-            "CONST",
-            constant.op.name,
-        )
-    expect("the shape of Tensor (2, 3) + 1", node.shape, (2, 3))
+@checks("broadcast", "A constant fits every shape", needs=WITH_EXPAND)
+def constants_fit(mini: Any) -> None:
+    x = floats(2, 3)
+    total = mini.Tensor(x) + 1
+    expect("the shape of x + 1, where x is (2, 3)", tuple(total.shape), (2, 3))
+    expect_values("x + 1", total.numpy(), x + 1)
+    two = mini.Tensor(x).uop.const(2.0)
+    got = np.broadcast_to(mini.Tensor(two * 3).numpy(), ())
+    expect_values("a constant 2 times a constant 3", got, np.array(6.0))
 
 
-@checks("broadcast", "The same sums as NumPy's, for shapes chosen at random", needs=ALL_RULES)
+@checks("broadcast", "The same sums as NumPy's, for shapes chosen at random", needs=WITH_EXPAND)
 def sums_by_chance(mini: Any) -> None:
     dice = np.random.default_rng(1)
     for _ in range(40):
@@ -333,27 +399,97 @@ def sums_by_chance(mini: Any) -> None:
                       (mini.Tensor(x) + mini.Tensor(y)).numpy(), x + y)  # fmt: skip
 
 
+# ---- reduce and mean -----------------------------------------------------------------------------
+
+BROADCASTS = (*WITH_EXPAND, "broadcast")
+BY_NUMPY: dict[str, Any] = {"ADD": np.sum, "MAX": np.max}
+AXES: tuple[tuple[int, ...], ...] = ((1,), (), (-1, 0), (0,), (2, 1), (-1,))
+
+
+def expect_reduced(mini: Any, name: str, x: np.ndarray, axes: tuple[int, ...], keep: bool) -> None:
+    op, by_numpy, other = (
+        mini.Ops[name],
+        BY_NUMPY[name],
+        BY_NUMPY["MAX" if name == "ADD" else "ADD"],
+    )
+    said = f"reduce(x, Ops.{name}, {axes}, {keep}), where x has the shape {x.shape}"
+    got = mini.reduce(mini.Tensor(x).uop, op, axes, keep)
+    if not isinstance(got, mini.UOp):
+        nothing = " Is there a `return`?" if got is None else ""
+        raise Wrong(f"{said} should be a node.{nothing}", said, "a UOp", describe(got))
+    wanted = by_numpy(x, axis=axes or None, keepdims=keep)
+    if got.shape != wanted.shape:
+        text = f"The shape should be {wanted.shape}, and it is {got.shape}."
+        if not keep and got.shape == by_numpy(x, axis=axes or None, keepdims=True).shape:
+            text = "The reduced axes are still there, with size 1. They stay only with keepdim."
+        elif not keep and 1 in x.shape and got.shape == tuple(n for n in wanted.shape if n != 1):
+            text = "An axis that wasn't reduced is gone: it had size 1 before, and keeps it."
+        elif min(axes, default=0) < 0:
+            text = "A negative axis counts from the end: -1 is the last one. " + text
+        elif not axes:
+            text = "No axes at all means every axis. " + text
+        raise Wrong(text, said, f"shape {wanted.shape}", f"shape {got.shape}")
+    expect_values(said, mini.Tensor(got).numpy(), wanted, (
+        (other(x, axis=axes or None, keepdims=keep),
+         "It always does the same op. Which one is it asked to do?"),
+    ))  # fmt: skip
+
+
+@checks("reduce", "The axes that were reduced are gone", needs=ALL_RULES)
+def reduced(mini: Any) -> None:
+    for axes in AXES:
+        expect_reduced(mini, "ADD", floats(2, 3, 4), axes, False)
+    expect_reduced(mini, "ADD", floats(1, 3, 1), (1,), False)
+
+
+@checks("reduce", "With keepdim they stay, with size 1", needs=ALL_RULES)
+def kept(mini: Any) -> None:
+    for axes in AXES:
+        expect_reduced(mini, "ADD", floats(2, 3, 4), axes, True)
+
+
+@checks("reduce", "The largest, as well as the sum", needs=ALL_RULES)
+def of_a_maximum(mini: Any) -> None:
+    for axes, keep in itertools.product(AXES, (True, False)):
+        expect_reduced(mini, "MAX", floats(2, 3, 4) - 5, axes, keep)
+
+
+@checks("mean", "Of everything, of rows, of columns, of two axes", needs=(*BROADCASTS, "reduce"))
+def means(mini: Any) -> None:
+    x = floats(2, 3, 4) + 1
+    for axes in AXES:
+        said = f"x.mean({', '.join(map(str, axes))}), where x has the shape (2, 3, 4)"
+        got = mini.Tensor(x).mean(*axes).numpy()
+        expect_values(said, got, x.mean(axes or None), (
+            (x.sum(axes or None), "This is the sum. By how many is it divided?"),
+            (x.sum(axes or None) / x.size, "You divided by the number of all elements. Of how many "
+                                           "is each of these the mean?"),
+        ))  # fmt: skip
+
+
 # ---- matmul, windows, conv2d ---------------------------------------------------------------------
 
-NEEDED = (*ALL_RULES, "broadcast")
+NEEDED = (*BROADCASTS, "reduce")
 
 
-def made_of(mini: Any, tensor: Any, more: tuple[str, ...], said: str) -> None:
-    """Wrong if there is an op besides movement, and these."""
-    if not isinstance(tensor.uop, mini.UOp) or tensor.uop.op is mini.Ops.BUFFER:
-        raise Wrong(f"{said} should be an expression, not computed yet. Is there a `return`?", said)
-    allowed = {"BUFFER", "CONST", *more, *(op.name for op in mini.MOVED_SHAPE)}
-    extra = sorted({node.op.name for node in tensor.uop.toposort()} - allowed)
-    if extra:
-        enough = " and ".join(["Movement", *filter(None, [", ".join(more)])])
-        raise Wrong(f"Its graph has {' and '.join(extra)} in it. {enough} will do.", said)
+def is_expression(mini: Any, said: str, tensor: Any, *sources: Any) -> None:
+    """Wrong if this isn't an expression of these Tensors, from which a gradient can flow back."""
+    if not isinstance(getattr(tensor, "uop", None), mini.UOp):
+        raise Wrong(f"{said} should be a node. Is there a `return`?", said)
+    there = set(tensor.uop.toposort())
+    if any(source.uop not in there for source in sources):
+        raise Wrong(
+            f"{said} was computed at once: the graph doesn't lead back to what it is made of, so "
+            "no gradient could flow. Build it from nodes.",
+            said,
+        )
 
 
-@checks("__matmul__", "(2, 3) @ (3, 4), from movement, one MUL and one sum", needs=NEEDED)
+@checks("__matmul__", "(2, 3) @ (3, 4)", needs=NEEDED)
 def small_product(mini: Any) -> None:
     a, b = counting(2, 3), counting(3, 4) - 5
-    got = mini.Tensor(a) @ mini.Tensor(b)
-    made_of(mini, got, ("MUL", "REDUCE_AXIS"), "a @ b")
+    x, y = mini.Tensor(a), mini.Tensor(b)
+    is_expression(mini, "a @ b", got := x @ y, x, y)
     said = "a @ b, where a is [[1, 2, 3], [4, 5, 6]]"
     not_permuted = a @ b.reshape(4, 3).T
     expect_values(said, got.numpy(), a @ b, (
@@ -378,8 +514,8 @@ def windows_of(x: np.ndarray, size: int) -> np.ndarray:
 @checks("windows", "The windows of 2 along 0 1 2 3", needs=NEEDED)
 def small_windows(mini: Any) -> None:
     row = np.arange(4, dtype=np.float32)
-    got = mini.Tensor(row).windows(2)
-    made_of(mini, got, (), "t.windows(2)")
+    t = mini.Tensor(row)
+    is_expression(mini, "t.windows(2)", got := t.windows(2), t)
     expect_values("Tensor([0, 1, 2, 3]).windows(2)", got.numpy(), windows_of(row, 2), (
         (windows_of(row, 2).T, "These are the windows as rows. They should be columns: [j, o] is "
                                "element o + j."),
@@ -413,11 +549,11 @@ def convolved(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return total
 
 
-@checks("conv2d", "One image of one channel, one filter", needs=(*NEEDED, "windows"))
+@checks("conv2d", "One image of one channel, one filter", needs=NEEDED)
 def small_convolution(mini: Any) -> None:
     x, weight = counting(1, 1, 4, 5), counting(1, 1, 2, 3)
-    got = mini.Tensor(x).conv2d(mini.Tensor(weight))
-    made_of(mini, got, ("MUL", "REDUCE_AXIS"), "x.conv2d(weight)")
+    images, filters = mini.Tensor(x), mini.Tensor(weight)
+    is_expression(mini, "x.conv2d(weight)", got := images.conv2d(filters), images, filters)
     said = "x.conv2d(weight) of shapes (1, 1, 4, 5) and (1, 1, 2, 3)"
     expect_values(said, got.numpy(), convolved(x, weight), (
         (convolved(x, weight[:, :, ::-1, ::-1]), "The filter is upside down and back to front."),
@@ -425,7 +561,7 @@ def small_convolution(mini: Any) -> None:
     ))  # fmt: skip
 
 
-@checks("conv2d", "A batch, three channels, four filters", needs=(*NEEDED, "windows"))
+@checks("conv2d", "A batch, three channels, four filters", needs=NEEDED)
 def whole_convolution(mini: Any) -> None:
     x, weight = floats(2, 3, 6, 7), floats(4, 3, 3, 2)
     got = mini.Tensor(x).conv2d(mini.Tensor(weight)).numpy()
@@ -433,11 +569,38 @@ def whole_convolution(mini: Any) -> None:
     expect_values(said, got, convolved(x, weight))
 
 
-# ---- all together --------------------------------------------------------------------------------
-
-
-@checks("broadcast", "log_softmax, which is given, agrees with NumPy", needs=ALL_RULES)
+@checks("log_softmax", "The rows that NumPy gives", needs=NEEDED)
 def softmax(mini: Any) -> None:
     x = floats(3, 5)
     wanted = x - np.log(np.exp(x).sum(1, keepdims=True))
-    expect_values("t.log_softmax()", mini.Tensor(x).log_softmax().numpy(), wanted)
+    t = mini.Tensor(x)
+    is_expression(mini, "t.log_softmax()", got := t.log_softmax(), t)
+    expect_values("t.log_softmax()", got.numpy(), wanted, (
+        (np.exp(wanted), "This is softmax. Its logarithm is asked for."),
+        (x - np.log(np.exp(x).sum(0, keepdims=True)), "This is along the first axis, and it should "
+                                                      "be the last one."),
+        (x - np.log(np.exp(x).sum()), "You summed over everything. Each row is a softmax of its "
+                                      "own."),
+    ))  # fmt: skip
+    row = floats(4)
+    said = "t.log_softmax() of a single row"
+    expect_values(said, mini.Tensor(row).log_softmax().numpy(), row - np.log(np.exp(row).sum()))
+
+
+@checks("log_softmax", "Numbers whose exponential is too large, and too small", needs=NEEDED)
+def softmax_of_large(mini: Any) -> None:
+    half = -np.log(2)
+    for row, wanted in (
+        ([1000.0, 1000.0], [half, half]),
+        ([0.0, 200.0], [-200.0, 0.0]),
+        ([-1000.0, -1000.0], [half, half]),
+    ):
+        said = f"Tensor([{row}]).log_softmax()"
+        with np.errstate(all="ignore"):
+            got = mini.Tensor([row]).log_softmax().numpy()
+        if not np.isfinite(got).all():
+            raise Wrong(
+                "An exponential overflows, or a logarithm is taken of 0. What changes in a softmax "
+                "if the same number is subtracted from a whole row?", said, [wanted], shown(got)
+            )  # fmt: skip
+        expect_values(said, got, np.array([wanted]))

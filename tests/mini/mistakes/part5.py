@@ -1,6 +1,20 @@
 """(function, what somebody writes instead, what they are told)"""
 
 MISTAKES = [
+    ("moved_shape", "return tuple(shape[axis] for axis in arg) if op is Ops.PERMUTE else arg",
+     "should be (2, 4), and it is ((1, 3), (0, 4))"),
+    ("moved_shape", """
+        if op is Ops.PERMUTE:
+            return tuple(shape[arg.index(axis)] for axis in range(len(shape)))
+        return arg
+        """, "This is the inverse permutation"),
+    ("moved_shape", """
+        rules = {
+            Ops.SHRINK: lambda: tuple(end for _, end in arg),
+            Ops.PERMUTE: lambda: tuple(shape[axis] for axis in arg),
+        }
+        return rules.get(op, lambda: arg)()
+        """, "That is where each piece ends"),
     ("reshape_index", "return unflat(flat(index, shape), new)",
      "You used the old shape for `flat`"),
     ("reshape_index", "return index", "should be (1, 1)"),
@@ -56,13 +70,8 @@ MISTAKES = [
         return tuple(node if node.op is Ops.CONST else
                      node.reshape(*[1] * (rank - len(node.shape)), *node.shape) for node in nodes)
         """, "What is missing is expand"),
-    ("broadcast", "return list(nodes)", "broadcast should return a tuple"),
-    ("broadcast", """
-        rank = max(len(node.shape) for node in nodes)
-        nodes = [node.reshape(*[1] * (rank - len(node.shape)), *node.shape) for node in nodes]
-        shape = tuple(map(max, zip(*(node.shape for node in nodes))))
-        return tuple(node.expand(*shape) for node in nodes)
-        """, "The constant was reshaped or expanded"),
+    ("broadcast", "return nodes", "The shapes are as they were"),
+    ("broadcast", "shapes = [node.shape for node in nodes]", "Is there a `return`?"),
     ("broadcast", """
         rank = max(len(node.shape) for node in nodes)
         shaped = [node if node.op is Ops.CONST else
@@ -116,4 +125,69 @@ MISTAKES = [
         x = x.permute(0, 1, 4, 2, 3, 5).reshape(batch, 1, channels, h, w, columns, rows)
         return (x * weight.reshape(1, filters, channels, h, w, 1, 1)).sum(2, 3, 4)
         """, "Rows and columns have changed places"),
+    ("conv2d", """
+        batch, channels, height, width = x.shape
+        filters, _, h, w = weight.shape
+        made = Tensor(x).numpy()
+        total = np.zeros((batch, filters, height - h + 1, width - w + 1))
+        for i in range(h):
+            for j in range(w):
+                piece = made[:, :, i : i + height - h + 1, j : j + width - w + 1]
+                total += np.einsum("bcyx,fc->bfyx", piece, Tensor(weight).numpy()[:, :, i, j])
+        return Tensor(total).uop
+        """, "was computed at once"),
+    ("__matmul__", "return Tensor(Tensor(a).numpy() @ Tensor(b).numpy()).uop",
+     "was computed at once"),
+    ("expand", "return UOp(Ops.EXPAND, (x,), shape)", "expand should return x itself"),
+    ("expand", "return x if shape == x.shape else UOp(Ops.EXPAND, (x,), shape)",
+     "This should be a ValueError"),
+    ("expand", """
+        if len(shape) != len(x.shape) or any(a not in (1, b) for a, b in zip(x.shape, shape)):
+            raise ValueError("these do not fit")
+        return x if shape == x.shape else UOp(Ops.EXPAND, (x,), shape)
+        """, "The message should name both shapes"),
+    ("expand", """
+        for a, b in zip(x.shape, shape):
+            if a not in (1, b):
+                raise ValueError(f"{x.shape} cannot be expanded to {shape}")
+        return x if shape == x.shape else UOp(Ops.EXPAND, (x,), shape)
+        """, "as many axes afterwards as before"),
+    ("reduce", "return UOp(Ops.REDUCE_AXIS, (x,), (op, axes))", "The reduced axes are still there"),
+    ("reduce", """
+        axes = tuple(axis % len(x.shape) for axis in axes)
+        result = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
+        kept = [size for axis, size in enumerate(x.shape) if axis not in axes]
+        return result if keepdim else result.reshape(*kept)
+        """, "No axes at all means every axis"),
+    ("reduce", """
+        axes = axes or tuple(range(len(x.shape)))
+        result = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
+        kept = [size for axis, size in enumerate(x.shape) if axis not in axes]
+        return result if keepdim else result.reshape(*kept)
+        """, "A negative axis counts from the end"),
+    ("reduce", """
+        rank = len(x.shape)
+        axes = tuple(axis % rank for axis in axes) or tuple(range(rank))
+        result = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
+        return result if keepdim else result.reshape(*(n for n in result.shape if n != 1))
+        """, "it had size 1 before, and keeps it"),
+    ("reduce", """
+        rank = len(x.shape)
+        axes = tuple(axis % rank for axis in axes) or tuple(range(rank))
+        result = UOp(Ops.REDUCE_AXIS, (x,), (Ops.ADD, axes))
+        kept = [size for axis, size in enumerate(x.shape) if axis not in axes]
+        return result if keepdim else result.reshape(*kept)
+        """, "It always does the same op"),
+    ("mean", "return x.sum(*axes) * (1 / math.prod(x.shape))", "the number of all elements"),
+    ("mean", "return x.sum(*axes)", "This is the sum"),
+    ("log_softmax", "return x - x.exp().sum(-1, keepdim=True).log()", "An exponential overflows"),
+    ("log_softmax", """
+        x = x - x.max(-1, keepdim=True)
+        return x.exp() / x.exp().sum(-1, keepdim=True)
+        """, "This is softmax. Its logarithm is asked for"),
+    ("log_softmax", """
+        x = x - x.max(-1, keepdim=True)
+        return (x.exp() / x.exp().sum(-1, keepdim=True)).log()
+        """, "a logarithm is taken of 0"),
+    ("log_softmax", "return x - x.exp().sum().log()", "Each row is a softmax of its own"),
 ]  # fmt: skip

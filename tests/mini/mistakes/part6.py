@@ -9,7 +9,42 @@ MISTAKES = [
      "which is twice what came in"),
     ("recip_gradient", "return (grad * node * node,)", "The sign is wrong"),
     ("recip_gradient", "return -grad * node * node", "A row returns a tuple"),
+    ("sqrt_gradient", "return (grad / (x * 2),)", "Divide by twice the root"),
+    ("sqrt_gradient", "return (grad / node,)", "The factor of a half is missing"),
+    ("sqrt_gradient", "return (grad * node / 2,)", "The root is below the line"),
     ("exp2_gradient", "return (grad * node,)", "The logarithm of 2 is missing"),
+    ("exp2_gradient", "return (grad * node * 0.6931,)", "0.6931 is ln(2) with too few digits"),
+    ("exp2_gradient", "return (grad * node * 0.693,)", "0.693 is ln(2) with too few digits"),
+    ("exp2_gradient", "return (grad * node * 0.69312,)", "Nearly, but not as close as 32 bits"),
+    ("log2_gradient", "return (grad / x,)", "the derivative of the natural logarithm"),
+    ("log2_gradient", "return (grad * math.log(2) / x,)", "The factor is upside down"),
+    ("log2_gradient", "return (grad * 1.4427 / x,)", "1.4427 has too few digits"),
+    ("flip_gradient", "return (grad,)", "Nothing is flipped back"),
+    ("flip_gradient", "return (grad.flip(*range(len(x.shape))),)", "Element (0, 0) should be 1"),
+    ("max_gradient", """
+        larger = (x - y) / ((x - y) * (x - y) + 1e-30).sqrt()
+        sign = larger.maximum(0)
+        return grad * sign, grad * (1 - sign)
+        """, "Where they are equal, y gets everything"),
+    ("max_gradient", """
+        tie = x.eq(y) * 0.5
+        return grad * ((y < x) + tie), grad - grad * ((y < x) + tie).sum() / 3
+        """, "should be 10"),
+    ("reduce_gradient", """
+        op, axes = node.arg
+        if op is Ops.ADD:
+            return (grad.expand(*x.shape),)
+        is_largest = x.eq(node.expand(*x.shape))
+        return (is_largest * grad / is_largest.sum(),)
+        """, "Element (0, 1) should be 3"),
+    ("reduce_gradient", """
+        op, axes = node.arg
+        if op is Ops.ADD:
+            return (grad.expand(*x.shape),)
+        is_largest = x.eq(node.expand(*x.shape))
+        share = is_largest / is_largest.sum(*axes, keepdim=True)
+        return (share * grad + 0 * x.sum(),)
+        """, "A NaN spoils the gradient of a different element: (1, 0)"),
     ("where_gradient", "return None, condition.where(0, grad), condition.where(grad, 0)",
      "These two are swapped"),
     ("where_gradient", "return condition.where(grad, 0), condition.where(0, grad)",
@@ -36,7 +71,10 @@ MISTAKES = [
         """, "They share it"),
     ("reduce_gradient", "return (grad.expand(*x.shape),)", "That is the row of a sum"),
     ("gradient", """
-        between = nodes_between(loss, wanted)
+        between = {}
+        for node in loss.toposort():
+            if node in wanted or node.op in GRADIENT and any(s in between for s in node.src):
+                between[node] = None
         grads = {loss: loss.const(1.0)}
         for node in reversed(between):
             if node.op in GRADIENT:
@@ -58,7 +96,10 @@ MISTAKES = [
         return [grads.get(node, loss.const(0.0)) for node in wanted]
         """, "This follows every path"),
     ("gradient", """
-        between = nodes_between(loss, wanted)
+        between = {}
+        for node in loss.toposort():
+            if node in wanted or node.op in GRADIENT and any(s in between for s in node.src):
+                between[node] = None
         grads = {loss: loss.const(1.0)}
         for node in reversed(between):
             if node.op in GRADIENT:
@@ -69,7 +110,10 @@ MISTAKES = [
         return [grads[node] for node in wanted]
         """, "KeyError"),
     ("gradient", """
-        between = nodes_between(loss, wanted)
+        between = {}
+        for node in loss.toposort():
+            if node in wanted or node.op in GRADIENT and any(s in between for s in node.src):
+                between[node] = None
         grads, todo = {loss: loss.const(1.0)}, [loss]
         while todo:
             node = todo.pop(0)
@@ -139,5 +183,60 @@ MISTAKES = [
             mean, square = m / (1 - self.b1**self.count), v / (1 - self.b2**self.count)
             param.uop = (param - mean * self.lr / (square.sqrt() + self.eps)).uop
         return loss.realize(*self.state)
-        """, "has to change with every step"),
+        """, "The graph has a constant in it that changes with every step"),
+    ("SGD", """
+        def __init__(self, params, lr=0.1):
+            self.params, self.lr = params, lr
+        """, "SGD has no method `step` yet"),
+    ("Adam.__init__", """
+        self.params, self.lr, self.b1, self.b2, self.eps = params, lr, 0.9, 0.999, 1e-8
+        self.m = [Tensor(param.numpy() * 0) for param in params]
+        self.v = [Tensor(param.numpy() * 0) for param in params]
+        self.b1_power, self.b2_power = Tensor([1.0]), Tensor([1.0])
+        self.state = [*params, *self.m, *self.v, self.b1_power, self.b2_power]
+        """, "b1, b2 and eps are not used"),
+    ("Mine", "def tanh(x):\n    return (x.maximum(-9) * 2).exp() * 0", "`tanh`: Element (0,)"),
+    ("Mine", "def relu2(x):\n    return x.relu() * x", "and there is none"),
+    ("Mine", """
+        def __abs__(x):
+            return x.maximum(-x)
+
+        def minimum(x, y):
+            return -(-x).maximum(-x.const(y))
+        """, "and there are `__abs__` and `minimum`"),
+    ("Mine.tanh", """
+        e = (x * 2).exp()
+        return (e - 1) / (e + 1)
+        """, "one element is nan. It is the wrong way round where numbers get large"),
+    ("Mine.tanh", "return 2 / ((x * -2).exp() + 1) - 1", "infinity is multiplied by 0"),
+    ("Mine.tanh", "return (2 / ((x.maximum(-9) * -2).exp() + 1) - 1).detach()",
+     "The values of `tanh` are right, and its gradient isn't. It is 0 everywhere"),
+    ("Mine.__pow__", "return (x.log() * n).exp()", "`__pow__`: one element is nan"),
+    ("Mine.__pow__", """
+        power = x
+        for _ in range(int(n) - 1):
+            power = power * x
+        return power
+        """, "`__pow__`: Element (0,) should be 0.25"),
+    ("Mine.__getitem__", """
+        return x.shrink((key, key + 1)).reshape()
+        """, "ValueError"),
+    ("Mine.__getitem__", """
+        key = key if isinstance(key, tuple) else (key,)
+        bounds = [range(n)[k] if isinstance(k, slice) else range(n)[k : k + 1 or None]
+                  for k, n in zip((*key, *[slice(None)] * len(x.shape)), x.shape)]
+        return x.shrink(*((r.start, r.stop) for r in bounds))
+        """, "The shape should be (3,), and it is (1, 3)"),
+    ("Mine", """
+        def sin(x):
+            return x.alu("SIN")
+
+        add_op("SIN", np.sin, lambda grad, node, x: (grad * node,))
+
+        def sigmoid(x):
+            return 1 / ((-x.maximum(-40)).exp() + 1)
+
+        def silu(x):
+            return x * x.sigmoid()
+        """, "The values of `sin` are right, and its gradient isn't. Element (0,) should be"),
 ]  # fmt: skip
