@@ -73,8 +73,11 @@ def value_at(node, index, loops):
       those axes have size 1, it's the value itself.
     - All others do the same as before, to values of their sources.
 
-    Example: for a buffer `a` of shape (4, 5) and loops = Loops(m), value_at(a * 2, (i, j), loops)
-    is LOAD(data1, i * 5 + j) * 2.0.
+    Examples, for a buffer `a` of shape (4, 5), and LOAD(n, place) for what's in parameter n:
+    - value_at(a * 2, (i, j), loops) is LOAD(1, i * 5 + j) * 2.0.
+    - value_at(a.permute(1, 0), (i, j), loops) is LOAD(1, j * 5 + i).
+    - value_at(a.sum(1, keepdim=True), (i, 0), loops) is REDUCE(LOAD(1, i * 5 + r), r), where r is a
+      new counter from 0 to 4.
     """
     ### BEGIN SOLUTION
     if node.op in MEMORY:
@@ -121,9 +124,10 @@ def linearize(sink):
     closed. A STORE is inside all the outer loops. (If there are several REDUCEs, they all run over
     the same counters.)
 
-    Example: the sum of each row of `a` in lines, with i for rows and j for columns:
-    data0, data1, RANGE i, DEFINE_REG, RANGE j, LOAD, REDUCE, ENDRANGE j, STORE, ENDRANGE i;
-    and somewhere before they are needed, the nodes that make up the places.
+    Examples, without the nodes that make up the places:
+    - a * 2: data0, data1, RANGE i, RANGE j, LOAD, MUL, STORE, ENDRANGE j, ENDRANGE i.
+    - The sum of each row of a: data0, data1, RANGE i, DEFINE_REG, RANGE j, LOAD, REDUCE,
+      ENDRANGE j, STORE, ENDRANGE i.
     """
     ### BEGIN SOLUTION
     nodes = sink.toposort()[:-1]
@@ -204,7 +208,11 @@ def function_name(lines):
 def render(lines):
     """The text of a C function, (name, text), which does what the lines say.
 
-    For the list of lines of a[i, j] + 1.0, summed over j, it could look like this:
+    `is_inlined` says what is written where it's used; other values get a line and a name.
+
+    Examples:
+    - The name of a copy of 4 rows and 5 columns is "E_4_5", and its text has two `for`.
+    - For (a + 1).sum(1), the text might be PREAMBLE and
 
         void r_4_5(float* restrict data0, const float* restrict data1) {
           for (int i0 = 0; i0 < 4; i0++) {

@@ -23,8 +23,10 @@ def split(program, number, size, kind=()):
     more than the highest there was. Its arg is (number, size, *kind). If `size` doesn't divide the
     size of the loop, raise a ValueError: some elements would be left over.
 
-    Example: for a loop i of 12, split(program, 0, 4) has a loop of 3 and a loop of 4 in its place,
-    and data[i] has become data[i * 4 + new].
+    Examples:
+    - If loop 0, with counter i, is a loop of 12, split(program, 0, 4) has a loop of 3 and a loop of
+      4 in its place, and data[i] has become data[i * 4 + inner].
+    - split(program, 0, 5) is a ValueError.
     """
     ### BEGIN SOLUTION
     ranges = counters(program)
@@ -54,8 +56,10 @@ def upcast(program, number, size):
     What doesn't depend on it stays the same node, and is done once for all copies: a value that is
     loaded for one result is in a register for the others, too.
 
-    Example: a program that stores data0[i], upcast(program, 0, 2), stores data0[i * 2] and
-    data0[i * 2 + 1], with half as many iterations.
+    Examples:
+    - If a program stores data0[i], upcast(program, 0, 2) stores data0[i * 2] and data0[i * 2 + 1],
+      in half as many iterations.
+    - For a matmul, upcast(upcast(program, 0, 4), 1, 2) has 8 STOREs, and 6 LOADs: 4 and 2.
     """
     ### BEGIN SOLUTION
     program, inner = split(program, number, size)
@@ -81,8 +85,9 @@ def vector(program, number, size):
       RANGE is 1.
     - The lanes of a STORE get different values, so its value depends on the new RANGE as well.
 
-    Example: for data0[i] = data1[i] + data2[i], vector(program, 0, 8) loads and stores 8 elements
-    at a time. For data0[i] = data1[i * 2], it's a ValueError.
+    Examples:
+    - For data0[i] = data1[i] + data2[i], vector(program, 0, 8) loads and stores 8 elements at once.
+    - For data0[i] = data1[i * 2], it's a ValueError.
     """
     ### BEGIN SOLUTION
     program, inner = split(program, number, size, ("VECTOR",))
@@ -104,7 +109,9 @@ def reorder(program, *numbers):
 
     Loops are nested by number, so the RANGEs trade their numbers.
 
-    Example: for loops 0, 1 and 2, reorder(program, 2, 0, 1) makes loop 2 the outermost.
+    Examples, for loops 0, 1 and 2:
+    - reorder(program, 2, 0, 1) makes loop 2 the outermost, then 0, then 1.
+    - reorder(program, 2, 0) makes 2 and 0 trade places; 1 stays in the middle.
     """
     ### BEGIN SOLUTION
     new = dict(zip(numbers, sorted(numbers), strict=True))

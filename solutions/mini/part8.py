@@ -54,14 +54,24 @@ class CRunner:
     """Lines as machine code. Call it with the arrays of the kernel, the result first."""
 
     def __init__(self, lines):
-        """Render the lines, compile the text, and load the function: ctypes.CDLL(path)[name]."""
+        """Turn the lines into a function that can be called, and keep the text in self.text.
+
+        Examples:
+        - CRunner(lines).text begins with PREAMBLE.
+        - ctypes.CDLL("/some/library.so")["r_4_5"] is the function r_4_5 of that library.
+        """
         ### BEGIN SOLUTION
         name, self.text = render(lines)
         self.function = ctypes.CDLL(str(compiled(self.text)))[name]
         ### END SOLUTION
 
     def __call__(self, *arrays):
-        """C gets the address of each array's memory: ctypes.c_void_p(array.ctypes.data)."""
+        """Run the function. C wants no arrays; it gets the address of each one's memory.
+
+        Examples:
+        - ctypes.c_void_p(array.ctypes.data) is the address of an array's memory.
+        - For the lines of a * 2, runner(out, a) fills `out`, and returns nothing.
+        """
         ### BEGIN SOLUTION
         self.function(*(ctypes.c_void_p(array.ctypes.data) for array in arrays))
         ### END SOLUTION
@@ -91,6 +101,10 @@ class PythonRunner:
         - All others: ALU[op], turned into node.dtype.
 
         CONSTs have no line; their value is their arg.
+
+        Examples:
+        - For the lines of a * 2, runner(out, a) fills `out`, as CRunner's does.
+        - runner(out, a[:1]) raises an IndexError, where C would read whatever lies behind it.
         """
         ### BEGIN SOLUTION
         values, at = {}, 0
@@ -134,7 +148,9 @@ def numbered(sink):
     work, and this shows that: the first BUFFER, in the order of toposort, becomes
     UOp(Ops.DEFINE_GLOBAL, (), (0, shape)), the second gets number 1, and so on.
 
-    Example: a + b and c + d, for four buffers of the same shape, become the same node.
+    Examples, for buffers of the same shape:
+    - a + b and c + d become the same node, and the dicts differ.
+    - a + a becomes a different one, with one parameter.
     """
     ### BEGIN SOLUTION
     buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
@@ -201,8 +217,10 @@ def replay(tape, tensors, state, device):
     - `call`, above, gives a list of results. tape["places"] has the place, in this list, of the
       step's own result, and then of the new values of each Tensor of `state`.
 
-    Example: a step adds x to `total`, and returns x * 2. Then `tensors` is [x, total], tape["slots"]
-    has two parameters, and tape["places"] might be [0, 1].
+    Examples:
+    - A step adds x to `total`, and returns x * 2. Then `tensors` is [x, total], tape["slots"] has
+      two parameters, and tape["places"] might be [0, 1].
+    - If `total` was 3 and x is 4, `total` is 7 after this, and the Tensor returned is 8.
     """
     ### BEGIN SOLUTION
     memory = dict(tape["memory"])
