@@ -61,7 +61,7 @@ def call(function: Any, *inputs: Any, case: str = "") -> Any:
     if result is None or result is ...:
         written = "" if _does_nothing(function) else "It returns nothing. Did you forget `return`?"
         raise Open(written)
-    return result
+    return result.item() if isinstance(result, np.generic) else result  # np.int64(3) is 3
 
 
 def _does_nothing(function: Callable[..., Any]) -> bool:

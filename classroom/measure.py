@@ -1,10 +1,13 @@
-"""What a notebook measures: `best_times` of some calls; `plot_times`, `plot_each` plot them."""
+"""What a notebook measures: `best_times` of some calls; `plot_times`, `plot_each` plot them; and
+`stages_run`, the work that was not found in a cache."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from tinyframe.observe import Observer, observing
 
 
 def best_times(runs: Sequence[Callable[..., Any]], *inputs: Any, repeats: int = 7) -> list[float]:
@@ -17,6 +20,22 @@ def best_times(runs: Sequence[Callable[..., Any]], *inputs: Any, repeats: int = 
             run(*inputs)
             taken.append(time.perf_counter() - start)
     return [min(taken) for taken in times]
+
+
+def stages_run(run: Callable[..., Any], *inputs: Any) -> int:
+    """How many stages of scheduling and compiling tinyframe goes through in run(*inputs). What is
+    found in a cache takes none."""
+    stages = _Stages()
+    with observing(stages):
+        run(*inputs)
+    return stages.count
+
+
+class _Stages(Observer):
+    count = 0
+
+    def stage(self, *told: Any) -> None:
+        self.count += 1
 
 
 def plot_times(

@@ -3,6 +3,7 @@
     boundary(answer, points, classes)     where a model says 1, and the points that it learns from
     descent(height, paths)                paths across the contours of a height
     histograms(before=x, after=y)         how the values of each column are distributed
+    over_time(step, now, before)          what a function makes of a row of numbers, step after step
     pictures(images, captions)            small images in a row
 
 Each draws into matplotlib's current figure, or makes one. A cell prints the fact that its plot is
@@ -88,3 +89,23 @@ def pictures(images: Any, captions: Sequence[str], title: str = "") -> None:
         axes.imshow(image, cmap="gray")
         axes.set(title=caption, xticks=[], yticks=[])
     figure.suptitle(title, size=20)
+
+
+def over_time(step: Callable[..., Any], *state: Tensor, steps: int = 300) -> None:
+    """Rows of numbers on their way from left to right, a column for each step.
+
+    step(*state) changes the Tensors and returns them; the first one is drawn. If it returns
+    nothing, as long as nobody has written it, that is said, and nothing is drawn.
+    """
+    rows = [state[0].numpy().copy()]
+    for _ in range(steps):
+        if (made := step(*state)) is None:
+            print(f"`{step.__name__}` returns nothing yet. Run this cell again when it does.")
+            return
+        first = made if isinstance(made, Tensor) else next(iter(made))
+        rows.append(first.numpy().copy())
+    most = float(np.abs(rows).max())
+    plt.figure(figsize=(6.5, 2.6))
+    plt.imshow(np.transpose(rows), aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most)
+    plt.gca().set(xlabel="step", ylabel="place")
+    print(f"{steps} steps of `{step.__name__}`, {len(rows[0])} places")

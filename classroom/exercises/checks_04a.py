@@ -82,6 +82,7 @@ def count_nodes(answer: Any) -> str:
         ("`a * b + a`, Ops.BUFFER", a * b + a, Ops.BUFFER),
         ("`(a * b) + (a * b)`, Ops.MUL", a * b + a * b, Ops.MUL),
         ("`(a + b).sum()`, Ops.ADD", (a + b).sum(), Ops.ADD),
+        ("`a.max()`, Ops.MAX", a.max(), Ops.MAX),
     ]
     for case, tensor, op in cases:
         got = call(answer, tensor, op)
@@ -173,8 +174,9 @@ def _build(answer: Any, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
             raise
         what = "a list" if "list" in str(error) else "a UOp without a comma after it"
         raise Wrong(
-            "The sources of a node have to be a tuple: `(a, b)`, or `(a,)` for a single one.",
-            expected="a tuple of UOps", got=what,
+            "The sources of a node have to be a tuple, `(a, b)`, or `(a,)` for a single one. There "
+            "is no list in an argument, either: it's `(Ops.MAX, (0,))`, for example.",
+            expected="tuples", got=what,
         ) from error  # fmt: skip
     wants(got, UOp, "a UOp")
     return got, built
@@ -223,6 +225,11 @@ def _difference(got: UOp, expected: UOp) -> str:
                 return f"The {got.op.name} has the wrong {field}."
         if set(got.src) == set(expected.src):
             return f"The {got.op.name} has the right sources in the wrong order."
+    for mine in got.toposort():
+        for asked in expected.toposort():
+            is_same_op = (mine.op, mine.arg) == (asked.op, asked.arg) and len(asked.src) > 1
+            if is_same_op and mine.src == asked.src[::-1] != asked.src:
+                return f"The {mine.op.name} has the right sources in the wrong order."
     for mine, asked in zip(got.toposort(), expected.toposort(), strict=False):
         if (mine.op, mine.src) == (asked.op, asked.src) and mine.src and mine.arg != asked.arg:
             return f"The {mine.op.name} has the wrong arg."

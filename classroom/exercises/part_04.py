@@ -1,5 +1,5 @@
-"""Part 4, lazy evaluation: the exercises of both its notebooks. checks_04a.py and checks_04b.py say
-what an answer has to do."""
+"""Part 4, lazy evaluation: the exercises of its three notebooks. checks_04a.py, checks_04b.py and
+checks_04c.py say what an answer has to do."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ from classroom.exercises.checks_04b import (
     any_number,
     bytes_touched,
     fewest_rows,
-    first_numbers_between_changes,
     kernels_of_five,
-    kernels_while_something_waits,
     one_less,
+)
+from classroom.exercises.checks_04c import (
+    first_numbers_between_changes,
+    kernels_while_something_waits,
+    push,
     sines_once,
+    swap,
+    swing,
 )
 
 TITLE = "Lazy evaluation"
@@ -36,7 +41,7 @@ THE_GRAPH = (
         predicts(additions_after_doubling),
         (
             "What are the two sources of `t + t`?",
-            "Each turn of the loop makes one new node and uses one old node twice.",
+            "Each doubling makes one new node and uses one old node twice.",
         ),
         shown_by="the next cell",
         because="Each `t + t` adds one ADD node, whose two sources are the same node. That makes "
@@ -141,7 +146,7 @@ THE_GRAPH = (
     ),
 )
 
-KERNELS_AND_MEMORY = (
+FROM_GRAPH_TO_KERNELS = (
     Exercise(
         "4.9",
         "lazy-bytes-touched",
@@ -161,8 +166,8 @@ KERNELS_AND_MEMORY = (
         predicts(kernels_of_five),
         (
             "For each one: does something need the complete result of a reduction?",
-            "A row's sum is complete before its row is divided. The sum of everything is complete "
-            "only at the very end. And how often is each element of `a @ b` needed in number 5?",
+            "The sum of a row is done as soon as you've gone through that row. The sum of all rows "
+            "is done at the very end. And how often is each element of `a @ b` needed in number 5?",
         ),
         shown_by="the next cell",
         because="Elementwise work before or after a reduction goes into its loop (1 and 4). A row "
@@ -184,6 +189,36 @@ KERNELS_AND_MEMORY = (
     ),
     Exercise(
         "4.12",
+        "lazy-one-less",
+        "The same values with one kernel fewer",
+        one_less,
+        (
+            "What does `why` say about the three?",
+            "What's the sum of all column sums? Is there a shorter way to write it?",
+        ),
+        because="The sum of the column sums is the sum of everything. With `a.sum()` in the "
+        "denominator, only one place needs `a.sum(axis=0)`, so it's computed there.",
+    ),
+    Exercise(
+        "4.13",
+        "lazy-any-number",
+        "Exactly n kernels",
+        any_number,
+        (
+            "Find a step that always adds one kernel to what's there.",
+            "You've seen one division that needed two kernels, and six of them that needed no more "
+            "than one. What would the second division have to wait for, so that it can't join the "
+            "first?",
+        ),
+        because="The sum of a column needs every row of what came before, and the next sum, of a "
+        "row, needs every column. No loop over rows (or columns) can do both, so each division is "
+        "cut off from the one before.",
+    ),
+)
+
+MEMORY_THAT_CHANGES = (
+    Exercise(
+        "4.14",
         "lazy-sines-once",
         "Each sine only once",
         sines_once,
@@ -197,7 +232,7 @@ KERNELS_AND_MEMORY = (
         "calls read them.",
     ),
     Exercise(
-        "4.13",
+        "4.15",
         "lazy-old-values-and-views",
         "What was written down between two changes",
         predicts(first_numbers_between_changes),
@@ -212,7 +247,20 @@ KERNELS_AND_MEMORY = (
         "both changes: the 2 that it started with has become a 4.",
     ),
     Exercise(
-        "4.14",
+        "4.16",
+        "lazy-swap",
+        "Two Tensors exchange their values",
+        swap,
+        (
+            "After `x.assign(y)`, who still has the old values of `x`?",
+            "An expression keeps the values of the moment you wrote it down. Which expression has "
+            "the values of `x`, and is none of its views?",
+        ),
+        because="`x + 0` is a result and not a view, so it keeps what `x` held when you wrote it "
+        "down. It's computed just before those numbers are overwritten.",
+    ),
+    Exercise(
+        "4.17",
         "lazy-waiting-results",
         "What a waiting result costs",
         predicts(kernels_while_something_waits),
@@ -227,30 +275,34 @@ KERNELS_AND_MEMORY = (
         "just before the old numbers are overwritten, and that takes a second kernel.",
     ),
     Exercise(
-        "4.15",
-        "lazy-one-less",
-        "The same values with one kernel fewer",
-        one_less,
+        "4.18",
+        "lazy-push",
+        "A window on the latest values",
+        push,
         (
-            "What does `why` say about the three?",
-            "What's the sum of all column sums? Is there a shorter way to write it?",
+            "Which of the old values are still there afterwards, and where?",
+            "`window[1:]` are the ones that stay. `assign` wants as many values as the window has, "
+            "so what goes behind them? Or write into two slices: which of the two first?",
         ),
-        because="The sum of the column sums is the sum of everything. With `a.sum()` in the "
-        "denominator, only one place needs `a.sum(axis=0)`, so it's computed there.",
+        because="Everything except the first value, and then the new one: that's the new window. "
+        "tinyframe sees that element 0 is about to be overwritten by what element 1 holds, and so "
+        "on, so it computes all the new values before it writes the first of them.",
     ),
     Exercise(
-        "4.16",
-        "lazy-any-number",
-        "Exactly n kernels",
-        any_number,
+        "4.19",
+        "lazy-swing",
+        "A string that swings",
+        swing,
         (
-            "Find a step that always adds one kernel to what's there.",
-            "In the table of divisions, which column grows by one each time, and why?",
+            "Three things hold values here: `now`, `before`, and what comes next. Which of them "
+            "has to be written down before anything is overwritten?",
+            "First an expression for the next values, from `now` and `before` as they are. Then "
+            "one `assign` each. If `now` goes first, where does `before` get its values from?",
         ),
-        because="The sum of a column needs every row of what came before, and the next sum, of a "
-        "row, needs every column. No loop over rows (or columns) can do both, so each division is "
-        "cut off from the one before.",
+        because="`later` is a result, so it keeps the values of the moment, whatever happens to "
+        "`now` and `before` afterwards. `before` has to be assigned first, while `now` still means "
+        "the old values.",
     ),
 )
 
-EXERCISES = THE_GRAPH + KERNELS_AND_MEMORY
+EXERCISES = THE_GRAPH + FROM_GRAPH_TO_KERNELS + MEMORY_THAT_CHANGES

@@ -46,7 +46,7 @@ class Stage:
 STAGES = (
     Stage("3", "Arrays that store nothing"),
     Stage("4", "Lazy Tensors"),
-    Stage("4b", "Kernels"),
+    Stage("4b", "From a graph to kernels"),
     Stage("5", "Movement, matmul, convolution"),
     Stage("6", "Gradients and training"),
     Stage("7a", "Rules"),

@@ -157,3 +157,14 @@ def test_typical_wrong_answers_are_wrong_for_their_reason(number, answer, said):
 def test_every_function_has_typical_wrong_answers():
     asked = {e.number for e in ALL if not e.shown_by}
     assert {number for number, _, _ in WRONG} == asked
+
+
+RIGHT = [row for part in ANSWERS for row in getattr(part, "RIGHT", [])]
+
+
+@pytest.mark.parametrize(
+    "number, answer", RIGHT, ids=[f"{number}-{n}" for n, (number, _) in enumerate(RIGHT, 1)]
+)
+def test_an_answer_that_is_right_in_its_own_way_is_right(number, answer):
+    outcome = judge(find(number), answer)
+    assert outcome.state == "right", (outcome.text, outcome.rows)

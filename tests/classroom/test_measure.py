@@ -8,7 +8,8 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 
-from classroom.measure import best_times, plot_each, plot_times
+from classroom.measure import best_times, plot_each, plot_times, stages_run
+from tinyframe import Tensor
 
 
 def test_calls_take_turns_and_each_gets_a_time():
@@ -42,3 +43,10 @@ def test_the_share_of_each_number_over_n(monkeypatch):
     assert "n = 100" in axes.get_title()
     assert "plain: 1×, turned: 2.5×, cut: 1.5×" in axes.get_title()
     plt.close("all")
+
+
+def test_stages_are_run_for_a_new_structure_and_not_again():
+    def made(size):
+        return stages_run(lambda x: (x * 3 + 1).realize(), Tensor.ones(size).contiguous().realize())
+
+    assert made(103) > made(103) == 0 < made(107)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from classroom.plots import COLOURS, boundary, descent, histograms, pictures
+from classroom.plots import COLOURS, boundary, descent, histograms, over_time, pictures
 from tinyframe import Tensor
 
 
@@ -89,3 +89,25 @@ def test_pictures_have_their_captions_and_a_title():
 def test_pictures_without_a_caption_each_are_refused():
     with pytest.raises(ValueError):
         pictures(np.zeros((3, 2, 2)), ["a", "b"])
+
+
+def test_a_row_of_numbers_on_its_way_has_a_column_for_each_step(capsys):
+    def fall(x):
+        return x.assign(x - 1)
+
+    over_time(fall, Tensor([3.0, 0.0]).realize(), steps=2)
+    (axes,) = plt.gcf().axes
+    assert np.array_equal(axes.images[0].get_array(), [[3, 2, 1], [0, -1, -2]])
+    assert capsys.readouterr().out == "2 steps of `fall`, 2 places\n"
+
+
+def test_the_first_of_several_is_drawn():
+    over_time(lambda x, y: (y, x), Tensor([1.0]), Tensor([2.0]), steps=1)
+    assert np.array_equal(plt.gcf().axes[0].images[0].get_array(), [[1, 2]])
+
+
+def test_what_is_not_written_yet_draws_nothing(capsys):
+    def unwritten(x): ...
+
+    over_time(unwritten, Tensor([1.0]))
+    assert not plt.get_fignums() and "`unwritten` returns nothing yet" in capsys.readouterr().out

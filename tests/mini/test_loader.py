@@ -13,7 +13,7 @@ from classroom.learner import progress, record
 from classroom.mini import checking, loader
 from classroom.mini.stages import HANDED_OUT, STAGES
 
-THREE, FOUR, FIVE, SIX = STAGES
+THREE, FOUR, FOUR_B, FIVE, SIX = STAGES
 OPEN_3 = "mini, stage 3: the reference, because `flat`, `unflat` and 5 more are still open."
 
 
@@ -56,9 +56,10 @@ def test_stages_are_chosen_one_by_one(copy):
     write(copy, FOUR)
     write(copy, SIX)
     chosen = loader.choose(SIX)
-    assert [choice.is_learners for choice in chosen] == [False, True, False, True]
+    assert [choice.is_learners for choice in chosen] == [False, True, False, False, True]
     assert [choice.path for choice in chosen] == [
-        THREE.reference, copy / "mini" / "part4.py", FIVE.reference, copy / "mini" / "part6.py",
+        THREE.reference, copy / "mini" / "part4.py", FOUR_B.reference, FIVE.reference,
+        copy / "mini" / "part6.py",
     ]  # fmt: skip
     assert str(chosen[1]) == "mini, stage 4: yours."
 
@@ -74,17 +75,18 @@ def half(copy, old: str = "", new: str = "") -> None:
 def test_half_a_stage_is_the_learners_as_far_as_it_is_right(copy):
     write(copy, THREE)
     write(copy, FOUR)
+    write(copy, FOUR_B)
     half(copy)
     assert str(loader.choose(FIVE)[-1]).startswith("mini, stage 5: the reference, because")
     chosen = loader.choose(FIVE, upto="pad_index")
     assert [str(choice) for choice in chosen] == [
-        "mini, stage 3: yours.", "mini, stage 4: yours.",
+        "mini, stage 3: yours.", "mini, stage 4: yours.", "mini, stage 4b: yours.",
         "mini, stage 5: yours, up to `pad_index`.",
     ]  # fmt: skip
     assert chosen[-1].path == copy / "mini" / "part5.py"
     assert "still open" in str(loader.choose(FIVE, upto="broadcast")[-1])
     half(copy, "size - 1 - i", "size - i")
-    (mistaken,) = loader.choose(FIVE, upto="pad_index")[2:]
+    (mistaken,) = loader.choose(FIVE, upto="pad_index")[3:]
     assert not mistaken.is_learners and "a check of `flip_index` fails" in str(mistaken)
     assert loader.choose(FIVE, upto="shrink_index")[-1].is_learners
 
@@ -204,7 +206,7 @@ def test_there_is_no_stage_9(copy, capsys):
     use_mini(9)
     check_mini("3b")
     said = capsys.readouterr().out
-    assert "mini has no stage 9. Its stages are 3, 4, 5, 6." in said and "no stage 3b" in said
+    assert "mini has no stage 9. Its stages are 3, 4, 4b, 5, 6." in said and "no stage 3b" in said
 
 
 def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, capsys):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyframe import Tensor
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import summary
@@ -21,8 +23,8 @@ GUESSES = {
     ),
     "4.5": ((1, 0, 1), (1, 1, 1), (1, 0, 0), (2, 0, 1), (1, 1, 2)),
     "4.10": ((1, 1, 2, 1, 2), (1, 2, 2, 1, 2), (3, 2, 2, 2, 2), (1, 1, 1, 1, 1)),
-    "4.13": ((10, 20, 4), (30, 30, 4), (10, 20, 3), (10, 20, 2), (10, 10, 4)),
-    "4.14": ((1, 1, 2, 2), (1, 1, 1, 1), (1, 2, 2, 2), (0, 0, 1, 1)),
+    "4.15": ((10, 20, 4), (30, 30, 4), (10, 20, 3), (10, 20, 2), (10, 10, 4)),
+    "4.17": ((1, 1, 2, 2), (1, 1, 1, 1), (1, 2, 2, 2), (0, 0, 1, 1)),
 }
 
 
@@ -71,8 +73,83 @@ def product(a, n):
     return result
 
 
+def rows(a, n):
+    for _ in range(n):
+        a = a / a.sum(axis=1, keepdim=True)
+    return a
+
+
+def columns_and_rows(a, n):
+    for k in range(n):
+        a = a - a.max(axis=1 - k % 2, keepdim=True)
+    return a
+
+
+def means(a, n):
+    for k in range(n):
+        a = a * (a + a.mean(axis=k % 2, keepdim=True)).sqrt()
+    return a
+
+
+def by_digits(a, n):
+    result = 1
+    for digit in bin(n)[2:]:
+        result = result * result * a if digit == "1" else result * result
+    return result
+
+
 def three(waves):
     return [(waves * k).sum() for k in (2, 3, 4)]
+
+
+def exchanged(x, y, kept):
+    x.assign(y)
+    y.assign(kept)
+    return x, y
+
+
+def by_arithmetic(x, y):
+    x.assign(x + y)
+    y.assign(x - y)
+    x.assign(x - y)
+    return x, y
+
+
+def written(window, place, value):
+    window[place] = value
+    return window
+
+
+def moved_up(window, value=None):
+    window[:-1] = window[1:]
+    return window if value is None else written(window, -1, value)
+
+
+def bend(u):
+    return (u[:-2] - 2 * u[1:-1] + u[2:]).pad(((1, 1),))
+
+
+def later(now, before, stiffness=0.5):
+    return 2 * now - before + stiffness * bend(now)
+
+
+def swung(now, before, stiffness):
+    following = later(now, before, stiffness)
+    before.assign(now)
+    now.assign(following)
+    return now, before
+
+
+def swung_by_swapping(now, before):
+    """First into `before`, which nobody needs after that; then the two exchange their values."""
+    before.assign(2 * now - before + bend(now) / 2)
+    return exchanged(now, before, now + 0)
+
+
+def early(now, before):
+    before.assign(now)
+    now.assign(later(now, before))
+    return now, before
 
 
 # number of an exercise, a wrong answer, what is said about it
@@ -103,7 +180,12 @@ WRONG = [
     ("4.8", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (0,)), "possible node"),
     ("4.8", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),)), "possible node"),
     ("4.8", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(a, b),), (1,)), "wrong arg"),
-    ("4.8", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(b, a),), ()), "connected"),
+    (
+        "4.8",
+        lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(b, a),), ()),
+        "MUL has the right sources",
+    ),
+    ("4.8", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.ADD, [0])), "list"),
     ("4.8", largest, "REDUCE_AXIS has the wrong arg"),
     ("4.8", lambda a, b: (Tensor(a) * Tensor(b)).sum().uop, "built by an operator or a method"),
     ("4.8", dot_by_operator, "MUL: built by an operator"),
@@ -116,20 +198,74 @@ WRONG = [
     ("4.11", 31, "isn't enough rows"),
     ("4.11", 64, "one row fewer does too"),
     ("4.11", 1, "between 2 and 4,096"),
-    ("4.11", 32.0, "a whole number"),
-    ("4.12", lambda u: three(u.sin().exp()), "each sine 3 times"),
-    ("4.12", lambda u: three(u.sin().exp().realize()), "run already"),
-    ("4.12", lambda u: [(u.sin().exp() * k).contiguous().sum() for k in (2, 3, 4)], "sine 3 times"),
-    ("4.12", lambda u: three(u.sin().contiguous()), "times 2"),
-    ("4.12", lambda u: u.sin().exp().contiguous().sum(), "list of three"),
-    ("4.15", lambda a: a.sum(axis=0) / a.sum(axis=0).sum(), "takes 3 kernels"),
-    ("4.15", lambda a: a.sum(axis=0), "takes 1 kernel"),
-    ("4.15", lambda a: a.sum(axis=1) / a.sum(), "size"),
-    ("4.15", lambda a: (a.sum(axis=0) / a.sum()).contiguous(), "CONTIGUOUS"),
-    ("4.16", lambda a, n: a / a.sum(), "takes 2 kernels; it should take 1"),
-    ("4.16", lambda a, n: a @ a, "products are ruled out"),
-    ("4.16", lambda a, n: a.matmul(a), "products are ruled out"),
-    ("4.16", lambda a, n: ((a + 1).contiguous() + 1).contiguous() + 1, "CONTIGUOUS"),
-    ("4.16", lambda a, n: a * Tensor.rand(*a.shape), "Random"),
-    ("4.16", lambda a, n: chain(a, n), "takes 1 kernel"),
+    ("4.11", 31.5, "a whole number"),
+    ("4.12", lambda a: a.sum(axis=0) / a.sum(axis=0).sum(), "takes 3 kernels"),
+    ("4.12", lambda a: a.sum(axis=0), "takes 1 kernel"),
+    ("4.12", lambda a: a.sum(axis=1) / a.sum(), "size"),
+    ("4.12", lambda a: (a.sum(axis=0) / a.sum()).contiguous(), "CONTIGUOUS"),
+    ("4.13", lambda a, n: a / a.sum(), "takes 2 kernels; it should take 1"),
+    ("4.13", lambda a, n: a @ a, "products are ruled out"),
+    ("4.13", lambda a, n: a.matmul(a), "products are ruled out"),
+    ("4.13", lambda a, n: ((a + 1).contiguous() + 1).contiguous() + 1, "CONTIGUOUS"),
+    ("4.13", lambda a, n: a * Tensor.rand(*a.shape), "Random"),
+    ("4.13", lambda a, n: chain(a, n), "takes 1 kernel"),
+    ("4.13", lambda a, n: rows(a, n), "takes 1 kernel; it should take 2"),
+    ("4.13", lambda a, n: (a / a.sum()).realize() + 1, "A kernel has run already"),
+    ("4.13", lambda a, n: Tensor.ones(5) + 1, "`a` isn't in your expression"),
+    ("4.14", lambda u: three(u.sin().exp()), "each sine 3 times"),
+    ("4.14", lambda u: three(u.sin().exp().realize()), "run already"),
+    ("4.14", lambda u: [(u.sin().exp() * k).contiguous().sum() for k in (2, 3, 4)], "sine 3 times"),
+    ("4.14", lambda u: three(u.sin().contiguous()), "times 2"),
+    ("4.14", lambda u: u.sin().exp().contiguous().sum(), "list of three"),
+    ("4.16", lambda x, y: (y, x), "in the other order"),
+    ("4.16", lambda x, y: (x, y), "Nothing has changed"),
+    ("4.16", lambda x, y: (x.assign(y), y.assign(x)), "Both hold the old values of `y` now"),
+    ("4.16", lambda x, y: (y.assign(x), x.assign(y))[::-1], "Both hold the old values of `x` now"),
+    ("4.16", lambda x, y: (x * 1, y * 1), "returns a new Tensor"),
+    ("4.16", lambda x, y: exchanged(x, y, x.detach()), "Both hold the old values of `y`"),
+    ("4.16", lambda x, y: x, "the two Tensors `x` and `y`"),
+    ("4.18", lambda window, value: window, "Nothing has changed"),
+    ("4.18", lambda window, value: window[1:].cat(Tensor([value])), "returns a new Tensor"),
+    ("4.18", lambda window, value: window.assign(Tensor([value]).cat(window[:-1])), "other way"),
+    ("4.18", lambda window, value: window.assign(window.roll(-1)), "oldest value came back"),
+    ("4.18", lambda window, value: written(window, -1, value), "others haven't moved"),
+    ("4.18", lambda window, value: moved_up(written(window, -1, value)), "twice"),
+    ("4.18", lambda window, value: moved_up(window), "the new value isn't there"),
+    ("4.19", lambda now, before: (now, before), "Nothing has changed"),
+    ("4.19", lambda now, before: (now.assign(later(now, before)), before.assign(now)), "same val"),
+    ("4.19", lambda now, before: (now.assign(later(now, before)), before), "`before`"),
+    ("4.19", lambda now, before: (later(now, before), now), "returns a new Tensor"),
+    ("4.19", lambda now, before: early(now, before), "overwritten when `now` needed it"),
+    ("4.19", lambda now, before: swung(now, before, 0.25), "after 1 step: `now`"),
+]
+
+# number of an exercise, a right answer that is not the worked one
+RIGHT = [
+    ("4.3", lambda t, op: [u.op for u in t.uop.toposort()].count(op)),
+    ("4.3", lambda t, op: np.count_nonzero([u.op is op for u in t.uop.toposort()])),
+    ("4.6", lambda a, n: by_digits(a, n)),
+    ("4.9", lambda items: sum(map(sum, ([b.nbytes for b in item.bufs] for item in items)))),
+    ("4.9", lambda items: sum(b.size * b.dtype.itemsize for i in items for b in i.bufs)),
+    ("4.11", np.int64(32)),
+    ("4.11", 32.0),
+    ("4.12", lambda a: (a / a.sum()).sum(axis=0)),
+    ("4.12", lambda a: a.sum(axis=0) * (1 / a.sum())),
+    ("4.12", lambda a: a.mean(axis=0) / a.sum() * a.shape[0]),
+    ("4.13", lambda a, n: columns_and_rows(a, n)),
+    ("4.13", lambda a, n: means(a, n)),
+    ("4.14", lambda u: tuple(three(u.sin().exp().contiguous()))),
+    ("4.14", lambda u: (plan for plan in three(u.sin().exp().contiguous()))),
+    ("4.14", lambda u: three(u.sin().contiguous().exp())),
+    ("4.14", lambda u: [u.sin().exp().sum().contiguous() * k for k in (2, 3, 4)]),
+    ("4.16", lambda x, y: exchanged(x, y, x + 0)),
+    ("4.16", lambda x, y: exchanged(x, y, (x * 1).realize())),
+    ("4.16", lambda x, y: exchanged(x, y, Tensor(x.numpy().copy()))),
+    ("4.16", lambda x, y: list(exchanged(y, x, y.contiguous()))[::-1]),
+    ("4.16", lambda x, y: by_arithmetic(x, y)),
+    ("4.18", lambda window, value: window.assign(window[1:].cat(Tensor([value])))),
+    ("4.18", lambda window, value: written(moved_up(window), -1, value)),
+    ("4.18", lambda window, value: written(window.assign(window.roll(-1)), -1, value)),
+    ("4.18", lambda window, value: moved_up(window, value).realize()),
+    ("4.19", lambda now, before: swung(now, before, 0.5)),
+    ("4.19", lambda now, before: swung_by_swapping(now, before)),
 ]

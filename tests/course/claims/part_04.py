@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from classroom.ask import kernels
-from classroom.exercises.checks_04b import times_computed
+from classroom.exercises.checks_04c import times_computed
+from classroom.measure import stages_run
 from tests.course.claims import claim
 from tinyframe import GlobalCounters, Tensor
 from tinyframe.device import buffer_of
@@ -123,6 +124,47 @@ def every_quotient_needs_the_whole_sum():
     assert kernels(rows / rows.sum(axis=0, keepdim=True)) == 2
 
 
+@claim(
+    "Each kernel starts from memory and ends in memory, and what happens in between is stored "
+    "nowhere."
+)
+def only_results_and_cuts_get_memory():
+    a = memory(64, 64)
+    one, two = (((a + 1) * a).exp() - a).schedule(), (a / a.sum()).schedule()
+    assert [len(item.bufs) for item in one] == [2]  # the result and `a`
+    assert [len(item.bufs) for item in two] == [2, 3]
+    assert two[0].bufs[0] in two[1].bufs
+
+
+@claim("Each operation is a kernel.")
+def sixty_additions_are_one_kernel():
+    a = memory(64, 64)
+    t, shares = a, a
+    for _ in range(60):
+        t = t + a
+    for _ in range(6):
+        shares = shares / shares.sum(axis=1, keepdim=True)
+    assert kernels_run(t) == 1 and kernels(shares) == 1
+
+
+@claim("A reduction ends a kernel.")
+def a_row_is_summed_and_divided_in_one_loop():
+    a = memory(64, 64)
+    assert kernels(a / a.sum(axis=1, keepdim=True)) == 1
+    assert kernels(a / a.sum()) == 2
+
+
+@claim("Fewer kernels are always better.")
+def one_kernel_takes_each_exponential_again():
+    a, b = memory(64, 64), memory(64, 64)
+    fused, apart = (a.exp() @ b).fuse(), a.exp() @ b
+    assert (kernels(fused), kernels(apart)) == (1, 2)
+    assert exponentials(fused) == 64 * 64 * 64 and exponentials(apart) == 64 * 64
+
+
+# ---- 4c ------------------------------------------------------------------------------------------
+
+
 @claim("An expression holds no values: what isn't stored is computed again by every call.")
 def a_plan_is_computed_by_every_call():
     u = memory(50)
@@ -157,30 +199,13 @@ def a_change_in_place_is_seen_by_nobody():
     assert buffer_of(x.uop) is not place and np.array_equal(twin.numpy(), old)
 
 
-@claim("Each operation is a kernel.")
-def sixty_additions_are_one_kernel():
-    a = memory(64, 64)
-    t, shares = a, a
-    for _ in range(60):
-        t = t + a
-    for _ in range(6):
-        shares = shares / shares.sum(axis=1, keepdim=True)
-    assert kernels_run(t) == 1 and kernels(shares) == 1
+@claim("The same expression over new numbers is scheduled once.")
+def the_second_time_nothing_is_planned():
+    def planned(size: int) -> int:
+        x = memory(size)
+        return stages_run(lambda: ((x + 1) * x).exp().realize())
 
-
-@claim("A reduction ends a kernel.")
-def a_row_is_summed_and_divided_in_one_loop():
-    a = memory(64, 64)
-    assert kernels(a / a.sum(axis=1, keepdim=True)) == 1
-    assert kernels(a / a.sum()) == 2
-
-
-@claim("Fewer kernels are always better.")
-def one_kernel_takes_each_exponential_again():
-    a, b = memory(64, 64), memory(64, 64)
-    fused, apart = (a.exp() @ b).fuse(), a.exp() @ b
-    assert (kernels(fused), kernels(apart)) == (1, 2)
-    assert exponentials(fused) == 64 * 64 * 64 and exponentials(apart) == 64 * 64
+    assert planned(83) > 0 and planned(83) == 0 and planned(89) > 0
 
 
 @claim("What I used three times was computed once.")
@@ -214,3 +239,14 @@ def it_does_not_while_somebody_needs_the_old_values():
     A.realize()
     assert np.array_equal(B.numpy(), kept)
     assert buffer_of(A.uop.base) is not buffer_of(B.uop.base)
+
+
+@claim("Reading and writing the same memory goes wrong.")
+def new_values_are_computed_first_where_it_would():
+    x = memory(50)
+    old, place = x.numpy().copy(), buffer_of(x.uop)
+    before = GlobalCounters.kernel_count
+    x[1:] = x[:-1]
+    x.realize()
+    assert GlobalCounters.kernel_count == before + 2 and buffer_of(x.uop) is place
+    assert np.array_equal(x.numpy(), [old[0], *old[:-1]])
