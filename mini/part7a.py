@@ -30,8 +30,8 @@ def match(pattern, node, found):
     COMMUTATIVE op may match in either order. Leave `found` itself as it is.
 
     Examples, with x = hole("x"), y = hole("y") and c = hole("c"), and four for the node of 4:
-    match(x * c, i * 4, {}) is [{"x": i, "c": four}], and so is match(c * x, i * 4, {}).
-    match(x + y, i + j, {}) has two dicts in it, match(x + x, i + j, {}) none.
+    - match(x * c, i * 4, {}) is [{"x": i, "c": four}], and so is match(c * x, i * 4, {}).
+    - match(x + y, i + j, {}) has two dicts in it, and match(x + x, i + j, {}) is [].
     """
     ...
 
@@ -43,7 +43,9 @@ def rewrite(node, rules):
     function returns None, or the node as it was, the rule has nothing to say to this match, and the
     next match or rule gets its turn.
 
-    Examples: the rule (x * 1.0, lambda x: x) makes t of the node t * 1.0, and leaves t * 2.0 alone.
+    Examples, for rules = [(x * 1.0, lambda x: x)], with x = hole("x"):
+    - rewrite(t * 1.0, rules) is t.
+    - rewrite(t * 2.0, rules) is t * 2.0.
     """
     ...
 
@@ -54,8 +56,9 @@ def walk(root, change):
     Each node is rebuilt on top of what its sources have become; `change` is called with it, and
     what that returns takes its place. If nothing changes, the same nodes come back.
 
-    Examples: for root = i * 4 + i, walk(root, lambda node: j if node is i else node) is j * 4 + j,
-    and walk(root, lambda node: node) is root.
+    Examples, for root = i * 4 + i:
+    - walk(root, lambda node: j if node is i else node) is j * 4 + j.
+    - walk(root, lambda node: node) is root.
     """
     ...
 
@@ -73,8 +76,9 @@ def graph_rewrite(root, rules):
 
     Two rules may undo each other for ever. After MOST_ROUNDS rounds, raise a RuntimeError.
 
-    Examples: with the rule (x + x, lambda x: x * 2.0), (t + t) + (t + t) becomes (t * 2.0) * 2.0.
-    With (x * y, lambda x, y: y * x) alone, t * u would turn round and round: RuntimeError.
+    Examples, with x = hole("x") and y = hole("y"):
+    - With the rule (x + x, lambda x: x * 2.0), (t + t) + (t + t) becomes (t * 2.0) * 2.0.
+    - With (x // y, lambda x, y: y // x), i // j would turn round and round: RuntimeError.
     """
     ...
 
@@ -91,7 +95,9 @@ def bounds(node):
     where their sources are at one of theirs; ALU[op] computes them. The true range may be narrower
     than what you return, never wider.
 
-    Examples: with i from 0 to 3, bounds(i * 5 + 1) is (1, 16), and bounds(i * -1) is (-3, 0).
+    Examples, with i from 0 to 3:
+    - bounds(i * 5 + 1) is (1, 16).
+    - bounds(i * -1) is (-3, 0).
     """
     ...
 
@@ -102,7 +108,9 @@ def terms(node):
     Sums are taken apart, and so are products with a constant, however they are nested. Everything
     else is a term. A factor may come out as 0.
 
-    Examples: terms(i * 4 + j + 3) is {i: 4, j: 1, None: 3}. terms((i + j) * 2 + i) is {i: 3, j: 2}.
+    Examples:
+    - terms(i * 4 + j + 3) is {i: 4, j: 1, None: 3}.
+    - terms((i + j) * 2 + i) is {i: 3, j: 2}.
     """
     ...
 
@@ -129,12 +137,14 @@ def rejoined(parts):
 def divide(x, c, op):
     """`x // c` (for op = Ops.IDIV) or `x % c` (for Ops.MOD), made simpler; None if it can't be.
 
-    c is a CONST above 0. Two facts are worth knowing here. Multiples of c come out of both:
-    (i*12 + j) // 4 is i*3 + j // 4, and (i*12 + j) % 4 is j % 4. And if the quotient is the same
-    number at both ends of x's bounds, it is that number everywhere in between.
+    c is a CONST above 0. Whatever is certain about x should help: what it's a sum of, and how large
+    it can get. What comes back may have a division left in it, as long as it's a simpler one: the
+    rules are applied again until nothing changes.
 
-    Examples, with i from 0 to 3: divide(j * 4 + i, four, Ops.IDIV) is j, with Ops.MOD it is i.
-    divide(i, two, Ops.IDIV) is None.
+    Examples, with i from 0 to 3, for two and four as nodes:
+    - divide(j * 4 + i, four, Ops.IDIV) may be j, or j + i // 4. With Ops.MOD it's i, or i % 4.
+    - divide(i + 4, four, Ops.IDIV) is 1 in the end, since i + 4 is 4 to 7.
+    - divide(i, two, Ops.IDIV) is None: there's nothing to be said about i // 2.
     """
     ...
 
@@ -146,8 +156,9 @@ def fold(x):
     with each term once, in which rejoined() has had its say. A comparison whose bounds show that it
     is always 0, or always 1, is that constant.
 
-    Examples: fold of the node 2 + 3 is 5. fold(j + i + j) is j * 2 + i. For i from 0 to 3,
-    fold(i < 4) is 1, and fold(i < 2) is None.
+    Examples, with i from 0 to 3:
+    - fold of the node 2 + 3 is 5, and fold(j + i + j) is j * 2 + i.
+    - fold(i < 4) is 1, and fold(i < 2) is None.
     """
     ...
 

@@ -6,12 +6,12 @@ around loads, arithmetic and one store. Each step is a function, and each can be
 
 import math
 from collections import Counter
+from functools import cache
 from itertools import count
-
-from mini.part4b import MEMORY
 
 from mini.part3 import flat
 from mini.part4 import SHAPE, Ops, UOp
+from mini.part4b import MEMORY
 from mini.part5 import SOURCE_INDEX, inside, where
 from mini.part7a import simplify
 
@@ -175,6 +175,7 @@ FIRST = {Ops.ADD: "0.0f", Ops.MAX: "-INFINITY"}  # what a REDUCE starts from
 PREAMBLE = """#include <math.h>
 static inline float larger(float x, float y) { return x > y || x != x ? x : y; }
 """
+VECTOR = "typedef float vector{} __attribute__((vector_size({}), aligned(4), may_alias));\n"
 
 
 def c_number(value):
@@ -186,12 +187,29 @@ def c_number(value):
     return f"{value!r}f"
 
 
+@cache
+def lanes(node):
+    """How many lanes a value has: 0, since it's a single number. (Stage 7c will make vectors.)"""
+    if node.op is Ops.RANGE:
+        return node.arg[1] if node.arg[2:] else 0
+    return max(map(lanes, node.src), default=0)
+
+
 def c_type(node):
-    return "int" if node.dtype is int else "float"
+    if node.dtype is int:
+        return "int"
+    return f"vector{lanes(node)}" if lanes(node) else "float"
 
 
 def element_text(node, data, place):
-    return f"{data}[{place}]"
+    """An element of memory, or, for a vector, as many as it has, from this place on."""
+    return f"*({c_type(node)}*)({data} + {place})" if lanes(node) else f"{data}[{place}]"
+
+
+def beginning(lines):
+    """What has to stand before the function."""
+    sizes = sorted({lanes(node) for node in lines} - {0})
+    return PREAMBLE + "".join(VECTOR.format(size, 4 * size) for size in sizes)
 
 
 def is_inlined(node, uses):
@@ -212,7 +230,7 @@ def render(lines):
 
     Examples:
     - The name of a copy of 4 rows and 5 columns is "E_4_5", and its text has two `for`.
-    - For (a + 1).sum(1), the text might be PREAMBLE and
+    - For (a + 1).sum(1), the text might be beginning(lines) and
 
         void r_4_5(float* restrict data0, const float* restrict data1) {
           for (int i0 = 0; i0 < 4; i0++) {
@@ -264,5 +282,5 @@ def render(lines):
         for number in sorted(node.arg[0] for node in parameters)
     )
     name = function_name(lines)
-    return name, "\n".join([f"{PREAMBLE}void {name}({signature}) {{", *body, "}\n"])
+    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
     ### END SOLUTION

@@ -3,11 +3,9 @@
 It comes after stage 8, so that whatever you do to the loops can be compiled and timed at once.
 """
 
-from functools import cache
-
-from mini import part7b
 from mini.part4 import Ops, UOp
 from mini.part7a import simplify, substitute, terms, walk
+from mini.part7b import lanes
 
 
 def counters(program):
@@ -122,32 +120,3 @@ def reorder(program, *numbers):
     }
     return substitute(program, changed)
     ### END SOLUTION
-
-
-# ---- what changes in C ---------------------------------------------------------------------------
-
-
-@cache
-def lanes(node):
-    """How many lanes a value has: 0 if it's a single number."""
-    if node.op is Ops.RANGE:
-        return node.arg[1] if node.arg[2:] else 0
-    return max(map(lanes, node.src), default=0)
-
-
-def c_type(node):
-    if node.dtype is int:
-        return "int"
-    return f"vector{lanes(node)}" if lanes(node) else "float"
-
-
-def element_text(node, data, place):
-    """A VECTOR counter is written as 0, so `place` is where the first lane is."""
-    return f"*({c_type(node)}*)({data} + {place})" if lanes(node) else f"{data}[{place}]"
-
-
-part7b.c_type, part7b.element_text = c_type, element_text
-part7b.PREAMBLE += "".join(
-    f"typedef float vector{n} __attribute__((vector_size({4 * n}), aligned(4), may_alias));\n"
-    for n in (2, 4, 8, 16)
-)

@@ -15,11 +15,11 @@ from pathlib import Path
 from shutil import which
 
 import numpy as np
-from mini.part4b import cut
-from mini.part7b import linearize, lower, render
 
 from mini.part4 import ALU, Buffer, Ops, Tensor, UOp
+from mini.part4b import cut
 from mini.part7a import substitute
+from mini.part7b import linearize, lower, render
 
 # ---- the first device: a C compiler and the processor -------------------------------------------
 

@@ -6,6 +6,7 @@ import ast
 import textwrap
 from pathlib import Path
 
+from classroom.mini import stages
 from classroom.mini.stages import Stage, up_to
 
 
@@ -35,11 +36,8 @@ def paths_with(stage: Stage, file: Path) -> dict[str, Path]:
 
 def changed(stage: Stage, function: str, *changes: tuple[str, str]) -> str:
     """The reference's solution of a function, with some of its text exchanged."""
-    text = stage.reference.read_text()
-    *owner, name = function.split(".")
-    start = text.index(f"class {owner[0]}") if owner else 0
-    begin = text.index(BEGIN, text.index(f"def {name}(", start)) + len(BEGIN)
-    body = textwrap.dedent(text[begin : text.index(END, begin)].rpartition("\n")[0])
+    source = stages.functions(stage.reference.read_text())[function].source
+    body = textwrap.dedent(source.partition(":\n")[2])
     for old, new in changes:
         assert old in body, (function, old)
         body = body.replace(old, new)

@@ -271,6 +271,10 @@ def reordered_three(mini: Any) -> None:
             raise Wrong(f"The loops should have the sizes {wanted}, the outermost first.", call,
                         str(wanted), str(opened))  # fmt: skip
     swapped = mini.reorder(program, 2, 0)
+    if sorted(sizes(mini, swapped)) != [0, 1, 2]:
+        text = "Loops 2 and 0 trade places, and loop 1 keeps its number. Now two have the same one."
+        call = "reorder(a * 2 with its rows split, 2, 0)"
+        raise Wrong(text, call, "0, 1 and 2", ", ".join(map(str, sizes(mini, swapped))))
     opened = [node.arg[1] for node in mini.linearize(swapped) if node.op is mini.Ops.RANGE]
     if opened != [4, 8, 3]:
         raise Wrong("Loops 2 and 0 trade places, and loop 1 stays between them.",

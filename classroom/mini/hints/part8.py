@@ -37,8 +37,8 @@ HINTS = {
     "replay": (
         "In the first call, every parameter had an array. Which of them are out of date by now, "
         "and which aren't?",
-        "Start from a copy of tape[\"memory\"]. zip(tape[\"slots\"], tensors) says whose array "
-        "belongs where now. After `call`, tape[\"places\"] picks the result and the new state out "
+        'Start from a copy of tape["memory"]. zip(tape["slots"], tensors) says whose array '
+        'belongs where now. After `call`, tape["places"] picks the result and the new state out '
         "of the list; a Tensor's new values are UOp(Ops.BUFFER, (), Buffer(array)).",
         "Inputs and state are put where they were, and nothing else is done: no graph, no rules, "
         "no compiler. That's why a captured step is faster, and why it can't notice that a "

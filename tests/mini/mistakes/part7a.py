@@ -191,7 +191,7 @@ MISTAKES = [
         for node in root.toposort():
             new[node] = change(UOp(node.op, tuple(new[s] for s in node.src)))
         return new[root]
-        """, ""),
+        """, "TypeError"),
     ("walk", """
         src = tuple(walk(source, change) for source in root.src)
         return change(UOp(root.op, src, root.arg))

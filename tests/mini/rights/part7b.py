@@ -80,10 +80,13 @@ RIGHTS = [
             elif node.op is Ops.STORE:
                 body.append(f"{src[0]}[{src[1]}] = {src[2]};")
             else:
-                text = f"{src[0]}[{src[1]}]" if node.op is Ops.LOAD else C[node.op].format(*src)
+                is_load = node.op is Ops.LOAD
+                text = f"{src[0]}[{src[1]}]" if is_load else C[node.op].format(*src)
                 names[node] = f"v{number}"
-                body.append(f"{c_type(node)} v{number} = {text};")
+                kind = c_type(node)
+                body.append(f"{kind} v{number} = {text};")
         arguments = ", ".join(parameters[n] for n in sorted(parameters))
-        return "kernel", PREAMBLE + "void kernel(" + arguments + ") {" + " ".join(body) + "}"
+        text = f"void kernel({arguments}) {{" + " ".join(body) + "}"
+        return "kernel", beginning(lines) + text
         """),
 ]  # fmt: skip
