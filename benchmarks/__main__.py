@@ -5,7 +5,7 @@
     python -m benchmarks --quick                  a few rows with fewer turns
     python -m benchmarks "matmul 512" attention   only rows whose names contain one of these
     python -m benchmarks --list                   the names
-    python -m benchmarks --readme                 the tables of the last run into README.md
+    python -m benchmarks --docs                   the last run into docs/: tables and pictures
 
 Each library runs in a process of its own, and stands still while another one measures. How long it
 will take is said first. The tables come last; --out keeps the raw times as JSON, and pictures.
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from benchmarks import growth, memory, overheads, primitives, report, searches
+from benchmarks import glance, growth, memory, overheads, primitives, report, searches
 from benchmarks.progress import duration, progress
 from benchmarks.rows import TABLES
 from benchmarks.run import Choice, run
@@ -54,8 +54,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--beam", type=int, default=0, metavar="N", help="tinygrad searches: minutes a row")
     add("--mnist", type=Path, metavar="DIR", help="folder with MNIST's two t10k files: trains the "
         "CNN for five epochs, two minutes more")  # fmt: skip
-    add("--readme", action="store_true", help="measure nothing; put the tables and pictures of "
-        "results.json in --out into README.md")  # fmt: skip
+    add("--docs", action="store_true", help="measure nothing; put the tables and pictures of "
+        "results.json in --out into docs/")  # fmt: skip
     options = parser.parse_args(arguments)
     options.libraries = [name for name in options.beside.split(",") if name]
     known = {name for table in TABLES.values() for name in table.others}
@@ -117,12 +117,13 @@ def measure(options: argparse.Namespace) -> None:
         mnist_cnn.main(options.mnist)
 
 
-def put_into_readme(options: argparse.Namespace) -> None:
+def put_into_docs(options: argparse.Namespace) -> None:
     saved = options.out / "results.json"
     if not saved.exists():
         sys.exit(f"there is no {saved}: python -m benchmarks makes it")
     results = json.loads(saved.read_text())
-    report.fill_readme(ROOT / "README.md", results, report.plot(results, ROOT / "docs"))
+    report.fill_page(glance.PAGE, results, report.plot(results, glance.PAGE.parent))
+    glance.main()
 
 
 def terminated(number: int, frame: FrameType | None) -> None:
@@ -135,8 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.list:
         for table, rows in options.chosen.items():
             print(f"{table}:", *(f"  {work.name}" for work in rows), sep="\n")
-    elif options.readme:
-        put_into_readme(options)
+    elif options.docs:
+        put_into_docs(options)
     else:
         measure(options)
 

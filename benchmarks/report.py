@@ -1,4 +1,4 @@
-"""From raw times to tables, pictures, and the README's table. Nothing here measures.
+"""From raw times to tables, pictures, and the tables of docs/benchmarks.md. Nothing here measures.
 
 Results are the JSON that `python -m benchmarks` writes: {"method", "machine", "left out", "peaks":
 {table: …}, "quiet": {table: {loop: its least seconds}}, "tables": {table: [row]}, "scheduling":
@@ -151,16 +151,16 @@ def text(results: Row) -> str:
     ).rstrip()
 
 
-def fill_readme(readme: Path, results: Row, pictures: Sequence[Path] = ()) -> None:
+def fill_page(page: Path, results: Row, pictures: Sequence[Path] = ()) -> None:
     """Puts the tables, and pictures of them, between the markers. ValueError where there are
     none."""
-    before, begin, rest = readme.read_text().partition(BEGIN)
+    before, begin, rest = page.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        raise ValueError(f"{readme} lacks {BEGIN} … {END}")
+        raise ValueError(f"{page} lacks {BEGIN} … {END}")
     machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     (title, first), *rest = [(title, markdown(rows)) for title, rows in tables(results)]
-    shown = [f"![{picture.stem.replace('_', ' ')}]({picture.relative_to(readme.parent)})"
+    shown = [f"![{picture.stem.replace('_', ' ')}]({picture.relative_to(page.parent)})"
              for picture in pictures]  # fmt: skip
     body = [f"**{title}**", first, *shown[:1]]
     body.append(f"Measured with {machine}. {results['method']}")
@@ -169,7 +169,7 @@ def fill_readme(readme: Path, results: Row, pictures: Sequence[Path] = ()) -> No
     for title, table in rest:
         body += [f"**{title}**", table]
     body += [*shown[1:], "</details>"]
-    readme.write_text(before + begin + "\n\n" + "\n\n".join(body) + "\n\n" + end + after)
+    page.write_text(before + begin + "\n\n" + "\n\n".join(body) + "\n\n" + end + after)
 
 
 # ---- pictures -----------------------------------------------------------------------------------

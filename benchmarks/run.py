@@ -25,15 +25,15 @@ from tinyframe.settings import settings
 
 TOLERANCE = 1e-2  # of the largest number; training steps drift apart
 METHOD = (
-    "Float32 where nothing else is said. Each library runs in a process of its own, which is "
-    "stopped while another one measures. They take turns (A B A B …); a turn is a warm-up of "
-    "{warm_up:.0f} ms and calls of {least:.0f} ms together, and counts as their mean. Medians of "
-    "{turns} turns, with quartiles; = marks what a paired Wilcoxon test does not tell apart at "
-    "5 %. Results were compared first. Included is all that a call does, Python too, but no "
-    "compiling (TinyJit, from the third call on). PyTorch is eager, with default arguments. Before "
-    "and after each row, fixed loops say whether the machine is quiet: where they took more than "
-    "{busy:g} times their least, the row was measured again, {attempts} times at most, and is "
-    "marked where it never was quiet. THREADS={threads}."
+    "Float32 unless a row says otherwise. Each library runs in a process of its own, which is "
+    "stopped while another one measures. They take turns (A B A B …). A turn is a warm-up of "
+    "{warm_up:.0f} ms and {least:.0f} ms of calls, and counts as their mean. Each number is the "
+    "median of {turns} turns, with its quartiles; = marks two that a paired Wilcoxon test can't "
+    "tell apart at 5 %. The results were compared before the times. A time includes everything "
+    "that a call does, the Python too, except compiling (TinyJit, from the third call on). PyTorch "
+    "is eager, with default arguments. Before and after each row, fixed loops check whether the "
+    "machine is quiet. If they took more than {busy:g} times their least, the row was measured "
+    "again, {attempts} times at most, and it is marked if it never was quiet. THREADS={threads}."
 )
 # What a row takes, in seconds, for the forecast (2 cores, AVX-512 at 2.8 GHz): a library compiles
 # and computes its result, then has its turns.

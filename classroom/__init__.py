@@ -46,8 +46,29 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_ELSEWHERE.get(name, "classroom.learner.notebook")), name)
 
 
+# What START.md says can be called in a notebook, whatever the notebook imports. (Without a name of
+# its own, reset("2.3") would be IPython's %reset, which deletes all variables.)
+_EVERYWHERE = ("answer", "hint", "progress", "reset")
+
+
+def _put_into(shell: Any) -> None:
+    for name in _EVERYWHERE:
+        shell.user_ns.setdefault(name, _later(name))
+
+
+def _later(name: str) -> Any:
+    """The function of that name, imported when it is called."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        return __getattr__(name)(*given, **named)
+
+    call.__name__ = name
+    return call
+
+
 # A notebook has imported IPython by itself; nothing else is told about errors.
 if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
     from classroom.learner import errors
 
     errors.install(_shell)
+    _put_into(_shell)

@@ -9,10 +9,11 @@ was seen. Each of these says *what* is different, never only that something is.
 from __future__ import annotations
 
 import dis
+import inspect
 import random
 import re
 from collections.abc import Callable, Iterator
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -74,23 +75,38 @@ def _does_nothing(function: Callable[..., Any]) -> bool:
 def written_without(
     answer: Any, names: set[str], why: str = "which is what you are asked to build"
 ) -> None:
-    """Wrong where the learner's function calls one of these, or uses the operator `@`."""
-    code = getattr(answer, "__code__", None)
-    used = names.intersection(_words(code)) if code else set()
+    """Wrong where the learner's function, or one of their own that it calls, uses one of these, by
+    whatever name, or the operator `@`."""
+    used, seen, pending = set[str](), list[Any](), [answer]
+    while pending:
+        function = pending.pop()
+        if not isinstance(function, FunctionType) or function in seen:
+            continue
+        seen.append(function)
+        words = {*_words(function.__code__)}
+        used |= words & names
+        scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        for value in map(scope.get, words):
+            if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
+                pending.append(value)
+            elif getattr(value, "__module__", "").startswith("tinyframe"):
+                used |= {getattr(value, "__name__", "")} & names
     if used:
         raise Wrong(f"Your function uses `{min(used)}`, {why}.")
 
 
 def _words(code: CodeType) -> Iterator[str]:
-    """What a function, and each function inside it, looks up by name; and "@" if it multiplies by
-    it."""
-    yield from code.co_names
+    """What a function, and each function inside it, looks up by name, be it in quotes; and "@" if
+    it multiplies by it."""
+    yield from (*code.co_names, *code.co_freevars)
     for instruction in dis.get_instructions(code):
         if instruction.opname == "BINARY_OP" and instruction.argrepr in ("@", "@="):
             yield "@"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _words(constant)
+        elif isinstance(constant, str):
+            yield constant
 
 
 def wants(value: Any, kind: type, what: str, case: str = "") -> None:

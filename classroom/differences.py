@@ -127,7 +127,7 @@ def _factor(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
         return ""
     sign = "" if ratio > 0 else ", and the sign is wrong"
     size, way = (abs(ratio), "large") if abs(ratio) > 1 else (1 / abs(ratio), "small")
-    if got.size == 1 and not math.isclose(size, round(size), rel_tol=1e-4):
+    if np.unique(expected).size == 1 and not _says_something(size):
         return ""  # of a single value, everything is a factor
     every = "Every value" if got.size > 1 else "The value"
     by = f"a factor of {size:.4g}" if named else "the same factor"
@@ -226,13 +226,18 @@ def of_numbers(got: float, expected: float, unit: str = "") -> str:
 
 def _whole_factor(one: float, other: float) -> int:
     """By which whole factor one is larger than the other, whichever it is; 0 where it is none that
-    says anything: up to 10, or a power of 2 or 10."""
+    says anything."""
     smaller, larger = sorted((abs(one), abs(other)))
-    if not smaller or one * other < 0:
+    if not smaller or one * other < 0 or not _says_something(larger / smaller, 1e-6):
         return 0
-    factor = round(larger / smaller)
-    says = factor <= 10 or factor & (factor - 1) == 0 or set(str(factor)[1:]) == {"0"}
-    return factor if says and math.isclose(larger / smaller, factor, rel_tol=1e-6) else 0
+    return round(larger / smaller)
+
+
+def _says_something(ratio: float, rtol: float = 1e-4) -> bool:
+    """Whether somebody may have multiplied by it: up to 10, or a power of 2 or 10."""
+    factor = round(ratio)
+    usual = factor <= 10 or factor & (factor - 1) == 0 or set(str(factor)[1:]) == {"0"}
+    return usual and math.isclose(ratio, factor, rel_tol=rtol)
 
 
 def _times(factor: int, way: str) -> str:

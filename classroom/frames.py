@@ -36,7 +36,9 @@ def learners_lines(traceback: TracebackType | None) -> Iterator[Line]:
     while traceback is not None:
         frame, number = traceback.tb_frame, traceback.tb_lineno
         file = frame.f_code.co_filename
-        if not file.startswith(_NOT_THE_LEARNERS):
+        # Some instructions that Python adds, as those that keep variables for inner functions, are
+        # on no line.
+        if number and number > 0 and not file.startswith(_NOT_THE_LEARNERS):
             text = linecache.getline(file, number, frame.f_globals).strip()
             yield Line(number, text, frame)
         traceback = traceback.tb_next

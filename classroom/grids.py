@@ -3,7 +3,10 @@
     grids(a=a, doubled=a * 2)           arrays beside one another, each with its name and shape
     meet(column, row)                   how broadcasting stretches a column and a row
     dots(mask)                          a dot for each True
-    film(step, board, (0, 4, 8))        a board after so many steps
+    shades(photo=photo)                 pictures in grey beside one another
+    draw(function, n)                   what a function makes of n, as dots or in grey
+    hills()                             elevations, for something to look at
+    film(step, board, 40)               a board that moves, so many steps
     show_images(pixels, read, truth)    small pictures, and what was read in each
 
 All of them compute the Tensors that they are given.
@@ -15,9 +18,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.cbook import get_sample_data
 
 from tinyframe import Tensor
-from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
+from tinyframe.dtype import dtypes
+from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n, width_of
 from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.picture import DrawnPicture, Picture
 
@@ -33,6 +38,10 @@ LIT, DARK = "#2f86d6", "#e9eef3"  # cells of a film
 SMALL = 11.0  # points, of a cell in a film
 PIXEL, ABREAST = 7.0, 8  # points, of a pixel; pictures in a row
 DOT = 2.0  # points, of an element in a picture
+GREYS = tuple(f"#{grey:02x}{grey:02x}{grey:02x}" for grey in range(256))
+WIDEST = 420.0  # points, of a board in a film
+PER_SECOND = 6  # steps of a film
+LEGIBLE = 60  # columns of a board that are written out in its text
 YOURS, ASKED = "yours", "what was asked for"
 
 Panel = tuple[str, np.ndarray, np.ndarray | None]  # a name, numbers, and which of these are marked
@@ -88,23 +97,76 @@ def dots(mask: Any) -> Picture:
     return DrawnPicture(said, said, sheet)
 
 
-def film(step: Callable[[Tensor], Any], board: Tensor, after: Sequence[int]) -> Picture | None:
-    """A board of 0 and 1 after so many steps each; where `step` gives no board yet, it says so."""
+def shades(**pictures: Any) -> Picture:
+    """Matrices as pictures in grey, side by side under their names: black for the smallest number
+    of each, white for its largest. A Tensor, an array, or rows of numbers."""
+    sheet, said, top = Drawing(), list[str](), 18.0
+    for name, numbers in pictures.items():
+        values = values_of(numbers).astype(float)
+        low, high = values.min(), values.max()
+        grey = np.rint((values - low) * (255 / ((high - low) or 1))).astype(int)
+        rows, columns = grey.shape
+        dot = min(3 * DOT, ((PAGE + GAP / 2) / len(pictures) - GAP / 2) / columns)
+        x = sheet.width + (GAP / 2 if said else 0)
+        sheet.words(x, 12, name, 11, colour=MUTED)
+        sheet.image(x, top, columns * dot, rows * dot, grey, GREYS)
+        said.append(f"{name}: {rows} × {columns} dots, from {_number(low)} to {_number(high)}")
+    return DrawnPicture(f"{len(said)} pictures in grey", "\n".join(said), sheet)
+
+
+def draw(function: Callable[..., Any], *inputs: Any) -> Picture | None:
+    """What a function makes of these, as a picture: dots for True and False, else in grey. Where
+    it makes no matrix yet, it says so."""
+    made = function(*inputs)
+    if not isinstance(made, Tensor) or len(made.shape) != 2:
+        print("Nothing to draw yet: the function does not return a Tensor with rows and columns.")
+        return None
+    return dots(made) if made.dtype == dtypes.bool else shades(**{function.__name__: made})
+
+
+def hills() -> np.ndarray:
+    """How high the land around Jacksboro in Tennessee is, in metres: 240 rows of 300 points. (From
+    matplotlib's sample data, a part of the elevations that the US Geological Survey measured.)"""
+    data: Any = get_sample_data("jacksboro_fault_dem.npz")
+    return np.asarray(data["elevation"][:240, :300], np.float32)
+
+
+def film(step: Callable[[Tensor], Any], board: Tensor, steps: int) -> Picture | None:
+    """A board of 0 and 1 that moves: so many steps, and then from the start again. Where `step`
+    gives no board yet, it says so."""
     boards = [board]
-    for _ in range(max(after)):
+    for _ in range(steps):
         found = step(boards[-1])
         if not isinstance(found, Tensor) or found.shape != board.shape:
             print("Nothing to draw yet: the function does not return a board of the same shape.")
             return None
         boards.append(found.cast(board.dtype).realize())
-    sheet, lines = Drawing(), list[str]()
-    for number in after:
-        name, cells = f"after {number} steps" if number else "at first", boards[number].numpy() != 0
-        sheet.put(_board(name, cells), sheet.width + (GAP / 2 if lines else 0), 0)
-        lines += [name, *("".join(".#"[int(cell)] for cell in row) for row in cells)]
-    return DrawnPicture(
-        f"a board after {', '.join(map(str, after))} steps", "\n".join(lines), sheet
+    frames = [each.numpy() != 0 for each in boards]
+    lines = [f"a board, for {steps} steps"]
+    for name, frame in (("at first", frames[0]), (f"after {steps} steps", frames[-1])):
+        if frame.shape[1] > LEGIBLE:
+            lines.append(f"{name}, {int(frame.sum())} of {frame.size} cells are alive")
+        else:
+            lines += [name, *("".join(".#"[int(cell)] for cell in row) for row in frame)]
+    return DrawnPicture(lines[0], "\n".join(lines), _moving(frames))
+
+
+def _moving(frames: Sequence[np.ndarray]) -> Drawing:
+    """Frames below one another on a strip, which jumps up behind a window as high as one."""
+    count, (rows, columns) = len(frames), frames[0].shape
+    cell = min(SMALL, WIDEST / columns)
+    wide, high = columns * cell, rows * cell
+    strip, window = Drawing(), Drawing()
+    strip.image(0, 0, wide, count * high, np.concatenate(frames), (DARK, LIT))
+    up = f"to {{ transform: translateY(-{n(count * high)}px) }}"
+    plays = f"animation: film {n(count / PER_SECOND)}s steps({count}) infinite"
+    window.parts.append(
+        f"<style>@keyframes film {{ {up} }} .strip {{ {plays} }} "
+        "@media (prefers-reduced-motion: reduce) { .strip { animation: none } }</style>"
+        f'<svg width="{n(wide)}" height="{n(high)}"><g class="strip">{strip.parts[0]}</g></svg>'
     )
+    window.box(0, 0, wide, high, "none", radius=0, thick=0.75)
+    return window
 
 
 def show_images(pixels: Any, read: Any, truth: Any) -> Picture:
@@ -122,6 +184,9 @@ def show_images(pixels: Any, read: Any, truth: Any) -> Picture:
 
 
 def values_of(x: Any) -> np.ndarray:
+    """The numbers of a Tensor, an array, rows of numbers, or an Array of mini."""
+    if hasattr(x, "at") and hasattr(x, "tolist"):
+        return np.reshape(x.tolist(), x.shape)
     return x.numpy() if isinstance(x, Tensor) else np.asarray(x)
 
 
@@ -190,15 +255,6 @@ def _grid(
         )  # fmt: skip
     if rows.shape[0] > MOST or rows.shape[1] > MOST:
         sheet.words(0, TITLE + len(words) * HIGH + 14, "… and more", 11, colour=MUTED)
-    return sheet
-
-
-def _board(name: str, cells: np.ndarray) -> Drawing:
-    sheet = Drawing()
-    sheet.words(0, 12, name, 11, colour=MUTED)
-    for (r, c), value in np.ndenumerate(cells):
-        fill = LIT if value else DARK
-        sheet.box(c * SMALL, TITLE + r * SMALL, SMALL, SMALL, fill, ARROW, radius=0, thick=0.5)
     return sheet
 
 

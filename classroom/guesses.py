@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,8 @@ class Prediction:
         return self.compute()
 
     def __call__(self, guess: Any) -> str:
+        if isinstance(guess, range) or hasattr(guess, "__next__"):
+            guess = [*islice(guess, LONGEST)]
         if self.options and self._chosen(guess) not in self.options:
             offered = ", ".join(f'`"{word}"`' for word in self.options)
             raise Open(
@@ -84,6 +88,8 @@ def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
             for some in (value, given)
         )
         noun = thing if len(value) == 1 else f"{thing}s"
+        if isinstance(guess, (set, frozenset, dict)):
+            there = f"a {type(guess).__name__}, which says nothing about their order"
         raise Open(f"This needs {asked} {noun}; you gave {there}. Nothing was recorded.")
     return tuple(understood(one, other) for one, other in zip(given, value, strict=True))
 
@@ -142,15 +148,14 @@ def _shown(guess: Any) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
 
-def _number(given: Any) -> float | None:
-    """A number; None of what is none."""
+def _number(given: Any) -> Any:
+    """A number, of Python, of NumPy or a Fraction; None of what is none."""
     if isinstance(given, str):
         try:
             return float(given.strip().replace("_", ""))
         except ValueError:
             return None
-    is_number = isinstance(given, (int, float, np.integer, np.floating))
-    return None if not is_number or isinstance(given, bool) else given
+    return given if isinstance(given, Real) and not isinstance(given, bool) else None
 
 
 def _whole(given: Any) -> int | None:
@@ -163,8 +168,9 @@ def _whole(given: Any) -> int | None:
 def _truth(given: Any) -> bool | None:
     if isinstance(given, (bool, np.bool_)):
         return bool(given)
-    words = {"true": True, "yes": True, "false": False, "no": False}
-    return words.get(given.strip().lower()) if isinstance(given, str) else None
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    known = isinstance(given, (str, int, np.integer))
+    return words.get(str(given).strip().lower()) if known else None
 
 
 def _word(given: Any) -> str | None:

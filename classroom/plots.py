@@ -2,7 +2,6 @@
 
     boundary(answer, points, classes)     where a model says 1, and the points that it learns from
     descent(height, paths)                paths across the contours of a height
-    histograms(before=x, after=y)         how the values of each column are distributed
     over_time(step, now, before)          what a function makes of a row of numbers, step after step
     pictures(images, captions)            small images in a row
 
@@ -69,17 +68,6 @@ def descent(height: Callable[[Any, Any], Any], paths: Mapping[str, Any]) -> None
     for name, places in paths.items():
         plt.plot(*np.asarray(places).T, marker="o", ms=4, lw=1.5, label=name)
     plt.legend()
-
-
-def histograms(**columns: Tensor) -> None:
-    """Beside one another, under their names, a curve for each column of some Tensors."""
-    values = {name: tensor.numpy() for name, tensor in columns.items()}
-    reach = max(float(np.abs(each).max()) for each in values.values())
-    _, row = plt.subplots(1, len(values), figsize=(8.4, 2.6), sharex=True, squeeze=False)
-    for axes, (name, each) in zip(row[0], values.items(), strict=True):
-        for column in each.T:
-            axes.hist(column, bins=80, histtype="step", range=(-reach, reach))
-        axes.set(title=name, yticks=[])
 
 
 def pictures(images: Any, captions: Sequence[str], title: str = "") -> None:

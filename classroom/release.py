@@ -30,6 +30,7 @@ KEPT_BACK = (
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/classroom/answers/*",
     "tests/classroom/test_puzzles.py",  # runs the worked answers
+    "tests/classroom/test_unusual_answers.py",  # reads answers
     "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
     "tests/grader/test_unusual.py",
     "tests/grader/unusual/*",  # other solutions, as good

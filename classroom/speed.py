@@ -12,10 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from tinyframe.device import Device
-from tinyframe.run.search import SearchResult, search_result
 from tinyframe.settings import Context
-from tinyframe.tensor.core import Tensor
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kinds import TEXT
 from tinyframe.viz.picture import DrawnPicture
@@ -77,15 +74,6 @@ def seconds_of(run: Callable[[], Any]) -> float:
     start = perf_counter()
     run()
     return perf_counter() - start
-
-
-def searched(tensor: Tensor, width: int) -> SearchResult:
-    """What BEAM finds for the one kernel of a Tensor, now or earlier; the Tensor stays lazy."""
-    (item,) = tensor.schedule()
-    what = search_result(item.ast, Device[tensor.device], width)
-    if what is None:
-        raise ValueError(f"there is no search on {tensor.device}, or no memory for one")
-    return what
 
 
 def rate(operations: float, seconds: float) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from textwrap import shorten
 
+from classroom.devices import there_and_missing
 from tinyframe.device import Compiler, Device, human_bytes
 from tinyframe.renderer import Target
 from tinyframe.runtime.clang import ClangCompiler
@@ -19,6 +21,7 @@ SCHEDULER = {
 }
 CELL = "text-align: left; vertical-align: top; padding: 0.15em 1.2em 0.15em 0"
 FLOAT_BYTES = 4
+REASON = 90  # characters of why a device is missing
 
 
 class Table:
@@ -69,13 +72,15 @@ def stages_table() -> Table:
 
 
 def machine() -> Table:
-    """What tinyframe has found on this machine."""
+    """What tinyframe has found on this machine. Of devices, it says what `start.py doctor` does."""
+    there, missing = there_and_missing()
     cpu = Device["CPU"]
     target = cpu.renderer.target
     return Table(
         ("what", "on this machine"),
         [
-            ("devices", ", ".join(Device._devices)),
+            ("devices that work", ", ".join(f"{n} ({h})" if h else n for n, h in there.items())),
+            *((f"{name} is missing", shorten(why, REASON)) for name, why in missing.items()),
             ("default device", Device.DEFAULT),
             ("C compiler", compiler_name(cpu.compiler)),
             ("cores", str(usable_cores())),

@@ -19,11 +19,9 @@ from mini.part4 import ALU, COMPUTE, SHAPE, Buffer, Ops, UOp, interpret, method
 SHAPE[Ops.REDUCE_AXIS] = lambda node: tuple(
     1 if axis in node.arg[1] else size for axis, size in enumerate(node.src[0].shape)
 )
-COMPUTE[Ops.REDUCE_AXIS] = lambda node, values: ALU[node.arg[0]].reduce(
-    values, axis=node.arg[1], keepdims=True
-)
+COMPUTE[Ops.REDUCE_AXIS] = lambda node, x: ALU[node.arg[0]].reduce(x, node.arg[1], keepdims=True)
 SHAPE[Ops.EXPAND] = lambda node: node.arg
-COMPUTE[Ops.EXPAND] = lambda node, values: np.broadcast_to(values, node.arg)
+COMPUTE[Ops.EXPAND] = lambda node, x: np.broadcast_to(x, node.arg)
 
 method(lambda x, *shape: UOp(Ops.EXPAND, (x,), shape), "expand")
 method(lambda x, *axes, keepdim: reduced(x, Ops.ADD, axes, keepdim), "sum")
@@ -40,11 +38,6 @@ def reduced(x, op, axes, keepdim):
 # ---- which values are stored? --------------------------------------------------------------------
 
 MEMORY = {Ops.BUFFER}  # ops whose values are in memory already; stage 7 adds one
-
-
-def size(node):
-    """How many elements a node has."""
-    return math.prod(node.shape)
 
 
 def stored(sink):
@@ -106,10 +99,14 @@ def cut(sink, memory_for=new_memory):
 
 
 def run_kernels(sink):
-    """Compute a graph, as `interpret` does, but kernel by kernel, each from memory to memory."""
-    memory = {}
-    for kernel in cut(sink):
-        (values,) = interpret(UOp(Ops.SINK, (kernel.graph,)))
-        kernel.memory.arg.data[...] = values
-        memory[kernel.value] = kernel.memory
-    return [memory.get(source, source).arg.data for source in sink.src]
+    """The same values as interpret(sink), but kernel by kernel, each from memory to memory.
+
+    Each kernel is computed by itself, and its values go into its memory, where the next ones find
+    them: `memory.arg.data` is a NumPy array.
+
+    Examples, for a buffer a with [[1, 2], [3, 4]], where s = a.sum(keepdim=True):
+    - run_kernels(UOp(Ops.SINK, (s,))) is [array([[10]])].
+    - run_kernels(UOp(Ops.SINK, (a * s.expand(2, 2), a))) has the values of both sources. The first
+      is [[10, 20], [30, 40]]. The second is in memory already, and no kernel runs for it.
+    """
+    ...

@@ -1,6 +1,7 @@
 """Stage 8: two devices. One compiles your C and calls it, and one executes your lines in Python.
 
-After this stage, whatever you built in stages 4 to 6 runs as machine code that you generated.
+One line, `Tensor.run = run_on(CRunner)`, and whatever you built in stages 4 to 6 runs as machine
+code that you generated.
 """
 
 import ctypes
@@ -16,7 +17,7 @@ from shutil import which
 
 import numpy as np
 
-from mini.part4 import ALU, Buffer, Ops, Tensor, UOp
+from mini.part4 import ALU, Buffer, Ops, Tensor, UOp, interpret
 from mini.part4b import cut
 from mini.part7a import substitute
 from mini.part7b import linearize, lower, render
@@ -148,20 +149,26 @@ def plan(sink, device):
 
 
 def call(sink, memory, device):
-    """Run the kernels of a numbered graph. memory: {parameter: array}; results are put into it."""
-    kernels, results = plan(sink, device)
-    for function, result, arguments in kernels:
-        memory[result] = np.empty(result.shape, np.float32)
-        function(*(memory[parameter] for parameter in arguments))
-    return [memory[result] for result in results]
+    """Run the kernels of a numbered graph, and return the arrays of its results, as a list.
+
+    `memory` has the array of each parameter of the graph. plan(sink, device) gives two lists: the
+    kernels, each as (runner, where its result goes, what it's called with), and the parameters in
+    which the results of the whole graph are in the end. A result needs an array of float32 with the
+    shape of its parameter; later kernels may read it.
+
+    Examples:
+    - For the numbered graph of a + b, and the arrays of a and b, it returns a list of one array.
+    - For a graph whose only source is a parameter, nothing runs: its array is the result.
+    """
+    ...
 
 
 def run_on(device):
-    """What Tensor.run is to be, so that Tensors are computed on a device."""
+    """What Tensor.run is to be: `Tensor.run = run_on(CRunner)`, and from then on, every Tensor is
+    computed by your C. run_on(None) goes back to stage 4's interpreter."""
+    if device is None:
+        return staticmethod(interpret)
     return staticmethod(lambda sink: call(*numbered(sink), device))
-
-
-Tensor.run = run_on(CRunner)
 
 
 # ---- the whole step, written down once -----------------------------------------------------------

@@ -53,7 +53,7 @@ def checkerboard(rows, columns):
 
     checkerboard(2, 3) is [[0, 1, 0], [1, 0, 1]]. Make it from factories and arithmetic alone,
     without a list of numbers: its graph has no BUFFER in it, and it takes at most one kernel.
-    Return the Tensor before it is computed. Its dtype is one of the integers.
+    Return the Tensor before it is computed. Any of the integer dtypes will do.
     """
     ...
 
@@ -71,9 +71,10 @@ def kernel_count(build):
 
 
 def chain(x, kernels):
-    """Task 5 (12 points). The values x + kernels as a Tensor that takes exactly `kernels` kernels.
+    """Task 5 (12 points). x + kernels, the slow way: in exactly that number of kernels.
 
-    Do not compute it here: return the graph. The values of chain(x, 3) are those of x + 3.
+    Don't compute it here: return the graph. chain(x, 3) takes 3 kernels, and its values are those
+    of x + 3.
     """
     ...
 
@@ -130,8 +131,8 @@ def source_of(tensor):
 
 
 def find_op(source, op):
-    """Task 9 (8 points). A list of the lines on which a kernel's source has this op: their numbers,
-    in order, counted from 1.
+    """Task 9 (8 points). Where an op is in a kernel's source: a list of the lines it is on, as
+    numbers, in order, counted from 1.
 
     source: C as `source_of` returns it, for floats that are loaded, added, multiplied, put through
     relu and summed. op is one of these:
@@ -143,8 +144,8 @@ def find_op(source, op):
     "RELU"   negative values become 0            (...) ? 0.0f : alu2
     "SUM"    a sum grows in a loop               acc0 = acc0 + ...
 
-    Do not count integers: they are loops and places in memory. The addition of a SUM is not an ADD.
-    You will get kernels that are not in this file.
+    Leave integers out: they are loops and places in memory. The addition of a SUM is not an ADD.
+    You'll be asked about kernels that are not in this file.
     """
     ...
 

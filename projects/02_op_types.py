@@ -8,20 +8,22 @@ You will write ten functions. Each one says what it is given and what it should 
 
 Run the file as often as you like: a task you have not written yet is simply called open. You need
 parts 1 to 5 of the course, and about three hours. What a solved task prints is worth a look: the
-last one finds the edges in a small picture.
+last one finds its way out of a maze, without a search.
 
 Wherever a list is asked for, a tuple is fine too, and the other way round. An integer is 3, and
 not 3.0.
 """
 
-from pathlib import Path
-
 import numpy as np
 
-from tinyframe import Context, GlobalCounters, Tensor
+from classroom import use_mini
+from tinyframe import GlobalCounters, Tensor
 from tinyframe.uop import Ops
 from tinyframe.uop.node import GroupOp
-from tinyframe.viz import kernel as picture_of_kernel
+
+use_mini(5)  # for the last two tasks: your own where its checks pass, else ours
+
+from mini.part5 import Tensor as Mini
 
 
 def kernel_of(tensor):
@@ -64,7 +66,7 @@ def kinds_in_kernel(kernel):
 
 def loops_of(kernel):
     """Task 3 (8 points). The loops of a kernel: a list of (size, kind). The kind is "loop" if each
-    turn has a result of its own, and "reduce" if all turns together make one.
+    iteration has a result of its own, and "reduce" if all of them together make one.
 
     kernel: the graph of a kernel. Each RANGE in it is a loop. Its source is its size, a CONST; its
     arg is its number and an AxisType. List the loops in the order of their numbers.
@@ -154,7 +156,8 @@ def predicted_kernels(steps, n):
     "sums"       t.sum(axis=1)                     only as the last step, and never after a share
 
     Each value that is stored in memory takes one kernel. The result is stored, and so is whatever
-    "store" asks for, or the next step needs complete. You know the reasons from part 4b:
+    "store" asks for, and whatever has to be complete before the next step. You know the reasons
+    from part 4b:
 
     - A movement by itself stores nothing, not even as the last step. A "store" after it does.
     - A product uses each element n times. Exponentials, shares and other products are too expensive
@@ -167,40 +170,48 @@ def predicted_kernels(steps, n):
 
     predicted_kernels(["exp", "product"], 64) is 2. Work it out from the steps: you'll also be asked
     about matrices that are too large for any memory. (Scheduling the same steps on a smaller matrix
-    is a way to check yourself. If you find out how small it may be, it is an answer, too.) You
+    is a way to check yourself. If you find out how small it can be, that's an answer, too.) You
     won't get "transpose" or "flip" twice in a row, nor a "flip" together with a "share".
     """
     ...
 
 
-# ---- two ops that are not there ------------------------------------------------------------------
+# ---- in your own framework -----------------------------------------------------------------------
+
+# The last two tasks are written with mini, the framework that you are building. A `Mini` is its
+# Tensor, with the methods of mini/part4.py and mini/part5.py: reshape, permute, expand, shrink,
+# pad, sum, maximum, and so on. They take sizes and axes one by one, as in x.sum(0, 2). At home this
+# runs on your own mini where its checks pass. The grader lends you ours.
 
 
-def matmul(a, b):
-    """Task 9 (8 points). The matrix product of `a`, of shape (m, k), and `b`, of shape (k, n).
+def einsum(formula, *tensors):
+    """Task 9 (10 points). Products and sums of any number of Tensors, from a formula that names
+    their axes with letters: a Mini.
 
-    You built one in part 5b. This time the axes are in a different order.
+    "ij,jk->ik" is the matrix product. Before the arrow, each Tensor has a letter for each axis. The
+    same letter in two of them means the same axis, where numbers meet and are multiplied. After
+    the arrow come the axes of the result, in their order. Every letter that isn't among them is
+    added up. So "ij->ji" is a transpose, "ij->" the sum of everything, and "i,j->ij" a
+    multiplication table.
 
-    All products make one Tensor of shape (k, m, n), and you add them up along axis 0. (`a @ b` adds
-    up the last axis of a Tensor of shape (m, n, k), so it is not what is asked for here.) Use
-    movement, one multiplication and one sum. Return the graph, not computed; it takes one kernel.
+    You have written one matrix product after another. This one function is all of them, and
+    numpy.einsum can tell you whether it's right. No letter comes twice in the same Tensor. Use
+    movement, multiplications and sums, and return the graph, not computed.
     """
     ...
 
 
-def convolution(image, filters):
-    """Task 10 (12 points). Slide each filter over an image. Where a filter reaches over the edge,
-    it sees zeros, so the result is as large as the image.
+def distances(maze, start, steps):
+    """Task 10 (10 points). How many steps it is from the start to every cell of a maze: a Mini.
 
-    image: shape (channels, height, width).
-    filters: shape (results, channels, rows, columns), with odd numbers of rows and columns.
-    Returns shape (results, height, width). Element (r, y, x) is the sum of filters[r] * window over
-    all channels, rows and columns, where the middle of the window is pixel (y, x).
+    maze: a Mini of shape (height, width), 1.0 where you can walk and 0.0 where there is a wall.
+    start: a Mini of the same shape, 1.0 where you stand and 0.0 everywhere else. A step goes up,
+    down, left or right. The result has the shape of the maze: 0 at the start, 1 beside it, and
+    steps + 1 wherever you can't be after that many steps, which includes the walls.
 
-    Return the graph, not computed; it takes one kernel. Use pad, reshape, expand, permute, slices,
-    one multiplication and one sum. Don't use conv2d or unfold, which have the windows ready made:
-    in part 5b, you made the windows of a vector by repeating and cutting. That works along the last
-    axis of any Tensor too, so write a function for it and use it twice.
+    Nobody walks here, and nobody asks a single cell anything: all cells take the step at once, as
+    water would. Use movement, arithmetic and maximum, and return the graph, not computed. The
+    grader builds it for one maze and runs it on others.
     """
     ...
 
@@ -333,58 +344,62 @@ def kernels_run(tensor):
     return GlobalCounters.kernel_count
 
 
-def show_matmul():
-    print("\n9. A matrix product")
-    a, b = Tensor.rand(3, 5).realize(), Tensor.rand(5, 4).realize()
-    product = matmul(a, b)
-    show("kernels", product, kernels_run)
-    show("largest difference from a @ b", product, lambda _: (product - a @ b).abs().max().item())
+FORMULAS = ("ij,jk->ik", "ij->ji", "ij->", "ij,kj->ik", "ij,jk,kl->il")
 
 
-PICTURE = """
-...................
-.........##........
-.......######......
-.....##########....
-....############...
-....############...
-....####....####...
-....####....####...
-....####....####...
-...................
+def show_einsum():
+    print("\n9. Einsum, in mini: the same as NumPy's?")
+    rng = np.random.default_rng(0)
+    for formula in FORMULAS:
+        arrays = [rng.random((4, 4), np.float32) for _ in formula.split("->")[0].split(",")]
+        found, wanted = einsum(formula, *map(Mini, arrays)), np.einsum(formula, *arrays)
+        show(formula, found, lambda found, wanted=wanted: compared(found, wanted))
+
+
+def compared(found, wanted):
+    same = found.shape == wanted.shape and np.allclose(found.numpy(), wanted, rtol=1e-4)
+    return f"{'yes' if same else 'no'}, of shape {wanted.shape}"
+
+
+MAZE = """
+###############################
+#S#           #       #       #
+# # ##### ### # ##### # ##### #
+# #     # # #   # #   #   #   #
+# ####### # ##### # ##### # ###
+#   #     #       #   #   #   #
+### # ##### ######### ####### #
+# #   #   #         # #     # #
+# ##### # # ####### # # ### # #
+#                 #     #    E#
+###############################
 """
 
 
-def show_convolution():
-    print("\n10. A convolution: where a picture changes, from left to right and downwards")
-    lines = PICTURE.split()
-    picture = Tensor([[[float(pixel == "#") for pixel in line] for line in lines]]).realize()
-    across, down = [[-1.0, 0.0, 1.0]] * 3, [[-1.0] * 3, [0.0] * 3, [1.0] * 3]
-    filters = Tensor([[across], [down]]).realize()
-    edges = convolution(picture, filters)
-    show("kernels", edges, kernels_run)
-    if is_open(edges):
-        return
-    drawn = [["".join(map(sign, row)) for row in rows] for rows in edges.tolist()]
-    for row in zip(lines, *drawn, strict=True):
-        print("   ", "   ".join(row))
-    folder = Path(__file__).with_suffix("")
-    folder.mkdir(exist_ok=True)
-    with Context(NOOPT=1):
-        saved = picture_of_kernel(convolution(picture, filters)).save(folder / "convolution.svg")
-    print(f"    Its loops, drawn: {saved.parent.name}/{saved.name}")
-
-
-def sign(value):
-    return "." if value == 0 else "+" if value > 0 else "-"
+def show_maze():
+    print("\n10. The way out, in mini")
+    lines = MAZE.split("\n")[1:-1]
+    cells = np.array([list(line) for line in lines])
+    maze, start = (Mini(part.astype(np.float32)) for part in (cells != "#", cells == "S"))
+    found = distances(maze, start, cells.size // 2)
+    if is_open(found):
+        return show("distances", found)
+    far = found.numpy()
+    place = tuple(map(int, np.argwhere(cells == "E")[0]))
+    print(f"   E is {far[place]:.0f} steps from S")
+    while far[place] > 1:
+        y, x = place
+        place = min(((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)), key=lambda cell: far[cell])
+        cells[place] = "."
+    print("\n".join("   " + "".join(line) for line in cells))
 
 
 def main():
     show_kinds_and_loops()
     show_views()
     show_predictions()
-    show_matmul()
-    show_convolution()
+    show_einsum()
+    show_maze()
 
 
 if __name__ == "__main__":

@@ -52,12 +52,15 @@ SECONDS = {
     "tests/grader/test_project_repeat.py": 40, "tests/grader/test_release.py": 20,
     "tests/grader/test_command.py": 20,
     "tests/grader/test_judge.py": 20, "tests/grader/test_sandbox.py": 20,
+    "solutions/course/06c_triumphs.ipynb": 45, "course/06c_triumphs.ipynb": 40,
     "solutions/course/06b_training.ipynb": 20, "course/06b_training.ipynb": 20,
     "solutions/course/06a_gradients.ipynb": 15, "course/06a_gradients.ipynb": 15,
     "solutions/course/01_why_tinyframe.ipynb": 15, "course/01_why_tinyframe.ipynb": 15,
     "tests/repository/test_benchmarks.py": 30, "tests/repository/test_replay.py": 20,
     "tests/fuzz/test_schedules.py": 20, "tests/fuzz/test_sanitized.py": 10,
-    "tests/mini/test_loader.py": 15,
+    "tests/mini/test_loader.py": 15, "tests/mini/test_mistakes.py": 60,
+    "tests/mini/test_rights.py": 40, "tests/mini/test_stages.py": 15,
+    "tests/classroom/test_unusual_answers.py": 120,
 }  # fmt: skip
 
 

@@ -212,7 +212,7 @@ class Settings:
 
     # what to show
     DEBUG = integer(
-        0, 0, 7, "1 kernel count and time, 2 each kernel, 3 source, 4 graph after every stage"
+        0, 0, 7, "1 kernels and time, 2 each kernel, 3 source, 4 changes by stage, 5 whole graphs"
     )
     NO_COLOR = text("", "any text here: what is printed has no colours (https://no-color.org)")
     VIZ = Setting(_integer_parser(0, 1), "0 or 1", _is_traced,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import random
+import re
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, count, describe, kernels, predicts, same_number, wants
+from classroom.ask import call, count, describe, kernels, predicts, same_number, same_values, wants
 from classroom.exercise import Exercise, Graphs, Wrong
-from tinyframe import Context, GlobalCounters, Tensor, Variable, nn
+from classroom.rows import data, fitting, row_of, trained
+from tinyframe import Context, GlobalCounters, Tensor, Variable
 from tinyframe.codegen import get_program
-from tinyframe.nn.datasets import digits
-from tinyframe.nn.optim import Adam
-from tinyframe.nn.state import get_parameters
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.tensor import gradient
-from tinyframe.uop import Ops, UOp
+from tinyframe.rewrite.steps import RewriteLoopError
+from tinyframe.uop import UOp
 from tinyframe.uop.ops import PatternMatcher, UPat, graph_rewrite
 
 TITLE = "Why tinyframe"
@@ -24,32 +25,13 @@ TITLE = "Why tinyframe"
 # ---- what the predictions are about, done for real ----------------------------------------------
 
 
-def table() -> Tensor:
+def numbers_read_for_an_entry() -> int:
+    """How many numbers its program reads, which has no loop."""
     x = Tensor.arange(1_000_000, dtype="int64").realize()
-    return x.reshape(-1, 1) * x.reshape(1, -1) + 1
-
-
-def kernels_of_a_table() -> int:
-    x = Tensor.arange(1_000_000, dtype="int64").realize()
-    before = GlobalCounters.kernel_count
-    _ = (x.reshape(-1, 1) * x.reshape(1, -1) + 1).shape
-    return GlobalCounters.kernel_count - before
-
-
-def loops_in(tensor: Tensor) -> int:
-    """How many loops the C of its only kernel has, as written."""
-    (item,) = tensor.schedule()
+    (item,) = (x.reshape(-1, 1) * x.reshape(1, -1))[123_456, 654_321].contiguous().schedule()
     with Context(NOOPT=1):
-        return get_program(item.ast, CStyleLanguage()).src.count("for (")
-
-
-def loops_of_an_entry() -> int:
-    return loops_in(table()[123_456, 654_321].contiguous())
-
-
-def loops_of_a_sum() -> int:
-    a, b = (Tensor([1.0, 2.0, 3.0, 4.0]).realize() for _ in range(2))
-    return loops_in((a * b + 1).sum())
+        source = get_program(item.ast, CStyleLanguage()).src
+    return len(re.findall(r"= data\d+\[", source)) if "for (" not in source else len(x)
 
 
 def megabytes_of_three_and_of_one() -> tuple[int, ...]:
@@ -61,90 +43,85 @@ def megabytes_of_three_and_of_one() -> tuple[int, ...]:
     return round((between - before) / 1e6), round((GlobalCounters.global_mem - between) / 1e6)
 
 
-class Network:
-    """The notebook's network and its first batches."""
-
-    def __init__(self) -> None:
-        images, labels, _, _ = digits()
-        images = (images / 16).realize()
-        cuts = range(0, len(images), 103)
-        self.batches = [
-            (images[i : i + 103].contiguous().realize(), labels[i : i + 103].contiguous().realize())
-            for i in cuts
-        ]
-        Tensor.manual_seed(1)
-        self.conv, self.linear = nn.Conv2d(1, 8, 3), nn.Linear(72, 10)
-
-    def loss(self, batch: int) -> Tensor:
-        x, y = self.batches[batch]
-        out = self.linear(self.conv(x).relu().max_pool2d().flatten(1))
-        return out.cross_entropy(y)
-
-    def train(self, epochs: int) -> list[float]:
-        """The loss after each step."""
-        optimizer = Adam([*get_parameters(self.conv), *get_parameters(self.linear)], lr=0.01)
-        losses = []
-        with Tensor.train():
-            for batch in list(range(len(self.batches))) * epochs:
-                optimizer.zero_grad()
-                loss = self.loss(batch).backward()
-                optimizer.step()
-                losses.append(loss.item())
-        return losses
-
-
-def change_of_the_loss() -> str:
-    """Of a fresh network, when 0.1 is added to the weight in the middle of the first filter."""
-    network = Network()
-    before = network.loss(0).item()
-    weights = network.conv.weight.numpy()
-    weights[0, 0, 1, 1] += 0.1
-    network.conv.weight.assign(Tensor(weights)).realize()
-    found = network.loss(0).item() - before
-    offered = {"-0.02": -0.02, "-0.002": -0.002, "+0.002": 0.002, "+0.02": 0.02}
-    return min(offered, key=lambda name: abs(offered[name] - found))
-
-
 def products_in_a_gradient() -> int:
     """Of one weight of a 3 x 3 filter: as many as there are places where it was used."""
-    network = Network()
-    x, _ = network.batches[0]
-    batch, _, height, width = network.conv(x).shape
+    network, (images, _) = trained(steps=0).network, data().batches[0]
+    batch, _, height, width = network.conv(images).shape
     return batch * height * width
 
 
-def what_a_wrong_row_does() -> str:
-    complete = gradient.gradient_rules
-    rows: list[Any] = [(UPat(Ops.ADD), lambda grad: (grad, None))]
-    try:
-        gradient.gradient_rules = PatternMatcher(rows) + complete
-        losses = Network().train(6)
-    finally:
-        gradient.gradient_rules = complete
-        change = losses[-1] / losses[0]
-    return "grow" if change > 1.2 else "fall" if change < 0.8 else "stay"
+# ---- rows of the gradient table -----------------------------------------------------------------
 
 
-# ---- answers ------------------------------------------------------------------------------------
+@cache
+def losses_as_it_is() -> tuple[float, ...]:
+    """Of training with the table as it is."""
+    return tuple(trained().losses)
 
 
-def slope_of_a_quotient(answer: Any) -> str:
-    """The derivative of x / y with respect to y, where x is 3 and y is 2."""
-    x, y = Tensor([3.0]), Tensor([2.0])
-    (slope,) = (x / y).sum().gradient(y)
-    same_number(answer, slope.item(), "x = 3, y = 2")
-    return "The derivative is `-x / y²`. The minus says that a larger `y` makes `3 / y` smaller."
+def a_row_that_breaks(answer: Any) -> str:
+    """answer(grad): two gradients for the sources of ADD, with which the network learns nothing."""
+    found = trained(rows={"ADD": answer})
+    if found.learned:
+        if np.allclose(found.losses, losses_as_it_is(), rtol=0.05, atol=0.02):
+            raise Wrong(
+                "The network learns exactly as before. What counts is the direction of each "
+                "gradient, not its size, so send something different to each source."
+            )
+        raise Wrong("It still learns: most of the test digits are read right. Break it properly.")
+    if not np.isfinite(found.losses).all():
+        return (
+            "The loss isn't even a number any more. Every step ran without an error all the same: "
+            "to the processor, NaN is as good as any other number."
+        )
+    did = (
+        "The loss climbs, step after step: your network gets worse by learning."
+        if found.losses[-1] > 1.5 * found.losses[0]
+        else "The loss stays about where guessing is: your network learns nothing."
+    )
+    return f"{did} And nothing complained. All 84 steps ran, and no cell turned red."
+
+
+def mended_row(answer: Any) -> str:
+    """answer(grad, x, y): what MUL sends back to x and to y."""
+    fresh = np.random.default_rng().random((3, 4)) + 0.5
+    shown = np.array([[1, 10], [2, 3], [5, 7]])
+    for case, values in (("`grad = [1, 10]`, `x = [2, 3]`, `y = [5, 7]`", shown), ("", fresh)):
+        given = [Tensor(row.astype(np.float32)).realize().uop for row in values]
+        right: Any = row_of("MUL").function(*given)
+        found = fitting("MUL", call(answer, *given), right)
+        case = case or "different numbers"
+        for name, other, got, expected in zip("xy", "yx", found, right, strict=True):
+            if got is None:
+                raise Wrong(f"`{name}` gets nothing. If `{name}` grows, `x * y` changes.", case)
+            try:
+                same_values(Tensor(got), Tensor(expected).numpy(), case, shown=values is shown)
+            except Wrong as wrong:
+                said = f"What `{name}` gets is wrong. Suppose `{name}` grows by 1, and `{other}` "
+                said += "stays: how much does `x * y` grow?"
+                rows = dict(wrong.rows)
+                raise Wrong(
+                    said, case, rows.get("expected", ""), rows.get("got", "")
+                ) from None  # fmt: skip
+    return (
+        "Mended. If `x` grows a little, `x * y` grows `y` times as much, so `x` gets `grad * y`; "
+        "and the other way round."
+    )
+
+
+# ---- the compiler's rules -----------------------------------------------------------------------
 
 
 def row_for_three(answer: Any) -> str:
     """answer(v): a row that makes v * 3 of what is left of v + v + v."""
     row = call(answer, UPat.var("v"))
+    row = tuple(row) if isinstance(row, list) else row
     if not (isinstance(row, tuple) and len(row) == 2):
         raise Wrong("A row is a tuple of two: a pattern, and a function.", got=describe(row))
     if not isinstance(row[0], UPat):
-        raise Wrong("The first half of a row is a pattern: write it with `v`.")
+        raise Wrong("The first half of a row has to be a pattern: write it with `v`.")
     if isinstance(row[1], UPat) or not callable(row[1]):
-        raise Wrong("The second half of a row is a function: `lambda v: …`.")
+        raise Wrong("The second half of a row has to be a function: `lambda v: …`.")
     rules = PatternMatcher([(UPat.var("v") + UPat.var("v"), lambda v: v * 2), row])
     i, j = Variable("i", 0, 7), Variable("j", 0, 3)
     for case, before, after in (
@@ -152,19 +129,137 @@ def row_for_three(answer: Any) -> str:
         ("`j + j + j`", j + j + j, j * 3),
         ("`i + i + j`", i + i + j, i * 2 + j),
     ):
-        got = graph_rewrite(before, rules)
-        if got is not after:
+        try:
+            got = graph_rewrite(before, rules)
+        except RewriteLoopError:
+            raise Wrong(
+                "This never ends: what your row returns is matched again, by it or by the row for "
+                "`v + v`, over and over.",
+                case,
+            ) from None
+        if got not in (after, _turned(after)):
             texts = [f"`{u.render(simplify=False)}`" for u in (after, got)]
             said = "Your row turns it into something with a different value."
             if got is graph_rewrite(before, PatternMatcher(rules.rules[:1])):
                 said = "Your row does not match it: nothing changed after the row for `v + v`."
-            elif (got - after).simplify() is UOp.const(after.dtype, 0):
+            elif _same_value(got, after, i, j):
                 said = "Its value is right, but it isn't written with a single multiplication yet."
             raise Wrong(said, case, *texts, graphs=Graphs(got, after, {}))
     return (
         "Sources are rewritten first, so when a row gets to see the outer `+`, `v + v` is "
         "`v * 2` already. A row for `v + v + v` would never match."
     )
+
+
+def _turned(u: UOp) -> UOp:
+    """The same with its two sources in the other order: 3 * i."""
+    return u.replace(src=u.src[::-1])
+
+
+def _same_value(one: UOp, other: UOp, *counters: UOp) -> bool:
+    """Whether two expressions agree for a few values of the counters."""
+    places = [[random.randrange(1, 100) for _ in counters] for _ in range(5)]
+    return all(_value(one, c, p) == _value(other, c, p) for p in places for c in [counters])
+
+
+def _value(u: UOp, counters: tuple[UOp, ...], place: list[int]) -> object:
+    """What an expression is where the counters have these values; itself if that is no number."""
+    put = {c: c.const_like(v) for c, v in zip(counters, place, strict=True)}
+    return u.substitute(put).simplify().arg
+
+
+# ---- one number of a gradient -------------------------------------------------------------------
+
+
+def slope_of_a_weight(answer: Any) -> str:
+    """answer(pixels, arriving, i, j): the gradient with respect to the weight [i, j] of a 3 x 3
+    filter; pixels of shape (n, 8, 8), arriving of shape (n, 6, 6)."""
+    small = np.zeros((1, 8, 8), np.float32)
+    small[0, 0, 0], small[0, 1, 2], small[0, 7, 7] = 1, 10, 100
+    one = np.ones((1, 6, 6), np.float32)
+    generator, images = np.random.default_rng(), random.choice((2, 3, 5))
+    fresh = [generator.random((images, n, n)) + 0.5 for n in (8, 6)]
+    said = "one image, all 0 but for 1 at [0, 0], 10 at [1, 2], 100 at [7, 7]; `arriving` all 1"
+    for pixels, arriving, case in ((small, one, said), (*fresh, "")):
+        pixels, arriving = (np.asarray(a, np.float32) for a in (pixels, arriving))
+        given = [Tensor(a).realize() for a in (pixels, arriving)]
+        for i, j in np.ndindex(3, 3):
+            expected = float((pixels[:, i : i + 6, j : j + 6] * arriving).sum())
+            where = f"weight [{i}, {j}]; {case or 'different images'}"
+            got = _number(call(answer, *given, i, j), where)
+            if abs(got - expected) > 1e-3 * max(1.0, abs(expected)):
+                _explain(got, pixels, arriving, (i, j), where, expected, bool(case))
+    _as_the_framework(answer)
+    return (
+        "That's the line of C, in Python. I ran it on the real batch, too, and all nine numbers of "
+        "the filter's gradient are those that tinyframe computes."
+    )
+
+
+def _as_the_framework(answer: Any) -> None:
+    """Wrong unless the nine numbers of the first filter are those of the notebook's batch."""
+    network, (images, labels) = trained(steps=0).network, data().batches[0]
+    found = network.conv(images)
+    loss = network.rest(found).cross_entropy(labels)
+    arriving, slopes = loss.gradient(found, network.conv.weight)
+    pixels, back, expected = images[:, 0], arriving[:, 0].contiguous().realize(), slopes[0, 0]
+    case = "a batch of 103 images"
+    nine = [_number(call(answer, pixels, back, i, j), case) for i, j in np.ndindex(3, 3)]
+    same_values(Tensor(np.array(nine, np.float32).reshape(3, 3)), expected.numpy(), case)
+
+
+def _number(found: Any, where: str) -> float:
+    """The one number of an answer, whatever holds it; Wrong where it is not one."""
+    wanted = "The answer has to be one number: a Tensor that holds one, or a number."
+    if isinstance(found, (Tensor, np.ndarray)):
+        values = found.numpy() if isinstance(found, Tensor) else found
+        if values.size != 1:
+            text = f"{wanted} A sum over all axes makes one."
+            raise Wrong(text, where, "()", str(values.shape))
+        return float(values.reshape(())[()])
+    if isinstance(found, bool) or not isinstance(found, (int, float, np.generic)):
+        raise Wrong(wanted, where, got=describe(found))
+    return float(found)
+
+
+def _explain(
+    got: float,
+    pixels: np.ndarray,
+    arriving: np.ndarray,
+    place: tuple[int, int],
+    where: str,
+    expected: float,
+    shown: bool,
+) -> None:
+    """Raises Wrong, with what the number is instead, if that can be told."""
+    i, j = place
+    swapped = float((pixels[:, j : j + 6, i : i + 6] * arriving).sum())
+    middle = float((pixels[:, 1:7, 1:7] * arriving).sum())
+    mirrored = float((pixels[:, 2 - i : 8 - i, 2 - j : 8 - j] * arriving).sum())
+    same = [
+        text
+        for value, text in (
+            (swapped, "You have swapped `i` and `j`: `i` counts rows."),
+            (middle, "This is the number for the weight in the middle; `i` and `j` are not used."),
+            (mirrored, "Up and down are mirrored, and so are left and right: a larger `i` means "
+             "pixels further down."),
+            (expected / len(pixels), "You took the mean over the images; each use counts in full."),
+        )
+        if abs(value - got) <= 1e-3 * max(1.0, abs(got))
+    ]  # fmt: skip
+    text = (
+        same[0]
+        if same
+        else (
+            "It has to be a sum over the pixels that this weight gets to see, each times what "
+            "arrived. Which pixels are they?"
+        )
+    )
+    values = (f"{expected:g}", f"{got:g}") if shown else ("", "")
+    raise Wrong(text, where, *values)
+
+
+# ---- the cube -----------------------------------------------------------------------------------
 
 
 def cube(answer: Any) -> str:
@@ -215,45 +310,59 @@ def _entries(got: Tensor, x: np.ndarray, case: str) -> None:
 EXERCISES = (
     Exercise(
         "1.1",
-        "why-table-kernels",
-        "How many kernels does an 8-terabyte table take?",
-        predicts(kernels_of_a_table),
+        "why-break-a-row",
+        "A row that ruins the network",
+        a_row_that_breaks,
         (
-            "Does the cell ask for a single number?",
-            "What is its shape, and how large would it be? You can tell both without computing it.",
+            "The right row is `grad, grad`. What would mislead the network more than the truth?",
+            "Both gradients twice as large isn't enough. Turn one of them round with a minus, or "
+            "keep it back with `None`.",
         ),
-        shown_by="the next cell",
-        because="None. Multiplying and adding only added two lines to tinyframe's notes. The "
-        "shape and the size can be read off those notes.",
+        because="A step against the gradient goes downhill. With `-grad` for the second source, "
+        "part of every step goes uphill, and the network climbs.",
+        seconds=120,  # it trains a network
     ),
     Exercise(
         "1.2",
-        "why-loops-of-an-entry",
-        "How many loops does it take to get one entry?",
-        predicts(loops_of_an_entry),
+        "why-mend-a-row",
+        "Mend the row of MUL",
+        mended_row,
         (
-            "How would you compute this entry on paper?",
-            "It needs two numbers of `x`. What is there to repeat?",
+            "Take `x` = 3 and `y` = 5, so that `x * y` is 15. What is it if `x` grows by 1?",
+            "It grows by 5, which is `y`. So which of the two belongs to the first source?",
         ),
-        shown_by="the next cell",
-        because="There is nothing to repeat. The index [123456, 654321] went all the way down to "
-        "`x`, so the program reads two numbers, multiplies them and adds 1.",
+        because="If `x` grows a little, `x * y` grows `y` times as much. So `x` gets `grad * y`, "
+        "and `y` gets `grad * x`.",
     ),
     Exercise(
         "1.3",
-        "why-loops-of-a-sum",
-        "How many loops does the program have?",
-        predicts(loops_of_a_sum),
+        "why-row-for-three",
+        "A row for `i * 3`",
+        row_for_three,
         (
-            "Does anything have to be complete before something else can begin?",
-            "While the first elements are being added up, does anything need the later ones?",
+            "What does `i + i + i` look like once the first row has rewritten its source?",
+            "By then it is `i * 2 + i`. Write a pattern for that, with `v` in place of `i`, and a "
+            "function of `v`.",
         ),
-        shown_by="the next cell",
-        because="Element by element, the program can multiply, add 1 and add to the sum before it "
-        "goes on to the next element. One loop is enough.",
+        because="`i + i + i` means `(i + i) + i`. Sources go first, so the first row has turned it "
+        "into `i * 2 + i` by the time your row sees it.",
     ),
     Exercise(
         "1.4",
+        "why-numbers-of-an-entry",
+        "How many numbers were read for one entry?",
+        predicts(numbers_read_for_an_entry),
+        (
+            "How would you work out this one entry on paper?",
+            "It's a product. How many of the numbers in `x` does it need, and does it need any of "
+            "the others?",
+        ),
+        shown_by="the next cell",
+        because="Two: `x[123456]` and `x[654321]`. The index went all the way down to `x`, so "
+        "nothing else was ever read, or made.",
+    ),
+    Exercise(
+        "1.5",
         "why-megabytes",
         "How many megabytes do three loops move, and how many does one?",
         predicts(megabytes_of_three_and_of_one),
@@ -265,20 +374,6 @@ EXERCISES = (
         shown_by="the next cell",
         because="12 MB for `a * b` (two read, one written), 8 MB for `+ 1`, 4 MB for the sum: 24 "
         "MB. Fused, only `a` and `b` are read, 8 MB, and one number is written.",
-    ),
-    Exercise(
-        "1.5",
-        "why-nudge-a-weight",
-        "How much does the loss change when one weight grows?",
-        predicts(change_of_the_loss, "-0.02", "-0.002", "+0.002", "+0.02"),
-        (
-            "The gradient says how fast the loss changes. Is it positive or negative here?",
-            "For a small step, the change is about the gradient times the step.",
-        ),
-        seconds=60,  # it builds a network
-        shown_by="the next cell",
-        because="The change is about the gradient times the step: 0.018 × 0.1, nearly 0.002. It is "
-        "positive, so the loss grows. Training would move this weight the other way.",
     ),
     Exercise(
         "1.6",
@@ -295,47 +390,21 @@ EXERCISES = (
     ),
     Exercise(
         "1.7",
-        "why-slope-of-a-quotient",
-        "The derivative of `x / y` with respect to `y`",
-        slope_of_a_quotient,
+        "why-slope-of-a-weight",
+        "All nine numbers of a filter's gradient",
+        slope_of_a_weight,
         (
-            "The row returns a gradient for `x` and a gradient for `y`. Which one do you need?",
-            "Take the second one. In it, `z` is the result of the division.",
+            "As the filter slides over its 6 × 6 positions, which pixels does its weight in the "
+            "top left corner meet? And the one to the right of that?",
+            "The corner meets `pixels[:, 0:6, 0:6]`, and its neighbour `pixels[:, 0:6, 1:7]`. "
+            "Multiply by `arriving`, and add everything up.",
         ),
-        because="The second half of the row is `-grad * (z / y)`. With `grad` = 1, `z` = 1.5 and "
-        "`y` = 2 that is -0.75.",
+        seconds=60,  # it builds a network
+        because="The weight at [i, j] meets the pixels that begin i rows down and j columns to the "
+        "right. Each meeting adds pixel times arriving gradient.",
     ),
     Exercise(
         "1.8",
-        "why-wrong-row",
-        "What does training do with a wrong row?",
-        predicts(what_a_wrong_row_does, "fall", "stay", "grow"),
-        (
-            "If ADD passes nothing on to its second source, which weights never hear from the "
-            "loss?",
-            "Each step goes against the gradient. If parts of the gradient are missing, does that "
-            "still have to be downhill?",
-        ),
-        seconds=60,  # it builds a network, and trains it
-        shown_by="the next cell",
-        because="A step against the gradient goes downhill. A step against part of it can go "
-        "anywhere, and here it goes uphill: the loss grows, step after step, without any error.",
-    ),
-    Exercise(
-        "1.9",
-        "why-row-for-three",
-        "A row for `i * 3`",
-        row_for_three,
-        (
-            "What does `i + i + i` look like once the first row has rewritten its source?",
-            "By then it is `i * 2 + i`. Write a pattern for that, with `v` in place of `i`, and a "
-            "function of `v`.",
-        ),
-        because="`i + i + i` means `(i + i) + i`. Sources go first, so the first row has turned it "
-        "into `i * 2 + i` by the time your row sees it.",
-    ),
-    Exercise(
-        "1.10",
         "why-cube",
         "A cube of 10^18 numbers",
         cube,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import random
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,6 @@ from classroom.exercise import Exercise, Wrong
 from classroom.guesses import Shape
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
-from tinyframe.uop import Ops
 
 TITLE = "Tensors"
 
@@ -33,10 +34,6 @@ TITLE = "Tensors"
 
 def names_of(*tensors: Tensor) -> tuple[str, ...]:
     return tuple(str(t.dtype).removeprefix("dtypes.") for t in tensors)
-
-
-def dtypes_of_three() -> tuple[str, ...]:
-    return names_of(Tensor([1, 2]), Tensor([1, 2.0]), Tensor(np.arange(3)))
 
 
 def shapes_of(*tensors: Tensor) -> tuple[Shape, ...]:
@@ -53,12 +50,40 @@ def shapes_that_meet() -> tuple[Shape, ...]:
     return shapes_of(ones(5, 1) + ones(7), ones(2, 1, 4) * ones(3, 1), ones(6, 2, 3) @ ones(3, 5))
 
 
-def dtypes_of_four() -> tuple[str, ...]:
-    small, half = Tensor([100], dtype="int8"), Tensor([1.5], dtype="float16")
-    return names_of(small + 1, small + 1.5, half * Tensor([2]), Tensor([True, False]).sum())
+def dtypes_of_pixels() -> tuple[str, ...]:
+    pixels = Tensor([50, 100, 200], dtype="uint8")
+    return names_of(Tensor([1, 2.0]), pixels + 1, pixels * 0.5, (pixels > 99).sum())
 
 
 # ---- functions ----------------------------------------------------------------------------------
+
+
+def disc(answer: Any) -> str:
+    """answer(n): a filled circle of True."""
+    without_a_loop(answer)
+    for n in (7, *(size for size in fresh_sizes(2))):  # none of them is a multiple of 3
+        small = n == 7
+        case = "`n = 7`" if small else "a larger `n`"
+        got = call(answer, n)
+        wants(got, Tensor, "a Tensor", case)
+        down, along = np.indices((n, n)) - n // 2
+        inside = down**2 + along**2 < (n / 3) ** 2
+        mistakes = {
+            "That's a circle around the corner (0, 0). Its middle should be (n // 2, n // 2).":
+                np.add(*(np.indices((n, n)) ** 2)) < (n / 3) ** 2,
+            "That's a diamond: you added the two distances. In a circle, their squares are added.":
+                abs(down) + abs(along) < n / 3,
+            "That's a square. In a circle, the squares of the two distances are added.":
+                np.maximum(abs(down), abs(along)) < n / 3,
+            "Inside and outside are swapped.": ~inside,
+            "Your circle is as wide as it should be if the diameter were n / 3. That's the radius.":
+                down**2 + along**2 < (n / 6) ** 2,
+            "Your circle is a little too small: `//` rounds down, and n / 3 isn't a whole number.":
+                down**2 + along**2 < (n // 3) ** 2,
+        }  # fmt: skip
+        unlike(got, mistakes, inside, case, shown=False)
+        same_values(got.int(), inside.astype(np.int32), case, shown=small)
+    return "A circle from a column, a row and one comparison. Pythagoras would be pleased."
 
 
 def centre(answer: Any) -> str:
@@ -88,11 +113,10 @@ def rotate(answer: Any) -> str:
 
 def primes(answer: Any) -> str:
     """answer(n): a Tensor of n True and False, True where the index is prime."""
+    without_a_loop(answer)
     for n in (12, random.randint(30, 150)):
         got = call(answer, n)
         wants(got, Tensor, "a Tensor")
-        if any(u.op in (Ops.BUFFER, Ops.COPY) for u in got.uop.toposort()):
-            raise Wrong("You made this from a Python list. Make it from `Tensor.arange`.")
         is_prime = [k > 1 and all(k % d for d in range(2, k)) for k in range(n)]
         same_values(got.int(), np.array(is_prime, np.int32), f"`n = {n}`", shown=n == 12)
     return (
@@ -201,6 +225,20 @@ def next_generation(board: np.ndarray, middle: int = 0, born: tuple[int, ...] = 
     return result
 
 
+def without_a_loop(answer: Any) -> None:
+    """Wrong where the learner's function has a `for` or a `while` in it."""
+    pending = [getattr(answer, "__code__", None)]
+    while pending:
+        if (code := pending.pop()) is None:
+            continue
+        if any(step.opname in LOOPING for step in dis.get_instructions(code)):
+            raise Wrong("There is a loop in your function. A column that meets a row needs none.")
+        pending += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+
+
+LOOPING = {"FOR_ITER", "JUMP_BACKWARD"}
+
+
 def unlike(
     got: Tensor, mistakes: dict[str, np.ndarray], expected: np.ndarray, case: str, shown: bool
 ) -> None:
@@ -217,16 +255,17 @@ def unlike(
 EXERCISES = (
     Exercise(
         "3.1",
-        "tensors-three-dtypes",
-        "The dtypes of three new tensors",
-        predicts(dtypes_of_three),
+        "tensors-disc",
+        "A picture of a circle",
+        disc,
         (
-            "Which of the two lists has a float in it? And who made the array?",
-            "Python's whole numbers become `int`, its floats `float`. NumPy brings its own dtype.",
+            "How far is the point (r, c) from the middle? Pythagoras knows, and its square is "
+            "enough: you can compare squares.",
+            "`i = Tensor.arange(n) - n // 2` counts from the middle. `i[:, None] ** 2` is a "
+            "column, `i ** 2` is a row. What do they make together?",
         ),
-        shown_by="the next cell",
-        because="Python's ints become `int` (32 bits), and one float in a list makes all of it "
-        "`float`. A NumPy array keeps its own dtype, and NumPy's ints have 64 bits: `long`.",
+        because="`i` counts from the middle. The column i² and the row i² add up to a table of "
+        "squared distances, and a comparison with (n / 3)² says which of them are inside.",
     ),
     Exercise(
         "3.2",
@@ -311,18 +350,18 @@ EXERCISES = (
     ),
     Exercise(
         "3.8",
-        "tensors-four-dtypes",
+        "tensors-dtypes-of-pixels",
         "Four dtypes",
-        predicts(dtypes_of_four),
+        predicts(dtypes_of_pixels),
         (
-            "What does a plain Python number do to the dtype of a Tensor?",
-            "It changes nothing, unless it is of a higher kind: a float that meets ints. And can "
-            "the sum of bools be a bool?",
+            "Which of the Python numbers are ints, and which are floats?",
+            "An int stays out of the way, a float doesn't. And what do you get when you count "
+            "`True`s: could that be a bool, or a byte?",
         ),
         shown_by="the next cell",
-        because="A Python number takes the tensor's dtype, so int8 + 1 stays `char`; but 1.5 "
-        "is no int, so int8 + 1.5 gives `float`. A half that meets ints stays `half`. A sum of "
-        "bools counts: `int`.",
+        because="One float in a list makes all of it `float`. The 1 is an int and adapts, so bytes "
+        "stay `uchar`; 0.5 is a float, and turns them into `float`. A comparison gives bools, and "
+        "a sum of bools counts: `int`.",
     ),
     Exercise(
         "3.9",

@@ -10,6 +10,7 @@ import numpy as np
 from classroom.ask import (
     call,
     count,
+    describe,
     fresh_sizes,
     fresh_tensor,
     kernels,
@@ -21,38 +22,18 @@ from classroom.ask import (
     wants,
     written_without,
 )
-from classroom.exercise import Exercise, Wrong
+from classroom.differences import close
+from classroom.exercise import Exercise, Open, Wrong
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.uop import Ops
-from tinyframe.uop.node import GroupOp
 
 TITLE = "Three kinds of op"
 
 FLOATS_IN_A_LINE = 16  # 64 bytes
-SHARES = {"about 1": 1.0, "about 2.5": 2.5, "about 5": 5.0, "about 10": 10.0}  # offered in 5.1
 
 
 # ---- what the predictions are about, done for real ----------------------------------------------
-
-
-def movements_for_each_elementwise() -> str:
-    shapes = ((4, 1, 28, 28), (8, 1, 3, 3), (16, 8, 3, 3), (784, 10))
-    image, filters, more_filters, weights = (empty(*shape) for shape in shapes)
-    x = image.conv2d(filters, padding=1).relu().max_pool2d()
-    x = x.conv2d(more_filters, padding=1).relu().max_pool2d()
-    nodes = (x.flatten(1) @ weights).softmax(axis=1).uop.toposort()
-    movement, elementwise = (
-        sum(u.op in ops for u in nodes) for ops in (GroupOp.Movement, GroupOp.Elementwise)
-    )
-    return min(SHARES, key=lambda words: abs(SHARES[words] - movement / elementwise))
-
-
-def cells_of_five() -> tuple[int, ...]:
-    grid = numbered_grid()
-    views = (grid, grid.T, grid.flip(0), grid[:, ::2], grid[0].expand(4, 6))
-    return tuple(int(view[2, 1].item()) for view in views)
 
 
 def kernels_of_a_view() -> tuple[int, ...]:
@@ -85,17 +66,6 @@ def loops_of_a_convolution() -> int:
     return get_program(item.ast, CStyleLanguage(), []).src.count("for (")
 
 
-def kernels_of_four() -> tuple[int, ...]:
-    a = empty(64, 64)
-    expressions = (
-        a.argmax(axis=1),
-        a.softmax(axis=1),
-        a.flatten().softmax(),
-        (a @ a).softmax(axis=1),
-    )
-    return tuple(kernels(e) for e in expressions)
-
-
 def empty(*shape: int) -> Tensor:
     """Zeros in memory."""
     return Tensor.zeros(*shape).contiguous().realize()
@@ -107,6 +77,51 @@ def numbered_grid() -> Tensor:
 
 
 # ---- functions ----------------------------------------------------------------------------------
+
+
+VIEWS = (((6, 4), (-1, 6), 5), ((2, 3), (12, 2), 6), ((3, 4), (0, 6), 2))  # as 5.1 asks for them
+
+
+def three_views(answer: Any) -> str:
+    """answer(grid): three views of a matrix in memory, whose strides and offsets are given."""
+    grid = numbered_grid()
+    got = call(answer, grid)
+    if not isinstance(got, (tuple, list)) or len(got) != len(VIEWS):
+        raise Wrong("The answer has to be a tuple of three views.", got=describe(got))
+    for number, (view, (shape, strides, offset)) in enumerate(zip(got, VIEWS, strict=True), 1):
+        case = f"view {number}"
+        if view is ...:
+            raise Open(f"View {number} is still missing.")
+        wants(view, Tensor, "a Tensor", case)
+        if view.shape != shape:
+            raise Wrong("The shape is different.", case, shape, view.shape)
+        runs_as(view, 0, case, shown=True)
+        if grid.uop.base not in view.uop.toposort():
+            raise Wrong(
+                "These are copies of the numbers. Move the elements of `grid` itself.", case
+            )
+        how = view.uop.st
+        asked, found = (f"strides {s}, offset {o}" for s, o in
+                        ((strides, offset), (how.strides, how.offset)))  # fmt: skip
+        if how.strides != strides:
+            axis = next(n for n in range(2) if how.strides[n] != strides[n])
+            said = (
+                "one step right" if axis else "one step down",
+                "no single number of cells" if how.strides[axis] is None
+                else count(how.strides[axis], "cell"),
+            )  # fmt: skip
+            raise Wrong(
+                f"In yours, {said[0]} is {said[1]} in memory; it should be {strides[axis]}.",
+                case, asked, found,
+            )  # fmt: skip
+        if how.offset != offset:
+            raise Wrong(
+                f"The strides are right, but yours begins in cell {how.offset}.", case, asked, found
+            )
+        (rows, columns), (down, along) = shape, strides
+        cells = offset + down * np.arange(rows)[:, None] + along * np.arange(columns)
+        same_values(view, cells.astype(np.float32), case)
+    return "You read strides backwards: from the walk through memory to the movement that makes it."
 
 
 def anti_transpose(answer: Any) -> str:
@@ -121,9 +136,8 @@ def lines_touched(answer: Any) -> str:
     fresh = [(random.randint(0, 50), random.randint(1, 40), random.randint(2, 60)) for _ in "1234"]
     for reads in shown + fresh:
         first, stride, number = reads
-        got = call(answer, *reads)
         case = f"`lines_touched({first}, {stride}, {number})`" if reads in shown else ""
-        wants(got, int, "a whole number", case)
+        got = whole_number(call(answer, *reads), case)
         expected = len({(first + k * stride) // FLOATS_IN_A_LINE for k in range(number)})
         if got != expected:
             raise Wrong(_about_lines(got, expected, reads), case, *_if(case, expected, got))
@@ -148,65 +162,133 @@ def _about_lines(got: int, expected: int, reads: tuple[int, int, int]) -> str:
     return counted.get(got, f"Your count is too {'high' if got > expected else 'low'}.")
 
 
-def matmul(answer: Any) -> str:
-    """answer(a, b): the matrix product, by a multiplication and a sum."""
-    written_without(answer, {"@", "matmul", "dot", "einsum", "mm", "linear"})
-    for m, k, n in ((2, 3, 2), tuple(fresh_sizes(3))):
-        small = m == 2
-        a = small_tensor(m, k) if small else fresh_tensor(m, k)
-        b = small_tensor(k, n) if small else fresh_tensor(k, n)
-        case = (
-            "`a = [[1, 2, 3], [4, 5, 6]]`, `b = [[1, 2], [3, 4], [5, 6]]`"
-            if small
-            else "larger matrices"
-        )
-        got = call(answer, a, b)
-        wants(got, Tensor, "a Tensor", case)
-        _summed_over_k(got, a.numpy(), b.numpy(), case)
-        in_one_kernel(got, a.numpy() @ b.numpy(), case, shown=small)
-    return "You just wrote a matrix product from a multiplication and a sum."
-
-
-def _summed_over_k(got: Tensor, a: np.ndarray, b: np.ndarray, case: str) -> None:
-    """Wrong where the products are right, and a different axis was summed over."""
-    products = a[:, :, None] * b[None, :, :]
-    for axis, letter in ((0, "i"), (2, "j")):
-        total = products.sum(axis)
-        if got.shape == total.shape and np.allclose(got.numpy(), total, rtol=1e-4):
-            raise Wrong(
-                f"The products are right, but you summed over {letter}. The letter that `a[i, k]` "
-                "and `b[k, j]` share is k.",
-                case,
-            )
-
-
-def windows(answer: Any) -> str:
-    """answer(x, size): every window of a vector as a row, by expand, reshape and slices."""
-    for n, size in ((8, 3), (fresh_sizes(1)[0], random.randint(4, 9))):
-        small = n == 8
-        x = Tensor(np.arange(8, dtype=np.float32)).realize() if small else fresh_tensor(n)
-        case = "`x = [0, 1, 2, 3, 4, 5, 6, 7]`, `size = 3`" if small else "a longer `x`"
-        got = call(answer, x, size)
-        wants(got, Tensor, "a Tensor", case)
-        if any(u.op is Ops.WINDOW for u in got.uop.toposort()):
-            raise Wrong(
-                "There is a WINDOW in your graph, from `unfold` or from a slice with a step. Build "
-                "the windows from expand, reshape, plain slices and a transpose.",
-                case,
-            )
-        found = kernels(got)
-        same_values(got, np.lib.stride_tricks.sliding_window_view(x.numpy(), size), case, small)
-        if found:
-            raise Wrong(
-                "The values are right, but they are copied. Movement alone can do this.",
-                case,
-                "no kernel",
-                count(found, "kernel"),
-            )
+def fetches(answer: Any) -> str:
+    """answer(cells, room): how many lines a cache of so many lines fetches for these reads."""
+    across = np.arange(64 * 64).reshape(64, 64)
+    shown = [([0, 1, 2, 31], 4), ([0, 1, 16, 17, 0], 1), ([0, 16, 0, 32, 0, 16], 2)]
+    given = [whole_number(call(answer, [*cells], room), _of_cache(cells, room))
+             for cells, room in shown]  # fmt: skip
+    said = {
+        "You fetched a line for every read, even where it was in the cache.":
+            lambda cells, room: len(cells),
+        "Your cache keeps more than `room` lines. One has to go before the next can come.":
+            lambda cells, room: len({cell // FLOATS_IN_A_LINE for cell in cells}),
+        "A fetch brings a whole line, 16 cells, and not a single one.":
+            lambda cells, room: len(set(cells)),
+        "Your cache throws out the line that came in first. It should be the one that hasn't been "
+        "used for the longest time, and each read of a line is a use.":
+            lambda cells, room: fetched(cells, room, renews=False),
+    }  # fmt: skip
+    why = [words for words, count_as in said.items() if given == [count_as(*c) for c in shown]]
+    for (cells, room), got in zip(shown, given, strict=True):
+        if got != (expected := fetched(cells, room)):
+            words = why[0] if why else f"That's too {'many' if got > expected else 'few'} fetches."
+            raise Wrong(words, _of_cache(cells, room), expected, got)
+    fresh = [(random.choices(range(400), k=300), random.randint(3, 9)) for _ in "12"]
+    for cells, room in (*fresh, (across.T.ravel().tolist(), 32)):
+        got = whole_number(call(answer, [*cells], room), "many reads")
+        if got != (expected := fetched(cells, room)):
+            more = "many" if got > expected else "few"
+            raise Wrong(f"With many reads, you get too {more} fetches.")
+    along, down = (fetched(walk.ravel().tolist(), 32) for walk in (across, across.T))
     return (
-        "Every window at once, without a kernel: the compiler reads element k of window o from "
-        "cell o + k."
+        "You built a cache. With room for 32 lines, it takes "
+        f"{along} fetches to read a 64 × 64 matrix along its rows, and {down:,} to read it down "
+        f"its columns: each line {down // along} times."
     )
+
+
+def _of_cache(cells: list[int], room: int) -> str:
+    return f"`fetches({cells}, room={room})`"
+
+
+def fetched(cells: list[int], room: int, renews: bool = True) -> int:
+    """The fetches of a cache that drops the line used longest ago (or, where a use renews nothing,
+    the line that came first)."""
+    kept, number = list[int](), 0
+    for line in (cell // FLOATS_IN_A_LINE for cell in cells):
+        if line not in kept:
+            number += 1
+            kept = [*kept, line][-room:]
+        elif renews:
+            kept.remove(line)
+            kept.append(line)
+    return number
+
+
+def cheapest(answer: Any) -> str:
+    """answer(a, b): the smallest a[i, k] + b[k, j] over all k, in one kernel."""
+    first = np.array([[3, 1], [4, 9], [8, 2]], np.float32), np.array([[5, 2], [6, 1]], np.float32)
+    m, k, n = fresh_sizes(3)
+    fresh = fresh_tensor(m, k).numpy(), fresh_tensor(k, n).numpy()
+    for a, b in (first, fresh):
+        small = a is first[0]
+        case = (
+            "`a = [[3, 1], [4, 9], [8, 2]]`, `b = [[5, 2], [6, 1]]`" if small else "larger tables"
+        )
+        got = call(answer, Tensor(a).realize(), Tensor(b).realize())
+        wants(got, Tensor, "a Tensor", case)
+        trips = a[:, :, None] + b[None]
+        expected = trips.min(axis=1)
+        mistakes = {
+            "That's the matrix product: prices are added here, and the lowest sum counts.": a @ b,
+            "You multiplied the two prices. A trip costs their sum.":
+                (a[:, :, None] * b[None]).min(axis=1),
+            "You found the most expensive trips.": trips.max(axis=1),
+            "You added up the trips over all airports. Only the cheapest of them counts.":
+                trips.sum(axis=1),
+            "That's the cheapest trip to j, wherever one starts. You reduced over i; the letter "
+            "that `a[i, k]` and `b[k, j]` share is k.": trips.min(axis=0),
+            "That's the cheapest trip from i, wherever one goes. You reduced over j; the letter "
+            "that `a[i, k]` and `b[k, j]` share is k.": trips.min(axis=2),
+            "You chose the cheapest of each on its own: the two have to meet in the same airport.":
+                a.min(axis=1, keepdims=True) + b.min(axis=0),
+        }  # fmt: skip
+        in_one_kernel(got, expected, case, small, mistakes)
+    return (
+        "A matrix product with + for × and min for Σ: shortest routes. Nothing in the framework "
+        "had to change for it."
+    )
+
+
+def shear(answer: Any) -> str:
+    """answer(x): row i of a matrix, i places further to the right, by movement alone."""
+    for rows, columns in ((3, 3), tuple(fresh_sizes(2))):
+        small = rows == 3
+        x = small_tensor(3, 3) if small else fresh_tensor(rows, columns)
+        case = "`x = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]`" if small else "a larger matrix"
+        got = call(answer, x)
+        wants(got, Tensor, "a Tensor", case)
+        moved = kernels(got)
+        values = x.numpy()
+        expected = sheared(values)
+        mistakes = {
+            "Your rows move to the left. Should the next row start later or earlier?":
+                sheared(values[:, ::-1])[:, ::-1],
+            "Your columns move down. It's the rows that should move to the right.":
+                sheared(values.T),
+        }  # fmt: skip
+        told_apart(got, mistakes, expected, case, small)
+        same_values(got, expected, case, shown=small)
+        if moved:
+            raise Wrong(
+                "The values are right, but they are computed. Movement alone can do this.",
+                case, "no kernel", count(moved, "kernel"),
+            )  # fmt: skip
+        if x.uop.base not in got.uop.toposort():
+            raise Wrong("These are copies of the numbers. Move the elements of `x` itself.", case)
+    return (
+        "Now add up the columns of a sheared table of products, and you have the multiplication "
+        "that you learned at school."
+    )
+
+
+def sheared(values: np.ndarray) -> np.ndarray:
+    rows, columns = values.shape
+    result = np.zeros((rows, rows + columns - 1), values.dtype)
+    for i, row in enumerate(values):
+        result[i, i : i + columns] = row
+    return result
 
 
 def average(answer: Any) -> str:
@@ -224,117 +306,112 @@ def average(answer: Any) -> str:
         parts = [values[max(0, i - half) : i + half + 1] for i in range(n)]
         expected = np.array([part.mean() for part in parts])
         with_zeros = np.array([part.sum() / size for part in parts])
-        try:
-            in_one_kernel(got, expected, case, shown=small)
-        except Wrong:
-            if got.shape == expected.shape and np.allclose(got.numpy(), with_zeros, rtol=1e-4):
-                raise Wrong(
-                    "The two ends are too small: you divided by `size` there too, as if the "
-                    "zeros of the padding were numbers of `x`.",
-                    case,
-                    *_if(small, expected.tolist(), got.tolist()),
-                ) from None
-            if (values == 0).any() and got.shape == expected.shape:
-                raise Wrong(
-                    "A 0 in `x` is a number like any other, and counts. Only the padding doesn't: "
-                    "don't look at the values to tell them apart.",
-                    case,
-                    expected.tolist(),
-                    got.tolist(),
-                ) from None
-            raise
+        with np.errstate(invalid="ignore"):
+            skipping = np.array([part.sum() / (part != 0).sum() for part in parts])
+        mistakes = {
+            "The two ends are too small: you divided by `size` there too, as if the zeros of the "
+            "padding were numbers of `x`.": with_zeros,
+            "These are sums. Divide each by how many of its cells exist.": with_zeros * size,
+        }
+        if (values == 0).any():
+            said = (
+                "A 0 in `x` is a number like any other, and counts. Only the padding doesn't: "
+                "don't look at the values to tell them apart."
+            )
+            mistakes[said] = skipping
+        in_one_kernel(got, expected, case, small, mistakes)
     return (
         "At the ends you divide by the number of cells that exist, and the padding is nowhere in "
         "memory."
     )
 
 
-def argmax(answer: Any) -> str:
-    """answer(a): the position of the first largest number of each row."""
-    written_without(answer, {"argmax", "argmin", "argsort", "sort", "topk"})
-    for case, a in (
-        ("`a = [[1, 5, 2], [7, 3, 0]]`", Tensor([[1.0, 5.0, 2.0], [7.0, 3.0, 0.0]]).realize()),
-        (
-            "`a = [[-3, -1, -2], [-9, -8, -7]]`",
-            Tensor([[-3.0, -1.0, -2.0], [-9.0, -8.0, -7.0]]).realize(),
-        ),
-        ("`a = [[4, 9, 9], [6, 6, 6]]`", Tensor([[4.0, 9.0, 9.0], [6.0, 6.0, 6.0]]).realize()),
-        ("", fresh_tensor(*fresh_sizes(2))),
-    ):
-        got = call(answer, a)
-        wants(got, Tensor, "a Tensor", case)
-        expected = a.numpy().argmax(axis=1)
-        tied = "9, 9" in case
-        if tied and got.shape == expected.shape and (got.numpy() != expected).any():
-            raise Wrong(
-                "If the largest number occurs more than once, the answer is the first of its "
-                "positions.",
-                case,
-                expected.tolist(),
-                got.tolist(),
-            )
-        same_values(got, expected, case or "a larger `a`", shown=bool(case))
-    return "An argmax is two reductions, with a comparison and a choice between them."
-
-
-def conv2d(answer: Any) -> str:
-    """answer(images, filters): the convolution of a batch of images, in one kernel."""
-    written_without(answer, {"conv1d", "conv2d", "conv3d", "conv_transpose2d", "Conv2d"})
-    image, one_filter = small_tensor(3, 3).reshape(1, 1, 3, 3), small_tensor(2, 2)
-    out, channels = random.sample((3, 4, 5, 6, 7), 2)
+def mismatch(answer: Any) -> str:
+    """answer(scene, piece): how far each window of a picture is from a piece, in one kernel."""
+    small_scene = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 8, 7, 6]], np.float32)
+    high, wide = random.sample((3, 4, 5, 6, 7), 2)
     cases = {
-        "one image `[[1, 2, 3], [4, 5, 6], [7, 8, 9]]`, one filter `[[1, 2], [3, 4]]`": (
-            image,
-            one_filter.reshape(1, 1, 2, 2),
-        ),
-        "two images, several channels and filters": (
-            fresh_tensor(2, channels, *fresh_sizes(2)),
-            fresh_tensor(out, channels, 3, 5),
-        ),
-    }
-    for case, (images, filters) in cases.items():
-        got = call(answer, images, filters)
+        "`scene = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 8, 7, 6]]`, `piece = [[6, 7], [8, 7]]`":
+            (small_scene, small_scene[1:, 1:3]),
+        "a larger picture": (fresh_tensor(*fresh_sizes(2)).numpy(),
+                             fresh_tensor(high, wide).numpy()),
+    }  # fmt: skip
+    for case, (scene, piece) in cases.items():
+        small = scene is small_scene
+        got = call(answer, Tensor(scene).realize(), Tensor(piece).realize())
         wants(got, Tensor, "a Tensor", case)
-        expected = convolved(images.numpy(), filters.numpy())
-        if len(got.shape) != 4:
-            raise Wrong(
-                "The result has four axes: image, filter, row and column.",
-                case,
-                f"shape {expected.shape}",
-                f"shape {got.shape}",
-            )
-        try:
-            in_one_kernel(got, expected, case, shown=images is image)
-        except Wrong:
-            turned = convolved(images.numpy(), filters.numpy()[:, :, ::-1, ::-1])
-            if got.shape == turned.shape and np.allclose(got.numpy(), turned, rtol=1e-4):
-                raise Wrong(
-                    "Your filter is upside down and back to front: its first element belongs to "
-                    "the first element of the window.",
-                    case,
-                ) from None
-            raise
-    return "You just wrote the heart of most image classifiers, and it runs as one kernel."
-
-
-def convolved(images: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    seen = np.lib.stride_tricks.sliding_window_view(images, filters.shape[2:], (2, 3))
-    return np.einsum("nchwyx,ocyx->nohw", seen, filters)
+        seen = np.lib.stride_tricks.sliding_window_view(scene, piece.shape)
+        apart = seen - piece
+        expected = (apart**2).sum((2, 3))
+        mistakes = {
+            "That's a convolution. It's large wherever the picture is bright, and not only where "
+            "the piece fits.": (seen * piece).sum((2, 3)),
+            "You added up the differences, so that those above and below 0 cancel. Square them "
+            "first.": apart.sum((2, 3)),
+            "You added up the sizes of the differences. Add up their squares.":
+                abs(apart).sum((2, 3)),
+            "You squared the sum of the differences. Square each of them, then add up.":
+                apart.sum((2, 3)) ** 2,
+            "That's the mean of the squares. What's asked for is their sum.":
+                (apart**2).mean((2, 3)),
+            "Your piece is upside down and back to front: its first element belongs to the first "
+            "element of the window.": ((seen - piece[::-1, ::-1]) ** 2).sum((2, 3)),
+        }  # fmt: skip
+        in_one_kernel(got, expected, case, small, mistakes)
+    return (
+        "It is 0 where the piece belongs, and nowhere else. You tried every place in the picture, "
+        "in one kernel."
+    )
 
 
 # ---- what the functions have in common ----------------------------------------------------------
 
 
-def in_one_kernel(got: Tensor, expected: np.ndarray, case: str, shown: bool) -> None:
-    """Wrong unless the values are these, and then unless they are one kernel."""
+def in_one_kernel(
+    got: Tensor,
+    expected: np.ndarray,
+    case: str,
+    shown: bool,
+    mistakes: dict[str, np.ndarray] | None = None,
+) -> None:
+    """Wrong unless the values are these, and then, of a case that is shown, unless they are one
+    kernel: of fresh sizes the compiler may split a sum. mistakes: what is said of values that a
+    well-known mistake gives."""
     apart = None
-    try:
-        runs_as(got, 1, case, shown)  # before its values are asked for, which computes them
-    except Wrong as wrong:
-        apart = wrong
+    if shown:
+        try:
+            runs_as(got, 1, case, shown)  # before its values are asked for, which computes them
+        except Wrong as wrong:
+            apart = wrong
+    told_apart(got, mistakes or {}, expected, case, shown)
     same_values(got, expected, case, shown)
     if apart:
         raise apart
+
+
+def told_apart(
+    got: Tensor, mistakes: dict[str, np.ndarray], expected: np.ndarray, case: str, shown: bool
+) -> None:
+    """Wrong, with its sentence, where an answer has the values of a well-known mistake."""
+    values = got.numpy()
+    if values.shape == expected.shape and close(values, expected):
+        return
+    for said, mistaken in mistakes.items():
+        if values.shape == mistaken.shape and np.allclose(
+            values, mistaken, rtol=1e-4, equal_nan=True
+        ):
+            raise Wrong(said, case, *_if(shown, expected.tolist(), values.tolist()))
+
+
+def whole_number(got: Any, case: str) -> int:
+    """A whole number, in whatever type it comes; Wrong where it is none."""
+    got = got.numpy() if isinstance(got, Tensor) else got
+    if isinstance(got, (np.ndarray, np.generic)) and got.size == 1:
+        got = got.item()
+    if isinstance(got, float) and got.is_integer():
+        got = int(got)
+    wants(got, int, "a whole number", case)
+    return int(got)
 
 
 def _if(shown: Any, *values: Any) -> tuple[Any, ...]:
@@ -345,43 +422,24 @@ def _if(shown: Any, *values: Any) -> tuple[Any, ...]:
 EXERCISES = (
     Exercise(
         "5.1",
-        "kinds-movement-share",
-        "How much of a network is movement",
-        predicts(movements_for_each_elementwise, *SHARES),
+        "kinds-views-from-strides",
+        "Three views, from their strides",
+        three_views,
         (
-            "What does `classify` do that a convolution doesn't? How much of it is elementwise?",
-            "A ReLU and a softmax are a few elementwise nodes each. But every window of the "
-            "pooling is movement, and so is every maximum or sum that goes back to its row.",
+            "In view 1, a step down is one cell back, and a step right is a whole row of `grid`. "
+            "Which two movements turn steps around like that?",
+            "View 1 begins in cell 5, the end of the first row: flip that axis, then transpose. "
+            "View 2 jumps two rows and two columns at a time. View 3 stays where it is when you "
+            "go down: `expand`.",
         ),
-        shown_by="the next cell",
         because=(
-            "There are 50 movement nodes and 19 elementwise ones. Every time a filter, a weight or "
-            "the maximum of a row meets something larger, it needs a RESHAPE and an EXPAND first. "
-            "And a window that slides over an image takes two WINDOWs, one for each direction. "
-            "The elementwise ops of ReLU and softmax make it less than in a single convolution."
+            "`grid.flip(1)` has strides (6, -1) and begins in cell 5, and the transpose swaps the "
+            "strides. `grid[1::2, ::2]` begins in row 1 and doubles both. `grid[:, 2]` walks down "
+            "a column in steps of 6, and expanding it adds an axis with stride 0."
         ),
     ),
     Exercise(
         "5.2",
-        "kinds-cells-by-hand",
-        "Which cell is it in?",
-        predicts(cells_of_five),
-        (
-            "Write down the four rows of `grid`. Then write down the first three rows of each "
-            "view, and look at row 2, column 1.",
-            "Row 2, column 1 of `grid.T` is row 1, column 2 of `grid`. In `grid.flip(0)`, row 2 "
-            "is row 1 of `grid`.",
-        ),
-        shown_by="the next cell",
-        because=(
-            "In `grid`, 2 * 6 + 1 = 13. The transpose swaps the strides: 2 * 1 + 1 * 6 = 8. The "
-            "flipped grid starts in cell 18 and walks up: 18 - 2 * 6 + 1 = 7. With every second "
-            "column, one step to the right is 2 cells: 2 * 6 + 1 * 2 = 14. The expanded row has "
-            "stride 0 down its columns: 2 * 0 + 1 = 1."
-        ),
-    ),
-    Exercise(
-        "5.3",
         "kinds-view-kernels",
         "Kernels of a chain of movements",
         predicts(kernels_of_a_view),
@@ -398,7 +456,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "5.4",
+        "5.3",
         "kinds-anti-transpose",
         "Reflected across the other diagonal, without a kernel",
         anti_transpose,
@@ -415,7 +473,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "5.5",
+        "5.4",
         "kinds-strides-suffice",
         "Which of these can strides describe?",
         predicts(strides_are_enough),
@@ -434,7 +492,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "5.6",
+        "5.5",
         "kinds-cache-lines",
         "How many cache lines are touched",
         lines_touched,
@@ -449,19 +507,37 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "5.7",
-        "kinds-matmul",
-        "A matrix product from a multiplication and a sum",
-        matmul,
+        "5.6",
+        "kinds-fetches",
+        "A cache",
+        fetches,
         (
-            "`a[i, k]` has to meet `b[k, j]` for every i, k and j. What shape does a tensor with "
-            "one element for each of those have?",
-            "The products have the shape (m, k, n). `a` has no axis for j, and `b` has none for i. "
-            "Give each of them an axis of size 1 there. Which axis do you sum over?",
+            "What do you have to know about the lines that you keep, to throw out the right one? "
+            "In which order could a list hold them?",
+            "Keep a list of lines, with the most recently used one at the end. If the line you "
+            "read is in the list, move it to the end. If it isn't, count a fetch, append it, and "
+            "drop the first line if there are now more than `room`.",
         ),
         because=(
-            "Broadcasting lines up a[i, k] with b[k, j] at place (i, k, j). The sum over k is the "
-            "definition of the matrix product."
+            "The list is kept in the order of last use, so the line to drop is always the first. "
+            "Every read puts its line at the end, whether it was in the list or had to be fetched."
+        ),
+    ),
+    Exercise(
+        "5.7",
+        "kinds-cheapest-trips",
+        "The cheapest trip, as a matrix product",
+        cheapest,
+        (
+            "There is a price for every i, k and j. What shape does a tensor with all of those "
+            "have? And which of the three axes has to go?",
+            "`a[:, :, None]` has the shape (m, k, 1), and `b` fits under its last two axes. `min` "
+            "takes `axis=`, like `sum`.",
+        ),
+        because=(
+            "Broadcasting lines up a[i, k] with b[k, j] at place (i, k, j), as in a matrix "
+            "product. Then they are added instead of multiplied, and the minimum over k takes the "
+            "place of the sum."
         ),
     ),
     Exercise(
@@ -483,19 +559,19 @@ EXERCISES = (
     ),
     Exercise(
         "5.9",
-        "kinds-windows",
-        "Every window of a vector",
-        windows,
+        "kinds-shear",
+        "Each row one place further to the right",
+        shear,
         (
-            "In the example there were rows of nine because the vector has eight numbers. How many "
-            "numbers do you need to fill `size` rows?",
-            "Repeat the vector often enough, and cut the line into `size` rows of `n + 1`. How "
-            "many of their columns are windows? And do you want windows as columns or as rows?",
+            "Cut into rows one number longer than the eight that repeat, and each row starts one "
+            "number later. What if the rows are one number *shorter* than what repeats?",
+            "The result has n + m - 1 columns. Pad every row with zeros until it's one longer "
+            "than that, write all rows in one line, and cut the line into rows of n + m - 1.",
         ),
         because=(
-            "A row that is one longer than the vector pushes the next row one step ahead. Row k "
-            "therefore starts with element k, so column o holds elements o, o + 1, o + 2 and so "
-            "on: window number o."
+            "Each padded row has n + m numbers, and each row of the result takes n + m - 1. So "
+            "every row starts one place earlier in its padded row than the row above, and its "
+            "numbers stand one place further to the right."
         ),
     ),
     Exercise(
@@ -532,56 +608,19 @@ EXERCISES = (
     ),
     Exercise(
         "5.12",
-        "kinds-argmax",
-        "argmax, from smaller parts",
-        argmax,
+        "kinds-where-it-belongs",
+        "Design: where does this piece belong?",
+        mismatch,
         (
-            "Which elements of a row are equal to its maximum? How could you turn those into "
-            "their positions, and all others into something that never wins?",
-            "`a == a.max(axis=1, keepdim=True)` marks the largest numbers. With `where`, put the "
-            "position wherever there is a mark, and something too large everywhere else.",
+            "Start with the windows: `unfold` along the rows, then along the columns. Which shape "
+            "do you have then, and how does `piece` fit under it?",
+            "The windows have the shape (rows, columns, high, wide), and `piece`, of shape (high, "
+            "wide), lines up with their last two axes. Subtract, square, and sum over those two.",
         ),
         because=(
-            "The comparison marks every largest number of a row. The choice replaces each mark by "
-            "its position and everything else by m, the number of columns, which is larger than "
-            "any position. So the minimum is the position of the first mark."
-        ),
-    ),
-    Exercise(
-        "5.13",
-        "kinds-kernels-of-four",
-        "Kernels of four expressions",
-        predicts(kernels_of_four),
-        (
-            "For each of them: can one row be finished before the next one is begun?",
-            "A vector has one maximum and one sum, and all of its 4,096 quotients wait for them. "
-            "And `scores @ scores`: how often does a softmax look at each of its numbers?",
-        ),
-        shown_by="the next cell",
-        because=(
-            "With rows, all reductions of one row happen before the next row starts, in one "
-            "kernel. A softmax over a single vector has 4,096 results that wait for one sum, so "
-            "the sum gets a kernel of its own. And a softmax reads each number of `scores @ "
-            "scores` three times: storing it is cheaper than multiplying the matrices three times "
-            "over."
-        ),
-    ),
-    Exercise(
-        "5.14",
-        "kinds-conv2d",
-        "Design: a convolution of your own",
-        conv2d,
-        (
-            "Start with the windows of the images: `unfold` along the rows, then along the "
-            "columns. Which shape do you have then? Which axis is missing that the filters have?",
-            "The windows have six axes, and a product has seven: the seventh is the filter. In "
-            "exercise 5.7 an axis of size 1 made room for an axis of the other matrix. Which axes "
-            "of size 1 do the windows need, and which do the filters need?",
-        ),
-        because=(
-            "It is the matrix product again. Line up each window with each filter at place (image, "
-            "filter, channel, row, column, window row, window column), multiply, and sum over "
-            "the three axes that both of them have."
+            "It has the structure of a convolution: windows, an elementwise operation with the "
+            "piece, a sum over the window. Where a convolution multiplies, this one subtracts and "
+            "squares."
         ),
     ),
 )

@@ -397,7 +397,7 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
     if not right and {found.text for _, found in missed} == {NOT_WRITTEN}:
         return _row(check, 0, [Finding(NOT_WRITTEN)], lines)
     named = f": {'; '.join(right)}" if right else ""
-    head = Finding(f"{len(right)} of {len(parts)} parts are right{named}")
+    head = Finding(f"{len(right)} of {len(parts)} parts right{named}")
     others = [Finding(f"{name}: {found.text}", found.line) for name, found in missed]
     return _row(check, check.points * len(right) // len(parts), [head, *others], lines)
 

@@ -133,7 +133,7 @@ class Report:
     def result(self) -> str:
         text = f"{self.score} of {self.of} points"
         if self.elsewhere:
-            text += f"; your instructor's own checks decide {self.elsewhere} more"
+            text += f"; {self.elsewhere} more depend on your instructor's own checks"
         return text
 
     def praise(self) -> str:

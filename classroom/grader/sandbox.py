@@ -356,10 +356,13 @@ def common_library() -> tempfile.TemporaryDirectory[str]:
 
 
 def _fill_library(folder: Path) -> Path:
-    """tinyframe, and what of the grader a submission's process needs: making files takes long."""
+    """tinyframe, mini's reference, and what of the grader a submission's process needs: making
+    files takes long."""
     copy_readable(ROOT / "tinyframe", folder / "tinyframe", "*")
+    copy_readable(ROOT / "solutions" / "mini", folder / "mini", "part*.py")
     copy_readable(HERE.parent, folder / "classroom", "__init__.py")
     copy_readable(HERE, folder / "classroom" / "grader", *(f"{name}.py" for name in SENT_ALONG))
+    copy_readable(ROOT / "classroom" / "mini" / "sandboxed", folder / "classroom" / "mini", "*.py")
     folder.chmod(0o755)
     return folder
 

@@ -30,17 +30,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from classroom.learner import start_page
+from classroom.learner import opened, start_page
 from classroom.learner.merge import as_bytes, merge, said
 from classroom.learner.record import COPY, FILE, forget
 
 ROOMS = ("course", "projects", "mini")
 LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
 UNFINISHED = (".unfinished", ".pending")
-UP_TO_DATE = (
-    "Your copy has everything that this folder has. If the course has changed since you got it, "
-    "run git pull here (or download it again), and then this once more."
-)
+UP_TO_DATE = "Your copy has everything that the course in this folder has."
+ARE_OPEN = """\
+These notebooks are open in Jupyter, and an update is about to change their files:
+    {names}
+Save each of them now (Ctrl-S), and close its tab.
+Then press Enter here to go on, or Ctrl-C to stop: """
 FOR_AUTHORS = ("course/README.md",)
 RELOAD = "If JupyterLab still shows an older version: File, Reload Notebook from Disk."
 
@@ -153,9 +155,9 @@ class Copy:
                 done.append(f"copied {room}/ to {COPY}/{room}/: this copy is yours to change")
         return done
 
-    def waiting(self) -> int:
-        """How many files an update would bring or change."""
-        return sum(not self._is_up_to_date(name) for name in self.originals())
+    def waiting(self) -> list[Path]:
+        """The files that an update would bring or change."""
+        return [name for name in self.originals() if not self._is_up_to_date(name)]
 
     def _is_up_to_date(self, name: Path) -> bool:
         before = self.given_before(name)
@@ -273,18 +275,18 @@ class Copy:
 
     def _reset_file(self, name: Path) -> str:
         mine, new = self.folder / name, self.given(name)
-        kept = ""
-        if mine.is_file():
-            if mine.read_bytes() == new:
-                return f"{name} was untouched already"
-            copy = put_beside(mine.read_bytes(), mine, "mine")
-            kept = f"; your version is beside it, {copy}"
-        put(new, mine)
-        self._remember(name, new)
         over = ""
         if done := start_page.recorded(self.folder, name, new):
             forget(done, self.folder / FILE)
             over = f" (with {len(done)} of its exercises open again)"
+        kept = ""
+        if mine.is_file():
+            if mine.read_bytes() == new:
+                return f"{name} was untouched already{over}"
+            copy = put_beside(mine.read_bytes(), mine, "mine")
+            kept = f"; your version is beside it, {copy}"
+        put(new, mine)
+        self._remember(name, new)
         return f"{name} is as the course gave it{over}{kept}"
 
     @contextmanager
@@ -373,7 +375,7 @@ def update_command(arguments: list[str]) -> int:
             "your work. It takes no options. To start one part over: python -m classroom reset 04"
         )
         return _is_help(arguments)
-    return _run(Copy.update)
+    return _run(_update)
 
 
 def reset_command(arguments: list[str]) -> int:
@@ -389,10 +391,21 @@ def reset_command(arguments: list[str]) -> int:
 
 def _make(copy: Copy) -> list[str]:
     done = copy.make()
-    if waiting := copy.waiting():
+    if waiting := len(copy.waiting()):
         files = "1 file of the course is" if waiting == 1 else f"{waiting} files of the course are"
         done.append(f"{files} new or corrected. To get them: python3 start.py update")
     return done
+
+
+def _update(copy: Copy) -> list[str]:
+    changing = {name.as_posix() for name in copy.waiting()}
+    if names := [name for name in opened.notebooks(copy.folder) if name in changing]:
+        print(ARE_OPEN.format(names="\n    ".join(names)), end="", flush=True)
+        try:
+            input()
+        except EOFError:  # nobody is there to press it
+            raise KeyboardInterrupt from None
+    return copy.update()
 
 
 def _run(act: Callable[[Copy], list[str]]) -> int:
@@ -405,7 +418,7 @@ def _run(act: Callable[[Copy], list[str]]) -> int:
         print(problem, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Stopped. Nothing is lost; run it again to finish.", file=sys.stderr)
+        print("\nStopped. Nothing is lost; run it again to finish.", file=sys.stderr)
         return 130
     except OSError as problem:  # a full disk, a folder that is read-only
         print(f"{problem}\nFix that, then run this again. Nothing is lost.", file=sys.stderr)

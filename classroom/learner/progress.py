@@ -7,6 +7,8 @@ from pathlib import Path
 
 from classroom.exercises import exercises, parts
 from classroom.learner import record
+from classroom.mini.helping import exercises as functions_of
+from classroom.mini.stages import STAGES, Stage
 from classroom.puzzlebook.judge import exercise_of
 from classroom.puzzlebook.table import PUZZLES
 
@@ -37,7 +39,18 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
         found.append(
             (part, titles[part], f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-"))
         )
+    if only is None:
+        found += [_of_mini(stage, noted) for stage in STAGES]
     return found, said
+
+
+def _of_mini(stage: Stage, noted: record.Record) -> tuple[str, ...]:
+    """A row for a stage of the learner's own framework: its functions, and those looked up."""
+    entries = {e.number: noted.get(e.name, {}) for e in functions_of(stage)}
+    still = [name for name, entry in entries.items() if not entry.get("done")]
+    helped = sum(entry.get("helped", False) for entry in entries.values())
+    done = f"{len(entries) - len(still)}/{len(entries)}"
+    return f"mini {stage.name}", stage.title, done, (still or ["-"])[0], "-", str(helped or "-")
 
 
 def table(file: Path | None, only: int | None = None) -> tuple[str, str]:

@@ -27,6 +27,7 @@ from classroom.exercise import Exercise, Outcome
 COPY, FILE = "my_course", ".progress.json"
 FIELDS = {"done": bool, "first": bool, "hints": int, "helped": bool, "ops": int}
 SECOND_GUESS = "Your first guess is the one that counts."
+LOOKED_UP = "It is marked as looked up, since you saw the worked answer first."
 
 Entry = dict[str, Any]
 Record = dict[str, Entry]
@@ -55,7 +56,24 @@ def note(outcome: Outcome) -> str:
         if not entry.get("helped"):
             entry.setdefault("first", right)
         entry["done"] = entry.get("done", False) or right or is_guess
+        if entry.get("helped") and right:
+            return LOOKED_UP
         return SECOND_GUESS if is_second else ""
+
+    return _change(edit)
+
+
+def note_done(exercises: Iterable[Exercise]) -> str:
+    """Remember several exercises as done, without a word on which answer was the first."""
+    if not (names := [exercise.name for exercise in exercises]):
+        if file := place():
+            _write_page(file)
+        return ""
+
+    def edit(record: Record) -> str:
+        for name in names:
+            record.setdefault(name, {})["done"] = True
+        return ""
 
     return _change(edit)
 
@@ -122,19 +140,23 @@ def _change(edit: Callable[[Record], str], file: Path | None = None) -> str:
     file = file or place()
     if file is None:
         return ""
-    from classroom.learner import start_page  # which reads this
-
     said: list[str] = []
     try:
         with _locked(file):
             record, trouble = read(file)
             said += [trouble, edit(record)]
             _write(file, record)
-            with suppress(OSError):  # a page, and not worth a word here
-                start_page.write(file.parent)
+            _write_page(file)
     except OSError as error:
         said.append(f"This could not be saved in {file.name}: {error.strerror}.")
     return " ".join(filter(None, said))
+
+
+def _write_page(file: Path) -> None:
+    from classroom.learner import start_page  # which reads this
+
+    with suppress(OSError):  # a page, and not worth a word here
+        start_page.write(file.parent)
 
 
 def read(file: Path) -> tuple[Record, str]:

@@ -23,15 +23,16 @@ from classroom.learner.record import FILE, Record, is_done, parse
 PAGE = "START.md"
 PARTS = 11
 ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
+MINI_CHECKED = re.compile(r"^check_mini\(\W*(\w+)", re.MULTILINE)
 PUZZLE = re.compile(r'^puzzle\("(\w+)"', re.MULTILINE)
 HOURS = ("one", "two", "three", "four", "five", "six")  # as docstrings of projects say them
 
 HEAD = """\
 # tinyframe
 
-You are going to take a deep-learning framework apart, all the way from `loss.backward()` to the
-machine code that runs, and build a small one of your own along the way. Everything in this folder
-is your own copy, so change whatever you like: you can always get the original back.
+You're going to take a deep-learning framework apart, all the way from `loss.backward()` to the
+machine code that runs, and build a small one of your own along the way. This folder is your copy.
+Change whatever you like in it, break it if you can; the original is one command away.
 
 **{next}**
 
@@ -50,20 +51,21 @@ From part 3 on, you also write a framework of your own, `mini`, one file per par
 tell you what to write, and check it. If you skip a file, the course uses a finished one in its
 place.
 
-| file | |
-|:---|:---|
+| file | | yours |
+|:---|:---|:---|
 {stages}
 """
 PROJECTS = """
 ## Projects
 
-A project is a longer piece of work. It is graded out of 100 points, as often as you like.
+A project is a longer piece of work: an afternoon, and up to 100 points. Have it graded as often as
+you like.
 
 | project | you need |
 |:---|:---|
 {projects}
 
-In a terminal (*File → New → Terminal*), the first line runs the project, the second one grades it:
+In a terminal (*File → New → Terminal*), the first line runs the project and the second grades it:
 
     python {example}
     python -m classroom grade {example}
@@ -74,37 +76,41 @@ FOOT = """
 - **Predict.** Replace the `...` with your guess and run the cell (Shift+Enter) *before* you run the
   next one. Any guess makes the exercise done, but only your first one counts for your score.
 - **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open
-  (not done yet), and if it is wrong, what is different.
+  (not done yet), and if something is wrong, what.
 - **`hint("1.2")`** gives you a hint. Call it again for a stronger one.
-- **`answer("1.2")`** shows you a worked answer, and why it is right.
-- **`reset("1.2")`** forgets your result, so that you can do the exercise again.
+- **`answer("1.2")`** shows you a worked answer, and why it's right. If you hadn't solved the
+  exercise by then, it's marked as looked up.
+- For what you write in `mini/` there are hints as well, by name: **`hint("flat")`**, twice, and
+  then `answer("flat")`.
+- **`reset("1.2")`** forgets all of that, so you can do the exercise again.
 
-No later cell needs your answers, so you can leave an exercise open and come back to it.
+No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 
 ## If you get stuck
 
 - **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
   Cell*.
-- **You want to start a part over:** `python -m classroom reset 02` in a terminal. Your own version
-  stays beside it.
+- **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote
+  stays beside it, and the exercises are open again.
 - **Something doesn't work on your machine:** in a terminal, in the folder where you first ran
   `start.py`, `python3 start.py doctor` shows what is missing and how to fix it.
-- **The course has changed:** in that same folder, `git pull` (or download it again, if you have no
-  git), and then `python3 start.py update` brings the new version into your copy. Your answers stay.
+- **The course has changed:** save your notebooks and close their tabs. Then, in that same folder,
+  `python3 start.py update` fetches what is new and brings it into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
 
-*This page is rewritten as you go along, so keep your notes somewhere else.*
+*This page is written anew as you go along, so keep your notes somewhere else.*
 """
 
 
 @dataclass(frozen=True)
 class Part:
-    """One notebook on the map, with its exercises in order."""
+    """One notebook on the map, with its exercises in order, and the stages of mini it checks."""
 
     path: Path
     title: str
     minutes: int
     exercises: tuple[Exercise, ...]
+    stages: tuple[str, ...] = ()
 
     @property
     def number(self) -> int:
@@ -127,7 +133,7 @@ def write(folder: Path) -> None:
 def page_text(folder: Path) -> str:
     record, parts = _record(folder), _parts(folder)
     stages, projects = list(_stages(folder, record)), list(_projects(folder))
-    rows = _map(parts, record, sum(hours for *_, hours in projects))
+    rows = _map(folder, parts, record, sum(hours for *_, hours in projects))
     blocks = [HEAD.format(next=_next(parts, record), parts=rows, beside=_beside(folder))]
     if stages:
         blocks.append(MINI.format(stages="\n".join(stages)))
@@ -168,6 +174,7 @@ def _part(name: Path, sources: list[str]) -> Part:
         title[1].strip() if title else name.stem,
         sum(int(given or 0) for given in minutes.groups()) if minutes else 0,
         tuple(_exercises(sources)),
+        tuple(dict.fromkeys(MINI_CHECKED.findall("\n".join(sources)))),
     )
 
 
@@ -191,10 +198,13 @@ def _exercises(sources: list[str]) -> Iterator[Exercise]:
 
 def recorded(folder: Path, name: Path, content: bytes) -> list[str]:
     """Under which names progress in this file of the copy is kept, if there is any (record.py)."""
-    names = [name.stem.replace("part", "mini-")] if name.parts[0] == "mini" else []
+    record = _record(folder)
+    if name.parts[0] == "mini":  # a stage, and each of its functions
+        stage = name.stem.replace("part", "mini-")
+        return [each for each in record if each == stage or each.startswith(f"{stage}-")]
     with suppress(ValueError, LookupError, TypeError, AttributeError):
-        names += [exercise.name for exercise in _exercises(_sources(content))]
-    return [each for each in names if each in _record(folder)]
+        return [e.name for e in _exercises(_sources(content)) if e.name in record]
+    return []
 
 
 def _next(parts: list[Part], record: Record) -> str:
@@ -208,11 +218,13 @@ def _next(parts: list[Part], record: Record) -> str:
     return "You have done every exercise that there is so far."
 
 
-def _map(parts: list[Part], record: Record, for_projects: int) -> str:
+def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> str:
     rows = []
     for number in range(1, PARTS + 1):
         here = [part for part in parts if part.number == number]
-        rows += [_row(part, record) for part in here] or [f"| {number} | | *being written* |"]
+        rows += [_row(folder, part, record) for part in here] or [
+            f"| {number} | | *being written* |"
+        ]
     hours = sum(part.minutes for part in parts) / 60
     total = [f"| *all of these* | {hours:.0f} hours | |"]
     if for_projects:
@@ -220,11 +232,18 @@ def _map(parts: list[Part], record: Record, for_projects: int) -> str:
     return "\n".join([*_joined(rows), *total])
 
 
-def _row(part: Part, record: Record) -> str:
+def _row(folder: Path, part: Part, record: Record) -> str:
     link = f"[{part.title}]({part.path.as_posix()})"
     minutes = f"{part.minutes} min" if part.minutes else ""
     total = len(part.exercises)
-    return f"| {link} | {minutes} | {_bar(total - len(part.to_do(record)), total)} |"
+    bar = _bar(total - len(part.to_do(record)), total)
+    if looked_up := sum(record.get(e.name, {}).get("helped", False) for e in part.exercises):
+        bar += f" ({looked_up} looked up)"
+    done = [
+        bar,
+        *(f"mini: {said}" for name in part.stages if (said := _mini(folder, name, record))),
+    ]
+    return f"| {link} | {minutes} | {'<br>'.join(filter(None, done))} |"
 
 
 def _bar(count: int, total: int) -> str:
@@ -271,8 +290,28 @@ def _stages(folder: Path, record: Record) -> Iterator[str]:
     for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
         about = _docstring(path).split("\n")[0].partition(": ")[2]
         name = path.relative_to(_given(folder)).as_posix()
-        passes = record.get(path.stem.replace("part", "mini-"), {}).get("done")
-        yield f"| [{path.name}]({name}){' ✓' if passes else ''} | {about[:1].upper()}{about[1:]} |"
+        said = _mini(folder, path.stem.removeprefix("part"), record)
+        yield f"| [{path.name}]({name}) | {about[:1].upper()}{about[1:]} | {said} |"
+
+
+def _mini(folder: Path, name: str, record: Record) -> str:
+    """How far a learner is with a stage: whether it has passed, what is written, what was looked
+    up."""
+    from classroom.mini import stages
+
+    with suppress(LookupError):
+        stage = stages.find(name)
+        count = stages.written(stage, folder / "mini")
+        said = f"{count[0]} of {count[1]} written" if count else f"{stage.file} doesn't run"
+        if count and count[0] == count[1] and record.get(f"mini-{name}", {}).get("done"):
+            said = f"✓ all {count[1]} written, and it passes"
+        helped = sum(
+            entry.get("helped", False)
+            for key, entry in record.items()
+            if key.startswith(f"mini-{name}-")
+        )
+        return said + (f", {helped} looked up" if helped else "")
+    return ""
 
 
 def _docstring(path: Path) -> str:

@@ -95,9 +95,10 @@ def told_of(
         text = "This ran out of memory. Does something grow without an end?"
     if isinstance(error, SyntaxError):
         line = (error.text or "").strip()
-        return f"{name}: {error.msg}", (("line", f"{error.lineno}: `{line}`"),)
+        is_known = error.lineno is not None and line  # of a file with a null byte, nothing is
+        return f"{name}: {error.msg}", (("line", f"{error.lineno}: `{line}`"),) if is_known else ()
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename == str(path) and frame.line]
+    own = [frame for frame in frames if frame.filename == str(path) and frame.line and frame.lineno]
     given = handed_out(path.name)
     written = [frame for frame in own if frame.line not in given]
     where = "your line" if written else "line"

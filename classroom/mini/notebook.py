@@ -7,6 +7,7 @@ from classroom.learner import record, show
 from classroom.mini import loader, stages
 from classroom.mini.check import Result, Verdict, listed
 from classroom.mini.checking import run
+from classroom.mini.helping import exercises
 from classroom.mini.stages import Stage
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "waits": "○"}
@@ -81,7 +82,7 @@ def _words(stuck: Result | None) -> str:
 def summary(verdict: Verdict) -> str:
     count = len(verdict.results)
     if verdict.state == "right":
-        return f"All {count} checks pass."
+        return f"All {count} checks pass. {stages.find(verdict.stage).then}".strip()
     said = f"{verdict.passed} of {count} checks pass."
     if verdict.unwritten:
         said += f" Still to write: {listed(verdict.unwritten)}."
@@ -94,9 +95,14 @@ def _case(result: Result) -> tuple[tuple[str, str], ...]:
 
 
 def _noted(stage: Stage, verdict: Verdict) -> str:
+    """Remember the stage, and each function of it that passes. START is written anew, since there
+    may be more written than before."""
     state: State = verdict.state  # type: ignore[assignment]
     entry = Exercise(f"mini {stage.name}", f"mini-{stage.name}", stage.title, lambda _: "", ())
-    return record.note(Outcome(entry, state))
+    stuck = {result.of for result in verdict.results if result.state != "right"}
+    right = [one for one in exercises(stage) if verdict.results and one.number not in stuck]
+    trouble = record.note_done(right)
+    return record.note(Outcome(entry, state)) or trouble
 
 
 def _find(stage: int | str) -> Stage | None:

@@ -25,10 +25,12 @@ HANDED_OUT = ROOT / "mini"
 
 @dataclass(frozen=True)
 class Stage:
-    """One file of mini. name: "3", or "7a" of a part that has several."""
+    """One file of mini. name: "3", or "7a" of a part that has several. then: what there is to do
+    with it once it passes."""
 
     name: str
     title: str
+    then: str = ""
 
     @property
     def module(self) -> str:
@@ -44,15 +46,58 @@ class Stage:
 
 
 STAGES = (
-    Stage("3", "Arrays that store nothing"),
-    Stage("4", "Lazy Tensors"),
-    Stage("4b", "From a graph to kernels"),
-    Stage("5", "Movement, matmul, convolution"),
-    Stage("6", "Gradients and training"),
-    Stage("7a", "Rules"),
-    Stage("7b", "From a graph to C"),
-    Stage("8", "Two devices"),
-    Stage("7c", "Fast loops"),
+    Stage(
+        "3",
+        "Arrays that store nothing",
+        "Your framework has room for a table of eight terabytes now, and needs no memory for it. "
+        "Ask it for an element nobody has ever computed.",
+    ),
+    Stage(
+        "4",
+        "Lazy Tensors",
+        "For your Tensor, sixty doublings are 61 nodes. Go on and double.",
+    ),
+    Stage(
+        "4b",
+        "From a graph to kernels",
+        "Your framework knows which values deserve memory, and computes the rest on the way. Draw "
+        "whatever you like with `draw_kernels`, and see where it comes apart.",
+    ),
+    Stage(
+        "5",
+        "Movement, matmul, convolution",
+        "Your Tensor multiplies matrices and slides filters over pictures, without an op for "
+        "either. Show it a picture.",
+    ),
+    Stage(
+        "6",
+        "Gradients and training",
+        "Your framework can learn. All it has ever seen is the four points of XOR, so give it "
+        "something worth knowing.",
+    ),
+    Stage(
+        "7a",
+        "Rules",
+        "Your framework knows that (j*11 + o) % 10 is j + o, and can say why. Give it an index of "
+        "your own convolution.",
+    ),
+    Stage(
+        "7b",
+        "From a graph to C",
+        "Your framework writes C. Have it write your convolution, and read every line.",
+    ),
+    Stage(
+        "8",
+        "Two devices",
+        "Whatever you built in stages 4 to 6 is machine code now, and it was you who wrote it. "
+        "Train the digits once more, and look at the clock.",
+    ),
+    Stage(
+        "7c",
+        "Fast loops",
+        "You can make a matmul faster by hand than any compiler would from your first C. Race "
+        "NumPy.",
+    ),
 )
 
 
@@ -101,7 +146,7 @@ class Function:
 def functions(text: str) -> dict[str, Function]:
     """The functions of a file, its classes, and their methods. SyntaxError if it is not Python."""
     lines, code, found = text.splitlines(), code_lines(text), {}
-    for name, node in _definitions(ast.parse(text).body):
+    for name, node in definitions(ast.parse(text).body):
         work = node.body[ast.get_docstring(node) is not None :]
         is_written = not all(isinstance(line, ast.Pass) or _is_ellipsis(line) for line in work)
         body = range(_first_line(work[0]), (node.end_lineno or 0) + 1) if work else range(0)
@@ -117,14 +162,14 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
-def _definitions(
+def definitions(
     body: list[ast.stmt], prefix: str = ""
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
     for node in body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             yield prefix + node.name, node
         if isinstance(node, ast.ClassDef):
-            yield from _definitions(node.body, f"{node.name}.")
+            yield from definitions(node.body, f"{node.name}.")
 
 
 def asked(stage: Stage) -> list[str]:
@@ -146,6 +191,17 @@ def unwritten(stage: Stage, text: str) -> list[str]:
     """The functions that a learner has still to write. SyntaxError if the file is not Python."""
     there = functions(text)
     return [name for name in asked(stage) if name not in there or not there[name].is_written]
+
+
+def written(stage: Stage, folder: Path) -> tuple[int, int] | None:
+    """How many of its functions a learner has written in this folder, and how many there are; None
+    if the file is not there or is not Python."""
+    try:
+        there = functions((folder / stage.file).read_text())
+    except (OSError, ValueError, SyntaxError):
+        return None
+    names = asked(stage)
+    return sum(name in there and there[name].is_written for name in names), len(names)
 
 
 def code_lines(text: str) -> set[int]:

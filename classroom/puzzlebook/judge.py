@@ -61,7 +61,7 @@ class Trial:
             except Wrong as wrong:  # the values are drawn, so that they need not be listed
                 self.case = Case(inputs, got.numpy(), expected)
                 raise Wrong(str(wrong), called(self.puzzle, inputs)) from None
-        return f"{ops.described(self.ops)}. {against_par(self.ops.total(), self.puzzle.par)}"
+        return f"{ops.described(self.ops)}. {against_par(self.ops.total(), self.puzzle)}"
 
 
 def exercise_of(puzzle: Puzzle, check: Callable[[Any], str] | None = None) -> Exercise:
@@ -115,9 +115,12 @@ def refuse_nodes(puzzle: Puzzle, got: Tensor) -> None:
         raise Wrong(f"Your graph has a {node} node, which no tool of this puzzle makes.")
 
 
-def against_par(total: int, par: int) -> str:
-    if total < par:
-        return f"Par is {par}, and you beat it by {par - total}. Nicely done."
-    if total == par:
-        return "That is par."
-    return f"Par is {par}, so there is a way with {total - par} fewer."
+def against_par(total: int, puzzle: Puzzle) -> str:
+    """What a number of ops is worth; where fewer are known to be enough, that is a dare."""
+    par, best = puzzle.par, puzzle.best
+    if total < best:
+        return f"Par is {par}, and the shortest way we knew has {best}. Yours is shorter. Keep it!"
+    if total == best:
+        return f"{'That is par' if total == par else f'Par is {par}'}, and we know no shorter way."
+    against = "That is par." if total == par else f"Par is {par}."
+    return f"{against} It can be done in {best}. Can you?"

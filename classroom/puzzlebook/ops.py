@@ -61,18 +61,21 @@ def described(ops: Counter[str]) -> str:
 
 def names(function: Callable[..., Any]) -> set[str]:
     """The functions, methods and attributes that a function uses, and those of the learner's own
-    functions that it calls."""
+    functions that it calls. A variable of its own, or one that holds a number, is none of these."""
     found: set[str] = set()
     pending, seen = [function], {function}
     while pending:
         f = pending.pop()
         reachable = {**f.__globals__, **inspect.getclosurevars(f).nonlocals}
-        for line in (line for code in _codes(f.__code__) for line in dis.get_instructions(code)):
-            value = reachable.get(line.argval) if line.opname in VARIABLES else None
+        codes = list(_codes(f.__code__))
+        own = {name for code in codes for name in code.co_cellvars}  # seen by an inner function
+        for line in (line for code in codes for line in dis.get_instructions(code)):
+            is_variable = line.opname in VARIABLES and line.argval not in own
+            value = reachable.get(line.argval) if is_variable else None
             if isinstance(value, FunctionType) and is_learners(value):
                 pending += {value} - seen
                 seen.add(value)
-            elif line.opname in (*VARIABLES, *ATTRIBUTES):
+            elif line.opname in ATTRIBUTES or is_variable and not isinstance(value, (int, float)):
                 found.add(line.argval)
     return found
 

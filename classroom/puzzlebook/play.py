@@ -14,7 +14,7 @@ from classroom.puzzlebook.judge import Trial, exercise_of
 from classroom.puzzlebook.table import BY_NAME, PUZZLES, Inputs, Puzzle
 from tinyframe.viz.picture import Picture
 
-HEADINGS = ("puzzle", "done", "your ops", "par", "")
+HEADINGS = ("puzzle", "done", "your ops", "par", "best known", "")
 
 
 def puzzle(name: str, answer: Any = ...) -> None:
@@ -41,22 +41,38 @@ def puzzle(name: str, answer: Any = ...) -> None:
 
 
 def puzzles() -> None:
-    """The scoreboard: which puzzles are done, and with how many ops."""
+    """The scoreboard: which puzzles are done, and with how many ops; of those, the fewest known."""
     file = record.place()
     noted, said = record.read(file) if file else ({}, NOWHERE)
-    body = [_score(row, noted.get(exercise_of(row).name, {})) for row in PUZZLES]
-    done = sum(bool(line[1]) for line in body)
-    show.both(*as_table(HEADINGS, body, f"{done} of {len(PUZZLES)} done. {said}".rstrip()))
+    entries = [(row, noted.get(exercise_of(row).name, {})) for row in PUZZLES]
+    body = [_score(row, entry) for row, entry in entries]
+    done = [(row, entry) for row, entry in entries if entry.get("done")]
+    if counted := [(row, entry["ops"]) for row, entry in done if "ops" in entry]:
+        body.append(
+            ("total", *_numbers(sum(ops for _, ops in counted), [row for row, _ in counted]))
+        )
+    seen = sum(entry.get("helped", False) for _, entry in done)
+    with_help = f", {seen} after a look at the answer" if seen else ""
+    after = f"{len(done)} of {len(PUZZLES)} done{with_help}. {said}".rstrip()
+    show.both(*as_table(HEADINGS, body, after))
 
 
 def _score(row: Puzzle, entry: record.Entry) -> tuple[str, ...]:
     """A row under HEADINGS."""
-    ops = entry.get("ops")
-    words = ""
-    if ops is not None:
-        below = row.par - ops
-        words = f"{below} under par" if below > 0 else "par" if below == 0 else f"{-below} over"
-    return row.name, "✓" * entry.get("done", False), str(ops or "-"), str(row.par), words
+    if "ops" not in entry:
+        cells = ("✓" * entry.get("done", False), "-", str(row.par), "", "")
+    else:
+        cells = ("✓" * entry.get("done", False), *_numbers(entry["ops"], [row])[1:])
+    words = ", ".join(filter(None, [cells[-1], "answer seen" * entry.get("helped", False)]))
+    return row.name, *cells[:-1], words
+
+
+def _numbers(ops: int, rows: list[Puzzle]) -> tuple[str, ...]:
+    """Ops beside the pars of these puzzles and the fewest ops known, under HEADINGS[1:]."""
+    par, best = sum(row.par for row in rows), sum(row.best for row in rows)
+    below = par - ops
+    words = f"{below} under par" if below > 0 else "par" if below == 0 else f"{-below} over"
+    return str(len(rows)), str(ops), str(par), str(best), words
 
 
 def named(row: Puzzle, inputs: Inputs) -> list[tuple[str, Any]]:

@@ -2,7 +2,8 @@
 
     Puzzle("outer(a, b)", "Every product of …", (ints(1, 2, 3), ints(10, 20)), np.outer, …)
 
-To add one, add a row here and a cell to the worked notebook; a test says what `par` has to be.
+To add one, add a row here and a cell to the worked notebook; a test says what `par` has to be, and
+holds an answer that takes `best`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Puzzle:
     call: the function and its parameters, as "outer(a, b)". sentence: what it has to give.
     example: the inputs of the case that is drawn first. expected: the right values, by NumPy.
     fresh: more inputs, small enough to be drawn. par: how many ops the worked answer takes (see
-    `ops.count`). without: which of TOOLS may not be used. also: which method may be, beyond TOOLS.
+    `ops.count`). best: the fewest that anybody has found, which is a dare. without: which of TOOLS
+    may not be used. also: which method may be, beyond TOOLS.
     """
 
     call: str
@@ -40,6 +42,7 @@ class Puzzle:
     expected: Callable[..., Any]
     fresh: Callable[[np.random.Generator], Inputs]
     par: int
+    best: int
     hints: tuple[str, str]
     because: str
     without: tuple[str, ...] = ()
@@ -132,6 +135,7 @@ PUZZLES = (
         np.outer,
         two_vectors,
         par=5,
+        best=5,
         hints=(
             "What happens when a column meets a row?",
             "`a[:, None]` is a column, and so is `a.reshape(-1, 1)`. Multiply it by `b`.",
@@ -147,6 +151,7 @@ PUZZLES = (
         lambda n: np.eye(n),
         a_size,
         par=6,
+        best=4,
         hints=(
             "An element knows its row and its column. Which question do you ask about them?",
             "`Tensor.arange(n)[:, None]` is a column and `Tensor.arange(n)` a row. Which "
@@ -162,6 +167,7 @@ PUZZLES = (
         lambda n: np.triu(np.ones((n, n))),
         a_size,
         par=7,
+        best=5,
         hints=(
             "This is `eye` with a different question about i and j.",
             "`Tensor.arange(n)` is a row, and `[:, None]` makes a column of it. Is `column > row` "
@@ -177,6 +183,7 @@ PUZZLES = (
         one_hot,
         labels_and_count,
         par=6,
+        best=6,
         hints=(
             "In row i, which column has to be 1?",
             "Compare a column of labels with the row `Tensor.arange(n)`.",
@@ -191,6 +198,7 @@ PUZZLES = (
         lambda n: np.indices((n, n)).sum(0) % 2,
         a_size,
         par=7,
+        best=4,
         hints=(
             "Row number plus column number: how does it change with one step down or to the right?",
             "Add a column of `Tensor.arange(n)` to a row of it. What does `% 2` make of that?",
@@ -205,6 +213,7 @@ PUZZLES = (
         lambda n: np.arange(n),
         a_size,
         par=5,
+        best=5,
         hints=(
             "What is the running sum of 1, 1, 1, …?",
             "It begins with 1. What do you have to subtract?",
@@ -221,6 +230,7 @@ PUZZLES = (
         lambda a: np.diff(a),
         a_vector,
         par=4,
+        best=4,
         hints=(
             "Put `a` without its first element above `a` without its last one.",
             "`a[1:]` and `a[:-1]` have the same shape.",
@@ -230,11 +240,12 @@ PUZZLES = (
     ),
     Puzzle(
         "moving_average(a)",
-        "The mean of each three neighbours: two elements fewer.",
+        "The mean of every three neighbours: two elements fewer.",
         (floats(1, 2, 6, 4, 2),),
         lambda a: (a[:-2] + a[1:-1] + a[2:]) / 3,
         lambda rng: (numbers(rng, size(rng, 4, 9)).astype(np.float32),),
         par=6,
+        best=6,
         hints=(
             "`diff` had two slices. This has three.",
             "`a[:-2]`, `a[1:-1]` and `a[2:]` have the same shape: add them up.",
@@ -244,11 +255,12 @@ PUZZLES = (
     ),
     Puzzle(
         "repeat(a, k)",
-        "Each element `k` times in a row.",
+        "Each element, `k` times over.",
         (ints(7, 8, 9), 2),
         lambda a, k: np.repeat(a, k),
         lambda rng: (numbers(rng, size(rng)), size(rng, 1, 4)),
         par=3,
+        best=3,
         hints=(
             "If each element had a row of its own, as long as `k`, how would you read the table?",
             "`a[:, None]`, then `expand` to `k` columns, then one axis again with `reshape(-1)`.",
@@ -263,6 +275,7 @@ PUZZLES = (
         swapped,
         lambda rng: (numbers(rng, 2 * size(rng, 1, 4)),),
         par=3,
+        best=3,
         hints=(
             "Two halves are two rows.",
             "`reshape(2, -1)`, exchange the rows, and `reshape(-1)`.",
@@ -276,6 +289,7 @@ PUZZLES = (
         lambda x: x / x.sum(axis=1, keepdims=True),
         lambda rng: (rng.integers(1, 9, (size(rng), size(rng))).astype(np.float32),),
         par=3,
+        best=3,
         hints=(
             "Which shape must the sums have, so that each meets its own row?",
             "`x.sum(axis=1, keepdim=True)` is a column.",
@@ -290,6 +304,7 @@ PUZZLES = (
         lambda a: np.cumsum(a),
         a_vector,
         par=13,
+        best=8,
         hints=(
             "Which elements does result i add up? Write a table of 0 and 1 that says so.",
             "In row i of the table there is a 1 in every column up to i. Ask that question, then "
@@ -304,6 +319,7 @@ PUZZLES = (
         lambda a: a[::-1],
         a_vector,
         par=13,
+        best=5,
         hints=(
             "Multiplying by a matrix of 0 and 1 can exchange elements. Where are the ones?",
             "Row i has its 1 in column n - 1 - i, and there i + j is always the same.",
@@ -319,6 +335,7 @@ PUZZLES = (
         padded,
         lambda rng: ((a := numbers(rng, size(rng))), len(a) + size(rng, 0, 4)),
         par=13,
+        best=7,
         hints=(
             "Which matrix turns 3 numbers into 5, and leaves the first three as they are?",
             "A table that asks `i == j`, with `n` rows and a column for each element of `a`. Then "
@@ -336,6 +353,7 @@ PUZZLES = (
         lambda a, index: a[index],
         lambda rng: ((a := numbers(rng, size(rng))), labels(rng, len(a))),
         par=12,
+        best=11,
         hints=(
             "One-hot rows pick elements. You have done both halves.",
             "`index[:, None] == Tensor.arange(…)` is a matrix that picks. Multiply it by `a`.",
@@ -350,6 +368,7 @@ PUZZLES = (
         lambda a: np.array(a.argmax()),
         lambda rng: (different(rng, size(rng)),),
         par=10,
+        best=6,
         hints=(
             "`a == a.max()` is True in one place. How do you get the number of that place?",
             "Multiplied by `Tensor.arange(len(a))`, every other place is 0. How do you make one "
@@ -365,6 +384,7 @@ PUZZLES = (
         lambda labels, n: np.bincount(labels, minlength=n),
         labels_and_count,
         par=9,
+        best=9,
         hints=(
             "You had a table with a row for each label. What is in its columns?",
             "Those are the columns of `one_hot`. Along which axis do you add up?",
@@ -378,6 +398,7 @@ PUZZLES = (
         lambda a, edges: np.searchsorted(edges, a, side="right"),
         lambda rng: (numbers(rng, size(rng)), np.sort(different(rng, size(rng, 2, 4)))),
         par=9,
+        best=8,
         hints=(
             "Compare every element with every edge.",
             "A column of `a` meets the row of edges. What does each row of that table tell you?",
@@ -394,6 +415,7 @@ PUZZLES = (
             numbers(rng, size(rng, 2, 4), k),
         ),
         par=9,
+        best=9,
         hints=(
             "You need three axes: points of `a`, points of `b`, coordinates. Which is summed?",
             "`a[:, None]` has shape (m, 1, k), and meets `b`, of shape (n, k).",
@@ -408,6 +430,7 @@ PUZZLES = (
         lambda a: np.sort(a),
         lambda rng: (different(rng, size(rng)),),
         par=18,
+        best=14,
         hints=(
             "If you knew for each element how many are smaller, you would know where it goes.",
             "The rank is `(a[:, None] > a).sum(axis=1)`. Then ask `rank == i` for every place i: "

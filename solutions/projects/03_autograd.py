@@ -1,7 +1,7 @@
-"""Project 3: Gradients. Where the derivative of a program comes from, and how to check it.
+"""Project 3: Gradients. What else a table of derivatives can do, and how to catch one that lies.
 
-You will write thirteen functions. Each one says what it is given and what it should return; replace
-the `...` with your code. Nothing else needs to change, and you may add functions of your own.
+You will write ten functions. Each one says what it is given and what it should return; replace the
+`...` with your code. Nothing else needs to change, and you may add functions of your own.
 
     python projects/03_autograd.py                       runs everything and prints a report
     python -m classroom grade projects/03_autograd.py    100 points, and a hint for each miss
@@ -9,44 +9,31 @@ the `...` with your code. Nothing else needs to change, and you may add function
 Run the file as often as you like: a task you have not written yet is simply called open. You need
 parts 1 to 6 of the course, and about four hours.
 
-Where a Tensor is asked for, it is a tinyframe Tensor, not a NumPy array; tasks 4 to 6 are the other
-way round. `x`, `grad` and the like always hold floats. A list is as good as a tuple.
+In tasks 1 to 7, a Tensor is one of tinyframe's. Tasks 8 to 10 are written with mini, your own
+framework, and a `Mini` is its Tensor. At home this runs on your own mini where its checks pass. The
+grader lends you ours. `x`, `grad` and the like always hold floats. A list is as good as a tuple.
 """
 
 import numpy as np
 
-from tinyframe import Tensor, TinyJit
+from classroom import use_mini
+from tinyframe import Tensor
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.tensor import gradient as gradient_module
 from tinyframe.uop import Ops
 
-# ---- measuring a gradient ------------------------------------------------------------------------
+use_mini(6)  # for the last three tasks: your own where its checks pass, else ours
 
+from mini.part4 import Ops as MiniOps
+from mini.part6 import GRADIENT, Adam
+from mini.part6 import Tensor as Mini
 
-def finite_difference(f, x, eps=0.01):
-    """Task 1 (8 points). The gradient of f at x, measured: a Tensor of x's shape.
-
-    f: a function from a Tensor of x's shape to a Tensor with one number. x: a Tensor of any shape.
-    Nudge one element at a time, up and down: (f(x + nudge) - f(x - nudge)) / (2 * eps). You wrote
-    this for vectors in exercise 6.5; here, x has any shape.
-
-    finite_difference(lambda t: (t * t).sum(), Tensor([1.0, 3.0])) is close to [2, 6]. Don't use
-    gradient() or backward() here: this function is going to be their examiner.
-    """
-    ### BEGIN SOLUTION
-    values, slopes = x.numpy(), np.zeros(x.shape, np.float32)
-    for place in np.ndindex(*x.shape):
-        nudge = np.zeros_like(values)
-        nudge[place] = eps
-        rise = f(Tensor(values + nudge)) - f(Tensor(values - nudge))
-        slopes[place] = rise.item() / (2 * eps)
-    return Tensor(slopes)
-    ### END SOLUTION
+# ---- on paper ------------------------------------------------------------------------------------
 
 
 def slope(name, x, w):
-    """Task 2 (8 points). A derivative that you can work out on paper, of each element, as a Tensor.
+    """Task 1 (8 points). A derivative that you can work out on paper, of each element, as a Tensor.
 
     "square"    the derivative of x * x with respect to x
     "product"   the derivative of x * w with respect to x
@@ -66,65 +53,8 @@ def slope(name, x, w):
     ### END SOLUTION
 
 
-def is_gradient(f, claimed, x):
-    """Task 3 (8 points). True if `claimed` really is the gradient of f at x, and False if not.
-
-    f: as in task 1. claimed: a function from x to a Tensor of x's shape, where somebody has written
-    down what they think the gradient is. It counts as right if no element is off by more than 2%
-    of the largest slope. Measure with your task 1. Return Python's own True or False, not NumPy's.
-    """
-    ### BEGIN SOLUTION
-    measured, said = finite_difference(f, x).numpy(), claimed(x).numpy()
-    return bool(np.abs(measured - said).max() <= 0.02 * np.abs(measured).max())
-    ### END SOLUTION
-
-
-# ---- three rows of the table, in NumPy -----------------------------------------------------------
-
-# To see whether you know what a row of the table does, write it in a different language. Everything
-# in these three tasks is a NumPy array. `grad` is what has arrived at the node.
-
-
-def mul_row(grad, x, y):
-    """Task 4 (4 points). The row of MUL: what flows back to x and to y through z = x * y.
-
-    All three have the same shape, and so do the two arrays that you return.
-    mul_row(np.array([1.0]), np.array([2.0]), np.array([5.0])) is (array([5.]), array([2.])).
-    """
-    ### BEGIN SOLUTION
-    return grad * y, grad * x
-    ### END SOLUTION
-
-
-def expand_row(grad, shape):
-    """Task 5 (6 points). The row of EXPAND: what flows back to a source of this shape.
-
-    shape: of the source. It has as many axes as grad, and is 1 along each axis that was expanded.
-    expand_row(np.ones((3, 4)), (3, 1)) is an array of shape (3, 1), and each element of it is 4.
-    """
-    ### BEGIN SOLUTION
-    axes = tuple(d for d, size in enumerate(shape) if size != grad.shape[d])
-    return grad.sum(axis=axes, keepdims=True)
-    ### END SOLUTION
-
-
-def max_row(grad, x):
-    """Task 6 (8 points). The row of REDUCE_AXIS by MAX: what flows back to x.
-
-    grad: has as many axes as x, and is 1 along each axis that the maximum was taken over. Return an
-    array of x's shape: the largest element gets what has arrived, the others get 0, and where
-    several are the largest, they share it equally.
-    max_row(np.array([[6.0]]), np.array([[1.0, 5.0, 5.0]])) is [[0, 3, 3]].
-    """
-    ### BEGIN SOLUTION
-    axes = tuple(d for d, size in enumerate(grad.shape) if size != x.shape[d])
-    largest = x == x.max(axis=axes, keepdims=True)
-    return grad * largest / largest.sum(axis=axes, keepdims=True)
-    ### END SOLUTION
-
-
 def old_names():
-    """Task 7 (6 points). What became of the names in older texts: a dict from theirs to ours.
+    """Task 2 (6 points). What became of the names in older texts: a dict from theirs to ours.
 
     Many texts about small frameworks describe an older design: a `class Function` for each
     operation, with a method `forward`, which computes it, and a method `backward`, which turns the
@@ -162,7 +92,7 @@ def old_names():
 
 
 def huber(error, below, above):
-    """Task 8 (10 points). A Huber loss with two sides, of each element: a Tensor of error's shape.
+    """Task 3 (10 points). A Huber loss with two sides, of each element: a Tensor of error's shape.
 
     error**2 / 2                    from -below to above, both included
     above * (error - above / 2)     for errors above that
@@ -181,33 +111,31 @@ def huber(error, below, above):
     ### END SOLUTION
 
 
-def lesser(x, y):
-    """Given: the smaller of x and y, by an op that tinyframe can compute but not differentiate."""
-    return Tensor(x.uop.alu(Ops.MIN, y.uop))
+def straight_row(limit):
+    """Task 4 (10 points). A row that lies, for a good reason: a pattern and a function.
 
+    t.trunc() cuts off the fraction: 1.7 becomes 1. Its slope is 0 nearly everywhere, which is what
+    tinyframe's row for Ops.TRUNC says, and which means that nothing behind a trunc() ever learns.
+    People who want networks with whole numbers for weights cheat. They compute with t.trunc(), and
+    on the way back they pretend that it was t.
 
-def minimum_row():
-    """Task 9 (10 points). The missing row of the gradient table: a pattern and a function.
-
-    tinyframe has no row for Ops.MIN, because its own Tensor.minimum is made of other ops. Ask for
-    the gradient of lesser(x, y), and you get a GradientError. Write the row, in the form that the
-    rows of tinyframe/tensor/gradient.py have. The smaller of the two gets all that has arrived and
-    the other one gets 0; where they are equal, each gets half, as it is with MAX.
+    Write that row, in the form that the rows of tinyframe/tensor/gradient.py have. What has arrived
+    is passed on where x is from -limit to limit, both included. Everywhere else the gradient is 0,
+    so that no weight runs away. It is used in place of tinyframe's own.
     """
     ### BEGIN SOLUTION
 
-    def flow(grad, x, y):
-        tie = x.eq(y).where(grad * 0.5, grad)
-        zero = grad.const_like(0)
-        return (y < x).where(zero, tie), (x < y).where(zero, tie)
+    def pass_on(grad, x):
+        is_inside = ((x < -limit) | (x > limit)).logical_not()
+        return (is_inside.where(grad, grad.const_like(0)),)
 
-    return UPat(Ops.MIN, src=(UPat.var("x"), UPat.var("y"))), flow
+    return UPat(Ops.TRUNC, src=(UPat.var("x"),)), pass_on
     ### END SOLUTION
 
 
-def slope_with_row(f, x):
+def slope_with_row(f, x, limit):
     """Given: the gradient of f(x).sum() with respect to x, with your row in the table meanwhile."""
-    row = minimum_row()
+    row = straight_row(limit)
     if row is None or row is ...:
         return None
     table = gradient_module.gradient_rules
@@ -218,33 +146,38 @@ def slope_with_row(f, x):
         gradient_module.gradient_rules = table
 
 
-# ---- the walk ------------------------------------------------------------------------------------
+# ---- the other way through the graph -------------------------------------------------------------
 
 
-def walk(f, x, rules):
-    """Task 10 (12 points). The gradient of f(x) with respect to x, by a walk of your own: a Tensor.
+def forwards(f, x, direction, rules):
+    """Task 5 (14 points). How fast f changes if x moves in one direction: a Tensor of f(x)'s shape.
 
-    f: a function from x to a Tensor with one number. rules: a dict from the name of an op, such as
-    "MUL", to a function of two UOps, what has arrived at a node and the node itself. It returns a
-    tuple of UOps, one for each of the node's sources: rules[u.op.name](grad, u). Nothing flows back
-    through an op that isn't in it.
+    Going backwards gives you the slopes of one number with respect to a million. If you have one
+    input that moves, and a million results, you would have to go back a million times. So go
+    forwards instead, and hand on, from sources to users, how fast each node changes.
 
-    You wrote this walk in mini/part6.py for UOps of your own. Now write it for tinyframe's, and for
-    any table. Start with 1 at the result, `u.const_like(1)`, and go backwards through
-    `u.toposort()`. The source of a node may have other users, too: what arrives there from all of
-    them is added up.
-    `Tensor(u)` makes a Tensor of a UOp. Return that, not computed. Take every rule from `rules`:
-    it isn't always the table you know, and then gradient() gives a different answer.
+    f: a function from x to a Tensor of any shape. direction: a Tensor of x's shape, how fast each
+    element of x moves. rules: a dict from the name of an op, such as "MUL", to a function of a node
+    u and the list of its sources' speeds, which are UOps: rules[u.op.name](u, speeds) is the UOp
+    that says how fast u changes. The speed of a source that x has no part in is 0 everywhere, and
+    `source.const_like(0)` is that.
+
+    For f(t) = t * t, with x = [3, 5] and direction = [1, 0], the result is [6, 0]. `Tensor(u)`
+    makes a Tensor of a UOp. Return that, not computed. Take every rule from `rules`: it isn't
+    always what you would expect it to be, so gradient() can't help you here.
     """
     ### BEGIN SOLUTION
-    root = f(x).uop
-    arrived = {root: root.const_like(1)}
-    for u in reversed(list(root.toposort())):
-        if u not in arrived or u.op.name not in rules:
-            continue
-        for source, grad in zip(u.src, rules[u.op.name](arrived[u], u), strict=True):
-            arrived[source] = arrived[source] + grad if source in arrived else grad
-    return Tensor(arrived[x.uop])
+    speeds = {}
+    for u in f(x).uop.toposort():
+        if u is x.uop:
+            speeds[u] = direction.uop
+        elif u.op.name in rules:
+            found = [speeds.get(source, None) for source in u.src]
+            if any(speed is not None for speed in found):
+                pairs = zip(u.src, found, strict=True)
+                given = [source.const_like(0) if s is None else s for source, s in pairs]
+                speeds[u] = rules[u.op.name](u, given)
+    return Tensor(speeds[u])
     ### END SOLUTION
 
 
@@ -252,7 +185,7 @@ def walk(f, x, rules):
 
 
 def hessian(f, x):
-    """Task 11 (6 points). All second derivatives of f at x: a Tensor of shape (n, n).
+    """Task 6 (8 points). All second derivatives of f at x: a Tensor of shape (n, n).
 
     f: a function from a Tensor of shape (n,) to a Tensor with one number. Row i is the gradient of
     element i of the gradient. hessian(lambda t: t[0] * t[1], x) is [[0, 1], [1, 0]] for an x of two
@@ -267,7 +200,7 @@ def hessian(f, x):
 
 
 def gradient_of_all(loss, start, batches):
-    """Task 12 (6 points). The gradient of the mean loss over all samples, batch by batch: a Tensor.
+    """Task 7 (8 points). The gradient of the mean loss over all samples, batch by batch: a Tensor.
 
     loss: loss(w, batch) is the mean loss over the rows of one batch. start: start() is the weight
     w, whose requires_grad is True. batches: a list of Tensors, and not all have the same number of
@@ -286,40 +219,146 @@ def gradient_of_all(loss, start, batches):
     ### END SOLUTION
 
 
-def predict(x, weights):
-    """Given: a network of two layers. x has shape (n, 2), the result has shape (n, 1)."""
-    hidden = (x @ weights["w1"] + weights["b1"]).tanh()
-    return (hidden @ weights["w2"] + weights["b2"]).sigmoid()
+# ---- in your own framework -----------------------------------------------------------------------
 
 
-def train(x, y, weights):
-    """Task 13 (8 points). Train `predict` until it has learned ten samples: (weights, losses).
+def measured(f, x):
+    """Given: the gradient of f at x, measured: you wrote this for vectors in exercise 6.5.
 
-    x: ten points, of shape (10, 2). y: 0 or 1 for each, of shape (10, 1). weights: a dict of the
-    Tensors to start from. Return a dict of the trained ones, with the same names and shapes, and a
-    list with the loss of every step as a float, beginning with the loss of the weights you were
-    given. The loss is ((predict(x, weights) - y) ** 2).mean(), and it has to get below 0.005.
+    f: a function from a NumPy array of x's shape to a number. x: a NumPy array of any shape.
+    """
+    found = np.zeros(x.shape)
+    for place in np.ndindex(*x.shape):
+        nudge = np.zeros(x.shape)
+        nudge[place] = 1 / 64
+        found[place] = (f(x + nudge) - f(x - nudge)) * 32
+    return found
 
-    Write the loop yourself: gradient, update, realize. The points form an XOR, as in part 6b, but
-    noisy: no straight line separates them. A learning rate of 2 is not too large here, and 200
-    steps are enough. You have 10 seconds, which is plenty with TinyJit and tight without.
+
+def suspects(table):
+    """Task 8 (14 points). Somebody has tampered with a gradient table. Which rows are wrong?
+
+    table: a dict with a row for each of these ten ops, by name:
+
+        "MUL", "MAX", "RECIP", "EXP2", "WHERE"
+        "PERMUTE", "EXPAND", "SHRINK", "PAD", "REDUCE_AXIS"
+
+    The rows have the form of those in mini/part6.py: table["MUL"](grad, node, x, y) takes nodes of
+    mini and returns a tuple. Return a list of the names of those that are wrong, in any order.
+
+    The rows won't tell you. So build a small node of each op, hand its row some `grad`, and compare
+    what comes back with what you measure. (If t is a Mini, t.uop is its node. If u is a node,
+    Mini(u) is a Tensor of it, u.src its sources, and u.alu(MiniOps.EXP2) an EXP2 on top of it.)
+
+    What you try them on is the whole game. Some rows are only wrong where two numbers are equal
+    (then each gets half), some only for more than two axes, and some only if one edge isn't like
+    the other. A row that returns the wrong shape, or raises an error, is wrong too.
     """
     ### BEGIN SOLUTION
-    names = list(weights)
+    one, two = np.array([[0.5, 1.0, 3.0]]), np.array([[2.0, 1.0, -1.0]])
+    block = np.arange(24.0).reshape(2, 3, 4) / 8
+    probes = {
+        "MUL": [(lambda x, y: x * y, one, two)],
+        "MAX": [(lambda x, y: x.maximum(y), one, two)],
+        "RECIP": [(lambda x: x.recip(), one)],
+        "EXP2": [(lambda x: x.alu(MiniOps.EXP2), one)],
+        "WHERE": [(lambda x, y: (y > 0).where(x, y), one, two)],
+        "PERMUTE": [(lambda x: x.permute(2, 0, 1), block)],
+        "EXPAND": [(lambda x: x.expand(2, 3, 2), block[:1, :, :1])],
+        "SHRINK": [(lambda x: x.shrink((0, 1), (1, 3), (2, 3)), block)],
+        "PAD": [(lambda x: x.pad((0, 2), (1, 0)), one)],
+        "REDUCE_AXIS": [
+            (lambda x: x.sum(0, 2, keepdim=True), block),
+            (lambda x: x.max(1, keepdim=True), np.array([[1.0, 5.0, 5.0], [4.0, 0.0, 2.0]])),
+        ],
+    }
+    return [name for name, row in table.items() if not all(is_right(row, *p) for p in probes[name])]
 
-    @TinyJit
-    def step(*values):
-        loss = ((predict(x, dict(zip(names, values, strict=True))) - y) ** 2).mean()
-        slopes = loss.gradient(*values)
-        new = [value - 2 * slope for value, slope in zip(values, slopes, strict=True)]
-        loss.realize(*new)
-        return loss, *new
 
-    values, losses = list(weights.values()), []
+def node_of(build, arrays):
+    return build(*(Mini(array).uop for array in arrays))
+
+
+def is_right(row, build, *arrays):
+    """Whether a row hands back what is measured, for the node that is built of these arrays."""
+    node = node_of(build, arrays)
+    weights = np.random.default_rng(0).uniform(1, 2, node.shape)
+    try:
+        given = row(Mini(weights).uop, node, *node.src)
+        found = [Mini(grad).numpy() for grad in given if grad is not None]
+    except Exception:
+        return False
+    if len(found) != len(arrays):
+        return False
+    for n, array in enumerate(arrays):
+
+        def total(changed, n=n):
+            others = [changed if k == n else array for k, array in enumerate(arrays)]
+            return float((Mini(node_of(build, others)).numpy() * weights).sum())
+
+        right = measured(total, array)
+        if found[n].shape != right.shape or not np.allclose(found[n], right, rtol=0.01, atol=0.01):
+            return False
+    return True
+    ### END SOLUTION
+
+
+def slope_of_rate(loss, w, rate, steps):
+    """Task 9 (10 points). Is the learning rate too small? By how much the loss after training
+    changes if the rate grows: a Mini with one number.
+
+    loss: a function from a Mini to a Mini with one number. w: the weights to start from, a Mini.
+    rate: the learning rate, a Mini of shape (). Take `steps` steps of plain gradient descent, and
+    return the derivative of the loss after the last step with respect to the rate.
+
+    A gradient is one more graph, which is why this works: training is a graph as well, with the
+    rate somewhere at the bottom of it. So nothing may be computed on the way (SGD.step computes,
+    so write the step yourself), and the result isn't computed either.
+
+    For loss(w) = w * w, one step from w = 3 with rate 0.1 leads to 3 - 0.1 * 6 = 2.4. The loss
+    there is 5.76, and its derivative with respect to the rate is 2 * 2.4 * -6 = -28.8.
+    """
+    ### BEGIN SOLUTION
+    for _step in range(steps):
+        (slope,) = loss(w).gradient(w)
+        w = w - rate * slope
+    return loss(w).gradient(rate)[0]
+    ### END SOLUTION
+
+
+def brightness(places, layers):
+    """Given: from places, of shape (n, 2), to what a network says of them, (n, 1), from 0 to 1."""
+    *hidden, (weight, bias) = layers
+    for w, b in hidden:
+        places = (places @ w + b).relu()
+    return ((-(places @ weight + bias)).exp() + 1).recip()
+
+
+def paint(places, picture, most):
+    """Task 10 (12 points). A picture as a network: its layers, a list of pairs (weight, bias).
+
+    places: a Mini of shape (n, 2), where each pixel is: row and column, from -1 to 1. picture: a
+    Mini of shape (n, 1), how bright each pixel is, 0 or 1. Find layers with which
+    brightness(places, layers) looks like it. The mean of the squared differences has to get below
+    0.06, and all weights and biases together may be at most `most` numbers, which is 80 for a
+    picture of 144 pixels.
+
+    How many layers, how wide, which numbers to begin with, how many steps and how large: you
+    decide. Train with your own Adam. You have 10 seconds, and 1 is enough. If all pixels come out
+    the same, look at the numbers that you began with: too large, or all alike?
+    """
+    ### BEGIN SOLUTION
+    rng, width = np.random.default_rng(0), (most - 1) // 4
+    layers = [
+        (Mini(rng.normal(0, 2, (2, width))), Mini(rng.normal(0, 1, width))),
+        (Mini(rng.normal(0, 0.1, (width, 1))), Mini([0.0])),
+    ]
+    adam = Adam([part for layer in layers for part in layer], lr=0.07)
     for _ in range(500):
-        loss, *values = step(*values)
-        losses.append(loss.item())
-    return dict(zip(names, values, strict=True)), losses
+        apart = brightness(places, layers) - picture
+        if adam.step((apart * apart).mean()).numpy() < 0.02:
+            break
+    return layers
     ### END SOLUTION
 
 
@@ -336,133 +375,124 @@ def rounded(tensor):
     return str(np.round(tensor.numpy(), 3) + 0.0).replace("\n", "\n" + " " * 37)
 
 
-def in_numbers(arrays):
-    """NumPy arrays, or one of them, on one line."""
-    each = arrays if isinstance(arrays, (tuple, list)) else [arrays]
-    return "  and  ".join(str(array.tolist()) for array in each)
-
-
-SHADES = " ·:-=+*#%@"
-
-
-def drawn(weights, x, y):
-    """The plane as the network sees it, from light (0) to dark (1), and the samples as 0 and 1."""
-    side = np.linspace(-2, 2, 17, dtype=np.float32)
-    plane = np.array([(a, b) for b in side[::-1] for a in np.repeat(side, 2)], np.float32)
-    heights = predict(Tensor(plane), weights).numpy().reshape(17, 34)
-    picture = [[SHADES[int(9.99 * height)] for height in row] for row in heights]
-    for (a, b), kind in zip(x.numpy(), y.numpy().flat, strict=True):
-        picture[round((2 - float(b)) * 4)][round((float(a) + 2) * 8.25)] = str(int(kind))
-    return "".join("\n      |" + "".join(row) + "|" for row in picture)
-
-
-def falling(losses):
-    """The first loss, bars for the steps 1, 2, 4 and so on, and the last loss."""
-    chosen = [losses[int(n) - 1] for n in np.geomspace(1, len(losses), 30)]
-    bars = "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * loss / max(losses)))] for loss in chosen)
-    return f"{losses[0]:.3f} {bars} {losses[-1]:.5f}"
-
-
-def xor(seed):
-    """Ten noisy samples of an XOR, and weights to start from."""
-    random = np.random.default_rng(seed)
-    corners = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]] * 3)[:10]
-    x = corners + random.normal(0, 0.15, corners.shape)
-    y = corners.prod(axis=1, keepdims=True) < 0
-    turn = np.arange(8) * np.pi / 4
-    weights = {
-        "w1": np.stack([np.cos(turn), np.sin(turn)]),
-        "b1": random.uniform(-1, 1, 8),
-        "w2": random.normal(0, 0.5, (8, 1)),
-        "b2": np.zeros(1),
-    }
-    return as_tensor(x), as_tensor(y), {name: as_tensor(array) for name, array in weights.items()}
-
-
-def as_tensor(array):
-    return Tensor(array.astype(np.float32)).realize()
-
-
-def report_on_measuring(x, w):
-    def f(t):
-        return (t.sin() * t * w).sum()
-
-    print("1. Measured, and by the table")
-    show("t.sin() * t * w, measured", finite_difference(f, x), rounded)
-    print(f"   {'by the table':<34}{rounded(f(x).gradient(x)[0])}")
-
-    print("2. Derivatives worked out on paper")
+def report_on_rows(x, w):
+    print("1. Derivatives worked out on paper")
     for name in ("square", "product", "sigmoid"):
         show(name, slope(name, x, w), rounded)
 
-    print("3. The examiner")
-    claims = {"x * x has slope 2 * x": lambda t: 2 * t, "x * x has slope x": lambda t: t}
-    for name, claimed in claims.items():
-        show(name, is_gradient(lambda t: (t * t).sum(), claimed, x))
-
-
-def report_on_rows():
-    print("4 to 6. Three rows of the table")
-    show("MUL, of 2 and 5", mul_row(*np.array([[1.0], [2.0], [5.0]])), in_numbers)
-    show("EXPAND, from (2, 1) to (2, 4)", expand_row(np.ones((2, 4)), (2, 1)), in_numbers)
-    show("MAX, of 1, 5 and 5", max_row(np.array([6.0]), np.array([1.0, 5.0, 5.0])), in_numbers)
-
-    print("7. Older names")
+    print("2. Older names")
     for name, op in (old_names() or {"all of them": None}).items():
         none = "no row" if old_names() else None
         show(name, none if op is None else op)
 
-
-def report_on_graphs(x, w):
     error = Tensor([-3.0, -1.5, 0.0, 0.5, 3.0])
-
-    def total(t):
-        return huber(t, 2.0, 1.0).sum()
-
     loss = huber(error, 2.0, 1.0)
-    print("8. The Huber loss")
+    print("3. The Huber loss")
     show("values", loss, rounded)
     show("gradient", loss, lambda loss: rounded(loss.sum().gradient(error)[0]))
-    measured = None if loss is None else finite_difference(total, error)
-    show("gradient, measured", measured, rounded)
 
-    print("9. A row for MIN")
-    show("slopes of lesser(x, w)", slope_with_row(lambda t: lesser(t, w), x), rounded)
-
-    print("10. The walk")
-    rules = {
-        "ADD": lambda grad, u: (grad, grad),
-        "MUL": lambda grad, u: (grad * u.src[1], grad * u.src[0]),
-        "SIN": lambda grad, u: (grad * u.src[0].cos(),),
-        "RESHAPE": lambda grad, u: (grad.reshape(u.src[0].shape),),
-        "REDUCE_AXIS": lambda grad, u: (grad.expand(u.src[0].shape),),
-    }
-    show("t.sin() * t * w, yours", walk(lambda t: (t.sin() * t * w).sum(), x, rules), rounded)
+    print("4. A row that lies")
+    show("t.trunc() * 3, honestly", (x.trunc() * 3).sum().gradient(x)[0], rounded)
+    show("and by your row, limit 1", slope_with_row(lambda t: t.trunc() * 3, x, 1.0), rounded)
 
 
-def report_on_training(x):
-    print("11. Second derivatives")
+# Of the speeds of the sources, the speed of a node.
+RULES = {
+    "ADD": lambda u, speeds: speeds[0] + speeds[1],
+    "MUL": lambda u, speeds: speeds[0] * u.src[1] + u.src[0] * speeds[1],
+    "SIN": lambda u, speeds: speeds[0] * u.src[0].cos(),
+    "RESHAPE": lambda u, speeds: speeds[0].reshape(u.shape),
+    "EXPAND": lambda u, speeds: speeds[0].expand(u.shape),
+}
+
+
+def report_on_graphs(x):
+    print("5. Forwards: one input moves, and every result says how fast it changes")
+    turn = Tensor([0.0, 0.5, 1.0, 1.5]).realize()
+    time, one = Tensor([1.0]).realize(), Tensor([1.0]).realize()
+    show("sin(t + turn), at t = 1", forwards(lambda t: (t + turn).sin(), time, one, RULES), rounded)
+
+    print("6. Second derivatives")
     show("t[0] * t[1] * t[2]", hessian(lambda t: t[0] * t[1] * t[2], x), rounded)
 
-    print("12. Batch by batch")
+    print("7. Batch by batch")
     batches = [Tensor([[1.0], [2.0]]), Tensor([[6.0]])]
     start = Tensor([0.0], requires_grad=True)
     found = gradient_of_all(lambda w, b: ((w - b) ** 2).mean(), lambda: start, batches)
     show("(w - b)**2, -6 is right", found, rounded)
 
-    print("13. XOR")
-    points, kinds, weights = xor(seed=0)
-    trained = train(points, kinds, weights)
-    show("loss", trained, lambda found: falling(found[1]))
-    show("what it learned", trained, lambda found: drawn(found[0], points, kinds))
+
+SUSPECTS = {"MUL", "MAX", "RECIP", "EXP2", "WHERE", "PERMUTE", "EXPAND", "SHRINK", "PAD",
+            "REDUCE_AXIS"}  # fmt: skip
+
+
+def report_on_suspects():
+    print("8. Suspects")
+    table = {op.name: row for op, row in GRADIENT.items() if op.name in SUSPECTS}
+    show("of the table that you know", suspects(table))
+    table["MUL"] = lambda grad, node, x, y: (grad * x, grad * y)
+    table["PERMUTE"] = lambda grad, node, x: (grad.permute(*node.arg),)
+    show("with MUL and PERMUTE changed", suspects(table))
+
+
+def bowl(w):
+    """A loss that is steep along one axis and flat along the other."""
+    return (w * w * Mini([4.0, 0.25])).sum()
+
+
+def report_on_rate():
+    print("9. A learning rate that learns: the rate, and the loss after 5 steps with it")
+    rate = 0.01
+    for number in range(10):
+        w, now = Mini([1.0, 2.0]), Mini(rate)
+        found = slope_of_rate(bowl, w, now, 5)
+        if found is None or found is ...:
+            return show("the slope of the rate", found)
+        for _ in range(5):
+            (grad,) = bowl(w).gradient(w)
+            w = w - now * grad
+        loss, uphill = float(bowl(w).numpy()), float(found.numpy())
+        print(f"   rate {rate:.4f}   loss {loss:.4f}   its slope {uphill:8.3f}")
+        rate -= 0.03 * np.sign(uphill) * 0.8**number
+
+
+SHADES = " .:-=+*#%@"
+
+
+def grid(side):
+    """The places of side x side pixels, from -1 to 1."""
+    along = np.linspace(-1, 1, side)
+    return np.stack(np.meshgrid(along, along, indexing="ij"), -1).reshape(-1, 2)
+
+
+def heart(places):
+    y, x = -places[:, 0], abs(places[:, 1])
+    return (x * x + (1.1 * y + 0.25 - 0.9 * x**0.5) ** 2 < 0.7)[:, None] * 1.0
+
+
+def drawn(pixels, side):
+    lines = (pixels * 9.99).astype(int).reshape(side, side)
+    return "\n".join("      " + "".join(SHADES[pixel] * 2 for pixel in line) for line in lines)
+
+
+def report_on_painting():
+    print("10. A picture as a network")
+    picture = heart(grid(12))
+    layers = paint(Mini(grid(12)), Mini(picture), 80)
+    if layers is None or layers is ...:
+        return show("painted", layers)
+    numbers = sum(part.numpy().size for layer in layers for part in layer)
+    print(f"{drawn(picture, 12)}\n   These were 144 pixels. In {numbers} numbers, and enlarged:")
+    print(drawn(brightness(Mini(grid(24)), layers).numpy(), 24))
 
 
 def main():
     x, w = Tensor([0.5, -1.0, 2.0]).realize(), Tensor([3.0, -1.0, 0.25]).realize()
-    report_on_measuring(x, w)
-    report_on_rows()
-    report_on_graphs(x, w)
-    report_on_training(x)
+    report_on_rows(x, w)
+    report_on_graphs(x)
+    report_on_suspects()
+    report_on_rate()
+    report_on_painting()
 
 
 if __name__ == "__main__":

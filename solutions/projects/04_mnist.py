@@ -58,6 +58,10 @@ def batches(x, y, size, seed):
     into exactly one batch, together with its label. The same seed always gives the same order, and
     different seeds give different orders. Each batch has `size` images, and the last one has
     whatever is left: with 10 images and size 4, the batches have 4, 4 and 2. Keep the dtypes.
+
+    A TinyJit is going to get these one after the other, so each one has memory of its own. A slice
+    hasn't: it looks into the memory of all images. If you cut slices, `.contiguous().realize()`
+    makes a copy of each.
     """
     ### BEGIN SOLUTION
     order = np.random.default_rng(seed).permutation(len(y))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
+from jupyter_server.serverapp import list_running_servers
 
 from classroom.exercises import find
-from classroom.learner import copy, start_page
+from classroom.learner import copy, opened, start_page
 from classroom.learner.copy import Copy, NotFound, kernel_metadata
 
 LAZY, PROJECT = "course/04_lazy.ipynb", "projects/01_tensors.py"
@@ -93,7 +97,7 @@ def test_a_room_that_is_there_is_never_touched(root, learner):
     before = visible(learner)
     assert Copy(root).make() == []
     assert visible(learner) == before
-    assert Copy(root).waiting() == 2
+    assert len(Copy(root).waiting()) == 2
 
 
 def test_a_room_that_is_new_in_the_course_is_copied_at_the_next_start(root, learner):
@@ -390,7 +394,7 @@ def test_reset_finds_files_by_number_name_or_path_and_keeps_the_learners(
 def test_reset_opens_the_exercises_of_that_file_again(root, learner):
     write(root / "course" / "03_arrays.ipynb", notebook('check("1.7", 1)', 'puzzle("eye", eye)'))
     update(root)
-    names = find("1.7").name, find("1.9").name, "mini-3"
+    names = find("1.7").name, find("1.3").name, "mini-3", "mini-3-flat", "mini-3b"
     entries = {name: {"done": True} for name in names}
     entries["puzzle-eye"] = {"done": True, "ops": 3}
     write(learner / ".progress.json", json.dumps({"exercises": entries}))
@@ -398,11 +402,11 @@ def test_reset_opens_the_exercises_of_that_file_again(root, learner):
     (said,) = Copy(root).reset(["03"])
     assert "(with 2 of its exercises open again); your version is beside it" in said
     left = json.loads((learner / ".progress.json").read_text())["exercises"]
-    assert left.keys() >= {find("1.9").name, "mini-3"} and find("1.7").name not in left
+    assert left.keys() >= {find("1.3").name, "mini-3"} and find("1.7").name not in left
     write(learner / "mini" / "part3.py", "mine")
     Copy(root).reset(["mini", "3"])
     left = json.loads((learner / ".progress.json").read_text())["exercises"]
-    assert "mini-3" not in left and find("1.9").name in left
+    assert left.keys() == {find("1.3").name, "mini-3b"}
 
 
 def test_reset_again_and_again_keeps_every_version(root, learner):
@@ -417,6 +421,16 @@ def test_reset_of_what_is_untouched_says_so_and_leaves_it(root, learner):
     before = visible(learner)
     assert Copy(root).reset(["04"]) == [f"{LAZY} was untouched already"]
     assert visible(learner) == before
+
+
+def test_reset_of_an_untouched_file_opens_its_exercises_all_the_same(root, learner):
+    """What was typed and never saved, or undone since, is still in the record."""
+    write(root / "course" / "03_arrays.ipynb", notebook('check("1.7", 1)'))
+    update(root)
+    write(learner / ".progress.json", json.dumps({"exercises": {find("1.7").name: {"done": True}}}))
+    (said,) = Copy(root).reset(["03"])
+    assert said.endswith("was untouched already (with 1 of its exercises open again)")
+    assert json.loads((learner / ".progress.json").read_text()) == {"exercises": {}}
 
 
 @pytest.mark.parametrize(
@@ -472,6 +486,64 @@ def test_the_commands_end_with_the_first_page_written(root, monkeypatch, capsys)
     assert "1 file of the course is new or corrected" in capsys.readouterr().out
     assert copy.reset_command(["04"]) == 0 and copy.reset_command(["99"]) == 2
     assert "There is no '99' to reset" in capsys.readouterr().err
+
+
+@pytest.fixture
+def jupyter(learner, tmp_path, monkeypatch):
+    """A Jupyter server on the copy, with part 4 open in it."""
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root",
+               "--ServerApp.port=0", "--ServerApp.ip=127.0.0.1", "--ServerApp.token=secret",
+               "--ServerApp.no_browser_open_file=True"]  # fmt: skip
+    server = subprocess.Popen(command, cwd=learner, stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        next(line for line in server.stderr if "Use Control-C to stop" in line)
+        (info,) = waited_for(lambda: [*list_running_servers()])
+        body = {"path": LAZY, "type": "notebook", "kernel": {"name": "python3"}}
+        ask = Request(f"{info['url']}api/sessions", json.dumps(body).encode())
+        ask.add_header("Authorization", "token secret")
+        urlopen(ask, timeout=60).close()
+        yield
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def waited_for(look):
+    """What `look` finds as soon as it finds anything."""
+    pause = threading.Event()
+    return next(found for _ in range(600) if (found := look()) or pause.wait(0.1))
+
+
+def test_an_update_names_notebooks_that_are_open_before_it_changes_them(
+    root, learner, jupyter, monkeypatch, capsys
+):
+    monkeypatch.setattr(copy, "ROOT", root)
+    before = (learner / LAZY).read_text()
+    assert copy.update_command([]) == 0, "nothing is new, so nothing is asked"
+    write(root / "course/01_first.ipynb", notebook("newer"))
+    assert copy.update_command([]) == 0, "what changes is not open"
+    write(root / LAZY, notebook("newer"))
+    capsys.readouterr()
+
+    def nobody():
+        assert f"    {LAZY}\nSave each of them now" in capsys.readouterr().out
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+    assert copy.update_command([]) == 130
+    assert (learner / LAZY).read_text() == before
+    monkeypatch.setattr("builtins.input", lambda: "")
+    assert copy.update_command([]) == 0
+    assert sources((learner / LAZY).read_text()) == ["newer"]
+
+
+def test_no_jupyter_is_no_reason_to_ask(root, learner, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    gone = {"pid": os.getpid(), "url": "http://127.0.0.1:9/", "root_dir": str(learner)}
+    write(tmp_path / "jpserver-1.json", json.dumps(gone))  # of one that does not answer
+    assert opened.notebooks(learner) == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,15 @@ def test_more_kinds_of_mistake():
     assert one == "The value is 3 and should be 2."
     twice = told(ask.same_values, Tensor(4.0), np.float32(2.0), "")
     assert twice == "The value is too large by a factor of 2."
+    lonely = [
+        (22.0, 2.0, "The value is 22 and should be 2."),
+        (2.0, 22.0, "The value is 2 and should be 22."),
+        (32.0, 2.0, "The value is too large by a factor of 16."),
+        (np.float32([33, 33]), np.float32([3, 3]), "Every value is 30 too large."),
+        (np.float32([33, 44]), np.float32([3, 4]), "Every value is too large by a factor of 11."),
+    ]
+    for got, expected, said in lonely:
+        assert said in told(ask.same_values, Tensor(got), np.float32(expected), "")
     large = np.array([10_000_000, 20_000_000, 3])
     assert "is 10000001 and should be 10000000" in told(
         ask.same_values, Tensor(large + [1, 0, 1]), large, "a case"
@@ -178,7 +188,9 @@ def test_kernels_of_fresh_inputs_are_told_without_sizes():
     [
         (2.0, 2), (np.int64(2), 2), (np.float32(2), 2), ("2", 2), (" 2 ", 2), ([2], 2), ((2,), 2),
         ("1_000", 1000), (np.array(2), 2), (np.array([2]), 2),
+        (Fraction(4, 2), 2), (Fraction(3, 2), 1.5),
         ("true", True), ("False", False), (np.True_, True), ("yes", True), ([True], True),
+        (1, True), (0, False), ("0", False), (np.int64(1), True),
         ("int32", "int"), ("Int", "int"), (dtypes.int, "int"), ("dtypes.int32", "int"),
         (int, "int"),
         ("float16", "half"), (dtypes.float16, "half"), (float, "float"), (" half ", "half"),
@@ -227,12 +239,12 @@ def test_a_guess_that_is_no_shape_is_asked_for_again():
         (1.5, 2, "The answer has to be a whole number. You gave `1.5`."),
         (True, 1, "The answer has to be a whole number. You gave `True`."),
         ("three", 3, "The answer has to be a whole number."),
-        (1, True, "The answer has to be True or False."),
+        (2, True, "The answer has to be True or False."),
         (1, "int", "The answer has to be a word in quotes."),
         ((1, "x"), (1, 2), "The answer has to be a whole number. You gave `'x'`."),
         (float("nan"), 2, "a whole number"),
         (float("inf"), 2, "a whole number"),
-        ({1, 2}, (1, 2), "This needs two numbers; you gave one."),
+        ({1, 2}, (1, 2), "This needs two numbers; you gave a set, which says nothing about their"),
     ],
 )
 def test_a_guess_of_no_use_is_asked_for_again(guess, value, asked):

@@ -9,12 +9,17 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace, TracebackType
 
 import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 import classroom
+from classroom.build import clean_environment
 from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
+from classroom.frames import learners_lines
 from classroom.learner import progress, record, show, start_page
 from classroom.limit import OutOfTime, time_limit
 from tests.classroom.sample import two_parts  # noqa: F401
@@ -85,6 +90,35 @@ def test_an_answer_that_raises_gets_a_sentence(answer, said):
     outcome = judge(exercise(lambda function: function()), answer)
     assert outcome.state == "wrong" and said in outcome.text and len(outcome.text) < 400
     assert "your line" in dict(outcome.rows)
+
+
+def test_an_error_on_no_line_at_all_is_told_the_line_that_led_there():
+    """Python adds instructions that are on no line, and a limit on time may stop just there."""
+
+    def inner():
+        return sys._getframe()
+
+    def outer():
+        return inner(), sys._getframe()
+
+    (frame, around), number = outer(), inner.__code__.co_firstlineno + 1
+    inside = TracebackType(None, frame, 0, number)
+    for no_line in (-1, None):
+        nowhere = SimpleNamespace(tb_frame=around, tb_lineno=no_line, tb_next=inside)
+        (line,) = learners_lines(nowhere)
+        assert (line.number, line.text) == (number, "return sys._getframe()")
+
+
+def test_code_that_is_on_no_line_names_none():
+    """Python itself puts instructions into a function that belong to no line of it."""
+
+    def answer():
+        raise ValueError("x")
+
+    answer.__code__ = answer.__code__.replace(co_linetable=b"")
+    outcome = judge(exercise(lambda function: function()), answer)
+    assert outcome.text == "Your answer raised ValueError: x"
+    assert "None" not in str(outcome.rows) and "-1" not in str(outcome.rows)
 
 
 def test_endless_recursion_gets_a_sentence():
@@ -316,6 +350,7 @@ def test_a_worked_answer_is_shown_with_its_reason_and_counted(copy, shown, monke
     classroom.answer("9.2")
     classroom.check("9.2", lambda t, op: sum(u.op is op for u in t.uop.toposort()))
     assert "for u in tensor.uop.toposort()" in shown[0][0] and "SOLUTION" not in shown[0][0]
+    assert "✓ 9.2 right." in shown[1][0] and record.LOOKED_UP in shown[1][0]
     assert "<pre" in shown[0][1]
     assert kept(copy)[find("9.2").name] == {"done": True, "helped": True, "hints": 0}
     classroom.progress(9)
@@ -355,6 +390,20 @@ def test_reset_forgets_what_is_named_and_nothing_else(copy, shown):
         assert "Nothing was recorded for" in shown[-1][0]
     classroom.reset("9.99")
     assert "There is no exercise" in shown[-1][0] and set(kept(copy)) == {find("8.1").name}
+
+
+def test_what_the_first_page_promises_works_in_every_notebook(copy):
+    """Whatever a notebook imports: IPython has a %reset of its own, which deletes all variables."""
+    cells = ["from classroom import check\nmine = 3", 'hint("1.1")', 'reset("1.1")',
+             'answer("1.1")', "progress(1)", "print(mine)"]  # fmt: skip
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute(
+        env=clean_environment() | {"PYTHONPATH": str(ROOT)}, cwd=str(copy / "course")
+    )
+    said = [cell.outputs[-1] for cell in notebook.cells[1:]]
+    words = [output.get("text") or output["data"]["text/plain"] for output in said]
+    beginnings = ("? 1.1, hint 1 of ", "! Forgotten: 1.1.", "? 1.1, ", "part ", "3\n")
+    assert all(map(str.startswith, words, beginnings)), words
 
 
 def test_reset_outside_a_copy_does_nothing_and_says_why(tmp_path, monkeypatch, shown):

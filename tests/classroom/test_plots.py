@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from classroom.plots import COLOURS, boundary, descent, histograms, over_time, pictures
+from classroom.plots import COLOURS, boundary, descent, over_time, pictures
 from tinyframe import Tensor
 
 
@@ -60,20 +60,6 @@ def test_a_descent_draws_each_path_on_contours_of_the_height():
     (contours,) = axes.collections
     for level, path in zip(contours.levels, contours.get_paths(), strict=True):
         assert np.allclose((path.vertices**2).sum(axis=1), level, rtol=0.05)
-
-
-def test_a_histogram_has_a_curve_for_each_column_that_counts_every_value():
-    before, after = Tensor.arange(30).reshape(10, 3).float(), Tensor.ones(10, 3)
-    histograms(before=before, after=after)
-    first, second = plt.gcf().axes
-    assert (first.get_title(), second.get_title()) == ("before", "after")
-    for axes in (first, second):
-        assert len(axes.patches) == 3
-        for curve in axes.patches:
-            x, y = curve.get_xy().T
-            heights = y[1:-1:2]  # a step's height stands at both of its ends
-            assert heights.sum() == 10
-    assert first.get_xlim() == second.get_xlim()
 
 
 def test_pictures_have_their_captions_and_a_title():

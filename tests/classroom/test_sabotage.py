@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from classroom.sabotage import sabotage
+from classroom.exercise import judge
+from classroom.exercises import find
+from classroom.exercises.part_02 import Times
+from classroom.sabotage import PLANTED, break_in, healthy, install, sabotage
 from tinyframe import Context, Tensor
 from tinyframe.codegen import passes
+from tinyframe.observe import observing
 from tinyframe.rewrite.spec import SpecError
 
 
@@ -30,3 +35,83 @@ def test_spec_names_the_stage_and_an_error_leaves_the_compiler_as_it_was():
     with refused, sabotage(), Context(SPEC=1):
         bills()
     assert passes == stages
+
+
+def test_spec_refuses_a_kernel_that_was_compiled_before_it_was_on():
+    prices = Tensor([0.5, 2.25]).realize()
+    with sabotage():
+        (prices * prices).sum().realize()
+        with Context(SPEC=1), pytest.raises(SpecError, match="after the stage 'tidy numbers'"):
+            (prices * prices).sum().realize()
+
+
+@pytest.fixture
+def broken_in():
+    """A compiler that somebody broke into, and that is put right in the end."""
+    stages = list(passes)
+    break_in()
+    yield stages
+    passes[:] = stages
+
+
+def test_whoever_breaks_in_stays_until_the_compiler_is_mended(broken_in, capsys):
+    with Context(SPEC=0):
+        assert bills() == [8.0, 2.0]
+        break_in()  # as a cell that is run again does
+        assert passes == [PLANTED, *broken_in]
+        install(stage for stage in passes if stage is not PLANTED)
+        assert bills() == [10.0, 2.75] and passes == broken_in
+    assert capsys.readouterr().out == f"Installed: a compiler of {len(broken_in)} stages.\n"
+
+
+def test_a_healthy_compiler_is_lent_for_its_block(broken_in):
+    with pytest.raises(ValueError, match="inside"), healthy():
+        assert bills() == [10.0, 2.75] and passes == broken_in
+        raise ValueError("inside")
+    assert passes == [PLANTED, *broken_in]
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        lambda stages: None,
+        lambda stages: [],
+        lambda stages: stages[1:],
+        lambda stages: [PLANTED, *stages],
+        lambda stages: stages[::-1],
+        lambda stages: [name for name, _ in stages],
+        lambda stages: dict(stages),
+    ],
+)
+def test_what_is_no_whole_compiler_is_not_installed(broken_in, capsys, spoiled):
+    install(spoiled(broken_in))
+    assert passes == [PLANTED, *broken_in]
+    assert capsys.readouterr().out.startswith("Nothing was installed.")
+
+
+# ---- chance --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nobody_is_right_by_chance_on_safe_to_replay(seed):
+    dice = np.random.default_rng(seed)
+    assert judge(find("2.13"), lambda function, inputs: bool(dice.random() < 0.5)).state == "wrong"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nobody_is_right_by_chance_on_the_slowest_kernel(seed):
+    dice = np.random.default_rng(seed)
+
+    def any_of_them(run):
+        times = Times()
+        with observing(times):
+            run()
+        return times.kernels[dice.integers(len(times.kernels))][0]
+
+    assert judge(find("2.11"), any_of_them).state == "wrong"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nobody_is_right_by_chance_on_the_rule(seed):
+    dice = np.random.default_rng(seed)
+    assert judge(find("2.7"), lambda node: bool(dice.random() < 0.5)).state == "wrong"

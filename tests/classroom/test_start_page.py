@@ -8,12 +8,15 @@ import re
 import nbformat
 import pytest
 
+from classroom import check_mini
 from classroom.exercise import Outcome
 from classroom.exercises import exercises, parts
 from classroom.learner import record, start_page
 from classroom.learner.copy import ROOT, Copy
+from classroom.mini import stages
 from classroom.puzzlebook.judge import exercise_of
 from classroom.puzzlebook.table import PUZZLES
+from tests.mini.planted import with_body
 
 PART = min(parts())
 
@@ -91,6 +94,18 @@ def test_an_exercise_that_is_done_is_on_the_page_at_once(copy):
     assert f"exercise {first.number}." in page.read_text()
 
 
+def test_what_was_looked_up_is_marked_until_it_is_reset(copy):
+    first, second, *_ = exercises(PART)
+    name = f"course/{min((copy / 'course').glob(f'{PART:02}*.ipynb')).name}"
+    record.note_help(first, answer=True)
+    do(first, second)
+    record.note_help(second, answer=True)  # to compare, which is no help
+    row = row_of((copy / start_page.PAGE).read_text(), name)
+    assert row.endswith(" (1 looked up) |") and " 2 of " in row
+    record.forget([first.name])
+    assert "looked up" not in row_of((copy / start_page.PAGE).read_text(), name)
+
+
 def test_when_everything_is_done_the_page_says_so(copy):
     do(*(exercise for part in parts() for exercise in exercises(part)))
     assert "You have done every" in (copy / start_page.PAGE).read_text()  # but for the puzzles
@@ -116,9 +131,45 @@ def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
     for path in (copy / "projects").glob("[0-9]*.py"):
         assert row_of(text, f"projects/{path.name}").count("|") == 3
     (copy / ".progress.json").write_text('{"exercises": {"mini-3": {"done": true}}}')
+    (copy / "mini" / "part3.py").write_text(stages.find(3).reference.read_text())
     text = start_page.page_text(copy)
     rows = [row_of(text, f"mini/{path.name}") for path in (copy / "mini").glob("part*.py")]
     assert rows and [("✓" in row) for row in rows] == ["part3" in row for row in rows]
+
+
+def test_how_far_mini_is_stands_beside_the_exercises_of_its_part_and_its_file(copy):
+    count = len(stages.asked(stages.find(3)))
+    file, notebook = copy / "mini" / "part3.py", "course/03a_tensors.ipynb"
+
+    def said():
+        text = start_page.page_text(copy)
+        return [row_of(text, name).split("|")[3].strip() for name in (notebook, "mini/part3.py")]
+
+    beside, alone = said()
+    assert alone == f"0 of {count} written" and beside.endswith(f"<br>mini: {alone}")
+    text = with_body(file.read_text(), "flat", "return 0")
+    file.write_text(text)
+    assert said()[1] == f"1 of {count} written"
+    file.write_text("def flat(:")
+    assert said()[1] == "part3.py doesn't run"
+    file.write_text(stages.find(3).reference.read_text())
+    assert said()[1] == f"{count} of {count} written", "written, and not checked yet"
+    (copy / ".progress.json").write_text(
+        '{"exercises": {"mini-3": {"done": true}, "mini-3-flat": {"helped": true}}}'
+    )
+    beside, alone = said()
+    assert alone == f"✓ all {count} written, and it passes, 1 looked up"
+    assert beside.endswith(f"<br>mini: {alone}")
+
+
+def test_a_check_of_mini_brings_the_page_up_to_date(copy, monkeypatch):
+    monkeypatch.setenv("TINYFRAME_CACHE", str(copy.parent / "cache"))
+    start_page.write(copy)
+    file = copy / "mini" / "part3.py"
+    file.write_text(with_body(file.read_text(), "flat", "return 0"))
+    check_mini(3)
+    page = (copy / start_page.PAGE).read_text()
+    assert f"| 1 of {len(stages.asked(stages.find(3)))} written |" in page
 
 
 def test_a_file_that_cannot_be_read_is_left_off_the_map(copy):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+from classroom import devices
 from classroom.tables import Table, machine, settings_table, stages_table
 from tinyframe import Context, Device, Tensor
 from tinyframe.settings import rows
@@ -15,7 +18,8 @@ def test_every_setting_has_its_row():
     assert all(meaning for *_, meaning in table.body)
 
 
-def test_the_table_of_the_machine_follows_the_settings():
+def test_the_table_of_the_machine_follows_the_settings(monkeypatch):
+    monkeypatch.setattr(devices, "tried", lambda name: ("a card", ""))  # no process for each
     with Context(THREADS=1):
         one = dict(machine().body)
     with Context(THREADS=2, DEVICE="PYTHON"):
@@ -26,6 +30,18 @@ def test_the_table_of_the_machine_follows_the_settings():
     floats = Device["CPU"].renderer.target.vector_bytes // 4
     assert one["one vector"].endswith(f"which is {floats} floats")
     assert one["C compiler"]
+
+
+@pytest.mark.parametrize("broken", ["CL", "CUDA"])
+def test_a_device_that_cannot_be_used_is_not_listed_as_one_that_works(monkeypatch, broken):
+    answers = {broken: ("", "there is no driver")}
+    monkeypatch.setattr(devices, "tried", lambda name: answers.get(name, ("a card", "")))
+    table = dict(machine().body)
+    works = table["devices that work"].split(", ")
+    assert {"CPU", "PYTHON", "NULL", "WEBGPU (a card)"} < set(works)
+    assert not any(device.startswith(broken) for device in works)
+    assert table[f"{broken} is missing"] == "there is no driver"
+    assert sum(label.endswith("is missing") for label in table) == 1
 
 
 def test_a_table_is_text_in_columns_and_html_without_surprises():
@@ -47,5 +63,6 @@ def test_the_stages_are_those_that_debug_4_shows(capsys):
     numbers = Tensor([[1.0, 2.0]]).realize()
     with Context(DEBUG=4):
         (numbers * 3).sum(axis=1).realize()
-    shown = re.findall(r"^───── (.+?) ─+$", capsys.readouterr().out, re.MULTILINE)
+    titles = r"^───── (.+?)(?: \(nothing to do\))? ─+$"
+    shown = re.findall(titles, capsys.readouterr().out, re.MULTILINE)
     assert [name for name, _ in stages_table().body] == shown

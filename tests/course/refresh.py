@@ -39,7 +39,7 @@ TRUNK = re.compile(r"(<!-- trunk -->\n).*?(<!-- end of trunk -->)", re.DOTALL)
 WORDS = re.compile(r"^\| `(?P<path>[\w/]+\.py)` \| \d+ \| (?P<words>.*) \|$", re.MULTILINE)
 # What a table's cell would take for markup, and code, which it takes as it is.
 MARKDOWN = re.compile(r"`[^`]*`|[|*]")
-TITLE = re.compile(r"^───── (.+?) ─+$", re.MULTILINE)
+TITLE = re.compile(r"^───── (.+?)(?: \(nothing to do\))? ─+$", re.MULTILINE)
 
 
 # ---- READMEs ------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def run_example(source: str) -> str:
 
 
 def stages(printed: str) -> dict[str, str]:
-    """DEBUG=4's output by name of stage, titles included; what follows the last is "source"."""
+    """DEBUG=5's output by name of stage, titles included; what follows the last is "source"."""
     titles = list(TITLE.finditer(printed))
     cuts = [title.start() for title in titles] + [len(printed)]
     found = {t[1]: printed[cuts[n] : cuts[n + 1]] for n, t in enumerate(titles)}

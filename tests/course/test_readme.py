@@ -29,6 +29,10 @@ PACKAGE = ROOT / "tinyframe"
 ARCHITECTURE = (PACKAGE / "README.md").read_text()
 READING_ORDER = [row["path"] for row in COUNT.finditer(ARCHITECTURE)]
 
+TEXTS = [*READMES, *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+every_text = pytest.mark.parametrize(
+    "path", sorted({*TEXTS}), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 every_readme = pytest.mark.parametrize("path", READMES, ids=lambda path: path.parent.name)
 
 
@@ -48,7 +52,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@every_readme
+@every_text
 def test_links_lead_somewhere(path):
     text = path.read_text()
     for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
@@ -63,6 +67,12 @@ def test_the_map_shows_every_folder():
     passing = re.compile(r"\..*|.*\.egg-info|my_course|build|dist|__pycache__")
     for folder in sorted(path.name for path in ROOT.iterdir() if path.is_dir()):
         assert passing.fullmatch(folder) or f"`{folder}/`" in text, folder
+
+
+def test_the_map_leads_to_every_notebook_and_project():
+    text = (ROOT / "README.md").read_text()
+    for path in [*ROOT.glob("course/*.ipynb"), *ROOT.glob("projects/[0-9]*.py")]:
+        assert f"]({path.relative_to(ROOT).as_posix()})" in text, path.name
 
 
 # ---- the architecture ---------------------------------------------------------------------------

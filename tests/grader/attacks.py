@@ -103,33 +103,31 @@ def reshaped(view, shape): return AnyKey(AnyName("copy"))
 def predicted_kernels(steps, n): return len(steps) + 1
 """,
         "a product that was computed before": """
-def matmul(a, b): return Tensor(a.numpy() @ b.numpy())
+def einsum(formula, *tensors):
+    arrays = [t.numpy() for t in tensors]
+    return Mini(np.einsum(formula, *arrays))
 """,
-        "a convolution of the middle alone": """
-def convolution(image, filters):
-    return image.sum(axis=0, keepdim=True).expand(filters.shape[0], *image.shape[1:]) * 1
+        "a maze that everybody knows": """
+def distances(maze, start, steps):
+    far = np.full(maze.shape, steps + 1.0)
+    far[np.nonzero(start.numpy())] = 0
+    return Mini(far)
+""",
+        "a Tensor that is not one": """
+class Known:
+    uop = shape = Same()
+    numpy = lambda self: np.zeros((4, 5))
+def distances(maze, start, steps): return Known()
+""",
+        "a graph that reads all, and says what it was told": """
+def einsum(formula, *tensors):
+    right = np.einsum(formula, *(t.numpy() for t in tensors))
+    return sum((t.sum() * 0 for t in tensors), Mini(right))
 """,
     },
     "03": {
-        "the slope by the table it examines": """
-def finite_difference(f, x, eps=0.01): return f(x).gradient(x)[0].detach()
-""",
         "slopes that are not a graph": """
 def slope(name, x, w): return Tensor(np.full(x.shape, 0.25, np.float32))
-""",
-        "a verdict that equals both": """
-def is_gradient(f, claimed, x): return AnyNumber(1)
-""",
-        "what has arrived, twice": """
-def mul_row(grad, x, y): return grad, grad
-""",
-        "an array that agrees with all": """
-class Agrees(np.ndarray):
-    __array_ufunc__ = lambda self, *a, **k: True
-def expand_row(grad, shape): return np.zeros(shape).view(Agrees)
-""",
-        "the maximum's gradient for everybody": """
-def max_row(grad, x): return np.broadcast_to(grad, x.shape) * 1.0
 """,
         "a name that equals all names": """
 def old_names(): return AnyKey(AnyName("?"))
@@ -137,12 +135,13 @@ def old_names(): return AnyKey(AnyName("?"))
         "a loss that is a number": """
 def huber(error, below, above): return error * 0 + 0.125
 """,
-        "a row that takes any op, half and half": """
-def minimum_row():
-    return UPat(tuple(Ops), name="u"), lambda grad, u: tuple(grad * 0.5 for _ in u.src)
+        "a row that takes any op, and all that comes": """
+def straight_row(limit):
+    return UPat(tuple(Ops), name="u"), lambda grad, u: tuple(grad for _ in u.src)
 """,
-        "the walk of the table it knows": """
-def walk(f, x, rules): return f(x).gradient(x)[0]
+        "the speed by the table it knows": """
+def forwards(f, x, direction, rules):
+    return (f(x) * direction).sum().gradient(x)[0]
 """,
         "second differences": """
 def hessian(f, x):
@@ -153,10 +152,50 @@ def hessian(f, x):
         "no gradient": """
 def gradient_of_all(loss, start, batches): return Tensor.zeros(*start().shape)
 """,
-        "losses that fall, of weights that stay": """
-def train(x, y, weights):
-    loss = ((predict(x, weights) - y) ** 2).mean().item()
-    return weights, [loss * 0.9**n for n in range(200)]
+        "everybody is suspect": """
+def suspects(table): return list(table)
+""",
+        "a name for everybody": """
+def suspects(table): return [AnyName("MUL")] * 2
+""",
+        "always the same one": """
+def suspects(table): return ["PERMUTE"]
+""",
+        "one, and then none": """
+times = []
+def suspects(table):
+    times.append(0)
+    return ["SHRINK"] if len(times) % 2 else []
+""",
+        "nobody is suspect": """
+def suspects(table): return []
+""",
+        "a rate that was measured": """
+def slope_of_rate(loss, w, rate, steps):
+    def after(number):
+        at = Mini(w.numpy())
+        for _ in range(steps): at = Mini((at - loss(at).gradient(at)[0] * number).numpy())
+        return float(loss(at).numpy())
+    number = float(rate.numpy())
+    return Mini((after(number + 0.01) - after(number - 0.01)) / 0.02)
+""",
+        "a rate that was measured, and the inputs beside it": """
+def slope_of_rate(loss, w, rate, steps):
+    return w.sum() * 0 + rate * 0 + Mini(-1.5)
+""",
+        "layers that remember each pixel": """
+def paint(places, picture, most):
+    return [(Mini(np.zeros((2, 144))), Mini(np.zeros(144))), (picture, Mini([0.0]))]
+""",
+        "brightness that is taken for granted": """
+def paint(places, picture, most):
+    global brightness
+    brightness = lambda places, layers: picture
+    return [(Mini(np.zeros((2, 1))), Mini([0.0]))]
+""",
+        "weights that are not numbers": """
+def paint(places, picture, most):
+    return [(Mini(np.full((2, 1), np.nan)), Mini([np.inf]))]
 """,
     },
     "04": {
@@ -266,8 +305,26 @@ def loops_of(kernel): return [(1, "loop")]
         "NumPy that agrees": """
 np.array_equal = np.allclose = lambda *a, **k: True
 np.array = lambda *a, **k: a[0]
-def matmul(a, b): return a
-def convolution(image, filters): return image
+def einsum(formula, *tensors): return tensors[0]
+def distances(maze, start, steps): return maze + start
+""",
+        "a mini that writes down other graphs": """
+import mini.part4
+real = mini.part4.UOp.toposort
+mini.part4.UOp.toposort = lambda self: real(self)[:1]
+mini.part4.UOp.src = ()
+def distances(maze, start, steps): return maze * 0 + start * 0
+""",
+        "a mini that claims any table": """
+import builtins, mini.part4
+from classroom.grader import answerer
+plain = answerer._plain
+row = [["BUFFER", [], 0], ["BUFFER", [], 1], ["ADD", [0, 1], None]]
+def _plain(value, depth=0):
+    is_table = isinstance(value, list) and value and isinstance(value[0], list)
+    return row * 900 if is_table and not depth else plain(value, depth)
+answerer._plain = _plain
+def einsum(formula, *tensors): return tensors[0]
 """,
         "JSON that says what it likes": """
 import json
@@ -282,15 +339,25 @@ def kinds_in_kernel(kernel): return {}
 gradient_module.gradient_rules = PatternMatcher([])
 Tensor.gradient = lambda self, *targets: [t * 0 for t in targets]
 def huber(error, below, above): return error
-def walk(f, x, rules): return x
+def forwards(f, x, direction, rules): return x
 def gradient_of_all(loss, start, batches): return start() * 0
 """,
-        "arrays that agree": """
-np.testing.assert_allclose = lambda *a, **k: None
-np.abs = np.absolute = lambda x: x * 0
-def mul_row(grad, x, y): return x, y
-def expand_row(grad, shape): return grad
-def max_row(grad, x): return x
+        "a mini that differentiates nothing, and sums nothing": """
+import mini.part4, mini.part5, mini.part6
+mini.part6.GRADIENT.clear()
+mini.part5.REDUCE.clear()
+mini.part4.COMPUTE.clear()
+mini.part4.Tensor.numpy = lambda self: np.zeros(self.shape, np.float32)
+mini.part4.Tensor.gradient = lambda self, *wanted: [t * 0 for t in wanted]
+def suspects(table): return []
+def slope_of_rate(loss, w, rate, steps): return (w * rate).sum()
+def paint(places, picture, most): return [(Mini([[0.0], [0.0]]), Mini([0.0]))]
+""",
+        "weights whose numbers come from the picture": """
+from mini.part4 import Tensor as Mini
+class Liar(Mini):
+    numpy = lambda self: np.broadcast_to(np.float32(0.5), (0, 0))
+def paint(places, picture, most): return [(Liar([[1.0], [0.0]]), Liar([0.0]))]
 """,
     },
     "04": {

@@ -17,12 +17,17 @@ from classroom.grader.judge import _seed, grade, judge_check, raised_body, read_
 from classroom.grader.report import cleaned
 from classroom.grader.sandbox import Limits, Protection, tried
 from classroom.grader.tasks import Ask, Raised
+from classroom.mini import loader
+from classroom.mini.stages import STAGES
 
 TOY = Path(__file__).with_name("toy.py")
 RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
 HALF = "def double(x):\n    return x + x\n\n\ndef lazily(x):\n    return [][x]\n"
 WRONG = "def double(x): return x\ndef lazily(x): return x\n"
 SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)  # of a busy machine
+
+
+loader.install({stage.module: stage.reference for stage in STAGES})  # as it is in the sandbox
 
 
 class Here:

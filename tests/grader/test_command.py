@@ -146,7 +146,7 @@ def test_github_annotates_the_line_and_hands_the_result_on(tmp_path, monkeypatch
 
 def test_points_elsewhere_are_told():
     part = Report("Toy", "sub.py", 100, 48, [], report().rows)
-    assert part.result() == "60 of 52 points; your instructor's own checks decide 48 more"
+    assert part.result() == "60 of 52 points; 48 more depend on your instructor's own checks"
 
 
 # ---- where and how it is started -----------------------------------------------------------------

@@ -212,7 +212,7 @@ def test_one_wrong_entry_of_eight_costs_one_point_and_is_named():
     judged = WORKED.rows(text)
     assert lost(judged) == {"factories": 1}
     (found,) = [row.found for row in judged if row.found]
-    head = "7 of 8 parts are right: zeros; ones; full; arange; linspace; like; list"
+    head = "7 of 8 parts right: zeros; ones; full; arange; linspace; like; list"
     assert found.splitlines() == [head, "eye: it[0, 1] is 1, and should be 0"]
 
 
@@ -259,7 +259,7 @@ def describe(x): return (99,), "99", 99
 def test_a_report_names_each_part_that_was_missed():
     text = WORKED.changed(('{"equal": difference <= 1e-5}', '{"equal": True}'))
     found = [row.found.splitlines() for row in WORKED.rows(text) if row.found]
-    assert [lines[0] for lines in found] == ["3 of 4 parts are right: kernels; seconds; names"] * 2
+    assert [lines[0] for lines in found] == ["3 of 4 parts right: kernels; seconds; names"] * 2
     assert all(lines[1].startswith("equal: 'equal' of ") for lines in found)
 
 

@@ -6,37 +6,26 @@ of the sentence that a student is told.
 """
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from classroom.grader.sandbox import ROOT
 from classroom.grader.tasks import Ask, Expression
 from tests.grader.here import Here
-from tests.grader.worked import Worked, gained, lost
+from tests.grader.worked import Worked, gained, lost, printed
 from tinyframe import Context, Tensor
 from tinyframe.run.realize import get_kernel
 
 WORKED = Worked("02_op_types")
 
 
-def test_the_worked_solution_prints_a_report_and_draws_beside_itself(tmp_path):
-    path = tmp_path / "02_op_types.py"
-    path.write_text(WORKED.text)
-    run = "import runpy, sys; sys.path.insert(0, sys.argv[2]); "
-    for name in ("import", "__main__"):
-        then = f"runpy.run_path(sys.argv[1], run_name={name!r})"
-        command = [sys.executable, "-c", run + then, str(path), str(ROOT)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        drawn = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.svg")]
-        assert drawn == (["02_op_types/convolution.svg"] if name == "__main__" else [])
-    assert "open" not in done.stdout
-    both = re.findall(r"predicted (\d+) +counted (\d+)", done.stdout)
+def test_the_worked_solution_prints_a_report(tmp_path):
+    said = printed(WORKED.text, tmp_path, WORKED.name)
+    assert "open" not in said
+    both = re.findall(r"predicted (\d+) +counted (\d+)", said)
     assert len(both) == 6 and all(predicted == counted for predicted, counted in both)
-    assert "....####....####...   ...++..--..++..--..   ...------..------.." in done.stdout
+    assert said.count("yes, of shape") == 5 and "no, of shape" not in said
+    assert "E is 60 steps from S" in said and said.count(".") > 59
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -92,24 +81,53 @@ MISTAKES = {
     "a product for which nothing has to be stored": (
         "predicted_kernels", 'not {"exp", "product", "share"}.isdisjoint(waiting)',
         '"product" in waiting', 8, r"is \d, but it takes \d kernels"),
-    "the products laid out as those of @": (
-        "matmul", "(a.permute(1, 0).reshape(k, m, 1) * b.reshape(k, 1, n)).sum(axis=0)",
-        "(a.reshape(m, 1, k) * b.permute(1, 0).reshape(1, n, k)).sum(axis=2)", 8,
-        r"it adds up axis 2 of a Tensor of shape \(\d+, \d+, \d+\), not axis 0 of one"),
-    "the wrong axis is repeated": (
-        "matmul", "b.reshape(k, 1, n)", "b.permute(1, 0).reshape(k, 1, n)", 8,
-        r"matmul\(a, b\)\[\d+, \d+\] is .*, and should be "),
-    "a filter upside down": (
-        "convolution", "filters.reshape(", "filters.flip((2, 3)).reshape(", 12, "upside down"),
-    "no zeros around": (
-        "convolution", "image.pad(((0, 0), (down, down), (across, across)))", "image", 12,
-        "cannot|has shape"),
-    "rows for columns": (
-        "convolution", "down, across = rows // 2, columns // 2",
-        "down, across = columns // 2, rows // 2", 6, "cannot|has shape"),
-    "windows in memory": (
-        "convolution", "return starts.transpose(-1, -2)",
-        "return starts.transpose(-1, -2).contiguous()", 12, "CONTIGUOUS"),
+    "axes in the order of the formula": (
+        "einsum", "name.index(letter) for letter in there",
+        "there.index(letter) for letter in name", 6,
+        r"einsum\('\w{3}->\w{3}', ...\) of Tensors of shape .* (has shape|is)"),
+    "sum() without axes": (
+        "einsum", "return total.sum(*added_up) if added_up else total",
+        "return total.sum(*added_up)", 10, r"has shape \(\), not"),
+    "nothing is added up": (
+        "einsum", "return total.sum(*added_up) if added_up else total", "return total", 10,
+        r"has shape \(.*\), not"),
+    "the second Tensor is forgotten": (
+        "einsum", "lined_up if total is None else total * lined_up",
+        "lined_up if total is None else total", 8, "its graph reads 1 of the (2|3) Tensors given"),
+    "computed in NumPy": (
+        "einsum", "    names = before.split(",
+        "    return Mini(np.einsum(formula, *(t.numpy() for t in tensors)))\n"
+        "    names = before.split(", 10, "did you compute something already"),
+    "a Tensor of the other framework": (
+        "distances", "    return dry_for\n", "    return Tensor(dry_for.numpy())\n", 10,
+        "where a Tensor of mini is asked for"),
+    "diagonal steps": (
+        "distances", "((0, 1), (2, 1), (1, 0), (1, 2))",
+        "((0, 1), (2, 1), (1, 0), (1, 2), (0, 0), (0, 2), (2, 0), (2, 2))", 10,
+        "your steps go diagonally, too"),
+    "through walls": (
+        "distances", "        wet = maze * around(wet)\n",
+        "        wet = maze.maximum(1) * around(wet)\n", 8, "your steps go through walls"),
+    "a maze that is not looked at": (
+        "distances", "        wet = maze * around(wet)\n", "        wet = around(wet)\n", 10,
+        "its graph reads 1 of the 2 Tensors given"),
+    "the start is 1 step away": (
+        "distances", "wet, dry_for = start, 1 - start", "wet, dry_for = start, 2 - start", 10,
+        "every number is 1 too large"),
+    "minus one for what is too far": (
+        "distances", "    return dry_for\n",
+        "    return (dry_for < steps + 1).where(dry_for, -1)\n", 8, "you can't reach have -1"),
+    "one step too few": (
+        "distances", "for _ in range(steps):\n        wet",
+        "for _ in range(steps - 1):\n        wet", 8,
+        r"distances\(\)\[\d+, \d+\] is \d+, and should be \d+"),
+    "round the edges": (
+        "distances", "    padded, found = wet.pad((1, 1), (1, 1)), wet\n",
+        "    tall = wet.reshape(1, height, width).expand(3, height, width)\n"
+        "    wide = tall.reshape(3 * height, 1, width).expand(3 * height, 3, width)\n"
+        "    wide = wide.reshape(3 * height, 3 * width)\n"
+        "    padded = wide.shrink((height - 1, 2 * height + 1), (width - 1, 2 * width + 1))\n"
+        "    found = wet\n", 10, "come in at the opposite one"),
 }  # fmt: skip
 
 
@@ -135,31 +153,6 @@ def test_mistakes_cost_nothing_but_the_points_of_their_tasks(last):
 # ---- what is ready made --------------------------------------------------------------------------
 
 READY_MADE = {
-    "@": ("matmul", "    (m, k), n = a.shape, b.shape[1]\n", "    return a @ b\n", 8,
-          "axis 2 of a Tensor"),
-    "the numbers of a product": (
-        "matmul", "    (m, k), n = a.shape, b.shape[1]\n",
-        "    return Tensor(a.numpy() @ b.numpy())\n", 8, "did you compute something already"),
-    "conv2d": (
-        "convolution", "    down, across = rows // 2, columns // 2\n",
-        "    padding = (rows // 2, columns // 2)\n"
-        "    return image.unsqueeze(0).conv2d(filters, padding=padding).squeeze(0)\n", 12,
-        "2 WINDOW nodes: conv2d and unfold have the windows ready made"),
-    "unfold": (
-        "convolution", "    *front, n = x.shape\n", "    return x.unfold(-1, size, 1)\n", 12,
-        "WINDOW"),
-    "@ for the sum of a convolution": (
-        "convolution", "    return products.sum(axis=(1, 2, 3))\n",
-        "    flat = seen.reshape(channels * rows * columns, height * width)\n"
-        "    return (filters.reshape(results, -1) @ flat).reshape(results, height, width)"
-        ".contiguous()\n", 12, "CONTIGUOUS"),
-    "one slice for each number of a filter": (
-        "convolution", "    seen = windows(padded, columns)",
-        "    height, width = image.shape[1:]\n"
-        "    return sum((padded[:, y : y + height, x : x + width] * filters[:, :, y, x].reshape(\n"
-        "        results, channels, 1, 1)).sum(axis=1) for y in range(rows)\n"
-        "        for x in range(columns))\n    seen = windows(padded, columns)", 12,
-        "MUL nodes, not 1"),
     "a Tensor built to be counted": (
         "predicted_kernels", "    kernels, waiting = 0, []",
         "    return len(built(steps, n).schedule())\n    kernels, waiting = 0, []", 14,
@@ -230,21 +223,19 @@ AS_GOOD = {
          "            'offset': view['offset']}\n"
          "    cells = cells_of(view).reshape(shape)\n    first"),
     ),
-    "expand written out": (
-        ("(a.permute(1, 0).reshape(k, m, 1) * b.reshape(k, 1, n)).sum(axis=0)",
-         "(a.T.unsqueeze(2).expand(k, m, n) * b.unsqueeze(1).expand(k, m, n)).sum(0)"),
+    "a sum for each axis, the last one first": (
+        ("    return total.sum(*added_up) if added_up else total\n",
+         "    for axis in reversed(added_up):\n        total = total.sum(axis)\n"
+         "    return total\n"),
     ),
-    "a convolution of which all that is added up is one axis, the last": (
-        ("    products = seen.reshape(",
-         "    seen = seen.reshape(1, channels * rows * columns, height * width).permute(0, 2, 1)\n"
-         "    weights = filters.reshape(results, 1, channels * rows * columns)\n"
-         "    return (weights * seen).sum(-1).reshape(results, height, width)\n"
-         "    products = seen.reshape("),
+    "a count of wet neighbours": (
+        ("        found = found.maximum(padded.shrink(", "        found = found + (padded.shrink("),
+        ("    return found\n    ### END SOLUTION\n\n\n# ---- run",
+         "    return found > 0\n    ### END SOLUTION\n\n\n# ---- run"),
     ),
-    "a convolution by @, which is one multiplication and one sum as well": (
-        ("    return products.sum(axis=(1, 2, 3))\n",
-         "    flat = seen.reshape(channels * rows * columns, height * width)\n"
-         "    return (filters.reshape(results, -1) @ flat).reshape(results, height, width)\n"),
+    "what is wet, in 64 bits": (
+        ("    wet, dry_for = start, 1 - start\n",
+         "    wet = Mini(np.zeros(start.shape, np.float64)) + start\n    dry_for = 1 - wet\n"),
     ),
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ MISTAKES = [
         ),
         "batches": (
             "np.random.default_rng(seed).permutation", "np.random.default_rng(0).permutation",
-            4, "gave the same order",
+            2, "gave the same order",
         ),
         "Network": (
             "norm(convolution(x)).relu().max_pool2d()", "norm(convolution(x).relu()).max_pool2d()",
@@ -61,7 +61,7 @@ MISTAKES = [
         "batches": (
             "    order = np.random.default_rng(seed).permutation(len(y))\n",
             "    order = np.random.permutation(len(y))\n",
-            4, "gave two different orders",
+            2, "gave two different orders",
         ),
         "Network": (
             "before, size = count, size // 2", "before, size = count, -(-size // 2)",
@@ -231,6 +231,25 @@ def test_constants_collected_from_reports_get_nothing():
     )
     for seed in ("a", "b"):
         assert gained(WORKED.rows(text, seed)) == {}
+
+
+@pytest.mark.parametrize("realized", ["", ".realize()"])
+def test_batches_that_are_slices_are_told_so_in_both_tasks(realized):
+    """They have the right numbers, and train() cannot use them."""
+    begin = WORKED.text.index("    order = np.random.default_rng(seed).permutation(len(y))\n")
+    end = WORKED.text.index("    ### END SOLUTION", begin)
+    slices = (
+        "    order = Tensor(np.random.default_rng(seed).permutation(len(y)))\n"
+        f"    x, y = x[order]{realized}, y[order]{realized}\n"
+        "    return [(x[k : k + size], y[k : k + size]) for k in range(0, len(y), size)]\n"
+    )
+    copies = slices.replace("k + size]", "k + size].contiguous().realize()")
+    for body, points in ((slices, {"batches": 2, "train": 6}), (copies, {})):
+        text = WORKED.text[:begin] + body + WORKED.text[end:]
+        found = WORKED.rows(text, tasks={"batches", "train"})
+        assert lost(found) == points, [row.found for row in found]
+        said = [row.found for row in found if row.found]
+        assert all("batches() has to copy its slices" in text for text in said)
 
 
 def test_a_network_of_one_linear_layer_is_told_what_is_missing():

@@ -102,7 +102,7 @@ def test_a_release_asks_what_was_recorded_and_judges_by_it(tmp_path):
     submission.write_text("def first(n): return [3 * n]\ndef second(n): return 1\n")
     report = grade(submission, tasks, best_protection())
     assert report.score == 50
-    assert "1 of 2 parts are right" in report.rows[0].found
+    assert "1 of 2 parts right" in report.rows[0].found
 
 
 def test_what_was_not_recorded_is_no_answer():

@@ -34,7 +34,7 @@ def report(*rows, **changes):
 RIGHT = Row("double", "numbers", 60, 60, "", "Add x.")
 WRONG = Row("double", "numbers", 0, 60, "double(x) is 2, not 4", "Add x.", 3, "return x")
 HIDDEN = Row("lazily", "a graph", 0, 40, SECRET, "Wait.", 6, "return [][x]", hidden=True)
-PARTLY = Row("lazily", "a graph", 20, 40, f"1 of 2 parts are right: one\nequal: {SECRET}", "Wait.",
+PARTLY = Row("lazily", "a graph", 20, 40, f"1 of 2 parts right: one\nequal: {SECRET}", "Wait.",
              hidden=True)  # fmt: skip
 OPEN = Row("lazily", "a graph", 0, 40, "not written yet", "Wait.", hidden=True)
 

@@ -54,7 +54,7 @@ def test_all_parts_get_all_points():
 def test_a_wrong_part_costs_its_share_and_is_named():
     row = judged(entries(one=1, two=9, three=3))
     assert (row.points, row.passed) == (4, False)
-    assert row.found == "2 of 3 parts are right: one; three\ntwo: it is 9, and should be 2"
+    assert row.found == "2 of 3 parts right: one; three\ntwo: it is 9, and should be 2"
 
 
 def test_points_are_whole_and_rounded_down():
@@ -74,7 +74,7 @@ def test_what_is_wrong_outside_of_parts_costs_everything():
 
 def test_a_part_that_is_asked_several_times_counts_once_and_has_to_be_right_each_time():
     row = judged(entries(one=1, two=2, three=4), names=("one", "two", "two"))
-    assert row.found == "1 of 2 parts are right: one\ntwo: it is 2, and should be 3"
+    assert row.found == "1 of 2 parts right: one\ntwo: it is 2, and should be 3"
     assert row.points == 3
     assert judged(entries(one=2, two=2), names=("one", "one")).points == 0
 

@@ -12,8 +12,9 @@ from classroom.build import ROOT
 from classroom.learner import progress, record
 from classroom.mini import checking, loader
 from classroom.mini.stages import HANDED_OUT, STAGES
+from tests.mini.planted import with_body
 
-THREE, FOUR, FOUR_B, FIVE, SIX = STAGES
+THREE, FOUR, FOUR_B, FIVE, SIX, *_ = STAGES
 OPEN_3 = "mini, stage 3: the reference, because `flat`, `unflat` and 5 more are still open."
 
 
@@ -47,7 +48,7 @@ def python(folder, source: str) -> str:
 def test_an_untouched_copy_uses_the_reference_and_says_why(copy):
     assert [str(choice) for choice in loader.choose(FOUR)] == [
         OPEN_3,
-        "mini, stage 4: the reference, because `UOp.__new__`, `UOp.toposort` and 2 more are still "
+        "mini, stage 4: the reference, because `UOp.__new__`, `UOp.toposort` and 3 more are still "
         "open.",
     ]
 
@@ -206,7 +207,7 @@ def test_there_is_no_stage_9(copy, capsys):
     use_mini(9)
     check_mini("3b")
     said = capsys.readouterr().out
-    assert "mini has no stage 9. Its stages are 3, 4, 4b, 5, 6." in said and "no stage 3b" in said
+    assert "mini has no stage 9. Its stages are 3, 4, 4b, 5, 6, 7a, 7b, 8, 7c." in said and "no stage 3b" in said
 
 
 def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, capsys):
@@ -214,16 +215,44 @@ def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, capsys):
 
     check_mini(3)
     assert (
-        "○ mini, stage 3. 0 of 16 checks pass. Still to write: `flat`, `unflat` and 5 more."
+        "○ mini, stage 3. 0 of 18 checks pass. Still to write: `flat`, `unflat` and 5 more."
         in capsys.readouterr().out
     )
     assert not (copy / ".progress.json").exists()
     write(copy, THREE)
     check_mini(3)
     said = capsys.readouterr().out
-    assert "✓ mini, stage 3. All 16 checks pass." in said and "✓ Array.sum" in said
-    assert record.read(copy / ".progress.json")[0]["mini-3"]["done"]
-    assert "mini" not in progress.table(copy / ".progress.json")[0]
+    assert (
+        "✓ mini, stage 3. All 18 checks pass. Your framework has room" in said
+        and "✓ Array.sum" in said
+    )
+    kept = record.read(copy / ".progress.json")[0]
+    assert kept["mini-3"]["done"] and kept["mini-3-flat"]["done"]
+    assert "mini-4" not in kept and "mini-4-interpret" not in kept
+    table = progress.table(copy / ".progress.json")[0]
+    assert re.search(r"mini 3 .* 7/7 ", table) and re.search(r"mini 4 .* 0/5 +UOp.__new__", table)
+    assert "mini" not in progress.table(copy / ".progress.json", only=3)[0]
+
+
+def test_functions_that_pass_are_kept_one_by_one(copy, capsys):
+    from classroom import check_mini
+
+    text = with_body((HANDED_OUT / THREE.file).read_text(), "unflat", """
+        index = ()
+        for size in shape[::-1]:
+            place, last = divmod(place, size)
+            index = (last, *index)
+        return index
+        """)  # fmt: skip
+    (copy / "mini" / "part3.py").write_text(text)
+    check_mini(3)
+    assert "Still to write: `flat`, `Array.of` and 4 more." in capsys.readouterr().out
+    kept = record.read(copy / ".progress.json")[0]
+    assert not kept.get("mini-3", {}).get("done")
+    assert "mini-3-unflat" not in kept, "it is to undo flat, which is not there yet"
+    write(copy, THREE)
+    check_mini(3)
+    assert record.read(copy / ".progress.json")[0]["mini-3-unflat"] == {"done": True}
 
 
 def test_a_failure_names_the_call_what_was_expected_and_what_came(copy, capsys):
@@ -248,3 +277,17 @@ def test_a_failure_that_raises_shows_the_learners_line(copy, capsys):
     said = capsys.readouterr().out
     assert "AttributeError: 'int' object has no attribute 'size'" in said
     assert re.search(r"your line  \d+: `place = place.size \+ i`", said)
+
+
+def test_no_line_is_better_than_line_none(copy, capsys):
+    from classroom import check_mini
+
+    for text in ("x = 1\0\n", "def f():\nreturn 1\n", "exec('1 / 0')\n", "import nothing_at_all\n"):
+        (copy / "mini" / "part3.py").write_text(text)
+        check_mini(3)
+        said = capsys.readouterr().out
+        assert "part3.py does not run." in said and "None" not in said
+    (copy / "mini" / "part3.py").write_bytes(b"# \xff\xfe\n")
+    check_mini(3)
+    said = capsys.readouterr().out
+    assert "part3.py does not run." in said and "None" not in said

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import growth, primitives, report, roofline, run
+from benchmarks import glance, growth, primitives, report, roofline, run
 from benchmarks.libraries import ABSENT, NOT_HERE, differences, parts, run_numpy, run_ours
 from benchmarks.measure import Comparison, LeftOut, Program, compare, interleaved
 from benchmarks.progress import lines
@@ -368,25 +368,46 @@ def test_the_text_survives_json_and_names_what_was_left_out():
     assert "2 rows are above what they must be, 0 at it, 1 below" in report.summary(results)
 
 
-def test_the_readme_is_filled_again_and_again(tmp_path):
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
-    report.fill_readme(readme, made_up())
-    once = readme.read_text()
-    report.fill_readme(readme, made_up())
-    assert readme.read_text() == once
+def test_the_page_is_filled_again_and_again(tmp_path):
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    report.fill_page(page, made_up())
+    once = page.read_text()
+    report.fill_page(page, made_up())
+    assert page.read_text() == once
     assert once.startswith("before\n") and once.endswith("after\n") and "old" not in once
     assert "| quick | 1e+03 |" in once and "Made up." in once
-    report.fill_readme(readme, made_up(), report.plot(made_up(), tmp_path))
-    assert "![ratios all cores](ratios_all_cores.svg)" in readme.read_text()
+    report.fill_page(page, made_up(), report.plot(made_up(), tmp_path))
+    assert "![ratios all cores](ratios_all_cores.svg)" in page.read_text()
 
 
-def test_a_readme_without_markers_is_left_alone(tmp_path):
-    readme = tmp_path / "README.md"
-    readme.write_text("text")
+def test_a_page_without_markers_is_left_alone(tmp_path):
+    page = tmp_path / "benchmarks.md"
+    page.write_text("text")
     with pytest.raises(ValueError, match="lacks"):
-        report.fill_readme(readme, made_up())
-    assert report.BEGIN in (ROOT / "README.md").read_text()
+        report.fill_page(page, made_up())
+    assert report.BEGIN in glance.PAGE.read_text()
+
+
+def test_the_picture_at_a_glance_shows_the_rows_of_the_page(tmp_path):
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"{report.BEGIN}\n{report.END}\n")
+    report.fill_page(page, made_up())
+    beside = {row["name"]: report.versus(row, "torch") for row in made_up()["tables"]["all cores"]}
+    drawn = {row.name: row.ratio for row in glance.rows_of(page.read_text())}
+    assert drawn == pytest.approx({n: c.ratio for n, c in beside.items() if c}, abs=0.005)
+    picture = glance.svg(glance.rows_of(page.read_text()))
+    assert picture.count("<circle") == len(drawn) > 0
+
+
+def test_the_picture_in_docs_is_that_of_the_page():
+    rows = glance.rows_of(glance.PAGE.read_text())
+    assert glance.PICTURE.read_text() == glance.svg(rows), "python -m benchmarks.glance draws it"
+    assert {glance.lane_of(row) for row in rows} == {*range(len(glance.LANES))}
+    faster = sum(row.ratio > 1 for row in rows)
+    text = " ".join((ROOT / "README.md").read_text().split())
+    assert f"wins {faster} of {len(rows)} benchmarks" in text
+    assert f"no faster in the other {len(rows) - faster}," in text
 
 
 def test_pictures_are_svg(tmp_path):
@@ -542,9 +563,9 @@ def test_the_names_are_listed(capsys):
     assert capsys.readouterr().out == "all cores:\n  L1 distance 512×512×512\n"
 
 
-def test_a_readme_needs_results(tmp_path):
+def test_a_page_needs_results(tmp_path):
     with pytest.raises(SystemExit, match="there is no"):
-        command.main(["--readme", "--out", str(tmp_path)])
+        command.main(["--docs", "--out", str(tmp_path)])
 
 
 def test_more_work_is_forecast_to_take_longer():

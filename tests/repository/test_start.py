@@ -5,9 +5,13 @@ Every test runs a copy of start.py in an empty folder of its own, with neither n
 
 import ast
 import fcntl
+import hashlib
 import importlib.util
 import json
 import os
+import pty
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -195,6 +199,74 @@ def test_update_and_reset_are_the_classrooms_once_everything_is_set_up(start, in
     assert ran(start) == [" ".join(["-m classroom", *command])]
 
 
+@pytest.fixture
+def cloned(folder, tmp_path_factory, monkeypatch):
+    """That folder as a clone; returns it, and the function that changes a file where it is from."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
+        monkeypatch.setenv(f"{name}_NAME", "A Teacher")
+        monkeypatch.setenv(f"{name}_EMAIL", "teacher@example.org")
+    origin, clone = (tmp_path_factory.mktemp(name) for name in ("origin", "clone"))
+
+    def git(where, *arguments):
+        subprocess.run(["git", "-C", where, *arguments], check=True, capture_output=True)
+
+    def commit(name, text):
+        (origin / name).write_text(text)
+        git(origin, "add", "--all")
+        git(origin, "commit", "-m", name)
+
+    shutil.copytree(folder, origin, dirs_exist_ok=True)
+    git(origin, "init")
+    commit(".gitignore", ".venv/\n/my_course/\n")
+    git(clone.parent, "clone", origin, clone)
+    python = write_program(clone / ".venv/bin/python", 'echo "ran: $@"')  # as a finished set-up has
+    project = hashlib.sha256((clone / "pyproject.toml").read_bytes()).hexdigest()
+    extras = ["course", "opencl", "webgpu", "zig"]
+    stamp = {"root": str(clone), "project": project, "extras": extras}
+    (python.parents[1] / "tinyframe-setup.json").write_text(json.dumps(stamp))
+    return clone, commit
+
+
+def test_update_fetches_a_newer_course_and_goes_on_with_its_start_py(cloned):
+    clone, commit = cloned
+    commit("course/01_first.ipynb", "second")
+    text = (clone / "start.py").read_text()
+    commit(
+        "start.py", text.replace("def say(text: str) -> None:", "def say(text):\n    text += '!'")
+    )
+    said = run_start(clone, "update").stdout
+    assert "fetched a newer version of the course (2 changes)" in said
+    assert "this folder has the newest version of the course!\n" in said, "the newer start.py"
+    assert said.endswith("ran: -m classroom update\n")
+    assert (clone / "course/01_first.ipynb").read_text() == "second"
+    again = run_start(clone, "update").stdout
+    assert "fetched" not in again and "has the newest version" in again
+
+
+def test_update_keeps_what_was_changed_in_the_folder_and_says_how_to_get_the_rest(cloned):
+    clone, commit = cloned
+    commit("course/01_first.ipynb", "second")
+    (clone / "course/01_first.ipynb").write_text("mine")
+    done = run_start(clone, "update")
+    assert "git stash && git pull --rebase && python3 start.py update" in done.stdout
+    assert (clone / "course/01_first.ipynb").read_text() == "mine"
+    assert done.stdout.endswith("ran: -m classroom update\n"), "with what is here"
+    subprocess.run("git stash && git pull --rebase", shell=True, cwd=clone, check=True)
+    assert (clone / "course/01_first.ipynb").read_text() == "second"
+
+
+def test_update_goes_on_with_what_is_here_where_nothing_can_be_fetched(cloned, folder):
+    clone, _ = cloned
+    subprocess.run(["git", "remote", "set-url", "origin", "/nowhere"], cwd=clone, check=True)
+    assert "could not reach the repository" in (done := run_start(clone, "update")).stdout
+    assert done.stdout.endswith("ran: -m classroom update\n")
+    shutil.rmtree(clone / ".git")
+    assert "download\n[start] it" in (done := run_start(clone, "update")).stdout
+    assert done.stdout.endswith("ran: -m classroom update\n")
+
+
 def test_a_command_that_fails_is_not_reported_a_second_time(start, installed, monkeypatch):
     write_program(Path(start.PYTHON), "echo 'There is no such part.' >&2; exit 2")
     monkeypatch.setattr(start.os, "execve", lambda *_: pytest.fail("JupyterLab was opened"))
@@ -374,6 +446,25 @@ def test_a_failing_pip_is_quoted_with_what_to_do(start, pip_says, advice):
     assert start.STAMP.read_text() == before, "what worked before still counts as working"
 
 
+def test_while_pip_is_silent_the_seconds_go_by(start):
+    """In a terminal; where output goes to a file, there is none of that."""
+    os.mkfifo(more := start.ROOT / "more")  # pip is silent until something is written into it
+    write_program(Path(start.PYTHON), f"echo Installing collected packages; cat {more}")
+    code = f"import runpy; start = runpy.run_path({str(start.ROOT / 'start.py')!r})\n"
+    command = [sys.executable, "-c", f"{code}start['run_pip']('install')"]
+    terminal, its_end = pty.openpty()
+    pip = subprocess.Popen(command, stdout=its_end)
+    seen = b""
+    while not re.search(rb"\d s  Installing collected packages", seen):
+        seen += os.read(terminal, 10_000)
+    more.write_text("done")
+    assert pip.wait() == 0
+    os.close(its_end)
+    os.close(terminal)
+    write_program(Path(start.PYTHON), "echo Installing collected packages")
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b""
+
+
 def test_a_second_set_up_waits_for_the_first(start, monkeypatch, capsys):
     asked = []
 
@@ -501,6 +592,91 @@ def test_a_failing_check_fails_the_run_and_hides_no_other(start, checks, failing
     with pytest.raises(SystemExit, match=f"failed: {failing}$"):
         start.main(["test"])
     assert len(checks.commands) == 3
+
+
+@pytest.fixture
+def suite(start, checks, monkeypatch):
+    """Real runs of pytest, of tests that are written into tests/ and course/ of that clone: one
+    worker process, with ruff and mypy left out."""
+    monkeypatch.undo()
+    folder = start.ROOT
+    write_program(
+        Path(start.PYTHON),
+        f"""
+if [ "$2" = pytest ]; then
+    case " $* " in *" -n 0 "*) ;; *) shift 4; set -- -m pytest -n 1 "$@" ;; esac
+    cd {folder} && exec {shlex.quote(sys.executable)} "$@" -q -p no:randomly
+fi
+exit 0""",
+    )
+    monkeypatch.setattr(start, "set_up", lambda extras: None)
+    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    for file in (folder / "course").iterdir():
+        file.unlink()
+    (folder / "tests" / "nbval_sanitize.cfg").write_text("")
+    return folder
+
+
+# fails the first time, as if something had been too slow for it
+SLOW = """from pathlib import Path
+
+
+def test_good():
+    pass
+
+
+def test_slow():
+    there = Path("tried").exists()
+    Path("tried").touch()
+    assert there
+"""
+BAD = """
+
+def test_bad():
+    assert False
+"""
+HEADING = "!! passed only when run alone !!"
+
+
+def test_a_test_that_passes_when_run_alone_is_named_and_fails_nothing(start, suite, capfd):
+    (suite / "tests" / "test_busy.py").write_text(SLOW)
+    start.main(["test"])
+    listed = capfd.readouterr().out.partition(HEADING)[2]
+    assert "tests/test_busy.py::test_slow" in listed and "test_good" not in listed
+
+
+def test_a_test_that_fails_twice_fails_the_run(start, suite, capfd):
+    (suite / "tests" / "test_busy.py").write_text(SLOW + BAD)
+    with pytest.raises(SystemExit, match="failed: pytest$"):
+        start.main(["test"])
+    listed = capfd.readouterr().out.partition(HEADING)[2]
+    assert "test_slow" in listed and "test_bad" not in listed
+
+
+def test_of_a_notebook_all_cells_run_again(start, suite, capfd):
+    cells = ["from pathlib import Path", "there = Path('tried').exists()",
+             "Path('tried').touch()\nassert there"]  # fmt: skip
+    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = {"cells": [{**empty, "source": source} for source in cells], "metadata": {},
+                "nbformat": 4, "nbformat_minor": 4}  # fmt: skip
+    (suite / "course" / "01_first.ipynb").write_text(json.dumps(notebook))
+    start.main(["test"])
+    assert "01_first.ipynb::Cell 2" in capfd.readouterr().out.partition(HEADING)[2]
+
+
+def test_many_failing_tests_are_not_run_again(start, suite, capfd):
+    tests = [BAD.replace("bad", f"bad_{number}") for number in range(start.FEW + 1)]
+    (suite / "tests" / "test_busy.py").write_text("".join(tests))
+    with pytest.raises(SystemExit, match="failed: pytest$"):
+        start.main(["test"])
+    assert "once more, alone" not in capfd.readouterr().out
+
+
+def test_tests_that_were_chosen_by_hand_run_once(start, suite, capfd):
+    (suite / "tests" / "test_busy.py").write_text(BAD)
+    with pytest.raises(SystemExit, match="failed: pytest$"):
+        start.main(["test", "tests/test_busy.py"])
+    assert "once more, alone" not in capfd.readouterr().out
 
 
 def test_pytorch_is_installed_only_when_asked_for_by_option_or_variable(start, checks, monkeypatch):
@@ -650,7 +826,8 @@ def test_doctor_quotes_why_a_device_that_is_installed_cannot_be_opened(start, py
 
 def test_doctor_names_the_hardware_of_a_device_that_works(start, python):
     install_package(start, "wgpu")
-    python('[ "$CUDA_EMULATE" = 0 ] && echo "llvmpipe, a card"')
+    asked = '[ "$CUDA_EMULATE $*" = "0 -m classroom device WEBGPU" ]'  # as machine() asks
+    python(f'{asked} && echo "llvmpipe, a card"')
     assert start.try_device("WEBGPU", "wgpu", "webgpu") == ("llvmpipe, a card", "")
 
 

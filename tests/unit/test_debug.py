@@ -7,15 +7,18 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.kernels import filled, numbers, on_buffer
 from tinyframe import Context, Tensor
 from tinyframe import schedule as schedule_module
 from tinyframe.codegen import passes
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.stages import MOST_RULES
+from tinyframe.rewrite.stages import MOST_RULES, folded
 
 SCHEDULING = ["tensor graph", "prepare", "lower to ranges"]
 OF_C = [name for name, _ in CStyleLanguage.passes]
+NOTHING = " (nothing to do)"
 STAGES = [*SCHEDULING, *[name for name, _ in passes], *OF_C, "linearize"]
 
 
@@ -32,10 +35,10 @@ def shown(t: Tensor, capsys, **settings: int) -> str:
 
 
 def stages_of(text: str) -> dict[str, list[str]]:
-    """Title -> lines of each stage."""
+    """Name -> lines of each stage."""
     blocks = re.split(r"^───── (.*?) ─+$", text, flags=re.MULTILINE)[1:]
     return {
-        title: body.strip("\n").splitlines()
+        title.removesuffix(NOTHING): body.strip("\n").splitlines()
         for title, body in zip(blocks[::2], blocks[1::2], strict=True)
     }
 
@@ -80,7 +83,7 @@ def test_3_shows_the_source_once_for_each_kernel(capsys):
     assert "DEFINE_GLOBAL" in shown(python, capsys, DEBUG=3)
 
 
-# ---- DEBUG=4 -------------------------------------------------------------------------------------
+# ---- DEBUG=4, 5 ----------------------------------------------------------------------------------
 
 
 def test_4_shows_every_stage_by_name_and_the_source(capsys):
@@ -98,10 +101,10 @@ def test_a_stage_is_about_a_page(capsys):
     )
 
 
-def test_each_stage_shows_the_graph_after_it(capsys):
+def test_5_shows_the_whole_graph_after_each_stage(capsys):
     stages = {
         name: "\n".join(lines)
-        for name, lines in stages_of(shown(product(), capsys, DEBUG=4)).items()
+        for name, lines in stages_of(shown(product(), capsys, DEBUG=5)).items()
     }
     assert "REDUCE_AXIS" in stages["tensor graph"]
     assert "PERMUTE" in stages["prepare"]
@@ -127,9 +130,45 @@ def test_rules_are_not_listed_without_end(capsys):
         assert len([line for line in lines if "×" in line]) <= MOST_RULES
 
 
-def test_a_stage_that_changes_nothing_says_so(capsys):
-    stages = stages_of(shown(product(), capsys, DEBUG=4))
-    assert [line.strip() for line in stages["tidy loops"]] == ["(nothing to do)"]
+def test_a_stage_that_changes_nothing_is_one_line(capsys):
+    for debug in (4, 5):
+        text = shown(product(), capsys, DEBUG=debug)
+        assert re.search(r"^───── tidy loops \(nothing to do\) ─+$", text, re.MULTILINE)
+        quiet = re.findall(rf"^───── (.+){re.escape(NOTHING)}", text, re.MULTILINE)
+        assert quiet and all(stages_of(text)[name] == [] for name in quiet)
+
+
+def test_4_leaves_out_only_lines_that_the_graph_before_has_under_the_same_number(capsys):
+    y = filled(numbers(6, 4))
+    changes, whole = (stages_of(shown(y.softmax(), capsys, DEBUG=debug)) for debug in (4, 5))
+    assert list(changes) == list(whole)
+    saved = sum(map(len, whole.values())) - sum(map(len, changes.values()))
+    assert saved > 20
+    for stages in (changes, whole):
+        del stages["linearize"]  # a list and no graph; and what ran, with its times
+    before: list[str] = []
+    for name, lines in changes.items():
+        full: list[str] = []
+        for line in lines:
+            fold = re.fullmatch(r"   … (\d+) to (\d+) as before", line)
+            full += before[int(fold[1]) : int(fold[2]) + 1] if fold else [line]
+        assert full == whole[name], name
+        before = [line for line in full if re.match(r" *\d+ ", line)] or before
+
+
+@pytest.mark.parametrize(
+    "after, expected",
+    [
+        ("abcde", ["   … 0 to 4 as before"]),
+        ("abXde", ["a", "b", "X", "d", "e"]),  # two lines in a row are not worth it
+        ("abcXefg", ["   … 0 to 2 as before", "X", "e", "f", "g"]),
+        ("Xabcd", ["X", "a", "b", "c", "d"]),  # under another number
+        ("abc", ["   … 0 to 2 as before"]),
+        ("", []),
+    ],
+)
+def test_lines_are_folded_three_or_more_at_a_time(after, expected):
+    assert folded(list(after), list("abcde")) == expected
 
 
 def test_a_kernel_that_was_compiled_before_is_shown_all_the_same(capsys):
@@ -164,7 +203,7 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.uop.node import UOp
 
 assert sys.stdout.encoding == "ascii"
-for debug in (1, 2, 3, 4):
+for debug in (1, 2, 3, 4, 5):
     print("DEBUG", debug)
     with Context(DEBUG=debug, BEAM=0):
         (Tensor([1, 2] * debug).reshape(debug, 2).T + 3).pad(((1, 1), (0, 0))).sum(0).realize()

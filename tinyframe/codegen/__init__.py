@@ -1,7 +1,7 @@
 """Code generation: from a kernel's loop nest to source text, as a list of named passes.
 
 Each pass is a function from graph to graph; `passes` reads like the table of contents of this
-package. DEBUG=4 prints the kernel after each of them and the rules that fired.
+package. DEBUG=4 prints what each of them changed and the rules that fired, 5 the whole kernel.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
     staged("expand copies", spec_kernel, lambda: expand_copies(sink))
 
-SPEC=1 verifies what comes out, DEBUG=4 prints it with the rules that fired, and observers are told
-(`observe.py`). None of it costs anything when off.
+SPEC=1 verifies what comes out, DEBUG=4 prints what is new in it with the rules that fired (5 all of
+it), and observers are told (`observe.py`). None of it costs anything when off.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
@@ -22,6 +23,7 @@ from tinyframe.uop.show import listing, printable, summary
 
 Graph = TypeVar("Graph", UOp, list[UOp])
 MOST_RULES = 12  # listed for each stage
+FEWEST_FOLDED = 3  # unchanged lines in a row
 
 
 def staged(
@@ -35,8 +37,7 @@ def staged(
             out = run()
         tell.stage(name, before, out, passes)
         if settings.DEBUG >= 4:
-            nothing = f"{title(name)}\n  (nothing to do)"
-            print(printable(nothing if out is before else stage_text(name, out, passes)))
+            print(printable(stage_text(name, before, out, passes, settings.DEBUG >= 5)))
     if settings.SPEC:
         try:
             verify(out, spec)
@@ -49,9 +50,20 @@ def title(name: str) -> str:
     return f"───── {name} ".ljust(100, "─")
 
 
-def stage_text(name: str, graph: UOp | list[UOp], passes: list[Pass]) -> str:
-    """One stage as text: its name, the graph or program, and how often each rule fired."""
-    lines = [title(name), listing(graph) if isinstance(graph, list) else summary(graph)]
+def stage_text(
+    name: str, before: UOp | None, graph: UOp | list[UOp], passes: list[Pass], whole: bool
+) -> str:
+    """One stage as text: its name, the graph or program, and how often each rule fired.
+
+    A stage that changed nothing is one line. Of one that did, lines that stood in the graph before
+    it are folded, unless all is to be shown (`whole`).
+    """
+    if graph is before:
+        return title(f"{name} (nothing to do)")
+    lines = listing(graph).split("\n") if isinstance(graph, list) else summary(graph).split("\n")
+    if before is not None and not whole:
+        lines = folded(lines, summary(before).split("\n"))
+    lines = [title(name), *lines]
     fired: Counter = Counter()
     for p in passes:  # expressions simplified one at a time are many small passes
         fired.update(p.rules_fired())
@@ -61,3 +73,16 @@ def stage_text(name: str, graph: UOp | list[UOp], passes: list[Pass]) -> str:
     if len(fired) > MOST_RULES:
         lines.append(f"  … and {len(fired) - MOST_RULES} more")
     return "\n".join(lines)
+
+
+def folded(lines: list[str], before: list[str]) -> list[str]:
+    """Numbered lines; those in a row that are the same before, number and all, as one."""
+    out: list[str] = []
+    pairs = itertools.zip_longest(lines, before[: len(lines)])
+    for same, run in itertools.groupby(enumerate(pairs), lambda pair: pair[1][0] == pair[1][1]):
+        numbers = [number for number, _ in run]
+        if same and len(numbers) >= FEWEST_FOLDED:
+            out.append(f"   … {numbers[0]} to {numbers[-1]} as before")
+        else:
+            out += lines[numbers[0] : numbers[-1] + 1]
+    return out

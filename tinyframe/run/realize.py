@@ -39,8 +39,8 @@ class Setup(NamedTuple):
     """Everything a compiled kernel depends on besides its ast.
 
     Device, renderer and compiler are compared by identity: registering a device again, or a setting
-    that changes what they produce, makes a different setup. So does a plan or a pass that somebody
-    inserts into the list, for as long as it is there.
+    that changes what they produce or check, makes a different setup. So does a plan or a pass that
+    somebody inserts into the list, for as long as it is there.
     """
 
     device: Compiled
@@ -122,7 +122,7 @@ def setup_of(name: str) -> Setup:
     device = Device[name]
     from tinyframe.codegen import passes, plans_for
 
-    values = (settings.NOOPT, settings.BEAM, settings.RELAXED, settings.TF32)
+    values = (settings.NOOPT, settings.BEAM, settings.RELAXED, settings.TF32, settings.SPEC)
     plans = tuple(plans_for(device.renderer.target))
     return Setup(device, device.renderer, device.compiler, values, plans, tuple(passes))
 

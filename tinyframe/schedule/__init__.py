@@ -216,7 +216,8 @@ class _FilledSchedule:
 @collector_paused()
 def _schedule_of(sink: UOp) -> _FilledSchedule:
     graph = _GraphKey(sink)
-    key = graph.structure, graph.targets, bool(settings.NOOPT), bool(settings.RELAXED)
+    switches = (bool(settings.NOOPT), bool(settings.RELAXED), bool(settings.SPEC))
+    key = graph.structure, graph.targets, *switches
     # showing the stages requires running them
     again = settings.DEBUG >= 4 or any(tell.wants(key))
     cached = None if again else _schedules.pop(key, None)

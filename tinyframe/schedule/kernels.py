@@ -126,6 +126,7 @@ def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
         "prepare",
         spec_tensor,
         lambda: graph_rewrite(everything, prepare_rules, name="prepare", became=became),
+        before=everything,
     )
     lasting = dict.fromkeys((*sink.src, *stored_by_user))
     replaced = {u: became[u] for u in everything.toposort() if u in became and u.op in INTERMEDIATE}

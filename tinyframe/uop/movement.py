@@ -203,9 +203,7 @@ def _(u, ix):
 
 @source_index_rule(Ops.PAD)
 def _(u, ix):
-    return tuple(
-        i if before == 0 else i - before for i, (before, _) in zip(ix, u.arg, strict=True)
-    )
+    return tuple(i if before == 0 else i - before for i, (before, _) in zip(ix, u.arg, strict=True))
 
 
 @source_index_rule(Ops.SHRINK)

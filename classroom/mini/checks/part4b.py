@@ -525,3 +525,63 @@ def deep(mini: Any) -> None:
         raise Wrong("A chain of elementwise ops is one kernel.", "cut(SINK) of a long chain",
                     "1 kernel", kernels_in_words(len(rows)))  # fmt: skip
     expect_values("a long chain", values_of(mini, rows[0][2]), values_of(mini, node))
+
+
+# ---- run_kernels ---------------------------------------------------------------------------------
+
+ALL_BELOW = ("stored", "cut")
+
+
+def expect_run(mini: Any, said: str, graph: Any) -> None:
+    got = as_list(mini.run_kernels(graph), said)
+    if len(got) != len(graph.src):
+        raise Wrong("There should be one array for each source of the SINK.", said,
+                    str(len(graph.src)), str(len(got)))  # fmt: skip
+    for values, source in zip(got, graph.src, strict=True):
+        if isinstance(values, mini.UOp):
+            raise Wrong("The result should be arrays, and this is a node.", said, got=repr(values))
+        values = np.asarray(values)
+        if np.isnan(values).any():
+            raise Wrong("There are NaNs in the result: it comes from memory that no kernel has "
+                        "written, or one of the kernels read such memory.", said)  # fmt: skip
+        expect_values(said, values, values_of(mini, source))
+
+
+@checks("run_kernels", "The values of every source, in their order", needs=ALL_BELOW)
+def values_in_order(mini: Any) -> None:
+    a = buffer(mini, 2, 2)
+    s = total(mini, a)
+    y = op(mini, "MUL", a, spread(mini, s, 2, 2))
+    expect_run(mini, "run_kernels(UOp(Ops.SINK, (s,))), where s = a.sum(keepdim=True)",
+               sink(mini, s))  # fmt: skip
+    said = "run_kernels(UOp(Ops.SINK, (y, a, s))), where y = a * s.expand(2, 2)"
+    expect_run(mini, said, sink(mini, y, a, s))
+
+
+@checks("run_kernels", "Each kernel is computed by itself", needs=ALL_BELOW)
+def one_by_one(mini: Any) -> None:
+    root = op(mini, "SQRT", buffer(mini, 4, 5))
+    x, y = total(mini, root, 0), total(mini, root, 1)
+    row, calls = mini.COMPUTE[mini.Ops.SQRT], []
+
+    def count(*arguments: Any) -> Any:
+        calls.append(1)
+        return row(*arguments)
+
+    mini.COMPUTE[mini.Ops.SQRT] = count
+    said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
+    try:
+        mini.run_kernels(sink(mini, x, y))
+    finally:
+        mini.COMPUTE[mini.Ops.SQRT] = row
+    if len(calls) < 2:
+        raise Wrong("Two kernels need the root, and neither stores it, so each computes it. Here "
+                    "it was computed once: the graph was run as a whole.", said,
+                    "2 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+
+
+@checks("run_kernels", "The values of 100 random graphs", needs=ALL_BELOW)
+def runs_by_chance(mini: Any) -> None:
+    dice = random.Random(6)
+    for _ in range(100):
+        expect_run(mini, "run_kernels(SINK) of a random graph", random_graph(mini, dice))

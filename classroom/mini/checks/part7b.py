@@ -222,8 +222,12 @@ def reduced_values(mini: Any) -> None:
                         str(len(reduces)))  # fmt: skip
     got = expect_value_at(mini, "a.reshape(12, 1).sum(1)", lambda a, b: a.reshape(12, 1).sum(1))
     if any(node.op is mini.Ops.REDUCE for node in got.toposort()):
-        raise Wrong("This sums an axis with one element: there's nothing to add, and no loop.",
-                    "value_at(a.reshape(12, 1).sum(1), index)", "no REDUCE", "a REDUCE")  # fmt: skip
+        raise Wrong(
+            "This sums an axis with one element: there's nothing to add, and no loop.",
+            "value_at(a.reshape(12, 1).sum(1), index)",
+            "no REDUCE",
+            "a REDUCE",
+        )
     both = "a.reshape(3, 1, 4).sum(1, 2)"
     expect_value_at(mini, both, lambda a, b: a.reshape(3, 1, 4).sum(1, 2))
 
@@ -273,8 +277,10 @@ def any_values(mini: Any) -> None:
                 try:
                     value = worth(mini, got, at, arrays)
                 except OutOfMemory as error:
-                    raise Wrong(f"A graph of several steps reads {error}.",
-                                " ← ".join(n.op.name for n in reversed(kernel.graph.toposort()))) from error  # fmt: skip
+                    raise Wrong(
+                        f"A graph of several steps reads {error}.",
+                        " ← ".join(n.op.name for n in reversed(kernel.graph.toposort())),
+                    ) from error
                 if not np.isclose(value, wanted[place], rtol=1e-3, atol=1e-4):
                     raise Wrong(f"Element {place} of this graph should be {wanted[place]:.4g}.",
                                 " ← ".join(n.op.name for n in reversed(kernel.graph.toposort())),
@@ -384,8 +390,12 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
             if node.op is Ops.STORE:
                 needed = max(needed, len(outer))
             if len(opened) > needed:
-                raise Wrong(f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
-                            "depends on that. It would be repeated for nothing.", call, got=shown)  # fmt: skip
+                raise Wrong(
+                    f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
+                    "depends on that. It would be repeated for nothing.",
+                    call,
+                    got=shown,
+                )
     for node in nodes:
         if node.op is Ops.STORE and list(place[node]) != outer:
             raise Wrong("A STORE stands inside all the outer loops, and outside of the inner "
@@ -511,8 +521,11 @@ def machine_code(said: str, name: str, text: str) -> Any:
         try:
             return ctypes.CDLL(str(library))[name]
         except AttributeError:
-            raise Wrong(f"There is no function `{name}` in the text. render gives a pair: the "
-                        "name of the function and the text that has it.", said) from None  # fmt: skip
+            raise Wrong(
+                f"There is no function `{name}` in the text. render gives a pair: the "
+                "name of the function and the text that has it.",
+                said,
+            ) from None
 
 
 def expect_c(mini: Any, said: str, graph: Any) -> None:
@@ -552,7 +565,12 @@ def expect_c(mini: Any, said: str, graph: Any) -> None:
                         got=body)  # fmt: skip
 
 
-@checks("render", "Loops, loads and stores: a copy, a sum of two arrays, a transpose", needs=LINES)
+@checks(
+    "render",
+    "Loops, loads and stores: a copy, a sum of two arrays, a transpose",
+    needs=LINES,
+    seconds=30,
+)
 def first_c(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a * 2", "a + b", "a.permute(1, 0)"):
@@ -560,7 +578,7 @@ def first_c(mini: Any) -> None:
         expect_c(mini, said, (make(a, b) + 0).uop if said == "a.permute(1, 0)" else make(a, b).uop)
 
 
-@checks("render", "Sums and maxima, with what they start from", needs=LINES)
+@checks("render", "Sums and maxima, with what they start from", needs=LINES, seconds=30)
 def sums_in_c(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a.sum(1)", "(a * b).sum(0) + 1", "a @ b.permute(1, 0)"):
@@ -570,7 +588,10 @@ def sums_in_c(mini: Any) -> None:
 
 
 @checks(
-    "render", "Every elementwise op: comparison, choice, roots, powers, logarithms", needs=LINES
+    "render",
+    "Every elementwise op: comparison, choice, roots, powers, logarithms",
+    needs=LINES,
+    seconds=30,
 )
 def ops_in_c(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
@@ -584,7 +605,9 @@ def ops_in_c(mini: Any) -> None:
         expect_c(mini, said, made.uop)
 
 
-@checks("render", "Infinity and NaN get through: as constants, and in maxima", needs=LINES)
+@checks(
+    "render", "Infinity and NaN get through: as constants, and in maxima", needs=LINES, seconds=30
+)
 def special_numbers(mini: Any) -> None:
     a = tensor(mini, *SHAPE)
     for said, made in (

@@ -134,8 +134,12 @@ def split_again(mini: Any) -> None:
     case.expect("three splits of a @ b", program)
     _, inner = mini.split(case.program, 1, 8, ("VECTOR",))
     if inner.arg != (3, 8, "VECTOR"):
-        raise Wrong("What `kind` holds comes after number and size in the arg of the inner RANGE.",
-                    "split(a @ b, 1, 8, ('VECTOR',))", "(3, 8, 'VECTOR')", describe(inner.arg))  # fmt: skip
+        raise Wrong(
+            "What `kind` holds comes after number and size in the arg of the inner RANGE.",
+            "split(a @ b, 1, 8, ('VECTOR',))",
+            "(3, 8, 'VECTOR')",
+            describe(inner.arg),
+        )
 
 
 @checks("split", "What doesn't divide is a ValueError")
@@ -192,7 +196,7 @@ def upcast_shares(mini: Any) -> None:
 # ---- vector --------------------------------------------------------------------------------------
 
 
-@checks("vector", "Eight elements at a time", needs=("split",))
+@checks("vector", "Eight elements at a time", needs=("split",), seconds=30)
 def vectors(mini: Any) -> None:
     for said, number in (("a * 2", 1), ("a @ b", 1)):
         case = Case(mini, said)
@@ -201,18 +205,24 @@ def vectors(mini: Any) -> None:
         case.expect(call, program, in_c=True)
         lanes = [node for node in program.toposort() if node.op is mini.Ops.RANGE and node.arg[2:]]
         if len(lanes) != 1 or lanes[0].arg[1:] != (8, "VECTOR"):
-            raise Wrong("The inner RANGE needs the kind ('VECTOR',), so that no loop is written "
-                        "for it.", call, "(…, 8, 'VECTOR')", describe([n.arg for n in lanes]))  # fmt: skip
+            raise Wrong(
+                "The inner RANGE needs the kind ('VECTOR',), so that no loop is written for it.",
+                call,
+                "(…, 8, 'VECTOR')",
+                describe([n.arg for n in lanes]),
+            )
 
 
-@checks("vector", "A vector in a tile: the way to a fast matmul", needs=("split", "upcast"))
+@checks(
+    "vector", "A vector in a tile: the way to a fast matmul", needs=("split", "upcast"), seconds=30
+)
 def vector_tile(mini: Any) -> None:
     case = Case(mini, "a @ b")
     tile = mini.upcast(mini.upcast(mini.vector(case.program, 1, 4), 1, 2), 0, 4)
     case.expect("a tile of 4 × 2 vectors of 4", tile, in_c=True)
 
 
-@checks("vector", "What vectors can't do is a ValueError", needs=("split",))
+@checks("vector", "What vectors can't do is a ValueError", needs=("split",), seconds=30)
 def no_vectors(mini: Any) -> None:
     a = tensor(mini, 8, 8)
     refused = [
@@ -277,6 +287,10 @@ def reordered_three(mini: Any) -> None:
         raise Wrong(text, call, "0, 1 and 2", ", ".join(map(str, sizes(mini, swapped))))
     opened = [node.arg[1] for node in mini.linearize(swapped) if node.op is mini.Ops.RANGE]
     if opened != [4, 8, 3]:
-        raise Wrong("Loops 2 and 0 trade places, and loop 1 stays between them.",
-                    "reorder(a * 2 with its rows split, 2, 0)", "[4, 8, 3]", str(opened))  # fmt: skip
+        raise Wrong(
+            "Loops 2 and 0 trade places, and loop 1 stays between them.",
+            "reorder(a * 2 with its rows split, 2, 0)",
+            "[4, 8, 3]",
+            str(opened),
+        )
     case.expect("reorder(a * 2 with its rows split, 2, 0)", swapped)

@@ -90,7 +90,7 @@ def c_computes(mini: Any) -> None:
         expect_device(mini, mini.CRunner, "CRunner", said, graph)
 
 
-@checks("PythonRunner.__call__", "Loops, loads and stores are executed line by line")
+@checks("PythonRunner.__call__", "Loops, loads and stores are executed line by line", seconds=30)
 def python_stores(mini: Any) -> None:
     for said, graph in several(mini)[:3]:
         expect_device(mini, mini.PythonRunner, "PythonRunner", said, graph)
@@ -114,7 +114,7 @@ def python_any(mini: Any) -> None:
                       random_graph(mini, seed))  # fmt: skip
 
 
-@checks("PythonRunner.__call__", "Whole numbers stay whole, and floats have 32 bits")
+@checks("PythonRunner.__call__", "Whole numbers stay whole, and floats have 32 bits", seconds=30)
 def kinds_of_number(mini: Any) -> None:
     ones = mini.Tensor(np.full((2,), 16777216, np.float32))  # 2**24, the end of all odd floats
     expect_device(mini, mini.PythonRunner, "PythonRunner", "(a + 1) - a, for a = 2**24",
@@ -123,7 +123,7 @@ def kinds_of_number(mini: Any) -> None:
                   mini.Tensor([16777216.0, 1.0, 1.0]).sum().uop)  # fmt: skip
 
 
-@checks("PythonRunner.__call__", "An access outside of the memory is an IndexError")
+@checks("PythonRunner.__call__", "An access outside of the memory is an IndexError", seconds=30)
 def no_such_element(mini: Any) -> None:
     a = tensor(mini, *SHAPE)
     ((kernel, _),) = kernels_of(mini, (a * 2).uop)
@@ -189,8 +189,12 @@ def same_node(mini: Any) -> None:
         if len(first) == 2 and first[0] is first[1]:
             raise Wrong("a - b and -b + a are two graphs.", "numbered(a - b)")
     if {id(array) for array in arrays.values()} != {id(a.uop.arg.data), id(b.uop.arg.data)}:
-        raise Wrong("The dict should have the array of each BUFFER, and not a copy.",
-                    "numbered(a + b)[1]", "the arrays of a and b", describe(list(arrays.values())))  # fmt: skip
+        raise Wrong(
+            "The dict should have the array of each BUFFER, and not a copy.",
+            "numbered(a + b)[1]",
+            "the arrays of a and b",
+            describe(list(arrays.values())),
+        )
 
 
 @checks("numbered", "Parameters are numbered from 0, and know their shapes")
@@ -199,16 +203,67 @@ def parameters(mini: Any) -> None:
     graph, arrays = mini.numbered(sink(mini, a @ b, a * 2))
     found = sorted(node.arg for node in graph.toposort() if node.op is mini.Ops.DEFINE_GLOBAL)
     if found != [(0, (3, 4)), (1, (4, 2))]:
-        raise Wrong("Two BUFFERs become DEFINE_GLOBAL 0 and 1, with the shapes that they had.",
-                    "numbered(a @ b, a * 2)", "[(0, (3, 4)), (1, (4, 2))]", describe(found))  # fmt: skip
+        raise Wrong(
+            "Two BUFFERs become DEFINE_GLOBAL 0 and 1, with the shapes that they had.",
+            "numbered(a @ b, a * 2)",
+            "[(0, (3, 4)), (1, (4, 2))]",
+            describe(found),
+        )
     for slot, array in arrays.items():
         if slot.arg[1] != array.shape:
-            raise Wrong("A parameter got the array of a different one.", "numbered(a @ b, a * 2)",
-                        f"an array of shape {slot.arg[1]}", f"one of shape {array.shape}")  # fmt: skip
+            raise Wrong(
+                "A parameter got the array of a different one.",
+                "numbered(a @ b, a * 2)",
+                f"an array of shape {slot.arg[1]}",
+                f"one of shape {array.shape}",
+            )
+
+
+def called(mini: Any, device: Any, *tensors: Any) -> Any:
+    graph, arrays = mini.numbered(sink(mini, *tensors))
+    return mini.call(graph, dict(arrays), device)
 
 
 @checks(
-    "numbered", "A hundred steps need the same plan", needs=("CRunner.__init__", "CRunner.__call__")
+    "call",
+    "Kernels run in order, each into memory of its own",
+    needs=("numbered", "PythonRunner.__call__"),
+)
+def kernels_in_order(mini: Any) -> None:
+    a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
+    x, y = a.numpy(), b.numpy()
+    for said, made, wanted in (
+        ("a + b", (a + b,), (x + y,)),
+        ("a", (a,), (x,)),
+        ("a + b and a * b", (a + b, a * b), (x + y, x * y)),
+        ("a - a.max(1), then its sum", ((a - a.max(1, keepdim=True)).sum(0),),
+         ((x - x.max(1, keepdims=True)).sum(0),)),
+    ):  # fmt: skip
+        got = called(mini, mini.PythonRunner, *made)
+        if not isinstance(got, list) or len(got) != len(wanted):
+            raise Wrong(
+                f"call gives a list with an array for each result: here {len(wanted)}.",
+                f"call(numbered({said}), …)",
+                f"{len(wanted)} arrays",
+                describe(got),
+            )
+        for one, other in zip(got, wanted, strict=True):
+            if np.shape(one) != other.shape:
+                raise Wrong("The result has a different shape.", f"call(numbered({said}), …)",
+                            str(other.shape), str(np.shape(one)))  # fmt: skip
+            if np.asarray(one).dtype != np.float32:
+                text = "C will write 32-bit floats, so the array has to be made for them."
+                raise Wrong(text, f"call(numbered({said}), …)", "float32", str(one.dtype))
+            if not np.allclose(one, other, rtol=1e-4, atol=1e-5):
+                raise Wrong("The values are different.", f"call(numbered({said}), …)")
+    if not np.array_equal(x, a.numpy()):
+        raise Wrong("An input was overwritten. Each result gets memory of its own.")
+
+
+@checks(
+    "numbered",
+    "A hundred steps need the same plan",
+    needs=("CRunner.__init__", "CRunner.__call__", "call"),
 )
 def one_plan(mini: Any) -> None:
     x = tensor(mini, 4)
@@ -219,15 +274,19 @@ def one_plan(mini: Any) -> None:
             x = (x * 0.5 + 1).realize()
     made = mini.plan.cache_info().misses - before
     if made > 1:
-        raise Wrong("x * 0.5 + 1 a hundred times is one plan, used a hundred times.",
-                    "x = (x * 0.5 + 1).realize(), a hundred times", "1 plan", f"{made} plans")  # fmt: skip
+        raise Wrong(
+            "x * 0.5 + 1 a hundred times is one plan, used a hundred times.",
+            "x = (x * 0.5 + 1).realize(), a hundred times",
+            "1 plan",
+            f"{made} plans",
+        )
     if not np.allclose(x.numpy(), 2, atol=1e-3):
         raise Wrong("x * 0.5 + 1 a hundred times comes to 2.", got=describe(x.numpy().tolist()))
 
 
 # ---- the whole step ------------------------------------------------------------------------------
 
-DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered")
+DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered", "call")
 
 
 def steps(
@@ -266,7 +325,7 @@ def new_inputs(mini: Any) -> None:
                         f"{value[0] ** 2 + 1:g}", f"{out.numpy()[0]:g}")  # fmt: skip
 
 
-@checks("replay", "State goes on from where it was", needs=DEVICES)
+@checks("replay", "State goes on from where it was", needs=DEVICES, seconds=30)
 def state_goes_on(mini: Any) -> None:
     total, calls = mini.Tensor([0.0]), 0
 
@@ -294,7 +353,7 @@ def state_goes_on(mini: Any) -> None:
                     ", ".join(f"{out.numpy()[0]:g}" for out in got))  # fmt: skip
 
 
-@checks("replay", "A training is the same, step for step", needs=DEVICES)
+@checks("replay", "A training is the same, step for step", needs=DEVICES, seconds=30)
 def training(mini: Any) -> None:
     dice = np.random.default_rng(3)
     x, y = dice.standard_normal((12, 8, 3)).astype(np.float32), dice.standard_normal((12, 8, 1))

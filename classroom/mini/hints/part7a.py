@@ -64,8 +64,8 @@ HINTS = {
         "anything has: Python rounds down. The bounds then finish what's left.",
     ),
     "fold": (
-        "There are three cases, and each is nearly one line with what you have. Which of them may "
-        "also be used for floats? (What's t * 0 if t is infinite?)",
+        "There are three cases, and each is nearly one line with what you have. What's t * 0 if t "
+        "is infinite? So which of the three may also be used for floats?",
         "All sources CONST: ALU[op] of their args, made x.dtype again. An ADD or MUL with x.dtype "
         "int: total(rejoined(terms(x))). A CMPLT of ints whose two bounds are equal: that number.",
         "Sums of floats can't be put in a different order without changing a digit, so they're "

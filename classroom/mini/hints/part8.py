@@ -34,6 +34,14 @@ HINTS = {
         "Nodes are unique, so equal work is the same object, and the object is the key of the "
         "cache. Building and compiling happen once; every later step finds them there.",
     ),
+    "call": (
+        "What does a kernel need before it can run, and where do later kernels find what it made?",
+        "For each kernel: np.empty(result.shape, np.float32) goes into the dict, under the "
+        "parameter of its result. Then call the runner with the arrays of its arguments, starred. "
+        "In the end, look up the results.",
+        "The kernels are in an order in which everything is there before it's read, and the dict "
+        "is all the memory there is.",
+    ),
     "replay": (
         "In the first call, every parameter had an array. Which of them are out of date by now, "
         "and which aren't?",

@@ -22,13 +22,14 @@ from classroom.grader.tasks import (
     expect_equal,
     expect_kind,
 )
+from classroom.mini.graphs import graph_of, sent
 from tinyframe.uop.node import GroupOp, Ops
 
 project = Project(
     "Project 2: Three kinds of op",
     points=100,
     afterwards="You can now take any network apart into elementwise ops, reductions and movement, "
-    "follow each of them to memory, and build matrix products and convolutions from them. Next: "
+    "follow each of them to memory, and say what doesn't look like a network with them, too. Next: "
     "part 6, where gradients are made of the same three kinds.",
 )
 
@@ -517,90 +518,125 @@ def _(ask):
             expect_predictions(ask, predictions(ask, words, LARGEST, always))
 
 
-# ---- 9 matmul ------------------------------------------------------------------------------------
-
-MOVES = {"RESHAPE", "EXPAND", "PERMUTE", "PAD", "SHRINK", "FLIP"}
-READY_MADE = "conv2d and unfold have the windows ready made. Make them by repeating and cutting"
+# ---- 9 einsum ------------------------------------------------------------------------------------
 
 
-def expect_only(graph, allowed, what):
-    """Movement, one MUL and one sum; nothing else is computed."""
-    windows = graph.ops.get("WINDOW", 0)
-    expect(not windows, f"its graph has {counted(windows, 'WINDOW node')}: {READY_MADE}")
-    for op in ("MUL", "REDUCE_AXIS"):
-        number = graph.ops.get(op, 0)
-        expect(number == 1, f"its graph has {counted(number, f'{op} node')}, not 1")
-    others = sorted(graph.ops.keys() - {"BUFFER", "DEVICE", "UNIQUE", "CONST", *allowed})
-    expect(not others, f"its graph has a node {', '.join(others)}; {what}")
+def letters_of(ask, count):
+    """So many different letters, in any order."""
+    return [str(letter) for letter in ask.rng.permutation(list("abcdefghijklmn"))[:count]]
 
 
-def expect_built(graph):
-    begun = "its graph does not start at both arguments; did you compute something already?"
-    expect(graph.inputs == [0, 1], begun)
-    expect_only(graph, {*MOVES, "MUL", "REDUCE_AXIS"},
-                "movement, one multiplication and one sum are enough")  # fmt: skip
-    op, axes, shape = graph.reductions[0]
-    expect(op == "ADD", f"it reduces by {op}, not by adding up")
-    expect(graph.kernels == 1, f"it takes {counted(graph.kernels, 'kernel')}, not 1")
-    return axes, tuple(shape)
-
-
-def expect_matmul(ask, m, k, n):
-    graph = ask.graph("matmul", ask.floats(m, k), ask.floats(k, n))
-    axes, shape = expect_built(graph)
-    form = f"it adds up axis {', '.join(map(str, axes))} of a Tensor of shape {shape}"
-    expect((axes, shape) == ([0], (k, m, n)), f"{form}, not axis 0 of one of shape {(k, m, n)}")
-    a, b = ask.floats(m, k), ask.floats(k, n)
-    expect_close(graph.run(a, b), a @ b, "matmul(a, b)")
+def expect_einsum(ask, *formulas):
+    """formulas: with 0, 1 and so on for letters, which are drawn, and so are the sizes."""
+    for pattern in formulas:
+        drawn = letters_of(ask, 5)
+        formula = "".join(drawn[int(c)] if c.isdigit() else c for c in pattern)
+        sizes = dict(zip(drawn, map(int, ask.rng.permutation(np.arange(2, 7))), strict=True))
+        names = formula.split("->")[0].split(",")
+        shapes = [[sizes[letter] for letter in name] for name in names]
+        given = [sent(ask, ask.floats(*shape)) for shape in shapes]
+        graph = graph_of(ask, given, "einsum", formula, *given)
+        fresh = [ask.floats(*shape) for shape in shapes]
+        got, wanted = graph.run(*fresh), np.einsum(formula, *map(np.float64, fresh))
+        where = "of Tensors of shape " + ", ".join(str(tuple(shape)) for shape in shapes)
+        expect_close(got, wanted, f"einsum({formula!r}, ...) {where}")
 
 
 @project.check(
-    "matmul",
-    4,
-    "a matrix product, made as asked",
-    "Element (p, i, j) of the products is a[i, p] * b[p, j]. Which axis of a has to come first, "
-    "and where do axes of size 1 go?",
+    "einsum",
+    5,
+    "one Tensor, and two",
+    "Give every Tensor all the letters, in one order and with size 1 where it hasn't got one: "
+    "permute, then reshape. After that, `*` and one sum do the rest. (In mini, sum() without axes "
+    "adds up everything.)",
 )
 def _(ask):
-    m, k, n = (int(size) for size in ask.rng.permutation(np.arange(2, 9))[:3])
-    expect_matmul(ask, m, k, n)
+    with ask.part("one Tensor"):
+        expect_einsum(ask, "012->201", "01->10", "012->1", "01->")
+    with ask.part("two Tensors"):
+        expect_einsum(ask, "01,12->02", "0,1->10", "01,01->")
 
 
-# ---- 10 convolution ------------------------------------------------------------------------------
+# ---- 10 distances --------------------------------------------------------------------------------
+
+STRAIGHT = ((0, 1), (0, -1), (1, 0), (-1, 0))
+DIAGONAL = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
-def convolved(image, filters):
-    """Pixel by pixel of a filter: what it sees of the padded image, times its weight."""
-    results, _, rows, columns = filters.shape
-    _, height, width = image.shape
-    around = [(0, 0), (rows // 2, rows // 2), (columns // 2, columns // 2)]
-    padded, total = np.pad(image, around), np.zeros((results, height, width))
-    for y, x in np.ndindex(rows, columns):
-        total += np.tensordot(filters[:, :, y, x], padded[:, y : y + height, x : x + width], 1)
-    return total
+def walked(maze, start, steps, moves=STRAIGHT, wraps=False):
+    """Step by step, from cell to cell."""
+    found = np.full(maze.shape, steps + 1.0)
+    found[start != 0] = 0
+    for number in range(1, steps + 1):
+        for place in np.argwhere(found == number - 1):
+            for move in moves:
+                there = place + move
+                there = there % maze.shape if wraps else there
+                is_in = (there >= 0).all() and (there < maze.shape).all()
+                if is_in and maze[tuple(there)] and found[tuple(there)] > number:
+                    found[tuple(there)] = number
+    return found
 
 
-def expect_convolution(ask, image, filters):
-    graph = ask.graph("convolution", ask.floats(*image), ask.floats(*filters))
-    expect_built(graph)
-    fresh = ask.floats(*image), ask.floats(*filters)
-    got, wanted = graph.run(*fresh), convolved(*fresh)
-    if got.shape == wanted.shape and np.allclose(
-        got, convolved(fresh[0], fresh[1][:, :, ::-1, ::-1]), atol=1e-4
-    ):
-        raise Wrong("the filters are upside down: element (0, 0) of a filter meets the last pixel")
-    expect_close(got, wanted, "convolution(image, filters)")
+def random_maze(ask, shape, walls):
+    """A maze with this share of walls, and a start in it that is free."""
+    maze = (ask.rng.random(shape) >= walls).astype(np.float32)
+    start = np.zeros(shape, np.float32)
+    place = tuple(ask.integer(0, size - 1) for size in shape)
+    start[place] = maze[place] = 1
+    return maze, start
+
+
+def telling_maze(ask, shape, share, steps):
+    """One in which it matters that there are walls, if there are, and that the edges are closed."""
+    for _ in range(1000):
+        maze, start = random_maze(ask, shape, share)
+        right = walked(maze, start, steps)
+        open_edges = walked(maze, start, steps, wraps=True)
+        no_walls = right * 0 if share == 0 else walked(maze * 0 + 1, start, steps) * maze
+        others = open_edges, no_walls + (steps + 1) * (1 - maze)
+        if not any(np.array_equal(other, right) for other in others):
+            break
+    return maze, start
+
+
+def expect_distances(ask, shape, steps, *shares):
+    """The graph is built for one maze, and run on others: one for each share of walls."""
+    given = [sent(ask, part) for part in random_maze(ask, shape, 0.3)]
+    graph = graph_of(ask, given, "distances", *given, steps)
+    for share in shares:
+        maze, start = telling_maze(ask, shape, share, steps)
+        got, wanted = graph.run(maze, start), walked(maze, start, steps)
+        told = f"with {counted(steps, 'step')} in a maze of shape {shape}, distances()"
+        if got.shape == shape:
+            for slip, values in (
+                ("your steps go diagonally, too",
+                 walked(maze, start, steps, (*STRAIGHT, *DIAGONAL))),
+                ("your steps go out at one edge and come in at the opposite one",
+                 walked(maze, start, steps, wraps=True)),
+                ("your steps go through walls", walked(maze * 0 + 1, start, steps)),
+                ("every number is 1 too large: the start itself is 0 steps away", wanted + 1),
+                ("cells that you can't reach have -1; the task asks for steps + 1",
+                 np.where(wanted > steps, -1, wanted)),
+            ):  # fmt: skip
+                is_slip = not np.array_equal(values, wanted) and np.allclose(got, values)
+                expect(not is_slip, slip)
+        expect_close(got, wanted, told)
 
 
 @project.check(
-    "convolution",
-    6,
-    "one channel, one square filter",
-    "Pad first. Write a line of n numbers down size + 1 times, cut it into rows of n + 1, and each "
-    "column is a window. Do that along both axes, then line the axes up with those of the filters.",
+    "distances",
+    5,
+    "an empty room, and a few walls",
+    "After one step, a cell is wet if it's free and it or a neighbour was wet: pad by one, and the "
+    "four neighbours are four shrinks. How often was a cell still dry?",
 )
 def _(ask):
-    expect_convolution(ask, (1, ask.integer(4, 5), ask.integer(6, 7)), (1, 1, 3, 3))
+    shape = ask.integer(3, 4), ask.integer(5, 6)
+    with ask.part("an empty room"):
+        expect_distances(ask, shape, 9, 0.0)
+    with ask.part("walls"):
+        expect_distances(ask, shape, ask.integer(5, 7), 0.3, 0.3)
 
 
 ### BEGIN HIDDEN
@@ -735,29 +771,29 @@ def _(ask):
 
 
 @project.check(
-    "matmul",
-    4,
-    "other shapes, down to one row",
-    "If m is 1, a has one row, and its transpose one column. Name m, k and n in every reshape.",
+    "einsum",
+    5,
+    "three Tensors, and letters that stay",
+    "A letter that two Tensors share, and that is in the result as well, isn't added up.",
 )
 def _(ask):
-    expect_matmul(ask, 1, ask.integer(2, 5), ask.integer(6, 9))
-    expect_matmul(ask, ask.integer(6, 9), ask.integer(10, 12), 1)
-    expect_matmul(ask, 1, ask.integer(2, 5), 1)
+    with ask.part("three Tensors"):
+        expect_einsum(ask, "01,12,23->03", "0,1,2->201", "012,1,2->0")
+    with ask.part("letters that stay"):
+        expect_einsum(ask, "012,023->013", "01,01->01", "3012,20->130", "102,3->23")
 
 
 @project.check(
-    "convolution",
-    6,
-    "several channels and filters, wider than high",
-    "You need rows // 2 zeros above and below, and columns // 2 on either side. The sum goes over "
-    "channels, rows and columns.",
+    "distances",
+    5,
+    "long ways round, and ways that are too long",
+    "Water doesn't go through walls, and it doesn't go round the edges.",
 )
 def _(ask):
-    channels, results = ask.integer(2, 3), ask.integer(2, 4)
-    image = channels, ask.integer(4, 5), ask.integer(6, 7)
-    expect_convolution(ask, image, (results, channels, 3, 5))
-    expect_convolution(ask, image, (results, channels, 1, 3))
+    with ask.part("long ways"):
+        expect_distances(ask, (ask.integer(5, 6), ask.integer(7, 8)), 20, 0.4, 0.4, 0.3)
+    with ask.part("few steps"):
+        expect_distances(ask, (ask.integer(4, 5), ask.integer(6, 7)), ask.integer(1, 3), 0.1, 0.3)
 
 
 ### END HIDDEN

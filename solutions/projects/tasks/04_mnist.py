@@ -130,6 +130,15 @@ def order_of(ask, x, y, size, seed):
     return order.tolist()
 
 
+# The sums of all whole batches, twice over, by a TinyJit that replays what it captured.
+REPLAYED = Expression(
+    "(lambda step: [step(x, y).tolist() for _ in range(3) for x, y in pairs if len(y) == size])"
+    "(TinyJit(lambda x, y: Tensor.stack(x.sum(), y.sum().float()).realize()))",
+    {},
+    "pairs, size",
+)
+
+
 def expect_batches(ask, count, size):
     x, y = numbered(ask, count)
     seed = ask.integer(0, 1000)
@@ -144,6 +153,24 @@ def expect_batches(ask, count, size):
     with ask.part("a different seed"):
         other = order_of(ask, x, y, size, seed + 1)
         expect(other != order, f"the seeds {seed} and {seed + 1} gave the same order")
+    with ask.part("memory of its own"):
+        pairs = ask.keep("batches", x, y, size, seed)
+        try:
+            summed = ask(REPLAYED, pairs, size)
+        except Raised as error:
+            raise Wrong(slices(error)) from None
+        same = "a TinyJit that gets one batch after the other adds up something else each time"
+        expect(summed == summed[: count // size] * 3, same)
+
+
+def slices(error):
+    """What to say where a TinyJit did not take the next batch."""
+    if error.kind != "JitError":
+        return f"with the batches in a TinyJit, it raised {error}"
+    return (
+        "a TinyJit takes the first batches and stops at the next one, which is another part of the "
+        "same memory. batches() has to copy its slices: .contiguous().realize()"
+    )
 
 
 @project.check(
@@ -364,7 +391,10 @@ def trained(ask, model, x, y, epochs, size, rate):
     """What train() returns, where its form is right, and what it told after_epoch is the same."""
     told = ask.keep(LOG)
     how = epochs, size, rate, ask.integer(0, 99), ask.keep(AFTER, told)
-    losses = ask("train", model, x, y, *how)
+    try:
+        losses = ask("train", model, x, y, *how)
+    except Raised as error:
+        raise Wrong(slices(error)) if error.kind == "JitError" else error from None
     expect_kind(losses, list, "the result of train()")
     expect(len(losses) == epochs, f"train() returned {len(losses)} losses for {epochs} epochs")
     for loss in losses:

@@ -1,10 +1,11 @@
-"""What the last pages of 6a and 6b claim."""
+"""What the last pages of 6a, 6b and 6c claim."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from classroom.mini import triumphs
 from tests.course.claims import claim
 from tinyframe import GlobalCounters, Tensor, TinyJit, nn
 from tinyframe.jit.jit import JitError
@@ -87,10 +88,15 @@ def a_loop_has_a_derivative():
     assert len(power(x).uop.toposort()) > 20
 
 
-@claim("The gradient of a maximum goes to the first of the largest.")
-def the_largest_share():
-    x = Tensor([1.0, 3.0, 3.0, 3.0])
-    assert np.allclose(x.max().gradient(x)[0].numpy(), [0, 1 / 3, 1 / 3, 1 / 3])
+@claim("A matrix product needs a row of its own.")
+def a_matrix_product_has_no_row():
+    m, w, g = realized(3, 4), realized(4, 2), realized(3, 2)
+    product = m @ w
+    ops = {u.op for u in product.uop.toposort()} - {Ops.UNIQUE, Ops.DEVICE, Ops.BUFFER}
+    movement = {Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND}
+    assert ops - movement == {Ops.MUL, Ops.REDUCE_AXIS}
+    (dw,) = product.gradient(w, gradient=g)
+    assert np.allclose(dw.numpy(), m.numpy().T @ g.numpy(), rtol=1e-5)
 
 
 @claim("A branch that isn't taken has no part in the gradient.")
@@ -121,34 +127,40 @@ def a_step_is_one_expression():
     assert GlobalCounters.kernel_count - before == 3 + len(parameters)
 
 
-@claim("The first step of Adam is as long as its learning rate, whatever the gradient is.")
-def the_first_step_of_adam():
-    for slope in (1000.0, 0.01, -3.0):
-        p = Tensor([0.0], requires_grad=True)
-        optimizer = nn.optim.Adam([p], lr=0.25)
-        (p * slope).sum().backward()
-        optimizer.step()
-        assert p.item() == pytest.approx(-0.25 * np.sign(slope), rel=1e-4)
+@claim("Hidden values that start as copies of one another stay copies.")
+def copies_stay_copies():
+    x, y = realized(20, 2), realized(20, 1)
+    w1, b1, w2 = (
+        Tensor.full(shape, 0.4).contiguous().realize() for shape in ((2, 5), (5,), (5, 1))
+    )
+    before = w1.numpy().copy()
+    for _ in range(20):
+        loss = (((x @ w1 + b1).tanh() @ w2 - y) ** 2).mean()
+        for p, slope in zip((w1, b1, w2), loss.gradient(w1, b1, w2), strict=True):
+            p.assign((p - 0.1 * slope).detach())
+        Tensor.realize(w1, b1, w2)
+    values = (x @ w1 + b1).tanh().numpy()
+    assert np.allclose(values, values[:, :1], atol=1e-6)
+    assert np.abs(w1.numpy() - before).max() > 1e-2
+
+
+def kept_by(optimizer):
+    everything = nn.state.get_state_dict(optimizer).values()
+    return sum(t.numel() for t in everything) - sum(p.numel() for p in optimizer.params)
+
+
+@claim("Adam keeps two numbers more for every parameter than SGD does.")
+def two_more_for_each():
+    model = nn.Linear(7, 5)
+    parameters = nn.state.get_parameters(model)
+    sgd, adam = nn.optim.SGD(parameters), nn.optim.Adam(parameters)
+    steps_counted = 1
+    assert kept_by(adam) - kept_by(sgd) == 2 * (7 * 5 + 5) + steps_counted
 
 
 @claim(
-    "BatchNorm uses the mean and variance of the batch while it trains, and running ones "
-    "afterwards."
-)
-def batchnorm_in_training_and_after():
-    norm, x = nn.BatchNorm(3), realized(16, 3) * 5
-    v = x.numpy()
-    with Tensor.train():
-        trained = norm(x).numpy()
-    expected = (v - v.mean(axis=0)) / np.sqrt(v.var(axis=0) + 1e-5)
-    assert np.allclose(trained, expected, atol=1e-4)
-    mean, variance = 0.1 * v.mean(axis=0), 0.9 + 0.1 * v.var(axis=0, ddof=1)
-    assert np.allclose(norm(x).numpy(), (v - mean) / np.sqrt(variance + 1e-5), atol=1e-4)
-
-
-@claim(
-    "TinyJit follows Tensors, refuses an argument that's a different number than before, and "
-    "freezes a number that the function looks up by itself."
+    "TinyJit follows the memory of Tensors, refuses what has none or has moved, and freezes a "
+    "number that the function looks up by itself."
 )
 def what_a_jit_follows():
     weight, outside = Tensor([1.0]).realize(), [10.0]
@@ -161,21 +173,45 @@ def what_a_jit_follows():
     assert captured(Tensor([1.0]), 2.0).item() == 60.0
     with pytest.raises(JitError, match="was captured as 2.0"):
         captured(Tensor([1.0]), 7.0)
+    rows = realized(6)
+    for moving in (lambda n: Tensor(float(n)), lambda n: rows[n]):
+        times = TinyJit(lambda x, k: x * k)
+        with pytest.raises(JitError, match="contiguous"):
+            for n in range(4):
+                times(Tensor([1.0]), moving(n))
+        times = TinyJit(lambda x, k: x * k)
+        for n in range(4):
+            k = moving(n)
+            assert times(Tensor([1.0]), k.contiguous()).item() == pytest.approx(k.item())
 
 
-@claim("With more steps, a line would learn XOR.")
-def a_line_is_at_its_minimum():
-    x, y = Tensor(X), Tensor([0.0, 1.0, 1.0, 0.0])
-    w, b = Tensor([0.0, 0.0]).realize(), Tensor([0.5]).realize()
+@claim("After training, a BatchNorm can be folded into the Linear before it.")
+def a_folded_batchnorm():
+    linear, norm, x = nn.Linear(4, 3), nn.BatchNorm(3), realized(30, 4)
+    with Tensor.train():
+        for _ in range(3):
+            norm(linear(x)).realize()
+    scale = norm.weight / (norm.running_var + norm.eps).sqrt()
+    both = nn.Linear(4, 3)
+    both.weight = linear.weight * scale.reshape(3, 1)
+    both.bias = (linear.bias - norm.running_mean) * scale + norm.bias
+    assert np.allclose(both(x).numpy(), norm(linear(x)).numpy(), atol=1e-5)
 
-    def loss(w, b):
-        return ((x @ w + b - y) ** 2).mean()
 
-    for slope in loss(w, b).gradient(w, b):
-        assert np.allclose(slope.numpy(), 0, atol=1e-6)
-    moves = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
-    for a, c, d in moves.tolist():  # convex: no step in any direction is better
-        assert loss(w + Tensor([a, c]), b + d).item() > loss(w, b).item()
+@claim("Adam takes several times the kernels of SGD.")
+def one_kernel_more():
+    counts = []
+    for kind in (nn.optim.SGD, nn.optim.Adam):
+        model, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), realized(6, 4)
+        optimizer = kind(nn.state.get_parameters(model), lr=0.1)
+        for _ in range(2):  # the first step realizes the parameters, too
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            Tensor.realize(*[p.grad for p in optimizer.params])
+            before = GlobalCounters.kernel_count
+            optimizer.step()
+        counts.append(GlobalCounters.kernel_count - before)
+    assert counts == [4, 5]
 
 
 @claim("The result of one call under TinyJit is overwritten by the next.")
@@ -185,14 +221,87 @@ def results_keep_their_values():
     assert [r.item() for r in results] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
 
 
-@claim("A model that's good in training is good afterwards.")
-def young_statistics():
-    norm, x = nn.BatchNorm(1), Tensor([[8.0], [12.0]])
+@claim("BatchNorm does the same in training and afterwards.")
+def batchnorm_in_training_and_after():
+    norm, x = nn.BatchNorm(3), realized(16, 3) * 5
+    v = x.numpy()
     with Tensor.train():
-        in_training = norm(x).numpy()
-    assert np.abs(norm(x).numpy() - in_training).min() > 5
-    with Tensor.train():
+        trained = norm(x).numpy()
+    expected = (v - v.mean(axis=0)) / np.sqrt(v.var(axis=0) + 1e-5)
+    assert np.allclose(trained, expected, atol=1e-4)
+    mean, variance = 0.1 * v.mean(axis=0), 0.9 + 0.1 * v.var(axis=0, ddof=1)
+    assert np.allclose(norm(x).numpy(), (v - mean) / np.sqrt(variance + 1e-5), atol=1e-4)
+
+
+# ---- 6c -----------------------------------------------------------------------------------------
+
+
+@claim(
+    "A framework of four short files differentiates a loop of 100 steps, with the same result as "
+    "tinyframe."
+)
+def a_loop_in_both():
+    def slope(kind):
+        start = v = kind([1.5])
+        x = v * 0
         for _ in range(100):
-            norm(x).realize()
-    # now only the variance differs: the running one divides by n - 1
-    assert np.allclose(norm(x).numpy(), in_training / np.sqrt(2), atol=1e-2)
+            v = v - 0.01 * (v * v + 1).sqrt()
+            x = x + 0.01 * v
+        (found,) = (x * x).sum().gradient(start)
+        return found.numpy().item()
+
+    assert slope(triumphs.mini().Tensor) == pytest.approx(slope(Tensor), rel=1e-5)
+
+
+@claim(
+    "Slopes do more than point downhill: with one for each pair of an input and a result, you can "
+    "solve equations."
+)
+def four_throws():
+    kind, throw = triumphs.mini().Tensor, (3.0, 3.0)
+    for _ in range(3):
+        throw = triumphs.next_throw(triumphs.landing, *(kind([v]) for v in throw), triumphs.HOOP)
+    place = [triumphs.plain(end) for end in triumphs.landing(*(kind([v]) for v in throw))]
+    assert np.allclose(place, triumphs.HOOP, atol=1e-4)
+
+
+@claim("A gradient is made of ops that have rows, so it has a gradient.")
+def gradients_of_gradients_in_mini():
+    module = triumphs.mini()
+    x = module.Tensor([0.5, 1.0, 1.5])
+    f = (-x * x).exp()
+    (slope,) = f.sum().gradient(x)
+    computed = {u.op for u in slope.uop.toposort()} - {module.Ops.BUFFER, module.Ops.CONST}
+    assert computed <= set(module.GRADIENT)
+    (bend,) = slope.sum().gradient(x)
+    v = x.numpy()
+    assert np.allclose(bend.numpy(), (4 * v * v - 2) * np.exp(-v * v), atol=1e-5)
+
+
+@claim("An op is a row in two tables, one for its values and one for its gradient.")
+def two_rows_are_an_op():
+    op = triumphs.taught(np.tanh, lambda grad, node, x: (grad * (1 - node * node),))
+    x = triumphs.mini().Tensor([0.3, -1.0])
+    (slope,) = op(x).sum().gradient(x)
+    assert np.allclose(slope.numpy(), 1 - np.tanh(x.numpy()) ** 2, atol=1e-6)
+
+
+@claim("A convolution needs a row of its own.")
+def a_convolution_has_no_row():
+    module = triumphs.mini()
+    x, w = (module.Tensor(np.random.default_rng(0).random(s)) for s in ((2, 1, 5, 5), (3, 1, 3, 3)))
+    y = x.conv2d(w)
+    computed = {u.op for u in y.uop.toposort()} - {module.Ops.BUFFER, module.Ops.CONST}
+    ops = module.Ops
+    movement = {ops.RESHAPE, ops.PERMUTE, ops.EXPAND, ops.SHRINK, ops.PAD, ops.FLIP}
+    assert computed <= movement | {ops.MUL, ops.REDUCE_AXIS}
+    assert (y.sum().gradient(w)[0].numpy() > 0).all()
+
+
+@claim("Looking at a value with numpy() changes nothing.")
+def the_way_back_is_gone():
+    x = triumphs.mini().Tensor([2.0])
+    y = x * x
+    assert y.sum().gradient(x)[0].numpy().item() == 4.0
+    y.numpy()
+    assert y.sum().gradient(x)[0].numpy().item() == 0.0

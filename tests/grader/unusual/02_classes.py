@@ -96,3 +96,31 @@ def cell(view, index):
 def moved(view, name, argument):
     found = getattr(View(**view), name)(argument)
     return UserDict({field.name: getattr(found, field.name) for field in fields(View)})
+
+
+class Water:
+    """Where it is; it flows."""
+
+    def __init__(self, maze, there):
+        self.maze, self.there = maze, there
+
+    def pushed(self, axis, by):
+        """One cell further along an axis; what flows over the edge is gone."""
+        size = self.there.shape[axis]
+        widths, bounds = [(0, 0)] * 2, [(0, n) for n in self.there.shape]
+        widths[axis], bounds[axis] = ((1, 0), (0, size)) if by > 0 else ((0, 1), (1, size + 1))
+        return self.there.pad(*widths).shrink(*bounds)
+
+    def __next__(self):
+        found = self.there
+        for axis in (0, 1):
+            for by in (1, -1):
+                found = found.maximum(self.pushed(axis, by) * self.maze)
+        self.there = found
+        return found
+
+
+def distances(maze, start, steps):
+    water = Water(maze, start)
+    dry = [1 - start, *(1 - next(water) for _ in range(steps))]
+    return sum(dry[1:], dry[0])

@@ -76,3 +76,24 @@ def reshaped(view, shape):
             return "".join(["co", "py"])
         strides.append(steps.pop() if size > 1 else 0)
     return {"offset": old[0], "strides": strides, "shape": tuple(shape)}
+
+
+def einsum(formula, *tensors):
+    """Two Tensors at a time by `@` where that is all, else everything expanded to the full size."""
+    before, after = formula.split("->")
+    sizes = {c: n for name, t in zip(before.split(","), tensors, strict=True)
+             for c, n in zip(name, t.shape, strict=True)}  # fmt: skip
+    order = [*after, *(c for c in dict.fromkeys(before.replace(",", "")) if c not in after)]
+    there = lambda name: [c for c in order if c in name]  # noqa: E731
+    full = [
+        t.permute(*map(name.index, there(name)))
+        .reshape(*(sizes[c] if c in name else 1 for c in order))
+        .expand(*map(sizes.get, order))
+        for name, t in zip(before.split(","), tensors, strict=True)
+    ]
+    total = partial(max, key=lambda t: 0)(full[:1])
+    for more in full[1:]:
+        total = more * total
+    for axis in reversed(range(len(after), len(order))):
+        total = total.sum(axis)
+    return total

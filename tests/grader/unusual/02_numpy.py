@@ -64,5 +64,19 @@ def reshaped(view, shape):
     return {"shape": array.shape, "strides": array.strides, "offset": view["offset"]}
 
 
-def matmul(a, b):
-    return (a.transpose(0, 1)[:, :, None] * b[:, None, :]).sum(0)
+def einsum(formula, *tensors):
+    """One Tensor after another, all letters in the order of the alphabet; permuted at the end."""
+    before, after = formula.split("->")
+    names = before.split(",")
+    letters = sorted({*before} - {","})
+
+    def whole(name, tensor):
+        in_order = [name.index(c) for c in sorted(name)]
+        shape = np.array([tensor.shape[name.index(c)] if c in name else 1 for c in letters])
+        return tensor.permute(*in_order).reshape(*map(int, shape))
+
+    found = np.prod([whole(*pair) for pair in zip(names, tensors, strict=True)])
+    gone = [n for n, c in enumerate(letters) if c not in after]
+    found = found.sum(*gone) if gone else found
+    left = [c for c in letters if c in after]
+    return found.permute(*(left.index(c) for c in after)) if after else found

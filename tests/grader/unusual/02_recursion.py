@@ -90,3 +90,20 @@ def predicted_kernels(steps, n, waiting=()):
     if stop:
         return 1 + predicted_kernels(rest, n, (step,))
     return predicted_kernels(rest, n, (*waiting, step))
+
+
+def distances(maze, start, steps):
+    """How often water is there, from the last step to the first."""
+
+    def wet(after):
+        if after == 0:
+            return start
+        before = wet(after - 1)
+        wide = before.pad((1, 1), (1, 1))
+        (h, w) = before.shape
+        cuts = (((0, h), (1, 1 + w)), ((2, 2 + h), (1, 1 + w)), ((1, 1 + h), (0, w)),
+                ((1, 1 + h), (2, 2 + w)))  # fmt: skip
+        number = reduce(lambda total, cut: total + wide.shrink(*cut), cuts, before)
+        return (number * maze > 0.5).where(1, 0)
+
+    return 1 + steps - reduce(lambda total, n: total + wet(n), range(steps + 1), start * 0)

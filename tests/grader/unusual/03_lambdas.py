@@ -1,34 +1,14 @@
 """One expression for each task, as far as it goes."""
 
-from functools import partial, reduce
-from itertools import repeat, starmap
+from functools import reduce
 
-import numpy as np
-
-from tinyframe import Tensor, TinyJit, dtypes
+from tinyframe import Tensor
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop import Ops
 
 slope = lambda name, x, w: (  # noqa: E731
     w if name == "product" else (x + x) if name == "square" else (1 - (s := x.sigmoid())) * s
 )
-mul_row = lambda grad, x, y: tuple(map(partial(np.multiply, grad), (y, x)))  # noqa: E731
-expand_row = lambda grad, shape: reduce(  # noqa: E731
-    lambda g, d: g.sum(d, keepdims=True) if shape[d] == 1 else g, range(len(shape)), grad
-)
-max_row = lambda grad, x: (  # noqa: E731
-    (at := x >= np.max(x, axis=(axes := tuple(
-        d for d, (a, b) in enumerate(zip(grad.shape, x.shape, strict=True)) if a != b
-    )), keepdims=True)) / at.sum(axes, keepdims=True) * grad
-)  # fmt: skip
-
-
-def is_gradient(f, claimed, x):
-    """Each element by itself, in Python's floats."""
-    measured = finite_difference(f, x, 0.005)  # noqa: F821
-    said, measured = (t.flatten().tolist() for t in (claimed(x), measured))
-    most = 0.02 * max(map(abs, measured))
-    return all(abs(a - b) <= most for a, b in zip(said, measured, strict=True))
 
 
 def old_names():
@@ -54,15 +34,6 @@ def huber(error, below, above):
     return weight * error * error / 2 + linear * error + constant
 
 
-minimum_row = lambda: (  # noqa: E731
-    UPat(Ops.MIN, src=(UPat.var("a"), UPat.var("b"))),
-    lambda grad, a, b: tuple(starmap(
-        lambda p, q: (q < p).where(grad.const_like(0), p.eq(q).where(grad * 0.5, grad)),
-        [(a, b), (b, a)],
-    )),
-)  # fmt: skip
-
-
 def gradient_of_all(loss, start, batches):
     w = start()
     sizes = [len(batch) for batch in batches]
@@ -70,25 +41,19 @@ def gradient_of_all(loss, start, batches):
     return sum(parts[1:], parts[0]) / sum(sizes)
 
 
-def train(x, y, weights, steps=400):
-    """With momentum; what moves is one flat Tensor."""
-    names, shapes = [*weights], [t.shape for t in weights.values()]
-    sizes = [int(np.prod(shape)) for shape in shapes]
-    flat = Tensor.cat(*[t.flatten() for t in weights.values()]).realize()
-
-    def unpacked(flat):
-        ends = np.cumsum(sizes).tolist()
-        parts = zip(names, shapes, sizes, ends, strict=True)
-        return {name: flat[end - size : end].reshape(shape) for name, shape, size, end in parts}
-
-    @TinyJit
-    def step(flat, speed):
-        loss = ((predict(x, unpacked(flat)) - y) ** 2).mean()  # noqa: F821
-        speed = 0.8 * speed + loss.gradient(flat)[0]
-        return [t.realize() for t in ((flat - 0.5 * speed), speed, loss)]
-
-    speed, losses = Tensor.zeros(sum(sizes), dtype=dtypes.float32).contiguous().realize(), []
-    for _ in repeat(None, steps):
-        flat, speed, loss = step(flat, speed)
-        losses.append(loss.item())
-    return unpacked(flat), tuple(losses)
+straight_row = lambda limit: (  # noqa: E731
+    UPat(Ops.TRUNC, src=(UPat.var("x"),), name="z"),
+    lambda grad, z, x: ((x < -limit).where(z.const_like(0), (x > limit).where(z * 0, grad)),),
+)
+forwards = lambda f, x, direction, rules: Tensor(  # noqa: E731
+    reduce(
+        lambda speeds, u: speeds
+        | ({u: rules[u.op.name](u, [speeds.get(s, s.const_like(0)) for s in u.src])}
+           if u.op.name in rules and u not in speeds else {}),
+        (root := f(x).uop).toposort(),
+        {x.uop: direction.uop},
+    )[root]
+)  # fmt: skip
+slope_of_rate = lambda loss, w, rate, steps: loss(  # noqa: E731
+    reduce(lambda at, _: at - rate * loss(at).gradient(at)[0], range(steps), w)
+).gradient(rate)[0]

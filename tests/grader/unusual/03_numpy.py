@@ -3,46 +3,14 @@
 import numpy as np
 
 from tinyframe import Tensor
-
-
-def finite_difference(f, x, eps=0.01):
-    """All nudges at once, as the rows of a matrix."""
-    values = x.numpy().astype(np.float64)
-    nudges = eps * np.eye(values.size).reshape(-1, *values.shape)
-
-    def at(points):
-        return np.array([f(Tensor(point.astype(np.float32))).item() for point in points])
-
-    slopes = (at(values + nudges) - at(values - nudges)) / (2 * eps)
-    return Tensor(slopes.reshape(values.shape))
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop import Ops
 
 
 def slope(name, x, w):
     if name == "sigmoid":
         return x.sigmoid() * (-x).sigmoid()
     return w if name == "product" else x.add(x)
-
-
-def is_gradient(f, claimed, x):
-    measured, said = (np.ravel(t.numpy()) for t in (finite_difference(f, x), claimed(x)))
-    return np.allclose(said, measured, rtol=0, atol=0.02 * np.linalg.norm(measured, np.inf))
-
-
-def mul_row(grad, x, y):
-    return [np.einsum("...,...->...", grad, other) for other in (y, x)]
-
-
-def expand_row(grad, shape):
-    letters = "abcdefgh"[: grad.ndim]
-    kept = "".join(c for c, a, b in zip(letters, grad.shape, shape, strict=True) if a == b)
-    return np.einsum(f"{letters}->{kept}", np.float64(grad)).reshape(shape)
-
-
-def max_row(grad, x):
-    axes = np.flatnonzero(np.array(grad.shape) != x.shape)
-    share = np.equal(x, np.amax(x, tuple(axes), keepdims=True)).astype(float)
-    share /= np.sum(share, tuple(axes), keepdims=True)
-    return share * grad
 
 
 def huber(error, below, above):
@@ -64,19 +32,38 @@ def gradient_of_all(loss, start, batches):
     return Tensor(np.einsum("n...,n->...", np.float64(each), counts / counts.sum()))
 
 
-def train(x, y, weights):
-    """By hand, backwards and all, in NumPy; Tensors at the end."""
-    (a, b), w = (
-        (np.float64(t.numpy()) for t in (x, y)),
-        {k: np.float64(t.numpy()) for k, t in weights.items()},
-    )
-    losses = []
-    for _ in range(800):
-        hidden = np.tanh(a @ w["w1"] + w["b1"])
-        out = 1 / (1 + np.exp(-(hidden @ w["w2"] + w["b2"])))
-        losses.append(np.mean((out - b) ** 2))
-        flow = 2 * (out - b) / b.size * out * (1 - out)
-        back = flow @ w["w2"].T * (1 - hidden**2)
-        slopes = {"w1": a.T @ back, "b1": back.sum(0), "w2": hidden.T @ flow, "b2": flow.sum(0)}
-        w = {name: value - 2 * slopes[name] for name, value in w.items()}
-    return {name: Tensor(value) for name, value in w.items()}, losses
+def straight_row(limit):
+    """A factor of 0 or 1, in place of a choice."""
+
+    def passed(grad, x):
+        outside = (x < -limit).cast(grad.dtype) + (x > limit).cast(grad.dtype)
+        return (grad * (1 - outside),)
+
+    return [UPat(Ops.TRUNC, src=(UPat.var("x"),)), passed]
+
+
+def slope_of_rate(loss, w, rate, steps):
+    """All weights, from the first to the last, before anything is differentiated by the rate."""
+    path = [w]
+    while len(path) <= steps:
+        path.append(path[-1] - loss(path[-1]).gradient(path[-1])[0] * rate)
+    final = loss(path[-1])
+    return final.gradient(w, rate)[1]
+
+
+def paint(places, picture, most):
+    """Bumps where the picture is bright, with a last layer by hand; then Adam for all of it."""
+    from mini.part6 import Adam
+
+    rng = np.random.default_rng(11)
+    width = (most - 1) // 4
+    angles = np.linspace(0, 2 * np.pi, width, endpoint=False)
+    first = 2.5 * np.stack([np.cos(angles), np.sin(angles)])
+    layers = [(Mini(first), Mini(rng.uniform(-1, 1, (1, width)))),  # noqa: F821
+              (Mini(rng.normal(0, 0.05, (width, 1))), Mini([[-1.0]]))]  # noqa: F821  # fmt: skip
+    adam = Adam([part for layer in layers for part in layer], lr=0.08)
+    for _ in range(500):
+        off = picture - brightness(places, layers)  # noqa: F821
+        if adam.step((off * off).mean()).numpy() < 0.04:
+            break
+    return [[part.numpy() for part in layer] for layer in layers]

@@ -81,7 +81,7 @@ MISTAKES = [
                 users.setdefault(source, []).append(node)
         keep = set(sink.src)
         for end in [node for node in order if node.op is Ops.REDUCE_AXIS]:
-            while end not in keep and len(users[end]) == 1 and size(users[end][0]) == size(end):
+            while end not in keep and len(users[end]) == 1 and users[end][0].shape == end.shape:
                 (end,) = users[end]
             keep.add(end)
         return [node for node in order if node in keep and node.op not in MEMORY]
@@ -97,7 +97,7 @@ MISTAKES = [
                 users.setdefault(source, []).append(node)
         keep, taken = set(sink.src), set()
         for end in [node for node in order if node.op is Ops.REDUCE_AXIS]:
-            while end not in keep and size(users[end][0]) == size(end):
+            while end not in keep and users[end][0].shape == end.shape:
                 if users[end][0] in taken or users[end][0].op is Ops.REDUCE_AXIS:
                     break
                 end = users[end][0]
@@ -249,5 +249,58 @@ MISTAKES = [
         return kernels
         """,
         "deeper than Python allows",
+    ),
+    ("run_kernels", "return interpret(sink)", "the graph was run as a whole"),
+    (
+        "run_kernels",
+        "return [kernel.memory.arg.data for kernel in cut(sink)]",
+        "no kernel has written",
+    ),
+    (
+        "run_kernels",
+        """
+        for kernel in cut(sink):
+            kernel.memory.arg.data[...] = interpret(UOp(Ops.SINK, (kernel.graph,)))[0]
+        """,
+        "returns nothing",
+    ),
+    (
+        "run_kernels",
+        """
+        return [interpret(UOp(Ops.SINK, (kernel.graph,)))[0] for kernel in cut(sink)]
+        """,
+        "one array for each source",
+    ),
+    (
+        "run_kernels",
+        """
+        results = {}
+        for kernel in cut(sink):
+            results[kernel.value] = interpret(UOp(Ops.SINK, (kernel.graph,)))[0]
+        return [results[source] if source in results else source.arg.data for source in sink.src]
+        """,
+        "one of the kernels read such memory",
+    ),
+    (
+        "run_kernels",
+        """
+        memory = {}
+        for kernel in cut(sink):
+            kernel.memory.arg.data[...] = interpret(UOp(Ops.SINK, (kernel.graph,)))[0]
+            memory[kernel.value] = kernel.memory
+        return [memory.get(source, source) for source in sink.src]
+        """,
+        "this is a node",
+    ),
+    (
+        "run_kernels",
+        """
+        memory = {}
+        for kernel in cut(sink):
+            kernel.memory.arg.data[...] = interpret(UOp(Ops.SINK, (kernel.graph,)))[0]
+            memory[kernel.value] = kernel.memory
+        return [memory[source].arg.data for source in sink.src]
+        """,
+        "KeyError",
     ),
 ]

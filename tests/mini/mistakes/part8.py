@@ -107,6 +107,40 @@ MISTAKES = [
         ),
         "the array of a different one",
     ),
+    ("call", "return []", "a list with an array for each result"),
+    ("call", "return None", "NoneType"),
+    (
+        "call",
+        but("call", ("for parameter in arguments", "for parameter in arguments[::-1]")),
+        "The values are different",
+    ),
+    (
+        "call",
+        but(
+            "call",
+            (
+                "return [memory[result] for result in results]",
+                "return [memory[result] for result in results[:1]]",
+            ),
+        ),
+        "here 2",
+    ),
+    (
+        "call",
+        but("call", ("np.empty(result.shape, np.float32)", "np.empty(result.shape)")),
+        "C will write 32-bit floats",
+    ),
+    (
+        "call",
+        but(
+            "call",
+            (
+                "memory[result] = np.empty(result.shape, np.float32)",
+                "memory[result] = next(iter(memory.values()))",
+            ),
+        ),
+        "The values are different",
+    ),
     (REPLAY, "return None", "gives a Tensor"),
     (REPLAY, but(REPLAY, ("memory[slot] = tensor.uop.arg.data", "pass")), "used again"),
     (REPLAY, but(REPLAY, ('dict(tape["memory"])', "{}")), "start from what tape"),

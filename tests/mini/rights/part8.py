@@ -56,6 +56,13 @@ RIGHTS = [
                 slots[node], arrays[slot] = slot, node.arg.data
         return substitute(sink, slots), arrays
         """),
+    ("call", """
+        kernels, places = plan(sink, device)
+        for run, out, parameters in kernels:
+            memory.setdefault(out, np.zeros(out.shape, "f4"))
+            run(*map(memory.get, parameters))
+        return list(map(memory.__getitem__, places))
+        """),
     ("replay", """
         fresh = {slot: t.numpy() for slot, t in zip(tape["slots"], tensors) if slot is not None}
         results = call(tape["sink"], tape["memory"] | fresh, device)

@@ -1,0 +1,170 @@
+"""Runs answers as a learner's cells, in the learner's notebook, and says what each was told.
+
+    told = run(notebook, [("5.1-a", "4.3", "lambda tensor, op: 3"), …])
+    told["5.1-a"]     # Told(verdict="wrong", text="…")
+
+One process for a notebook: its cells run from the top in a shell of IPython, with the learner's
+imports and settings, up to the last exercise that is asked about. At each exercise, every answer
+gets a copy of the process (a fork), so none sees what another one did.
+
+`python -m tests.classroom.as_learner` is that process: JSON in, a line of JSON for each answer.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from classroom.build import clean_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+# the line of a cell that has an answer judged: check("4.3", count_nodes)
+ASKS = re.compile(r'^(?:check|predict|puzzle)\("([\w.]+)", *(.+)\)$', re.MULTILINE)
+SECONDS = 120  # of processor time, for an answer that never gets as far as to be judged
+
+
+class Told(NamedTuple):
+    """What an answer was told. verdict: "right", "wrong", "asked again", or "failed" if the cell
+    itself raised an error before anything was judged."""
+
+    verdict: str
+    text: str
+
+
+def code_cells(notebook: Path) -> list[str]:
+    cells = json.loads(notebook.read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+@cache
+def asked_in(notebook: Path) -> set[str]:
+    """The numbers of the exercises, and the names of the puzzles, of a notebook."""
+    return {found[1] for source in code_cells(notebook) for found in ASKS.finditer(source)}
+
+
+def run(notebook: Path, answers: list[tuple[str, str, str]]) -> dict[str, Told]:
+    """What each answer (a key, the exercise's number, source text) is told. RuntimeError if a cell
+    of the notebook itself fails."""
+    asked = json.dumps({"notebook": str(notebook), "answers": answers})
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.classroom.as_learner"], input=asked, cwd=notebook.parent,
+        env=clean_environment() | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise RuntimeError(f"{notebook.name}: {done.stderr.strip()[-2000:]}")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {key: Told(verdict, text) for key, verdict, text in rows}
+
+
+# ---- in that process -----------------------------------------------------------------------------
+
+
+def as_cell(cell: str, number: str, source: str) -> str:
+    """What the learner's cell is with this answer in it.
+
+    An expression is the answer itself; statements stand in place of what the cell has, before the
+    line that has the answer judged.
+    """
+    line = next(found for found in ASKS.finditer(cell) if found[1] == number)
+    try:
+        ast.parse(source.strip(), mode="eval")
+    except SyntaxError:
+        return f"{source.rstrip()}\n\n\n{line[0]}"
+    asks = line[0].partition("(")[0]
+    return f'{asks}("{number}", (\n{source.strip()}\n))'
+
+
+def answered(notebook: Path, answers: list[list[str]]) -> Iterator[tuple[str, str, str]]:
+    """(key, verdict, text) of each answer."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    settings = Config()
+    settings.HistoryManager.enabled = False
+    shell = InteractiveShell.instance(config=settings)
+    waiting = {number for _, number, _ in answers}
+    for cell in code_cells(notebook):
+        for number in [found[1] for found in ASKS.finditer(cell)]:
+            for key, asked, source in answers:
+                if asked == number:
+                    yield key, *in_a_copy(shell, as_cell(cell, number, source))
+            waiting.discard(number)
+        if not waiting:
+            return
+        quietly(shell, cell).raise_error()
+
+
+def in_a_copy(shell: Any, cell: str) -> tuple[str, str]:
+    """(verdict, text) of a cell that is run in a fork of this process."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        try:
+            said = json.dumps(judged(shell, cell))
+        except BaseException as error:  # it must not go on as a second parent
+            said = json.dumps(("failed", repr(error)))
+        os.write(write, said.encode()[:60_000])  # what a pipe holds
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read().decode()
+    os.waitpid(child, 0)
+    verdict, text = json.loads(said) if said else ("failed", "the process ended, or was ended")
+    return verdict, text
+
+
+def judged(shell: Any, cell: str) -> tuple[str, str]:
+    """Run a cell with the judge overheard."""
+    from classroom.learner import notebook
+    from classroom.puzzlebook import play
+
+    outcomes = []
+
+    def overheard(judge: Any) -> Any:
+        def listening(exercise: Any, answer: Any) -> Any:
+            outcomes.append(judge(exercise, answer))
+            return outcomes[-1]
+
+        return listening
+
+    for module in (notebook, play):
+        module.judge = overheard(module.judge)  # type: ignore[attr-defined]
+    result = quietly(shell, cell)
+    error = result.error_before_exec or result.error_in_exec
+    if not outcomes:
+        return "failed", f"{type(error).__name__}: {error}"
+    last = outcomes[-1]
+    words = [last.text, *[f"[{label}: {value}]" for label, value in last.rows]]
+    return {"open": "asked again"}.get(last.state, last.state), " ".join(filter(None, words))
+
+
+def quietly(shell: Any, cell: str) -> Any:
+    """Run a cell; nothing that it prints or draws is of interest here."""
+    from IPython.utils.capture import capture_output
+
+    with capture_output():
+        return shell.run_cell(cell)
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    out = os.dup(1)  # a copy of the process must not print into the answer
+    os.dup2(2, 1)
+    with os.fdopen(out, "w") as lines:
+        for row in answered(Path(asked["notebook"]), asked["answers"]):
+            print(json.dumps(row), file=lines, flush=True)
+
+
+if __name__ == "__main__":
+    main()
