@@ -14,9 +14,9 @@ HINTS = {
     "upcast": (
         "After a split, what do you have to do to the inner counter so that it's gone? And how "
         "many stores are there then?",
-        "`substitute` makes a copy of a STORE in which the inner counter is a CONST, say 3. Make one "
-        "for each number below size, of each STORE in program.src. They are the sources of a new "
-        "SINK.",
+        "`substitute` makes a copy of a STORE in which the inner counter is a CONST, say 3. Make "
+        "one for each number below size, of each STORE in program.src. They are the sources of a "
+        "new SINK.",
         "Equal nodes are one node, so what the copies have in common is there once, without "
         "anybody looking for it: a number that is loaded for four results is loaded once.",
     ),
