@@ -229,7 +229,8 @@ def brightness(places, layers):
     *hidden, (weight, bias) = layers
     for w, b in hidden:
         places = (places @ w + b).relu()
-    return ((-(places @ weight + bias)).exp() + 1).recip()
+    score = (places @ weight + bias).maximum(-30)  # exp(30) is still a number
+    return ((-score).exp() + 1).recip()
 
 
 def paint(places, picture, most):

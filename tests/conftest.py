@@ -58,8 +58,9 @@ SECONDS = {
     "solutions/course/01_why_tinyframe.ipynb": 15, "course/01_why_tinyframe.ipynb": 15,
     "tests/repository/test_benchmarks.py": 30, "tests/repository/test_replay.py": 20,
     "tests/fuzz/test_schedules.py": 20, "tests/fuzz/test_sanitized.py": 10,
-    "tests/mini/test_loader.py": 15, "tests/mini/test_mistakes.py": 60,
-    "tests/mini/test_rights.py": 40, "tests/mini/test_stages.py": 15,
+    "tests/mini/test_loader.py": 15, "tests/mini/test_mistakes.py": 300,
+    "tests/mini/test_rights.py": 100, "tests/mini/test_stages.py": 60,
+    "tests/mini/test_join.py": 60,
     "tests/classroom/test_unusual_answers.py": 120,
 }  # fmt: skip
 

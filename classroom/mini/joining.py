@@ -58,8 +58,8 @@ def _split(text: str) -> tuple[set[str], str]:
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             gone.append(node)
-            if not (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mini.")):
-                imports.add(ast.unparse(node))
+            if not (line := ast.unparse(node)).split()[1].startswith("mini."):
+                imports.add(line)
     if ast.get_docstring(tree) is not None:
         gone.append(tree.body[0])
     for node in gone:

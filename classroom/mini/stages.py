@@ -75,6 +75,29 @@ STAGES = (
         "Your framework can learn. All it has ever seen is the four points of XOR, so give it "
         "something worth knowing.",
     ),
+    Stage(
+        "7a",
+        "Rules",
+        "Your framework knows that (j*11 + o) % 10 is j + o, and can say why. Give it an index of "
+        "your own convolution.",
+    ),
+    Stage(
+        "7b",
+        "From a graph to C",
+        "Your framework writes C. Have it write your convolution, and read every line.",
+    ),
+    Stage(
+        "8",
+        "Two devices",
+        "Whatever you built in stages 4 to 6 is machine code now, and it was you who wrote it. "
+        "Train the digits once more, and look at the clock.",
+    ),
+    Stage(
+        "7c",
+        "Fast loops",
+        "You can make a matmul faster by hand than any compiler would from your first C. Race "
+        "NumPy.",
+    ),
 )
 
 
@@ -123,7 +146,7 @@ class Function:
 def functions(text: str) -> dict[str, Function]:
     """The functions of a file, its classes, and their methods. SyntaxError if it is not Python."""
     lines, code, found = text.splitlines(), code_lines(text), {}
-    for name, node in _definitions(ast.parse(text).body):
+    for name, node in definitions(ast.parse(text).body):
         work = node.body[ast.get_docstring(node) is not None :]
         is_written = not all(isinstance(line, ast.Pass) or _is_ellipsis(line) for line in work)
         body = range(_first_line(work[0]), (node.end_lineno or 0) + 1) if work else range(0)
@@ -139,14 +162,14 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
-def _definitions(
+def definitions(
     body: list[ast.stmt], prefix: str = ""
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
     for node in body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             yield prefix + node.name, node
         if isinstance(node, ast.ClassDef):
-            yield from _definitions(node.body, f"{node.name}.")
+            yield from definitions(node.body, f"{node.name}.")
 
 
 def asked(stage: Stage) -> list[str]:

@@ -25,7 +25,12 @@ GRADIENT = (
 STEP = "    for batch in batches:\n        (loss(w, batch) * (batch.shape[0] / rows)).backward()\n"
 FORWARDS = "    speeds = {}\n    for u in f(x)"
 TRAIN = "        (slope,) = loss(w).gradient(w)\n        w = w - rate * slope\n"
-ADAM = "        if adam.step((apart * apart).mean()).numpy() < 0.02:\n            break\n"
+ADAM = "            loss = adam.step((apart * apart).mean()).numpy()\n"
+
+PAINTED = "            break\n    return layers\n"
+AGAIN = PAINTED + (
+    "given = paint\ndef paint(places, picture, most):\n    layers = given(places, picture, most)\n"
+)
 
 # task, what is wrong, what is replaced by what, the points that it costs, what the report says
 MISTAKES = [
@@ -250,14 +255,19 @@ MISTAKES = [
     (
         "paint",
         "not trained",
-        [(ADAM, "        break\n")],
+        [(ADAM, "            loss = 0.0\n")],
         12,
         "it should be below 0.06",
     ),
     (
         "paint",
         "weights lying down",
-        [("    return layers\n", "    return [(w.permute(1, 0), b) for w, b in layers]\n")],
+        [
+            (
+                PAINTED,
+                AGAIN + "    return [(w.permute(1, 0), b) for w, b in layers]\n",
+            )
+        ],
         12,
         "2 numbers come in; its weight is (19, 2)",
     ),
@@ -333,7 +343,10 @@ AS_GOOD = {
         (TRAIN, TRAIN.replace("w - rate * slope", "w + -1 * (slope * rate.reshape(1))")),
     ],
     "layers as lists, and of NumPy arrays": [
-        ("    return layers\n", "    return tuple([w.numpy(), b.numpy()] for w, b in layers)\n"),
+        (
+            PAINTED,
+            AGAIN + "    return tuple([w.numpy(), b.numpy()] for w, b in layers)\n",
+        ),
     ],
     "gradient() for each batch": [
         (

@@ -6,6 +6,7 @@ import ast
 import textwrap
 from pathlib import Path
 
+from classroom.mini import stages
 from classroom.mini.stages import Stage, up_to
 
 
@@ -31,3 +32,13 @@ def paths_with(stage: Stage, file: Path) -> dict[str, Path]:
     """The reference of the stages below, and a file of its own for this one."""
     paths = {one.module: one.reference for one in up_to(stage)}
     return paths | {stage.module: file}
+
+
+def changed(stage: Stage, function: str, *changes: tuple[str, str]) -> str:
+    """The reference's solution of a function, with some of its text exchanged."""
+    source = stages.functions(stage.reference.read_text())[function].source
+    body = textwrap.dedent(source.partition(":\n")[2])
+    for old, new in changes:
+        assert old in body, (function, old)
+        body = body.replace(old, new)
+    return body

@@ -84,12 +84,10 @@ def test_at_least_half_of_the_code_is_the_learners():
 def test_a_docstring_gives_the_meaning_and_two_examples(stage):
     tree = ast.parse(stage.reference.read_text())
     documented = {
-        node.name: ast.get_docstring(node) or ""
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        name: ast.get_docstring(node) or "" for name, node in stages.definitions(tree.body)
     }
     for name in stages.asked(stage):
-        meaning, _, examples = documented[name.split(".")[-1]].partition("Examples")
+        meaning, _, examples = documented[name].partition("Examples")
         assert len(meaning.split()) >= 3, name
         assert examples.count("\n- ") >= 2, name
 

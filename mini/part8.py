@@ -1,0 +1,244 @@
+"""Stage 8: two devices. One compiles your C and calls it, and one executes your lines in Python.
+
+One line, `Tensor.run = run_on(CRunner)`, and whatever you built in stages 4 to 6 runs as machine
+code that you generated.
+"""
+
+import ctypes
+import hashlib
+import shlex
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from os import environ, getpid
+from pathlib import Path
+from shutil import which
+
+import numpy as np
+
+from mini.part4 import ALU, Buffer, Ops, Tensor, UOp, interpret
+from mini.part4b import cut
+from mini.part7a import substitute
+from mini.part7b import linearize, lower, render
+
+# ---- the first device: a C compiler and the processor -------------------------------------------
+
+
+def find_compiler():
+    """The command of a C compiler: CC, or what is installed, or the one that `ziglang` brings."""
+    if "CC" in environ:
+        return shlex.split(environ["CC"])
+    for name in ("cc", "gcc", "clang"):
+        if which(name):
+            return [name]
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+FLAGS = "-O2 -march=native -ffp-contract=fast -fno-math-errno -shared -fPIC -x c - -lm -o".split()
+
+
+def compiled(text):
+    """The path of a library with this C in it. The same text is compiled only once, ever."""
+    folder = Path(tempfile.gettempdir()) / "mini_kernels"
+    folder.mkdir(exist_ok=True)
+    library = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.so"
+    if not library.exists():
+        unfinished = library.with_suffix(f".{getpid()}")
+        command = [*find_compiler(), *FLAGS, str(unfinished)]
+        subprocess.run(command, input=text.encode(), check=True)
+        unfinished.replace(library)
+    return library
+
+
+class CRunner:
+    """Lines as machine code. Call it with the arrays of the kernel, the result first."""
+
+    def __init__(self, lines):
+        """Turn the lines into a function that can be called, and keep the text in self.text.
+
+        Examples:
+        - CRunner(lines).text begins with PREAMBLE.
+        - ctypes.CDLL("/some/library.so")["r_4_5"] is the function r_4_5 of that library.
+        """
+        ...
+
+    def __call__(self, *arrays):
+        """Run the function. C wants no arrays; it gets the address of each one's memory.
+
+        Examples:
+        - ctypes.c_void_p(array.ctypes.data) is the address of an array's memory.
+        - For the lines of a * 2, runner(out, a) fills `out`, and returns nothing.
+        """
+        ...
+
+
+# ---- the second device: Python ------------------------------------------------------------------
+
+
+class PythonRunner:
+    """Lines, executed one after the other. Slow, but it says what a program means, and it notices
+    when a program reads or writes outside of its memory."""
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __call__(self, *arrays):
+        """Execute the lines. arrays[n] is the memory of the parameter with number n.
+
+        Keep the value of each node in a dict. What each line does:
+        - DEFINE_GLOBAL: its value is the array, as one long row.
+        - RANGE starts its counter at 0. ENDRANGE adds 1 to the counter of its RANGE; if that is
+          still below the size, go on with the line after the RANGE.
+        - DEFINE_REG sets its REDUCE back to the first value, 0 or minus infinity, as float32.
+        - REDUCE combines what it has with its value, by its arg, ADD or MAX.
+        - LOAD and STORE read and write an element. If there is no such element, raise an IndexError
+          that says so: a negative place is an error, too.
+        - All others: ALU[op], turned into node.dtype.
+
+        CONSTs have no line; their value is their arg.
+
+        Examples:
+        - For the lines of a * 2, runner(out, a) fills `out`, as CRunner's does.
+        - runner(out, a[:1]) raises an IndexError, where C would read whatever lies behind it.
+        """
+        ...
+
+
+# ---- each program once --------------------------------------------------------------------------
+
+
+def numbered(sink):
+    """The graph with numbered parameters in place of its BUFFERs, and {parameter: array}.
+
+    Every step of a training has new BUFFERs, so its graph is a new one. But it asks for the same
+    work, and this shows that: the first BUFFER, in the order of toposort, becomes
+    UOp(Ops.DEFINE_GLOBAL, (), (0, shape)), the second gets number 1, and so on.
+
+    Examples, for buffers of the same shape:
+    - a + b and c + d become the same node, and the dicts differ.
+    - a + a becomes a different one, with one parameter.
+    """
+    ...
+
+
+@cache
+def runner(program, device):
+    """A kernel's loops, ready to be called on a device. Equal programs are one node: made once."""
+    return device(linearize(program))
+
+
+@cache
+def plan(sink, device):
+    """The kernels of a numbered graph: [(runner, where the result goes, what it's called with)].
+
+    Memory between kernels is a numbered parameter as well, with numbers that go on from there.
+    """
+    slots = [node for node in sink.toposort() if node.op is Ops.DEFINE_GLOBAL]
+
+    def memory_for(node):
+        slots.append(UOp(Ops.DEFINE_GLOBAL, (), (len(slots), node.shape)))
+        return slots[-1]
+
+    kernels, stored = [], {}
+    for kernel in cut(sink, memory_for):
+        program, arguments = lower(kernel)
+        kernels.append((runner(program, device), kernel.memory, arguments))
+        stored[kernel.value] = kernel.memory
+    return kernels, [stored.get(source, source) for source in sink.src]
+
+
+def call(sink, memory, device):
+    """Run the kernels of a numbered graph, and return the arrays of its results, as a list.
+
+    `memory` has the array of each parameter of the graph. plan(sink, device) gives two lists: the
+    kernels, each as (runner, where its result goes, what it's called with), and the parameters in
+    which the results of the whole graph are in the end. A result needs an array of float32 with the
+    shape of its parameter; later kernels may read it.
+
+    Examples:
+    - For the numbered graph of a + b, and the arrays of a and b, it returns a list of one array.
+    - For a graph whose only source is a parameter, nothing runs: its array is the result.
+    """
+    ...
+
+
+def run_on(device):
+    """What Tensor.run is to be: `Tensor.run = run_on(CRunner)`, and from then on, every Tensor is
+    computed by your C. run_on(None) goes back to stage 4's interpreter."""
+    if device is None:
+        return staticmethod(interpret)
+    return staticmethod(lambda sink: call(*numbered(sink), device))
+
+
+# ---- the whole step, written down once -----------------------------------------------------------
+
+
+def replay(tape, tensors, state, device):
+    """Run the kernels of a captured step again. Give each Tensor of `state` its new values, and
+    return a new Tensor: the result of the step.
+
+    `tensors` are the step's inputs and then `state`, all of them realized. The tape says the rest:
+    - tape["sink"] is the numbered graph, and tape["memory"] has the arrays of its parameters in the
+      first call; some of them are still right, like that of a constant table.
+    - tape["slots"] has the parameter of each of `tensors`: whose array belongs there now. (None for
+      a Tensor that the step didn't read.)
+    - `call`, above, gives a list of results. tape["places"] has the place, in this list, of the
+      step's own result, and then of the new values of each Tensor of `state`.
+
+    Examples:
+    - A step adds x to `total`, and returns x * 2. Then `tensors` is [x, total], tape["slots"] has
+      two parameters, and tape["places"] might be [0, 1].
+    - If `total` was 3 and x is 4, `total` is 7 after this, and the Tensor returned is 8.
+    """
+    ...
+
+
+def jit(function, state, device=CRunner):
+    """`function`, which takes Tensors and returns one, without building its graph again.
+
+    In the first call, `function` runs as always; it should realize its result and all of `state`,
+    the Tensors that it changes, together, once. The numbered graph of that is kept. From the second
+    call on, `function` isn't called at all: the arrays of the inputs and of `state` take the places
+    that theirs had in the first call, the kernels run, and the Tensors get the results. So whatever
+    is a Python number in `function` stays what it was in the first call.
+    """
+    tape = {}
+
+    def captured(*inputs):
+        tensors = [tensor.realize() for tensor in (*inputs, *state)]
+        if not tape:
+            return first_call(inputs, [tensor.uop.arg.data for tensor in tensors])
+        for slot, tensor in zip(tape["slots"], tensors, strict=True):
+            if slot is not None and slot.shape != tensor.shape:
+                raise ValueError(f"this was captured for shape {slot.shape}, not {tensor.shape}")
+        return replay(tape, tensors, state, device)
+
+    def record(sink):
+        if tape:
+            raise RuntimeError("a captured function has to realize everything together, once")
+        sink, memory = numbered(sink)
+        tape.update(sink=sink, memory=memory, results=call(sink, dict(memory), device))
+        return tape["results"]
+
+    def first_call(inputs, arrays):
+        if len({id(array) for array in arrays}) < len(arrays):
+            raise ValueError("two of the Tensors share their memory: which one changes later?")
+        usual, Tensor.run = Tensor.run, staticmethod(record)
+        try:
+            out = function(*inputs)
+            place_of = {id(array): place for place, array in enumerate(tape.pop("results", ()))}
+            made = [id(tensor.uop.arg and tensor.uop.arg.data) for tensor in (out, *state)]
+            if not place_of.keys() >= set(made):
+                raise RuntimeError("the function has to realize its result and all of `state`")
+        except BaseException:
+            tape.clear()
+            raise
+        finally:
+            Tensor.run = staticmethod(usual)
+        slot_of = {id(array): slot for slot, array in tape["memory"].items()}
+        tape["slots"] = [slot_of.get(id(array)) for array in arrays]
+        tape["places"] = [place_of[array] for array in made]
+        return out
+
+    return captured
