@@ -11,7 +11,8 @@ import pytest
 from classroom.build import ROOT
 from classroom.learner import progress, record
 from classroom.mini import checking, loader
-from classroom.mini.stages import HANDED_OUT, STAGES
+from classroom.mini.stages import HANDED_OUT, STAGES, asked
+from tests.classroom import as_learner
 from tests.mini.planted import with_body
 
 THREE, FOUR, FOUR_B, FIVE, SIX, *_ = STAGES
@@ -66,7 +67,7 @@ def test_stages_are_chosen_one_by_one(copy):
 
 
 def half(copy, old: str = "", new: str = "") -> None:
-    """Stage 5 as far as part 5a takes it: written up to pad_index, with one mistake."""
+    """Stage 5 as far as part 5a takes it: written up to expand, with one mistake."""
     cut = "\ndef broadcast("
     written, rest = FIVE.reference.read_text(), (HANDED_OUT / FIVE.file).read_text()
     text = written[: written.index(cut)] + rest[rest.index(cut) :]
@@ -104,6 +105,23 @@ def test_half_a_stage_moves_a_tensor(copy):
         print(mini.part5.Tensor([[1, 2, 3], [4, 5, 6]]).permute(1, 0).flip(0).numpy().tolist())""",
     )
     assert printed.endswith("my_course/mini/part5.py\n[[3.0, 6.0], [2.0, 5.0], [1.0, 4.0]]\n")
+
+
+def test_what_a_notebook_asks_for_is_all_that_it_uses(copy):
+    """Part 5a ends in the middle of stage 5, and then makes a carpet with what is written."""
+    cells = as_learner.code_cells(ROOT / "course" / "05a_three_kinds_of_op.ipynb")
+    (first,) = [number for number, cell in enumerate(cells) if "upto=" in cell]
+    (last,) = re.findall(r'upto="(\w+)"', cells[first])
+    names = asked(FIVE)
+    assert names[names.index(last) + 1] == "broadcast"  # from where on half() leaves all open
+    for stage in (THREE, FOUR, FOUR_B):
+        write(copy, stage)
+    half(copy)
+    cell = cells[first].replace("shades(", "print(carpet.numpy().shape) #(")
+    source = f"import numpy as np\nfrom classroom import use_mini\n{cell}"
+    assert python(copy / "course", source).endswith(
+        f"mini, stage 5: yours, up to {last}.\n(96, 192)\n"
+    )
 
 
 def test_a_failing_stage_gives_way_to_the_reference(copy):
