@@ -14,17 +14,6 @@ ANSWERS = [
     (
         "lazy-count-nodes",
         """
-from collections import Counter
-
-def count_nodes(tensor, op):
-    return Counter(u.op for u in tensor.uop.toposort())[op]
-""",
-        "right",
-        "a Counter, which is 0 for what is missing",
-    ),
-    (
-        "lazy-count-nodes",
-        """
 def count_nodes(tensor, op):
     seen = set()
 
@@ -64,23 +53,6 @@ def count_nodes(tensor, op):
     ("lazy-same-node", "'F T F F'", "asked again", "letters without commas; thought right"),
     ("lazy-same-node", "(False, True, True, False)", "wrong", "addition commutes, nodes don't"),
     ("lazy-computed-for-all", "'1, 0, 1'", "right", "text"),
-    ("lazy-computed-for-all", "(1, 1, 1)", "wrong", "what PyTorch does"),
-    (
-        "lazy-power",
-        """
-def power(a, n):
-    result, square = None, a
-    while n:
-        if n & 1:
-            result = square if result is None else result * square
-        n >>= 1
-        if n:
-            square = square * square
-    return result
-""",
-        "right",
-        "bits from the right",
-    ),
     (
         "lazy-power",
         """
@@ -94,15 +66,6 @@ def power(a, n):
 """,
         "right",
         "bits from the left, starting from the number 1",
-    ),
-    (
-        "lazy-power",
-        """
-def power(a, n):
-    return (a.log() * n).exp()
-""",
-        "wrong",
-        "negative numbers have no logarithm",
     ),
     (
         "lazy-power",
@@ -194,16 +157,6 @@ def dot_product(a, b):
 """,
         "right",
         "the axes and the shape, computed",
-    ),
-    (
-        "lazy-dot-product",
-        """
-def dot_product(a, b):
-    product = UOp(Ops.MUL, a.dtype, (a, b))
-    return UOp(Ops.REDUCE_AXIS, a.dtype, (product,), (Ops.ADD, (0,)))
-""",
-        "wrong",
-        "the axis of size 1 is still there",
     ),
     (
         "lazy-dot-product",
