@@ -287,11 +287,17 @@ def _projects(folder: Path) -> Iterator[tuple[str, str, int]]:
 def _stages(folder: Path, record: Record) -> Iterator[str]:
     """A row for each stage of mini."""
     paths = (_given(folder) / "mini").glob("part*.py")
-    for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
+    for path in sorted(paths, key=_in_order):
         about = _docstring(path).split("\n")[0].partition(": ")[2]
         name = path.relative_to(_given(folder)).as_posix()
         said = _mini(folder, path.stem.removeprefix("part"), record)
         yield f"| [{path.name}]({name}) | {about[:1].upper()}{about[1:]} | {said} |"
+
+
+def _in_order(path: Path) -> tuple[int, str]:
+    """What puts part4b.py after part4.py, and part10.py after part9.py."""
+    number = re.search(r"\d+", path.stem)
+    return int(number[0]) if number else 0, path.stem
 
 
 def _mini(folder: Path, name: str, record: Record) -> str:
