@@ -171,7 +171,7 @@ def what_the_c_computes(answer: Any) -> str:
         got = call(answer, *inputs)
         wants(got, Tensor, "a Tensor", case)
         shown = case != "different numbers"
-        _misread(got.numpy(), expected, *(each.numpy() for each in inputs), case, shown)
+        _misread(got.numpy(), expected, inputs, case, shown)
         same_values(got, expected, case, shown=shown)
     return "Your formula is wrong exactly as the till is. You've read the C right."
 
@@ -179,14 +179,14 @@ def what_the_c_computes(answer: Any) -> str:
 def _misread(
     got: np.ndarray,
     expected: np.ndarray,
-    quantities: np.ndarray,
-    prices: np.ndarray,
+    inputs: tuple[Tensor, Tensor],
     case: str,
     shown: bool,
 ) -> None:
     """Wrong, with its sentence, where a formula does what the C is often taken for."""
     if got.shape != expected.shape or close(got, expected):
         return
+    quantities, prices = (each.numpy() for each in inputs)
     cut, floor = np.trunc, np.floor
     mistakes = {
         "You round down, and `(int)` in C cuts off. They differ below zero: of -1.5, rounding down "

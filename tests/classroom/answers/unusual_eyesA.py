@@ -678,4 +678,24 @@ def tolist(self):
         "wrong",
         "as many as axes",
     ),
+    (
+        "3",
+        "Array.of",
+        """
+def of(values, *shape):
+    return Array(shape, values)
+""",
+        "wrong",
+        "the list itself in place of a function",
+    ),
+    (
+        "3",
+        "Array.tolist",
+        """
+def tolist(self):
+    return [self.at(place) for place in range(prod(self.shape))]
+""",
+        "wrong",
+        "places in place of indices",
+    ),
 ]
