@@ -217,8 +217,7 @@ class Drawing:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{xml(title)}" '
             f'width="{width:.0f}pt" height="{height:.0f}pt" '
-            f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" '
-            f'font-family="{FONTS}" overflow="visible">'  # where the reader's font is wider
+            f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
             f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{style}"
             f"{''.join(self.parts)}</svg>"
         )

@@ -224,7 +224,6 @@ def assemble(
     scale = min(1.0, tallest / (high + top)) if tallest else 1.0
     size = {"width": f"{width * scale:.0f}pt", "height": f"{(high + top) * scale:.0f}pt"}
     about = {"role": "img", "aria-label": title, "font-family": FONTS}
-    about["overflow"] = "visible"  # where the reader's font is wider than FONTS
     root = Element(tag("svg"), {**about, **size, "viewBox": f"0 0 {width:.2f} {high + top:.2f}"})
     ElementTree.SubElement(root, tag("title")).text = title
     ElementTree.SubElement(root, tag("desc")).text = text
