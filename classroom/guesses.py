@@ -159,6 +159,8 @@ def _number(given: Any) -> Any:
 
 
 def _whole(given: Any) -> int | None:
+    if isinstance(given, str) and re.fullmatch(r"\s*\d{1,3}(,\d{3})+\s*", given):
+        given = given.replace(",", "")  # "3,708", as the text of a notebook has it
     number = _number(given)
     if isinstance(number, (int, np.integer)):
         return int(number)

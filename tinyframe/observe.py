@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tinyframe.settings import settings
 
@@ -139,13 +139,16 @@ def is_watched() -> bool:
     return bool(_added)
 
 
+Watching = TypeVar("Watching", bound=Observer)
+
+
 @contextlib.contextmanager
-def observing(observer: Observer) -> Iterator[None]:
-    """Inside, this observer is told of everything."""
+def observing(observer: Watching) -> Iterator[Watching]:
+    """Inside, this observer is told of everything; `as` gives it a name."""
     _added.append(observer)
     of_tensors.append(observer)
     try:
-        yield
+        yield observer
     finally:
         for listed in (_added, of_tensors):
             listed.pop(next(n for n, o in enumerate(listed) if o is observer))

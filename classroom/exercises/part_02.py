@@ -22,6 +22,7 @@ from classroom.ask import (
     small_tensor,
     wants,
 )
+from classroom.differences import close
 from classroom.exercise import Exercise, Open, Wrong
 from classroom.sabotage import CULPRIT, PLANTED, healthy, sabotage
 from tinyframe import Context, GlobalCounters, Tensor, TinyJit
@@ -34,7 +35,7 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop import Ops, UOp
 
-TITLE = "Set-up and first steps"
+TITLE = "Wrong bills and lost time"
 LARGEST_AMOUNT = 1e6  # what a bill may be made of, and be exact enough in a float
 
 
@@ -169,8 +170,41 @@ def what_the_c_computes(answer: Any) -> str:
             expected = bills(*inputs).numpy()
         got = call(answer, *inputs)
         wants(got, Tensor, "a Tensor", case)
-        same_values(got, expected, case, shown=case != "different numbers")
+        shown = case != "different numbers"
+        _misread(got.numpy(), expected, inputs, case, shown)
+        same_values(got, expected, case, shown=shown)
     return "Your formula is wrong exactly as the till is. You've read the C right."
+
+
+def _misread(
+    got: np.ndarray,
+    expected: np.ndarray,
+    inputs: tuple[Tensor, Tensor],
+    case: str,
+    shown: bool,
+) -> None:
+    """Wrong, with its sentence, where a formula does what the C is often taken for."""
+    if got.shape != expected.shape or close(got, expected):
+        return
+    quantities, prices = (each.numpy() for each in inputs)
+    cut, floor = np.trunc, np.floor
+    mistakes = {
+        "You round down, and `(int)` in C cuts off. They differ below zero: of -1.5, rounding down "
+        "makes -2, and cutting off makes -1.":
+            floor(quantities) * floor(prices),
+        "You round to the nearest whole number. `(int)` in C cuts the fraction off.":
+            np.round(quantities) * np.round(prices),
+        "You multiply first and cut off afterwards. In the C, each `(int)` comes before the `*`.":
+            cut(quantities * prices),
+        "Nothing is cut off the quantities. In the C, `(int)` stands before both numbers.":
+            quantities * cut(prices),
+        "Nothing is cut off the prices. In the C, `(int)` stands before both numbers.":
+            cut(quantities) * prices,
+    }  # fmt: skip
+    for said, products in mistakes.items():
+        if close(got, products.sum(axis=1)):
+            both = (expected, got) if shown else ()
+            raise Wrong(said, case, *(describe(each.tolist()) for each in both))
 
 
 class Formula:
@@ -247,7 +281,7 @@ def stages_of(tensor: Tensor) -> dict[str, list[UOp]]:
 def culprit(answer: Any) -> str:
     """The name of the stage that spoils the product."""
     wants(answer, str, "the name of a stage, in quotes")
-    named = " ".join(answer.lower().replace("_", " ").strip("─ ").split())
+    named = " ".join(answer.lower().replace("_", " ").strip("─ .").split())
     with healthy(), sabotage():
         stages = stages_of(bills(*shop()))
     if named == CULPRIT:
@@ -555,8 +589,8 @@ EXERCISES = (
             "A thing that costs 1.00 or 4.00 never makes a bill wrong. What's different about the "
             "other two?",
         ),
-        because="One thing for 0.50 is enough: the till says 0. Things with whole prices are "
-        "always right, so it's the fractions that get lost.",
+        because="One thing for 0.50 is enough: the till says 0. Whole numbers of things with whole "
+        "prices are always right, so it's the fractions that get lost.",
     ),
     Exercise(
         "2.2",

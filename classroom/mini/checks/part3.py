@@ -83,6 +83,12 @@ def is_array(said: str, got: Any, mini: Any, shape: tuple[int, ...]) -> None:
         raise Wrong(
             f"The shape should be {shape}, and it is {tuple(got.shape)}.", said, shape, got.shape
         )
+    if not callable(got.at):
+        raise Wrong(
+            "The second thing that an Array is made from has to be a function that takes an index. "
+            "`lambda index: …` makes one.",
+            f"{said}.at", "a function", describe(got.at),
+        )  # fmt: skip
 
 
 def elements(array: Any) -> np.ndarray:
@@ -263,7 +269,17 @@ def sums_anywhere(mini: Any) -> None:
 @checks("Array.tolist", "All elements in the order of their places", needs=("unflat",))
 def lists(mini: Any) -> None:
     said = "Array((2, 3), lambda i: 10 * i[0] + i[1]).tolist()"
-    expect(said, mini.Array((2, 3), lambda i: 10 * i[0] + i[1]).tolist(), [0, 1, 2, 10, 11, 12])
+
+    def at(index: Any) -> Any:
+        if not isinstance(index, (tuple, list)):
+            raise Wrong(
+                "`at` takes an index, and was given a place. Which function of yours turns a place "
+                "into an index?",
+                said, "at((0, 0))", f"at({describe(index)})",
+            )  # fmt: skip
+        return 10 * index[0] + index[1]
+
+    expect(said, mini.Array((2, 3), at).tolist(), [0, 1, 2, 10, 11, 12])
     expect("Array((), lambda i: 5).tolist()", mini.Array((), lambda i: 5).tolist(), [5])
 
 

@@ -380,7 +380,11 @@ def expect_lines(ask, expressions):
                 name = f"find_op(source of {expression.text}, {op!r})"
                 expect_kind(got, list, name)
                 if list(got) != lines[op] or any(type(n) is not int for n in got):
-                    raise Wrong(f"{name} is {described(list(got))}, and should be {lines[op]}")
+                    one_less = list(got) == [n - 1 for n in lines[op]]
+                    said = "; the first line has the number 1" if one_less else ""
+                    raise Wrong(
+                        f"{name} is {described(list(got))}, and should be {lines[op]}{said}"
+                    )
 
 
 @project.check(
