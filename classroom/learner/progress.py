@@ -16,7 +16,7 @@ NOWHERE = (
     "Progress is kept in my_course/, your own copy of the course, which python3 start.py makes. "
     "This notebook is somewhere else."
 )
-HEADINGS = ("part", "", "done", "next", "predictions right first time", "with help")
+HEADINGS = ("part", "", "done", "next", "predictions right first time", "looked up")
 
 
 def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], str]:
