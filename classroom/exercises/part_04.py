@@ -224,7 +224,7 @@ MEMORY_THAT_CHANGES = (
         sines_once,
         (
             "Which value do all three expressions need? What keeps a value in memory?",
-            "One method of this section stores a value in the middle of an expression. After which "
+            "One method from part 4b stores a value in the middle of an expression. After which "
             "step do you want it?",
         ),
         because="`contiguous()` asks for the waves to be stored. The first call computes and "
