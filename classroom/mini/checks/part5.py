@@ -576,7 +576,7 @@ def softmax(mini: Any) -> None:
     t = mini.Tensor(x)
     is_expression(mini, "t.log_softmax()", got := t.log_softmax(), t)
     expect_values("t.log_softmax()", got.numpy(), wanted, (
-        (np.exp(wanted), "This is softmax. Its logarithm is asked for."),
+        (np.exp(wanted), "This is softmax. You need its logarithm."),
         (x - np.log(np.exp(x).sum(0, keepdims=True)), "This is along the first axis, and it should "
                                                       "be the last one."),
         (x - np.log(np.exp(x).sum()), "You summed over everything. Each row is a softmax of its "
