@@ -162,6 +162,15 @@ def test_what_shares_the_loop_of_a_sum_stays_exact(device):
     np.testing.assert_array_equal(both.numpy(), a.max(1) + a.sum(1))
 
 
+@pytest.mark.parametrize("size", [2011, 2021, 4096, 65_537])  # where blocks divide, and do not
+def test_a_count_beside_a_long_sum_is_right(size):
+    """Both have the loop of the sum. If its last block is shorter, its length is an expression."""
+    rng = np.random.default_rng(size)
+    x, mask = rng.random(size, dtype=np.float32), rng.random(size) < 0.3
+    mean = Tensor(x).realize().sum() / Tensor(mask).realize().sum()
+    np.testing.assert_allclose(mean.numpy(), x.sum(dtype=np.float64) / mask.sum(), rtol=1e-5)
+
+
 def test_short_sums_and_integers_have_one_accumulator():
     ones = filled(np.ones((4, 2048), np.float32))
     with Context(NOOPT=1):

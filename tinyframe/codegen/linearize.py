@@ -98,7 +98,9 @@ def separate_loops(sink: UOp) -> UOp:
             return sink
         number = itertools.count(fresh_number(sink))
         u = moved[-1]  # the outermost; the others may be resolved with it
-        own = {r: r.replace(arg=(next(number), *r.arg[1:])) for r in u.own_ranges}
+        own: dict[UOp, UOp] = {}
+        for r in u.own_ranges:  # the length of a last, shorter block depends on the loop around it
+            own[r] = r.substitute(own).replace(arg=(next(number), *r.arg[1:]))
         alike = [x for x in moved if (x.own_ranges, x.ranges) == (u.own_ranges, u.ranges)]
         sink = sink.substitute({x: x.substitute(own) for x in alike})
 

@@ -7,8 +7,8 @@ HINTS = {
         "first, and when is it over?",
         "From each reduction, go on to its user, as long as there is just one, it isn't a "
         "reduction, it has as many elements, and no other reduction's kernel has taken it "
-        "already. Stop at what was asked for. Where you stop is stored. (You need a dict from "
-        "each node to its users; the SINK counts as one.)",
+        "already. Stop at what was asked for. Where you stop is stored. You need a dict from each "
+        "node to its users, and the SINK counts as one.",
         "Every reduction walks down to the last node that its own loops can finish, and that node "
         "is stored. If that is what was asked for anyway, the reduction costs no kernel of its "
         "own. `taken` keeps a second reduction out of the same kernel.",
