@@ -281,11 +281,11 @@ def fetch_newer_course() -> bool:
     """Bring this folder up to date with where it was cloned from. Whether anything came; if not, it
     says why, and what to do where something should have."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        say("this folder is no clone that git could update. If there is a newer course: download")
+        say("this folder isn't a clone that git can update. If there is a newer course, download")
         say("it, unpack it over this folder (my_course/ is not part of it), and run this again")
         return False
     if git("rev-parse", "@{upstream}") is None:
-        say("this folder follows no other repository, so there is nothing to fetch")
+        say("this folder doesn't follow another repository, so there is nothing to fetch")
         return False
     say("looking for a newer version of the course")
     if git("fetch", "--quiet") is None:

@@ -31,9 +31,9 @@ def where(condition, x, y):
 def moved_shape(op, shape, arg):
     """The shape of the result of a movement op, from the source's shape and the node's arg.
 
-    The arg is, of RESHAPE and EXPAND, the new shape; of PERMUTE, for each axis of the result, the
-    axis of the source; of SHRINK, a (start, end) for each axis; of FLIP, the axes to reverse; of
-    PAD, a (before, after) for each axis. DETACH changes nothing at all.
+    For RESHAPE and EXPAND, the arg is the new shape. For PERMUTE, it has the source's axis for each
+    axis of the result. SHRINK has a (start, end) for each axis, and PAD a (before, after). FLIP has
+    the axes to reverse. DETACH changes nothing at all.
 
     Examples:
     - moved_shape(Ops.SHRINK, (3, 4), ((1, 3), (0, 4))) is (2, 4).
@@ -216,7 +216,7 @@ def reduce(x, op, axes, keepdim):
     """Reduce a node along some axes, with Ops.ADD or Ops.MAX. No axes at all means every axis.
 
     The node for it is REDUCE_AXIS, and its arg is (op, axes). It leaves axes of size 1 behind, and
-    they are to stay only if keepdim is true. A negative axis counts from the end.
+    they should only stay if keepdim is true. A negative axis counts from the end.
 
     Examples, for x of shape (2, 3, 4):
     - reduce(x, Ops.ADD, (1,), False) has the shape (2, 4), and with keepdim (2, 1, 4).
@@ -231,7 +231,7 @@ method(lambda x, *axes, keepdim=False: reduce(x, Ops.MAX, axes, keepdim), "max")
 
 @method
 def mean(x, *axes):
-    """The mean along some axes, as `sum` takes them; of everything if there are none.
+    """The mean along some axes, given as for `sum`. Without any, it's the mean of everything.
 
     Examples:
     - For x = [[1, 2], [3, 4]], x.mean() is 2.5.
@@ -244,7 +244,7 @@ def mean(x, *axes):
 
 
 def __matmul__(a, b):
-    """The matrix product of shapes (n, k) and (k, m), from what there is. No loops over elements.
+    """The matrix product of shapes (n, k) and (k, m), from what you have. No loops over elements.
 
     Examples:
     - [[1, 2]] @ [[3], [4]] is [[11]].

@@ -214,11 +214,11 @@ class Settings:
     DEBUG = integer(
         0, 0, 7, "1 kernels and time, 2 each kernel, 3 source, 4 changes by stage, 5 whole graphs"
     )
-    NO_COLOR = text("", "any text here: what is printed has no colours (https://no-color.org)")
+    NO_COLOR = text("", "any text takes the colours out of what is printed (https://no-color.org)")
     VIZ = Setting(_integer_parser(0, 1), "0 or 1", _is_traced,
                   "record what is compiled and run, and show it in the browser explorer",
                   default_text="0")  # fmt: skip
-    VIZ_TRACE = text("", "a file to write what VIZ=1 would show to, for later")
+    VIZ_TRACE = text("", "a file for what VIZ=1 would show, to look at later")
 
     # how to compile
     BEAM = integer(
@@ -228,7 +228,7 @@ class Settings:
     JIT = flag(1, "0 runs every TinyJit function in Python every time")
     SPEC = flag(0, "check every graph against the spec after each stage")
     RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
-    TF32 = flag(0, "tensor cores may multiply float32, of which they read ten digits of 23")
+    TF32 = flag(0, "tensor cores may multiply float32; they read ten of its 23 digits")
 
     # where to run
     DEVICE = text("", 'the default device by name, such as "CPU" or "CUDA:1"')

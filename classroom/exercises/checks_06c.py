@@ -145,7 +145,7 @@ def network(answer: Any) -> str:
             f"{triumphs.ENOUGH:.0%} right",
             f"{training.accuracy:.1%} right",
         )
-    return f"Over {triumphs.ENOUGH:.0%} of digits that it had never seen."
+    return f"Your network read over {triumphs.ENOUGH:.0%} of the digits it had never seen."
 
 
 def _network(value: Any, tensor: type) -> tuple[list[Any], Any]:

@@ -333,7 +333,7 @@ EXERCISES = (
         (
             "The right row is `grad, grad`. What would mislead the network more than the truth?",
             "Both gradients twice as large isn't enough. Turn one of them round with a minus, or "
-            "keep it back with `None`.",
+            "hold it back with `None`.",
         ),
         because="A step against the gradient goes downhill. With `-grad` for the second source, "
         "part of every step goes uphill, and the network climbs.",

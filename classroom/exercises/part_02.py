@@ -173,7 +173,7 @@ def what_the_c_computes(answer: Any) -> str:
         shown = case != "different numbers"
         _misread(got.numpy(), expected, inputs, case, shown)
         same_values(got, expected, case, shown=shown)
-    return "Your formula is wrong exactly as the till is. You've read the C right."
+    return "Your formula is wrong in just the way the till is. You've read the C right."
 
 
 def _misread(
@@ -338,7 +338,7 @@ def rule_for_products(answer: Any) -> str:
     first = next(name for name, nodes in stages.items() if any(map(answer, nodes)))
     return (
         f"Held against {len(stages)} stages of the sabotaged compiler, your rule raises the alarm "
-        f"after `{first}`, and of a healthy one it says nothing at all."
+        f"after `{first}`, and about a healthy one it says nothing at all."
     )
 
 
@@ -518,10 +518,10 @@ def safe_to_replay(answer: Any) -> str:
             said = (
                 "The answer has to be True: TinyJit gives what Python gives, for each input."
                 if expected else
-                "The answer has to be False: TinyJit refuses, or gives something else than Python."
+                "The answer has to be False: TinyJit refuses, or doesn't give what Python gives."
             )  # fmt: skip
             raise Wrong(said, case, expected, bool(got))
-    return "No function gets past you now that TinyJit would change without a word."
+    return "Now you'll know when TinyJit would quietly change what a function gives."
 
 
 Replay = tuple[Callable[[Tensor], Tensor], list[Tensor]]
@@ -613,8 +613,7 @@ EXERCISES = (
         what_the_c_computes,
         (
             "`(int)val0 * (int)val1`: what happens first, the multiplication or the cutting off?",
-            "`quantities.int()` is a Tensor of whole numbers. Its fractions are cut off as C does "
-            "it.",
+            "`quantities.int()` is a Tensor of whole numbers. It cuts off fractions, as C does.",
         ),
         because="`(int)` in C is `.int()` of a Tensor: the fraction is cut off. The C does it to "
         "each quantity and each price before it multiplies, so 0.5 becomes 0, and -1.5 becomes -1.",
@@ -724,7 +723,7 @@ EXERCISES = (
             "`max` takes a `key`: a function that gives the seconds of a (name, seconds) pair.",
         ),
         because="An observer is told the name and the seconds of each kernel as it finishes. "
-        "What is left to do is to find the pair with the largest second number.",
+        "All that's left is to find the pair with the largest second number.",
     ),
     Exercise(
         "2.12",

@@ -176,7 +176,7 @@ def average(answer: Any) -> str:
                 "The values are right, but these are no longer bytes: cast the result to `uint8`.",
                 case, "a Tensor of uchar (uint8)", describe(got),
             )  # fmt: skip
-    return "The sum of two bytes does not fit in a byte. You made room first, then went back."
+    return "The sum of two bytes may not fit in a byte. You made room first, then went back."
 
 
 GLIDER = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], np.int32)

@@ -224,8 +224,8 @@ MEMORY_THAT_CHANGES = (
         sines_once,
         (
             "Which value do all three expressions need? What keeps a value in memory?",
-            "In part 4b, one method made a cut: it stored a value in the middle of an expression. "
-            "After which step do you want it?",
+            "One method from part 4b stores a value in the middle of an expression. After which "
+            "step do you want it?",
         ),
         because="`contiguous()` asks for the waves to be stored. The first call computes and "
         "stores them, and they stay in memory as long as some expression needs them. The other two "

@@ -237,9 +237,9 @@ def cheapest(answer: Any) -> str:
             "You found the most expensive trips.": trips.max(axis=1),
             "You added up the trips over all airports. Only the cheapest of them counts.":
                 trips.sum(axis=1),
-            "That's the cheapest trip to j, wherever one starts. You reduced over i; the letter "
+            "That's the cheapest trip to j, wherever you start. You reduced over i; the letter "
             "that `a[i, k]` and `b[k, j]` share is k.": trips.min(axis=0),
-            "That's the cheapest trip from i, wherever one goes. You reduced over j; the letter "
+            "That's the cheapest trip from i, wherever you go. You reduced over j; the letter "
             "that `a[i, k]` and `b[k, j]` share is k.": trips.min(axis=2),
             "You chose the cheapest of each on its own: the two have to meet in the same airport.":
                 a.min(axis=1, keepdims=True) + b.min(axis=0),
@@ -346,13 +346,13 @@ def mismatch(answer: Any) -> str:
         mistakes = {
             "That's a convolution. It's large wherever the picture is bright, and not only where "
             "the piece fits.": (seen * piece).sum((2, 3)),
-            "You added up the differences, so that those above and below 0 cancel. Square them "
+            "You added up the differences, so those above and below 0 cancel out. Square them "
             "first.": apart.sum((2, 3)),
             "You added up the sizes of the differences. Add up their squares.":
                 abs(apart).sum((2, 3)),
             "You squared the sum of the differences. Square each of them, then add up.":
                 apart.sum((2, 3)) ** 2,
-            "That's the mean of the squares. What's asked for is their sum.":
+            "That's the mean of the squares. The exercise asks for their sum.":
                 (apart**2).mean((2, 3)),
             "Your piece is upside down and back to front: its first element belongs to the first "
             "element of the window.": ((seen - piece[::-1, ::-1]) ** 2).sum((2, 3)),
@@ -497,7 +497,7 @@ EXERCISES = (
         "How many cache lines are touched",
         lines_touched,
         (
-            "In which line is cell 0? Cell 15? Cell 16? Cell 100?",
+            "Which line is cell 0 in? And cells 15, 16 and 100?",
             "The line of a cell is `cell // 16`. Which Python type keeps each line once, however "
             "often you put it in?",
         ),

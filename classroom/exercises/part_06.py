@@ -52,8 +52,8 @@ GRADIENTS = (
         flow_by_hand,
         (
             "Go backwards. What does the row of ADD do with `grad`? And the row of SIN?",
-            "What arrives at the product is `grad * (a * b).cos()`, and MUL swaps its factors. By "
-            "which other path does something get to `a`?",
+            "What arrives at the product is `grad * (a * b).cos()`, and MUL swaps its factors. Is "
+            "there a second path along which something gets to `a`?",
         ),
         because="ADD hands `grad` on twice: once to the sine, once to `a`. SIN multiplies by the "
         "cosine of its source. MUL multiplies by the other factor. What arrives at `a` on its two "
@@ -136,7 +136,7 @@ GRADIENTS = (
         "The nth derivative",
         nth_derivative,
         (
-            "What do you have to do n times, and with what does it begin?",
+            "What do you have to do n times, and what do you start from?",
             "Each pass of a loop replaces the function by its gradient. What should come "
             "out if `n` is 0?",
         ),
@@ -273,8 +273,8 @@ TRIUMPHS = (
         (
             "`x.sum().gradient(vx, vy)` is how fast x changes with vx, and with vy. Together with "
             "those of y you have four slopes. Which two equations do they make?",
-            "`np.linalg.solve([[dx_dvx, dx_dvy], [dy_dvx, dy_dvy]], [miss_x, miss_y])` is by how "
-            "much the throw is off. Ask for gradients before you call `.numpy()` on x and y.",
+            "`np.linalg.solve([[dx_dvx, dx_dvy], [dy_dvx, dy_dvy]], [miss_x, miss_y])` says how "
+            "far the throw is off. Ask for gradients before you call `.numpy()` on x and y.",
         ),
         because="If the flight were a straight function of the throw, the four slopes would say "
         "exactly how far the throw is off, in both directions. It isn't straight, so you throw "
@@ -286,7 +286,7 @@ TRIUMPHS = (
         "The circle that fits",
         circle,
         (
-            "Which two gradients do you need, and of what do you take the second one?",
+            "Which two gradients do you need, and what is the second one the gradient of?",
             "`(slope,) = f(x).sum().gradient(x)`, and the same line again for `slope`. Only then "
             "turn them into arrays with `.numpy()`, and write the three formulas.",
         ),
@@ -307,7 +307,7 @@ TRIUMPHS = (
             "matrix by 10.",
         ),
         because="Twelve filters look at every place of the image, the largest of each 2 × 2 says "
-        "whether something was there, and a matrix makes ten scores of that.",
+        "whether something was there, and a matrix turns that into ten scores.",
         seconds=300.0,
     ),
     Exercise(

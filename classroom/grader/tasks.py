@@ -84,7 +84,7 @@ def finding(error: Exception, last: Any = None) -> Finding:
         case KeyError(args=(key,)) if isinstance(last, dict):
             return Finding(f"there is no {key!r} in {described(last)}")
         case _:
-            return Finding(f"{described(last)} is not an answer of the form asked for")
+            return Finding(f"{described(last)} does not have the form that the task asks for")
 
 
 # ---- what is declared ----------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def expect_kind(got: Any, wanted: type, what: str) -> None:
 
 def wrong_kind(what: str, got: Any, asked_for: str) -> str:
     """The sentence about an answer of the wrong type."""
-    return f"{what} is {described(got)}, where {asked_for} is asked for"
+    return f"{what} is {described(got)}, but should be {asked_for}"
 
 
 def _same(got: Any, wanted: Any) -> bool:
@@ -377,7 +377,7 @@ def expect_close(
 
 def expect_integers(got: np.ndarray, what: str) -> None:
     """A Tensor of whole numbers by its dtype, not only by its values."""
-    named = f"{what} has dtype {got.dtype}, where integers are asked for"
+    named = f"{what} has dtype {got.dtype}, but should hold integers"
     expect(np.issubdtype(got.dtype, np.integer), named)
 
 

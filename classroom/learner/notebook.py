@@ -58,7 +58,7 @@ def hint(number: str, level: int | None = None) -> None:
 def answer(number: str) -> None:
     """A worked answer to an exercise, and the reason: answer("4.3"). It counts as help.
 
-    Of a function of mini, answer("flat"), it can be had after both hints, or once yours works.
+    For a function of mini, as in answer("flat"), you get it after both hints, or once yours works.
     """
     if (exercise := _find(number)) is None:
         return

@@ -74,13 +74,13 @@ FOOT = """
 ## How exercises work
 
 - **Predict.** Replace the `...` with your guess and run the cell (Shift+Enter) *before* you run the
-  next one. Any guess makes the exercise done, but only your first one counts for your score.
+  next one. Any guess counts as done, but only your first one goes into your score.
 - **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open
-  (not done yet), and if something is wrong, what.
+  (not done yet), and if something is wrong, it says what.
 - **`hint("1.2")`** gives you a hint. Call it again for a stronger one.
 - **`answer("1.2")`** shows you a worked answer, and why it's right. If you hadn't solved the
   exercise by then, it's marked as looked up.
-- For what you write in `mini/` there are hints as well, by name: **`hint("flat")`**, twice, and
+- What you write in `mini/` has hints too. Ask for them by name: **`hint("flat")`**, twice, and
   then `answer("flat")`.
 - **`reset("1.2")`** forgets all of that, so you can do the exercise again.
 
@@ -98,7 +98,7 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
   `python3 start.py update` fetches what is new and brings it into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
 
-*This page is written anew as you go along, so keep your notes somewhere else.*
+*This page rewrites itself as you go along, so keep your notes somewhere else.*
 """
 
 
@@ -215,7 +215,7 @@ def _next(parts: list[Part], record: Record) -> str:
             if part is parts[0] and len(to_do) == len(part.exercises):
                 return f"Start here: {link}"
             return f"Go on with {link}, exercise {to_do[0].number}."
-    return "You have done every exercise that there is so far."
+    return "You have done every exercise there is so far."
 
 
 def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> str:

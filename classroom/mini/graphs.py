@@ -66,7 +66,7 @@ def graph_of(ask: Ask, inputs: list[Kept], name: Called, *arguments: Any) -> Gra
     result = ask.keep(name, *arguments)
     if not ask(_IS_TENSOR, result):
         got = described(plain(ask, result))
-        raise Wrong(f"the result of {name}() is {got}, where a Tensor of mini is asked for")
+        raise Wrong(f"the result of {name}() is {got}, but should be a Tensor of mini")
     graph = Graph(ask(_TABLE, result, inputs))
     reads = f"its graph reads {len(graph.inputs) or 'none'} of the {len(inputs)} Tensors given"
     left = f"{reads}. Is one left out, or did you compute something already?"

@@ -159,8 +159,8 @@ def interpret(sink):
 class Tensor:
     """A handle on a node: an expression at first, and after realize() a BUFFER with its numbers.
 
-    Tensor(data), of a node or of numbers, which go into a Buffer. It has `uop`, its node now; its
-    shape; a repr that says whether it is realized; and two methods:
+    Tensor(data) is made from a node, or from numbers, which go into a Buffer. It has `uop`, its
+    node at the moment, a shape, a repr that says whether it is realized, and two methods:
 
     t.realize(*others) computes t and the others, and returns t. Afterwards each `uop` is a BUFFER
     with the values. One that was a BUFFER before is left alone. Work that they share is done once:

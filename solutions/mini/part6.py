@@ -316,7 +316,7 @@ class Mine:
         max_pool(x, n)       the largest of n by n pixels, in the last two axes, side by side
 
     They have to be right where it hurts (tanh of 100, the power of a negative number, softmax of
-    1000), and finite differences have to agree with their gradient. If you make them from what is
+    1000), and finite differences have to agree with their gradient. If you make them from what's
     there, the gradient comes by itself. With add_op, the rows are yours too.
 
     Examples:
@@ -370,7 +370,7 @@ for _name, _function in methods_of(Mine).items():
 class SGD:
     """Stochastic gradient descent: a step subtracts lr times the gradient from each parameter.
 
-    SGD(params, lr=0.1) has a method step(loss). It changes every parameter, all by gradients from
+    SGD(params, lr=0.1) has a method step(loss). It changes every parameter, using gradients from
     before the step, realizes the loss and the parameters, and returns the loss. A parameter stays
     the same Tensor, since the model holds it too: what changes is its `uop`.
 
@@ -406,7 +406,7 @@ class Adam:
 
     Examples, with lr = 0.5:
     - A parameter [2.0] whose gradient is [10.0] becomes [1.5]. The first step is as long as lr.
-    - So it does with the gradient [0.001].
+    - With the gradient [0.001], it becomes [1.5] too.
     """
 
     ### BEGIN SOLUTION

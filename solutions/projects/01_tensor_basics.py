@@ -25,7 +25,7 @@ from tinyframe.run.realize import get_kernel
 def describe(tensor):
     """Task 1 (6 points). The shape, the dtype as text, and how many bytes the numbers take.
 
-    describe(Tensor.ones(2, 3)) is ((2, 3), "dtypes.float", 24). Compute nothing for it.
+    describe(Tensor.ones(2, 3)) is ((2, 3), "dtypes.float", 24). Don't compute anything for it.
     """
     ### BEGIN SOLUTION
     return tensor.shape, str(tensor.dtype), tensor.nbytes

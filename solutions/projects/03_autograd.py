@@ -189,8 +189,8 @@ def hessian(f, x):
 
     f: a function from a Tensor of shape (n,) to a Tensor with one number. Row i is the gradient of
     element i of the gradient. hessian(lambda t: t[0] * t[1], x) is [[0, 1], [1, 0]] for an x of two
-    elements. Differentiate twice: f is computed in 32 bits, and a second difference of
-    such numbers, measured, is far from right.
+    elements. Differentiate twice: f is computed in 32 bits, and a second difference
+    that you measure from such numbers is far from right.
     """
     ### BEGIN SOLUTION
     (first,) = f(x).gradient(x)
@@ -223,7 +223,7 @@ def gradient_of_all(loss, start, batches):
 
 
 def measured(f, x):
-    """Given: the gradient of f at x, measured: you wrote this for vectors in exercise 6.5.
+    """Given: the gradient of f at x, measured. You wrote this for vectors in exercise 6.5.
 
     f: a function from a NumPy array of x's shape to a number. x: a NumPy array of any shape.
     """
@@ -327,7 +327,7 @@ def slope_of_rate(loss, w, rate, steps):
 
 
 def brightness(places, layers):
-    """Given: from places, of shape (n, 2), to what a network says of them, (n, 1), from 0 to 1."""
+    """Given: how bright a network says places of shape (n, 2) are: (n, 1), from 0 to 1."""
     *hidden, (weight, bias) = layers
     for w, b in hidden:
         places = (places @ w + b).relu()
@@ -402,7 +402,7 @@ def report_on_rows(x, w):
     show("and by your row, limit 1", slope_with_row(lambda t: t.trunc() * 3, x, 1.0), rounded)
 
 
-# Of the speeds of the sources, the speed of a node.
+# From the speeds of its sources, the speed of a node.
 RULES = {
     "ADD": lambda u, speeds: speeds[0] + speeds[1],
     "MUL": lambda u, speeds: speeds[0] * u.src[1] + u.src[0] * speeds[1],
@@ -434,7 +434,8 @@ SUSPECTS = {"MUL", "MAX", "RECIP", "EXP2", "WHERE", "PERMUTE", "EXPAND", "SHRINK
 
 def report_on_suspects():
     print("8. Suspects")
-    table = {op.name: row for op, row in GRADIENT.items() if op.name in SUSPECTS}
+    ops = [op for op in GRADIENT if isinstance(op, MiniOps) and op.name in SUSPECTS]
+    table = {op.name: GRADIENT[op] for op in ops}
     show("of the table that you know", suspects(table))
     table["MUL"] = lambda grad, node, x, y: (grad * x, grad * y)
     table["PERMUTE"] = lambda grad, node, x: (grad.permute(*node.arg),)

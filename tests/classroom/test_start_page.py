@@ -111,7 +111,7 @@ def test_when_everything_is_done_the_page_says_so(copy):
     assert "You have done every" in (copy / start_page.PAGE).read_text()  # but for the puzzles
     do(*map(exercise_of, PUZZLES))
     text = (copy / start_page.PAGE).read_text()
-    assert "You have done every exercise that there is so far." in text
+    assert "You have done every exercise there is so far." in text
     found = re.findall(r'value="(\d+)" max="(\d+)"', text)
     assert found and all(done == total for done, total in found)
 

@@ -72,7 +72,7 @@ def test_the_graph_of_what_is_kept_can_be_asked_for():
 
     assert judged(check, "def doubler(): return lambda x: x + x") == ""
     found = judged(check, "def doubler(): return lambda x: 3")
-    assert found == "the result of the function that you returned is 3, where a Tensor is asked for"
+    assert found == "the result of the function that you returned is 3, but should be a Tensor"
 
 
 @pytest.mark.parametrize("body", ["...", "return ...", "return None"])

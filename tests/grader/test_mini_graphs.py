@@ -48,7 +48,7 @@ def test_what_does_not_read_its_inputs_or_is_no_tensor_is_told_so():
     ask, given = asked()
     with pytest.raises(Wrong, match="its graph reads 1 of the 2 Tensors given"):
         graph_of(ask, given, "elsewhere", *given)
-    with pytest.raises(Wrong, match="the result of no_tensor.. is 7, where a Tensor of mini"):
+    with pytest.raises(Wrong, match="the result of no_tensor.. is 7, but should be a Tensor"):
         graph_of(ask, given, "no_tensor", *given)
 
 

@@ -191,7 +191,7 @@ def test_numpy_arrays_get_nothing_where_tensors_are_asked_for_and_are_named():
     assert lost(judged) == {"factories": 10, "checkerboard": 10}
     found = " ".join(row.found for row in judged)
     assert "zeros: it is a NumPy array of shape" in found
-    assert "where a Tensor is asked for" in found
+    assert "but should be a Tensor" in found
 
 
 def test_floats_get_nothing_where_integers_are_asked_for_and_are_named():
@@ -203,8 +203,8 @@ def test_floats_get_nothing_where_integers_are_asked_for_and_are_named():
     judged = WORKED.rows(text)
     assert lost(judged) == {"checkerboard": 6, "kernel_count": 10, "find_op": 8}
     found = " ".join(row.found for row in judged)
-    assert "the board has dtype float32, where integers are asked for" in found
-    assert "where an integer is asked for" in found
+    assert "the board has dtype float32, but should hold integers" in found
+    assert "but should be an integer" in found
 
 
 def test_one_wrong_entry_of_eight_costs_one_point_and_is_named():

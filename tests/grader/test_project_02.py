@@ -100,7 +100,7 @@ MISTAKES = {
         "    names = before.split(", 10, "did you compute something already"),
     "a Tensor of the other framework": (
         "distances", "    return dry_for\n", "    return Tensor(dry_for.numpy())\n", 10,
-        "where a Tensor of mini is asked for"),
+        "but should be a Tensor of mini"),
     "diagonal steps": (
         "distances", "((0, 1), (2, 1), (1, 0), (1, 2))",
         "((0, 1), (2, 1), (1, 0), (1, 2), (0, 0), (0, 2), (2, 0), (2, 2))", 10,

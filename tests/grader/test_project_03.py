@@ -393,7 +393,7 @@ def test_a_tensor_of_the_other_framework_gets_nothing_and_is_named():
     )  # fmt: skip
     judged = WORKED.rows(text, tasks={"slope_of_rate"})
     assert lost(judged) == {"slope_of_rate": 10}
-    assert "where a Tensor of mini is asked for" in " ".join(row.found for row in judged)
+    assert "but should be a Tensor of mini" in " ".join(row.found for row in judged)
 
 
 def test_the_checks_that_students_get_do_not_hold_an_answer():

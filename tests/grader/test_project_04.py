@@ -271,7 +271,7 @@ def test_numpy_arrays_get_nothing_where_tensors_are_asked_for():
     )
     judged = WORKED.rows(text, tasks={"normalise", "scores"})
     assert lost(judged) == {"normalise": 8, "scores": 8}
-    assert "where a Tensor is asked for" in " ".join(row.found for row in judged)
+    assert "but should be a Tensor" in " ".join(row.found for row in judged)
 
 
 def test_the_checks_that_students_get_do_not_hold_an_answer():

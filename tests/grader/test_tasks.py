@@ -137,7 +137,7 @@ def test_a_numpy_array_is_told_apart_from_a_tensor_and_named():
     expect_close(arrived(Tensor(array)), array, "it")
     found = arrived(array)
     assert type(found) is NumpyArray and found.shape == (2, 3)
-    with pytest.raises(Wrong, match=r"it is a NumPy array of shape \(2, 3\), where a Tensor is"):
+    with pytest.raises(Wrong, match=r"it is a NumPy array of shape \(2, 3\), but should be a "):
         expect_close(arrived(array), array, "it")
     with pytest.raises(Wrong, match="it is a NumPy array"):
         expect_kind(arrived([array])[0], np.ndarray, "it")
@@ -156,10 +156,10 @@ def test_numpy_arrays_cross_both_ways_where_they_are_asked_for():
     expect_close(swapped, 2 * given, "it", kind=NumpyArray)
     with pytest.raises(Wrong, match=r"it\[0, 1\] is 2, and should be 3"):
         expect_close(half, 2 * given[::2] + [0, 1], "it", kind=NumpyArray)
-    with pytest.raises(Wrong, match=r"it is a Tensor of shape \(2,\).*where a NumPy array is"):
+    with pytest.raises(Wrong, match=r"it is a Tensor of shape \(2,\).*but should be a NumPy array"):
         expect_close(arrived(Tensor([1.0, 2.0])), np.ones(2), "it", kind=NumpyArray)
     words = np.array(["a", "b"])
-    with pytest.raises(Wrong, match="an object of type ndarray, where a NumPy array is asked"):
+    with pytest.raises(Wrong, match="an object of type ndarray, but should be a NumPy array"):
         expect_close(arrived(words), np.ones(2), "it", kind=NumpyArray)
 
 
@@ -172,13 +172,13 @@ def test_floats_of_16_bits_are_held_to_their_own_precision():
 
 
 def test_a_wrong_kind_is_named_with_what_was_asked_for():
-    with pytest.raises(Wrong, match=r"^it is 24\.0, where an integer is asked for$"):
+    with pytest.raises(Wrong, match=r"^it is 24\.0, but should be an integer$"):
         expect_equal(24.0, 24, "it")
-    with pytest.raises(Wrong, match="where a Tensor is asked for"):
+    with pytest.raises(Wrong, match="but should be a Tensor"):
         expect_close(2.0, np.array(2.0), "it")
-    with pytest.raises(Wrong, match="dtype float32, where integers are asked for"):
+    with pytest.raises(Wrong, match="dtype float32, but should hold integers"):
         expect_integers(np.ones(2, np.float32), "it")
-    with pytest.raises(Wrong, match="an object of type object, where a list"):
+    with pytest.raises(Wrong, match="an object of type object, but should be a list"):
         expect_kind(arrived(object()), list, "it")
     expect_integers(np.ones(2, np.int8), "it")
     expect(True, "")
@@ -222,4 +222,4 @@ def test_a_sentence_shows_few_levels_of_what_came_back(value, shown):
 
 def test_what_no_check_foresaw_is_shown_as_it_came_back():
     found = finding(TypeError("x"), [1, "b"])
-    assert found.text == "[1, 'b'] is not an answer of the form asked for"
+    assert found.text == "[1, 'b'] does not have the form that the task asks for"

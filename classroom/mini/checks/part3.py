@@ -70,7 +70,7 @@ for _name in ("add", "sub", "mul", "floordiv", "mod"):
 setattr(Later, "__divmod__", lambda x, y: (x // y, x % y))  # noqa: B010
 
 NO_IF = (
-    "This index is made of {}, which are to come in stage 5. Python's `if`, `int`, `max` and such "
+    "This index is made of {}, which come in stage 5. Python's `if`, `int`, `max` and such "
     "need a single number that is known. + - * // % will do."
 )
 

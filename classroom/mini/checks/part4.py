@@ -368,7 +368,7 @@ def holds_a_node(mini: Any) -> None:
         if t.uop.op is not mini.Ops.BUFFER or not isinstance(t.uop.arg, mini.Buffer):
             raise Wrong(NO_BUFFER, f"{said}.uop", "a BUFFER with a Buffer", describe(t.uop))
         if callable(t.shape):
-            raise Wrong("`shape` is a method. With @property above its def, it is had without "
+            raise Wrong("`shape` is a method. With @property above its def, you don't need "
                         "brackets.", f"{said}.shape", np.shape(wanted))  # fmt: skip
         expect(f"{said}.shape", tuple(t.shape), np.shape(wanted))
         expect_values(f"{said}.uop.arg.data", t.uop.arg.data, np.array(wanted))

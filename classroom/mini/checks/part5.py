@@ -209,11 +209,11 @@ SHAPES: tuple[tuple[str, Any, Any, Any, dict[Any, str]], ...] = (
     ("PERMUTE", (2, 3, 4), (2, 0, 1), (4, 2, 3), {
         (3, 4, 2): "This is the inverse permutation. Axis k of the result is axis order[k] of the "
                    "source.",
-        (2, 0, 1): "This is the order of the axes. Whose sizes are they?",
+        (2, 0, 1): "This is the order of the axes. What are their sizes?",
         (2, 3, 4): "Sizes trade places with their axes."}),
     ("SHRINK", (3, 4), ((1, 3), (0, 4)), (2, 4), {
         (3, 4): "That is where each piece ends. How long is it?"}),
-    ("FLIP", (2, 4), (1,), (2, 4), {(1,): "FLIP's arg is which axes to reverse. No size changes."}),
+    ("FLIP", (2, 4), (1,), (2, 4), {(1,): "FLIP's arg has the axes to reverse. No size changes."}),
     ("PAD", (3,), ((1, 2),), (6,), {
         (3,): "The zeros count too.", (5,): "The zeros in front count too.",
         (4,): "The zeros behind count too."}),
@@ -337,7 +337,7 @@ def refused(mini: Any) -> None:
         except ValueError as error:
             if str(shape) in str(error) and str(new) in str(error):
                 continue
-            raise Wrong("The message should name both shapes, so that one finds the mistake.", said,
+            raise Wrong("The message should name both shapes, to help find the mistake.", said,
                         f"… {shape} … {new} …", str(error)) from error  # fmt: skip
         raise Wrong("This should be a ValueError: only axes of size 1 can be stretched, and there "
                     "are as many axes afterwards as before.", said, "ValueError",
@@ -461,9 +461,9 @@ def means(mini: Any) -> None:
         said = f"x.mean({', '.join(map(str, axes))}), where x has the shape (2, 3, 4)"
         got = mini.Tensor(x).mean(*axes).numpy()
         expect_values(said, got, x.mean(axes or None), (
-            (x.sum(axes or None), "This is the sum. By how many is it divided?"),
-            (x.sum(axes or None) / x.size, "You divided by the number of all elements. Of how many "
-                                           "is each of these the mean?"),
+            (x.sum(axes or None), "This is the sum. How many do you divide it by?"),
+            (x.sum(axes or None) / x.size, "You divided by the number of all elements. How many go "
+                                           "into each of these means?"),
         ))  # fmt: skip
 
 
@@ -525,8 +525,8 @@ def small_windows(mini: Any) -> None:
                                  "more than the row had."),
         ([[0, 1, 2, 3, 0], [1, 2, 3, 0, 1]], "Nearly: only the first n - size + 1 columns are "
                                              "windows. The rest is from the next copy."),
-        ([[0, 1, 2, 3], [1, 2, 3, 0]], "The last column is no window: it runs over the end. There "
-                                       "are n - size + 1."),
+        ([[0, 1, 2, 3], [1, 2, 3, 0]], "The last column isn't a window: it runs over the end. "
+                                       "There are n - size + 1."),
     ))  # fmt: skip
 
 
@@ -576,7 +576,7 @@ def softmax(mini: Any) -> None:
     t = mini.Tensor(x)
     is_expression(mini, "t.log_softmax()", got := t.log_softmax(), t)
     expect_values("t.log_softmax()", got.numpy(), wanted, (
-        (np.exp(wanted), "This is softmax. Its logarithm is asked for."),
+        (np.exp(wanted), "This is softmax. You need its logarithm."),
         (x - np.log(np.exp(x).sum(0, keepdims=True)), "This is along the first axis, and it should "
                                                       "be the last one."),
         (x - np.log(np.exp(x).sum()), "You summed over everything. Each row is a softmax of its "

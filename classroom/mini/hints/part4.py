@@ -5,8 +5,8 @@ HINTS = {
         "You need something to look a node up by, which is equal for equal nodes and different "
         "for different ones. Try (2, 2.0, True) in Python: which of them are equal? And 0.0 and "
         "-0.0? What would you add so that they aren't?",
-        "A tuple makes a fine key, and holds anything: what the node is made of, and one thing "
-        "more that tells a 2 from a 2.0 and a 0.0 from a -0.0. What is different when you "
+        "A tuple makes a fine key, and holds anything: what the node is made of, and one more "
+        "thing that tells a 2 from a 2.0 and a 0.0 from a -0.0. What is different when you "
         "*print* them? Look the key up in `cls.table`; if nothing is there, make the node and "
         "put it in.",
         "`arg` alone isn't enough, because Python says 2 == 2.0 and 0.0 == -0.0. Their texts "
@@ -36,7 +36,7 @@ HINTS = {
         "What does a Tensor have to hold, and what can it ask its node for? For realize: which "
         "of these Tensors have work to do at all? And how do you ask for all of it in one go, "
         "so that nothing they share is done twice?",
-        "One attribute is enough, `uop`: the rest asks it. (A method under `@property` is "
+        "One attribute, `uop`, is enough: the rest asks it. (A method under `@property` is "
         "called without brackets.) A SINK takes many sources, the nodes of all Tensors that "
         "aren't a BUFFER yet, and Tensor.run gives their values in the same order. Each of "
         "those Tensors gets a new node: a BUFFER that holds a Buffer with its values.",

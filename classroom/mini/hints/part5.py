@@ -95,7 +95,7 @@ HINTS = {
         "however it was asked for. Dropping an axis of size 1 is a reshape, and costs nothing.",
     ),
     "mean": (
-        "A mean is a sum, divided by something. By how many? It isn't always all of them.",
+        "A mean is a sum divided by a number of elements. Which number? Not always all of them.",
         "The elements of x, shared out among the elements of the sum: the product of one shape, "
         "divided by that of the other. You needn't look at the axes at all.",
         "Each element of the sum adds up as many elements as there are in x per element of the "
@@ -103,7 +103,7 @@ HINTS = {
     ),
     "__matmul__": (
         "Element [i, j] of the product is a sum over k of a[i, k] * b[k, j]. So you want one "
-        "table with three axes, i, j and k, and a sum. What shape has `a` got to be so that it "
+        "table with three axes, i, j and k, and a sum. What shape does `a` need so that it "
         "fits?",
         "`a` needs an axis of size 1 where j goes, `b` one where i goes. `*` broadcasts the "
         "two. Mind the order of the axes of `b`: if you want k last, you have to permute, and "

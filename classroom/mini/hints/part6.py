@@ -2,12 +2,11 @@
 
 HINTS = {
     "mul_gradient": (
-        "Make x bigger by a tiny bit. By how much does x * y change? And then, who is `grad` in "
-        "this?",
+        "Make x bigger by a tiny bit. By how much does x * y change? And what does `grad` do here?",
         "x * y changes by y times that bit. `grad` says how much the loss cares about that "
         "change, so it is multiplied on. Then the same with the parts exchanged.",
         "The derivative of x * y with respect to x is y, and the other way round; the chain "
-        "rule multiplies each with `grad`.",
+        "rule multiplies each by `grad`.",
     ),
     "max_gradient": (
         'Only the larger one had any say in the result. How do you write "1 where x is larger '
@@ -50,7 +49,7 @@ HINTS = {
         "The same condition that chose the value chooses the gradient: `where` once more, with "
         "0 for the one that lost. The condition is 0 or 1, with nothing in between, so it gets "
         "None.",
-        "The gradient takes the way that the value took. A tiny change of a condition changes "
+        "The gradient goes back the way the value came. A tiny change of a condition changes "
         "nothing, except where it changes everything, and there no derivative helps.",
     ),
     "reshape_gradient": (
@@ -60,7 +59,7 @@ HINTS = {
     ),
     "permute_gradient": (
         "The gradient arrives with its axes permuted by node.arg. What do you do to get them "
-        "back? Try it with (2, 0, 1): permuting by it once more isn't it.",
+        "back? Try it with (2, 0, 1): permuting by it once more won't do.",
         "You need the permutation that undoes it: for each axis of the source, where node.arg "
         "mentions it. You have solved this before, in permute_index.",
         "It is the inverse permutation, the same as in the rule of stage 5. For a swap of two "
@@ -105,15 +104,15 @@ HINTS = {
     ),
     "gradient": (
         "When may a node hand its gradient on to its sources? Not before everything has "
-        "arrived: from whom? Which order, that you have already, guarantees that if you go "
-        "through it backwards?",
-        "Keep a dict from node to its gradient so far, with the loss in it and 1 beside that. "
-        "Go through toposort() backwards. A node that has a gradient and a row asks its row and "
+        "arrived. Who does it come from? You already have an order that makes sure of it, if "
+        "you go through it backwards. Which one?",
+        "Keep a dict from each node to its gradient so far: at first only the loss, with 1. Go "
+        "through toposort() backwards. A node that has a gradient and a row asks its row and "
         "adds the parts to what its sources have. Then there are nodes that don't matter: those "
         "with nothing wanted below them. Work those out beforehand, going forwards.",
         "Backwards, all users of a node come before it, so its gradient is complete when its "
-        "turn comes. What comes in along several ways is added up. And it is all made of nodes: "
-        "so it is lazy, and has a gradient of its own.",
+        "turn comes. What comes in along several paths is added up. And all of it is made of "
+        "nodes, so it's lazy, and has a gradient of its own.",
     ),
     "SGD": (
         "What does an optimizer have to remember between steps? And in a step, in which order: "
@@ -136,13 +135,13 @@ HINTS = {
         "to look at it once.",
     ),
     "Mine": (
-        "Start with one that is a formula in what is there: tanh from exp, a sigmoid, abs from "
+        "Start with one that is a formula of what's there: tanh from exp, a sigmoid, abs from "
         "maximum. Does it survive an x of 100? Of -100?",
         "tanh(x) is 2 sigmoid(2x) - 1. An index is a shrink to one element, then a reshape; a "
         "slice is a shrink. A power of a whole number is multiplication, and should work for "
         "negative numbers, for which there is no logarithm. With add_op, an op gets rows of its "
         "own.",
-        "These three are examples, and yours may be any others. What is made of ops has its "
+        "These three are examples, and yours may be others. Whatever is made of ops gets its "
         "gradient for free.",
     ),
 }

@@ -375,7 +375,7 @@ def expect_gradient_of_all(ask, start):
     expect_kind(got, np.ndarray, "the result of gradient_of_all()")
     if got.shape == wanted.shape:
         for why, mistake in {
-            "it is the sum of the batches' gradients, where their mean is asked for": sum(each),
+            "it is the sum of the batches' gradients, and should be their mean": sum(each),
             f"a batch of {min(sizes)} rows counts as much in it as one of {most}": sum(each) / 3,
             "it is the gradient of the last batch alone": each[-1],
             "what somebody had left in w.grad is still in it": wanted + 1,
@@ -465,7 +465,7 @@ def expect_suspects(ask, lies, *counts):
         chosen = list(map(str, ask.rng.permutation(list(lies))[:count]))
         got = ask("suspects", rows_of(ask, {name: lies[name] for name in chosen}))
         expect_kind(got, list, "the result of suspects()")
-        expect(all(type(name) is str for name in got), "suspects() lists things that are no names")
+        expect(all(type(name) is str for name in got), "suspects() lists things that are not names")
         innocent, missed = sorted(set(got) - set(chosen)), sorted(set(chosen) - set(got))
         expect(not innocent, f"{', '.join(innocent)}: nothing is wrong with that row")
         expect(not missed, f"the row of {', '.join(missed)} is wrong, and nobody noticed")

@@ -74,7 +74,7 @@ def expect_normal(ask, images, training):
             expect_none_of(got, [(own, by(images.mean(), images.std(ddof=ddof)))])
     spread = min((training.std(), training.std(ddof=1)), key=lambda s: far(got, by(mean, s)))
     expect_close(got, by(mean, spread), "normalise(images, training)")
-    expect(got.dtype.kind == "f", f"it has dtype {got.dtype}, where floats are asked for")
+    expect(got.dtype.kind == "f", f"it has dtype {got.dtype}, but should hold floats")
 
 
 def far(got, wanted):
@@ -577,7 +577,7 @@ def expect_confusion(got, scores, labels, losses, wrong, most):
     expect_kind(got, np.ndarray, "it")
     expect(
         np.issubdtype(got.dtype, np.integer),
-        f"it has dtype {got.dtype}, where integers are asked for",
+        f"it has dtype {got.dtype}, but should hold integers",
     )
     swapped = got.shape == wanted.shape and np.array_equal(got, wanted.T)
     expect(
@@ -675,7 +675,7 @@ def held(ask, path):
     try:
         found = safe_load(Tensor(content))
     except FileError:
-        raise Wrong("it is no safetensors file, or not a whole one") from None
+        raise Wrong("it is not a safetensors file, or not a whole one") from None
     return {name: tensor.numpy() for name, tensor in found.items()}
 
 

@@ -101,7 +101,7 @@ def what_is_computed_for_one_is_computed_for_all():
 # ---- 4b ------------------------------------------------------------------------------------------
 
 
-@claim("What shares a loop shares a kernel, however many operations it is.")
+@claim("Operations that share a loop share a kernel, however many there are.")
 def a_loop_is_a_kernel():
     a = memory(64, 64)
     t = a

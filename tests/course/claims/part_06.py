@@ -149,7 +149,7 @@ def kept_by(optimizer):
     return sum(t.numel() for t in everything) - sum(p.numel() for p in optimizer.params)
 
 
-@claim("Adam keeps two numbers more for every parameter than SGD does.")
+@claim("Adam keeps two more numbers for every parameter than SGD does.")
 def two_more_for_each():
     model = nn.Linear(7, 5)
     parameters = nn.state.get_parameters(model)

@@ -184,7 +184,7 @@ MISTAKES = [
     ("log_softmax", """
         x = x - x.max(-1, keepdim=True)
         return x.exp() / x.exp().sum(-1, keepdim=True)
-        """, "This is softmax. Its logarithm is asked for"),
+        """, "This is softmax. You need its logarithm"),
     ("log_softmax", """
         x = x - x.max(-1, keepdim=True)
         return (x.exp() / x.exp().sum(-1, keepdim=True)).log()
