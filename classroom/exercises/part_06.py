@@ -72,6 +72,7 @@ GRADIENTS = (
         ),
         because="The gradient of a sum is 1 for each time that an element was counted. In the "
         "running sum, `v[0]` is in all n places, and the last element only in its own.",
+        seconds=60.0,  # a sum for each length is right, and takes a while
     ),
     Exercise(
         "6.4",

@@ -212,6 +212,11 @@ def permuted(mini: Any) -> None:
                     "node.arg.", said, "shape (2, 3, 4)", "shape (3, 4, 2)")  # fmt: skip
     expect_row(mini, said, x.permute(2, 0, 1), buffer(mini, values),
                [values.transpose(1, 2, 0).tolist()])  # fmt: skip
+    longer = buffer(mini, np.zeros((2, 1, 3, 2)))  # four axes in a cycle, where three say less
+    values = np.arange(12).reshape(1, 3, 2, 2)
+    expect_row(mini, "permute_gradient with x of shape (2, 1, 3, 2) and node.arg (1, 2, 3, 0)",
+               longer.permute(1, 2, 3, 0), buffer(mini, values),
+               [values.transpose(3, 0, 1, 2).tolist()])  # fmt: skip
 
 
 @checks("expand_gradient", "A row that was read three times collects three gradients")
@@ -504,6 +509,8 @@ CHOICES: dict[str, tuple[Case, ...]] = {
     "__pow__": (
         ("x ** 2", lambda x: x**2, lambda x: x**2, ROW),
         ("x ** 3", lambda x: x**3, lambda x: x**3, ROW),
+        ("x ** 2", lambda x: x**2, lambda x: x**2, np.array([0.0, -1.5], np.float32)),
+        ("x ** 0", lambda x: x**0, np.ones_like, ROW),
         ("x ** 1", lambda x: x**1, lambda x: x * 1, ROW),
         ("x ** -2", lambda x: x**-2, lambda x: 1 / (x * x), ROW),
         ("x ** 0.5", lambda x: x**0.5, np.sqrt, np.abs(ROW)),
@@ -644,6 +651,8 @@ def is_loss(mini: Any, said: str, got: Any, wanted: float) -> None:
     if not isinstance(got, mini.Tensor):
         raise Wrong("step should return the loss. Is there a `return`?", said, "a Tensor",
                     describe(got))  # fmt: skip
+    if got.uop.op is not mini.Ops.BUFFER:
+        raise Wrong("step should realize the loss, too. Nothing has computed it yet.", said)
     expect_values(f"the loss that {said} returns", got.numpy(), np.array(wanted))
 
 

@@ -178,7 +178,7 @@ def guilty(suspects, x):
     return found
 """,
         "wrong",
-        "max() of a nan is nan, and nan > 0.01 is False; and where x is small, 0.01 is too strict",
+        "max() of a nan is nan, and nan > 0.01 is False (the row of log2 gave infinity until now)",
     ),
     (
         "gradient-guilty-rows",
@@ -202,12 +202,17 @@ def guilty(suspects, x):
         "right",
         "a power in place of a root",
     ),
-    ("gradient-safe-sqrt", "lambda x: x.abs().sqrt() * (x > 0)", "wrong", "0 times infinity at 0"),
+    (
+        "gradient-safe-sqrt",
+        "lambda x: x.abs().sqrt() * (x > 0)",
+        "right",
+        "I expected nan at 0; but abs() takes a constant there, so nothing gets back to x",
+    ),
     (
         "gradient-safe-sqrt",
         "lambda x: (x > 0).where(x.abs().sqrt(), 0.0)",
-        "wrong",
-        "right for negative numbers, nan at 0",
+        "right",
+        "I expected nan at 0; but abs() takes a constant there, so nothing gets back to x",
     ),
     (
         "gradient-safe-sqrt",
@@ -655,11 +660,13 @@ def expand_gradient(grad, node, x):
     return (grad.sum(*[k for k, n in enumerate(x.shape) if n == 1]).reshape(*x.shape),)
 """, "right", "all axes of size 1, stretched or not, and a reshape"),
     ("6", "shrink_gradient", """
+from mini.part4 import UOp
+
 @gradient_rule(Ops.SHRINK)
 def shrink_gradient(grad, node, x):
     widths = [(a, n - b) for (a, b), n in zip(node.arg, x.shape)]
     return (UOp(Ops.PAD, (grad,), tuple(widths)),)
-""", "right", "the node itself: but UOp isn't imported here"),
+""", "right", "the node itself (I had forgotten that UOp isn't imported, and was told so)"),
     ("6", "pad_gradient", """
 @gradient_rule(Ops.PAD)
 def pad_gradient(grad, node, x):
