@@ -779,7 +779,8 @@ def same_graph(mini: Any) -> None:
                     "have to compile each. Keep it in a Tensor.", said)  # fmt: skip
 
 
-@checks("Adam", "XOR is learned in 200 steps", needs=TRAINING, seconds=30)
+@checks("Adam", "Four points that no line separates (XOR) are learned in 200 steps",
+        needs=TRAINING, seconds=30)  # fmt: skip
 def xor(mini: Any) -> None:
     dice = np.random.default_rng(0)
     x = mini.Tensor(list(itertools.product([0, 1], repeat=2)))

@@ -143,7 +143,8 @@ def numerical(f, x, eps=1e-2):
         "gradient-numerical",
         """
 def numerical(f, x, eps=1e-2):
-    return [(f(x * (1 + e)) - f(x * (1 - e))) / (2 * eps * k) for e, k in zip(eps * np.eye(len(x)), x)]
+    rows = zip(eps * np.eye(len(x)), x)
+    return [(f(x * (1 + e)) - f(x * (1 - e))) / (2 * eps * k) for e, k in rows]
 """,
         "wrong",
         "nudges by a share of x, which is nothing at 0",
@@ -298,7 +299,11 @@ def stuck_start(hidden):
     ),
     (
         "training-stuck-start",
-        "lambda h: (Tensor.full((2, h), 0.5), Tensor.full((h,), 0.1), 1.0 + Tensor.arange(h).reshape(h, 1) / 10)",
+        """
+def stuck_start(hidden):
+    w2 = 1.0 + Tensor.arange(hidden).reshape(hidden, 1) / 10
+    return Tensor.full((2, hidden), 0.5), Tensor.full((hidden,), 0.1), w2
+""",
         "wrong",
         "the hidden values begin as copies, but are weighted differently, so they part",
     ),
@@ -350,7 +355,11 @@ def remembered(optimizer):
     ),
     (
         "training-optimizer-memory",
-        "lambda o: float(sum(t.numel() for t in nn.state.get_parameters(o)) - sum(p.numel() for p in o.params))",
+        """
+def remembered(optimizer):
+    kept = nn.state.get_parameters(optimizer)
+    return float(np.sum([t.numel() for t in kept]) - sum(p.numel() for p in optimizer.params))
+""",
         "right",
         "a float that is a whole number",
     ),
@@ -404,7 +413,8 @@ def folded(linear, norm):
 def folded(linear, norm):
     scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
     new = nn.Linear(*reversed(linear.weight.shape))
-    state = {"weight": (linear.weight.T * scale).T, "bias": (linear.bias - norm.running_mean) * scale + norm.bias}
+    bias = (linear.bias - norm.running_mean) * scale + norm.bias
+    state = {"weight": (linear.weight.T * scale).T, "bias": bias}
     nn.state.load_state_dict(new, {k: v.contiguous().realize() for k, v in state.items()})
     return new
 """,
@@ -587,97 +597,196 @@ numerical = lambda f, x, eps=1e-2: 1 - np.tanh(x) ** 2
 STEP = "def step(self, loss):"
 
 MINI = [
-    ("6", "mul_gradient", """
+    (
+        "6",
+        "mul_gradient",
+        """
 @gradient_rule(Ops.MUL)
 def mul_gradient(grad, node, x, y):
     return [y * grad, x * grad]
-""", "right", "a list, factors swapped"),
-    ("6", "max_gradient", """
+""",
+        "right",
+        "a list, factors swapped",
+    ),
+    (
+        "6",
+        "max_gradient",
+        """
 @gradient_rule(Ops.MAX)
 def max_gradient(grad, node, x, y):
     tie = x.eq(y)
     return grad * ((y < x) + tie * 0.5), grad * ((x < y) + tie * 0.5)
-""", "right", "comparisons are numbers"),
-    ("6", "max_gradient", """
+""",
+        "right",
+        "comparisons are numbers",
+    ),
+    (
+        "6",
+        "max_gradient",
+        """
 @gradient_rule(Ops.MAX)
 def max_gradient(grad, node, x, y):
     a, b = x.eq(node), y.eq(node)
     return grad * a / (a + b), grad * b / (a + b)
-""", "right", "whoever is the maximum shares; for a NaN nobody is, and 0 / 0 is NaN there only"),
-    ("6", "recip_gradient", """
+""",
+        "right",
+        "whoever is the maximum shares; for a NaN nobody is, and 0 / 0 is NaN there only",
+    ),
+    (
+        "6",
+        "recip_gradient",
+        """
 @gradient_rule(Ops.RECIP)
 def recip_gradient(grad, node, x):
     return (-grad / (x * x),)
-""", "right", "by x"),
-    ("6", "sqrt_gradient", """
+""",
+        "right",
+        "by x",
+    ),
+    (
+        "6",
+        "sqrt_gradient",
+        """
 @gradient_rule(Ops.SQRT)
 def sqrt_gradient(grad, node, x):
     return (grad * 0.5 * x.recip().sqrt(),)
-""", "right", "the root of 1 / x"),
-    ("6", "exp2_gradient", """
+""",
+        "right",
+        "the root of 1 / x",
+    ),
+    (
+        "6",
+        "exp2_gradient",
+        """
 @gradient_rule(Ops.EXP2)
 def exp2_gradient(grad, node, x):
     return (grad * x.exp2() / math.log2(math.e),)
-""", "right", "the same node built again, and ln 2 as 1 / log2(e)"),
-    ("6", "exp2_gradient", """
+""",
+        "right",
+        "the same node built again, and ln 2 as 1 / log2(e)",
+    ),
+    (
+        "6",
+        "exp2_gradient",
+        """
 @gradient_rule(Ops.EXP2)
 def exp2_gradient(grad, node, x):
     return (node * math.log(2),)
-""", "wrong", "forgets grad, which is 1 in both examples"),
-    ("6", "log2_gradient", """
+""",
+        "wrong",
+        "forgets grad, which is 1 in both examples",
+    ),
+    (
+        "6",
+        "log2_gradient",
+        """
 @gradient_rule(Ops.LOG2)
 def log2_gradient(grad, node, x):
     return (1 / (x * math.log(2)),)
-""", "wrong", "forgets grad, which is 1 in both examples"),
-    ("6", "where_gradient", """
+""",
+        "wrong",
+        "forgets grad, which is 1 in both examples",
+    ),
+    (
+        "6",
+        "where_gradient",
+        """
 @gradient_rule(Ops.WHERE)
 def where_gradient(grad, node, condition, x, y):
     return None, grad * condition, grad * (1 - condition)
-""", "right", "a condition is 1 or 0"),
-    ("6", "permute_gradient", """
+""",
+        "right",
+        "a condition is 1 or 0",
+    ),
+    (
+        "6",
+        "permute_gradient",
+        """
 @gradient_rule(Ops.PERMUTE)
 def permute_gradient(grad, node, x):
     return (grad.permute(*np.argsort(node.arg)),)
-""", "right", "argsort undoes a permutation"),
-    ("6", "permute_gradient", """
+""",
+        "right",
+        "argsort undoes a permutation",
+    ),
+    (
+        "6",
+        "permute_gradient",
+        """
 @gradient_rule(Ops.PERMUTE)
 def permute_gradient(grad, node, x):
     for _ in range(5):
         grad = grad.permute(*node.arg)
     return (grad,)
-""", "wrong", "six times around is no change only for permutations of up to three axes"),
-    ("6", "expand_gradient", """
+""",
+        "wrong",
+        "six times around is no change only for permutations of up to three axes",
+    ),
+    (
+        "6",
+        "expand_gradient",
+        """
 @gradient_rule(Ops.EXPAND)
 def expand_gradient(grad, node, x):
     for axis, (was, now) in enumerate(zip(x.shape, node.shape)):
         if was != now:
             grad = grad.sum(axis, keepdim=True)
     return (grad,)
-""", "right", "one axis at a time"),
-    ("6", "expand_gradient", """
+""",
+        "right",
+        "one axis at a time",
+    ),
+    (
+        "6",
+        "expand_gradient",
+        """
 @gradient_rule(Ops.EXPAND)
 def expand_gradient(grad, node, x):
     return (grad.sum(*[k for k, n in enumerate(x.shape) if n == 1]).reshape(*x.shape),)
-""", "right", "all axes of size 1, stretched or not, and a reshape"),
-    ("6", "shrink_gradient", """
+""",
+        "right",
+        "all axes of size 1, stretched or not, and a reshape",
+    ),
+    (
+        "6",
+        "shrink_gradient",
+        """
 from mini.part4 import UOp
 
 @gradient_rule(Ops.SHRINK)
 def shrink_gradient(grad, node, x):
     widths = [(a, n - b) for (a, b), n in zip(node.arg, x.shape)]
     return (UOp(Ops.PAD, (grad,), tuple(widths)),)
-""", "right", "the node itself (I had forgotten that UOp isn't imported, and was told so)"),
-    ("6", "pad_gradient", """
+""",
+        "right",
+        "the node itself (I had forgotten that UOp isn't imported, and was told so)",
+    ),
+    (
+        "6",
+        "pad_gradient",
+        """
 @gradient_rule(Ops.PAD)
 def pad_gradient(grad, node, x):
     return (grad.shrink(*((a, size - b) for (a, b), size in zip(node.arg, grad.shape))),)
-""", "right", "counted from the end of grad"),
-    ("6", "flip_gradient", """
+""",
+        "right",
+        "counted from the end of grad",
+    ),
+    (
+        "6",
+        "flip_gradient",
+        """
 @gradient_rule(Ops.FLIP)
 def flip_gradient(grad, node, x):
     return (grad.alu(Ops.FLIP),)
-""", "wrong", "FLIP is no elementwise op"),
-    ("6", "reduce_gradient", """
+""",
+        "wrong",
+        "FLIP is no elementwise op",
+    ),
+    (
+        "6",
+        "reduce_gradient",
+        """
 @gradient_rule(Ops.REDUCE_AXIS)
 def reduce_gradient(grad, node, x):
     op, axes = node.arg
@@ -685,8 +794,14 @@ def reduce_gradient(grad, node, x):
         return (grad.expand(*x.shape),)
     mask = x.eq(node)
     return (mask * (grad / mask.sum(*axes, keepdim=True)),)
-""", "right", "broadcasting stretches node and grad; divided before it is spread"),
-    ("6", "gradient", """
+""",
+        "right",
+        "broadcasting stretches node and grad; divided before it is spread",
+    ),
+    (
+        "6",
+        "gradient",
+        """
 def gradient(loss, *wanted):
     table = {loss: loss.const(1.0)}
     for node in reversed(loss.toposort()):
@@ -696,8 +811,14 @@ def gradient(loss, *wanted):
                 if part is not None:
                     table[source] = table[source] + part if source in table else part
     return tuple(table.get(node, loss.const(0.0)) for node in wanted)
-""", "right", "a tuple for a list"),
-    ("6", "gradient", """
+""",
+        "right",
+        "a tuple for a list",
+    ),
+    (
+        "6",
+        "gradient",
+        """
 def gradient(loss, *wanted):
     arrived = {loss: [loss.const(1.0)]}
     for node in loss.toposort()[::-1]:
@@ -710,8 +831,14 @@ def gradient(loss, *wanted):
             if part is not None:
                 arrived.setdefault(source, []).append(part)
     return [sum(arrived.get(node, []), loss.const(0.0)) for node in wanted]
-""", "right", "lists of what has arrived, added up when it's the node's turn"),
-    ("6", "gradient", """
+""",
+        "right",
+        "lists of what has arrived, added up when it's the node's turn",
+    ),
+    (
+        "6",
+        "gradient",
+        """
 from collections import Counter
 
 def gradient(loss, *wanted):
@@ -720,7 +847,8 @@ def gradient(loss, *wanted):
     while ready:
         node = ready.pop()
         row = GRADIENT.get(node.op)
-        parts = row(table[node], node, *node.src) if row and node in table else [None] * len(node.src)
+        known = row and node in table
+        parts = row(table[node], node, *node.src) if known else [None] * len(node.src)
         for source, part in zip(node.src, parts):
             if part is not None:
                 table[source] = table[source] + part if source in table else part
@@ -728,8 +856,14 @@ def gradient(loss, *wanted):
             if users[source] == 0:
                 ready.append(source)
     return [table.get(node, loss.const(0.0)) for node in wanted]
-""", "right", "counts users down (Kahn's algorithm), no order asked for"),
-    ("6", "SGD", """
+""",
+        "right",
+        "counts users down (Kahn's algorithm), no order asked for",
+    ),
+    (
+        "6",
+        "SGD",
+        """
 class SGD:
     def __init__(self, params, lr=0.1):
         self.params, self.lr = params, lr
@@ -738,8 +872,14 @@ class SGD:
         for p, g in zip(self.params, loss.gradient(*self.params)):
             p.uop = (p - self.lr * g).uop
         return loss.realize(*self.params)
-""", "right", "short; the graphs of the steps still hold the old nodes"),
-    ("6", "SGD", """
+""",
+        "right",
+        "short; the graphs of the steps still hold the old nodes",
+    ),
+    (
+        "6",
+        "SGD",
+        """
 class SGD:
     def __init__(self, params, lr=0.1):
         self.params, self.lr = params, lr
@@ -748,19 +888,32 @@ class SGD:
         for p, g in zip(self.params, loss.gradient(*self.params)):
             p.uop = (p - self.lr * g).realize().uop
         return loss
-""", "wrong", "the loss isn't realized"),
-    ("6", "SGD", """
+""",
+        "wrong",
+        "the loss isn't realized",
+    ),
+    (
+        "6",
+        "SGD",
+        """
 class SGD:
     def __init__(self, params, lr=0.1):
         self.params, self.lr = params, lr
 
     def step(self, loss):
-        new = [(p.numpy() - self.lr * g.numpy()) for p, g in zip(self.params, loss.gradient(*self.params))]
+        grads = loss.gradient(*self.params)
+        new = [(p.numpy() - self.lr * g.numpy()) for p, g in zip(self.params, grads)]
         for p, values in zip(self.params, new):
             p.uop = Tensor(values).uop
         return loss.realize()
-""", "right", "with NumPy in between, but every promise is kept"),
-    ("6", "Adam", """
+""",
+        "right",
+        "with NumPy in between, but every promise is kept",
+    ),
+    (
+        "6",
+        "Adam",
+        """
 class Adam:
     def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
         self.params, self.rest, self.t = list(params), (lr, b1, b2, eps), 0
@@ -775,8 +928,14 @@ class Adam:
             m.uop, v.uop = (m * b1 + g * (1 - b1)).uop, (v * b2 + g * g * (1 - b2)).uop
             p.uop = (p - lr * (m / c1) / ((v / c2).sqrt() + eps)).uop
         return loss.realize(*self.params, *self.m, *self.v)
-""", "right", "counts in Python, and puts the two corrections into Tensors"),
-    ("6", "Adam", """
+""",
+        "right",
+        "counts in Python, and puts the two corrections into Tensors",
+    ),
+    (
+        "6",
+        "Adam",
+        """
 class Adam:
     def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
         self.params, self.rest = list(params), (lr, b1, b2, eps)
@@ -792,8 +951,14 @@ class Adam:
             m.uop, v.uop = (m * b1 + g * (1 - b1)).uop, (v * b2 + g * g * (1 - b2)).uop
             p.uop = (p - lr * (m / c1) / ((v / c2).sqrt() + eps)).uop
         return loss.realize(self.t, *self.params, *self.m, *self.v)
-""", "right", "t in a Tensor, and the power by exp2"),
-    ("6", "Adam", """
+""",
+        "right",
+        "t in a Tensor, and the power by exp2",
+    ),
+    (
+        "6",
+        "Adam",
+        """
 class Adam:
     def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
         self.params, self.rest, self.t = list(params), (lr, b1, b2, eps), 0
@@ -808,8 +973,14 @@ class Adam:
             m.uop, v.uop = (m * b1 + g * (1 - b1)).uop, (v * b2 + g * g * (1 - b2)).uop
             p.uop = (p - lr * (m / c1) / (v / c2 + eps).sqrt()).uop
         return loss.realize(*self.params, *self.m, *self.v)
-""", "wrong", "eps under the root"),
-    ("6", "Mine", """
+""",
+        "wrong",
+        "eps under the root",
+    ),
+    (
+        "6",
+        "Mine",
+        """
 class Mine:
     def __pow__(x, n):
         size = (x.maximum(-x).log2() * n).exp2()
@@ -823,8 +994,14 @@ class Mine:
 
     def minimum(x, y):
         return -((-x).maximum(-y if not isinstance(y, (int, float)) else x.const(-y)))
-""", "wrong", "the power of 0: log2(0) is minus infinity, and the gradient of 0 ** 2 is nan"),
-    ("6", "Mine", """
+""",
+        "wrong",
+        "the power of 0: log2(0) is minus infinity, and the gradient of 0 ** 2 is nan",
+    ),
+    (
+        "6",
+        "Mine",
+        """
 class Mine:
     def tanh(x):
         e = (-(x.maximum(-x)) * 2).exp()
@@ -837,11 +1014,21 @@ class Mine:
         n = x.shape[-1]
         keep = Tensor(np.tril(np.ones((n, n)))).uop
         return (x.reshape(*x.shape[:-1], 1, n) * keep).sum(-1)
-""", "wrong", "tanh: at 0 the slope is 0 in place of 1, since x and -x share"),
-    ("6", "Mine", """
+""",
+        "wrong",
+        "tanh: at 0 the slope is 0 in place of 1, since x and -x share",
+    ),
+    (
+        "6",
+        "Mine",
+        """
 add_op("sine", np.sin, lambda grad, node, x: (grad * (x + math.pi / 2).alu("sine"),))
 add_op("hyper", np.tanh, lambda grad, node, x: (grad * (1 - node * node),))
-add_op("soft", lambda v: np.logaddexp(0, v), lambda grad, node, x: (grad * (1 + (x * 0.5).alu("hyper")) * 0.5,))
+
+def soft_gradient(grad, node, x):
+    return (grad * (1 + (x * 0.5).alu("hyper")) * 0.5,)
+
+add_op("soft", lambda v: np.logaddexp(0, v), soft_gradient)
 
 class Mine:
     def sin(x):
@@ -852,5 +1039,8 @@ class Mine:
 
     def softplus(x):
         return x.alu("soft")
-""", "right", "three ops of their own; the slope of softplus is (1 + tanh(x / 2)) / 2"),
+""",
+        "right",
+        "three ops of their own; the slope of softplus is (1 + tanh(x / 2)) / 2",
+    ),
 ]
