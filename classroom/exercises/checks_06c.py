@@ -19,7 +19,7 @@ from classroom.mini import triumphs
 
 # ---- a throw -------------------------------------------------------------------------------------
 
-STRAIGHT = "`place` returns `(2 * vx + vy + 1, vx - 3 * vy)`, and `vx = 1`, `vy = 2`"
+STRAIGHT = "`place` returns `(2 * vx + vy + 1, 4 * vx - 3 * vy)`, and `vx = 1`, `vy = 2`"
 
 
 def next_throw(answer: Any) -> str:
@@ -27,7 +27,7 @@ def next_throw(answer: Any) -> str:
     Tensor = triumphs.mini().Tensor
 
     def straight(vx: Any, vy: Any) -> tuple[Any, Any]:
-        return 2 * vx + vy + 1, vx - 3 * vy
+        return 2 * vx + vy + 1, 4 * vx - 3 * vy
 
     far = np.random.default_rng().uniform(4.5, 5.5, 2)
     cases: list[tuple[str, Any, tuple[float, float]]] = [
@@ -57,9 +57,16 @@ def next_throw(answer: Any) -> str:
             raise Wrong("That's by how much to change the throw. Return the new throw.", case)
         if np.allclose(got, expected[::-1], atol=1e-3):
             raise Wrong("The two are swapped: vx comes first.", case)
-        turned = np.linalg.solve([[2.0, 1.0], [1.0, -3.0]], np.array([5.0, -5.0]))
-        if np.allclose(got, np.subtract(start, turned), atol=1e-3):
+        matrix, landed = np.array([[2.0, 1.0], [4.0, -3.0]]), np.array([5.0, -2.0])
+        if np.allclose(got, start - np.linalg.solve(matrix, landed), atol=1e-3):
             raise Wrong("You aimed at 0, 0. The ball should get to `hoop`.", case)
+        missed = np.subtract(triumphs.HOOP, landed)
+        if np.allclose(got, start + np.linalg.solve(matrix.T, missed), atol=1e-3):
+            raise Wrong(
+                "Two of your slopes have changed places. The first equation is about x, and has "
+                "`dx_dvx` and `dx_dvy` in it.",
+                case,
+            )
         raise Wrong(
             "From there, this throw doesn't go in. `place` is a straight function here, so one "
             "step has to be enough.",
@@ -174,7 +181,8 @@ def _convolutions(module: Any) -> Iterator[list[str]]:
         return noted
 
     with ExitStack() as stack:
-        for owner in (module.Tensor, module.UOp, importlib.import_module("mini.part5")):
+        part4, part5 = (importlib.import_module(f"mini.part{n}") for n in (4, 5))
+        for owner in (module.Tensor, part4.UOp, part5):
             noted = noting(owner.conv2d)
             stack.enter_context(mock.patch.object(owner, "conv2d", noted))
         yield calls

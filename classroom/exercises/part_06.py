@@ -280,6 +280,7 @@ TRIUMPHS = (
         because="If the flight were a straight function of the throw, the four slopes would say "
         "exactly how far the throw is off, in both directions. It isn't straight, so you throw "
         "again; but each throw starts much closer, where it's straighter.",
+        seconds=60.0,
     ),
     Exercise(
         "6.18",
