@@ -104,7 +104,7 @@ def remembered(answer: Any) -> str:
         every = nn.state.get_state_dict(optimizer).values()
         expected = sum(tensor.numel() for tensor in every) - parameters
         got = call(answer, optimizer)
-        whole = isinstance(got, (int, np.integer)) or (isinstance(got, float) and got.is_integer())
+        whole = isinstance(got, np.integer) or (isinstance(got, float) and got.is_integer())
         plain = int(got) if whole else got
         if plain == expected + parameters:
             raise Wrong("You counted the parameters, too. They belong to the model.", case)

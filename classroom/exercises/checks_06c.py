@@ -42,8 +42,8 @@ def next_throw(answer: Any) -> str:
         if np.allclose(got, expected, rtol=2e-3, atol=2e-3):
             continue
         if case != STRAIGHT:
-            landed = [triumphs.plain(part) for part in place(*(Tensor([v]) for v in got))]
-            if np.allclose(landed, triumphs.HOOP, atol=1e-2):
+            there = [triumphs.plain(part) for part in place(*(Tensor([v]) for v in got))]
+            if np.allclose(there, triumphs.HOOP, atol=1e-2):
                 raise Wrong(
                     "That throw goes in, so it's more than one step. `next_throw` should take one "
                     "and return.",
