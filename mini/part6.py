@@ -4,7 +4,7 @@ A gradient is one more graph. So it is lazy, it can be compiled, and it has a gr
 
 Nodes have the methods of stages 4 and 5. These take sizes and axes one by one, so put a star before
 a tuple: x.reshape(*shape), x.permute(*order), x.expand(*shape), x.shrink(*bounds), x.pad(*widths),
-x.sum(*axes, keepdim=True).
+x.flip(*axes), x.sum(*axes, keepdim=True).
 """
 
 import math
@@ -238,8 +238,8 @@ Tensor.gradient = tensor_gradient
 
 
 def add_op(name, compute, gradient):
-    """A new elementwise op, with a row in each table: x.alu(name, …) computes with NumPy's
-    functions, and its gradient is a row like those above."""
+    """A new elementwise op, with a row in each table. The node x.alu(name, …) is it. `compute` is
+    a function of NumPy arrays, one for each source, and `gradient` is a row like those above."""
     COMPUTE[name] = lambda node, *values: compute(*values)
     GRADIENT[name] = gradient
 
@@ -263,9 +263,9 @@ class Mine:
         cat(x, y)            y after x, along the first axis
         max_pool(x, n)       the largest of n by n pixels, in the last two axes, side by side
 
-    They have to be right where it hurts (tanh of 100, the power of a negative number, softmax of
-    1000), and finite differences have to agree with their gradient. If you make them from what's
-    there, the gradient comes by itself. With add_op, the rows are yours too.
+    They have to be right where it hurts (tanh of 100, a power of 0 or of a negative number, softmax
+    of 1000), and finite differences have to agree with their gradient. If you make them from what
+    is there, the gradient comes by itself. With add_op, the rows are yours too.
 
     Examples:
     - Tensor([1.0, 2.0, 3.0])[1:] is [2, 3], and Tensor([-2.0]) ** 3 is [-8].

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -16,7 +19,7 @@ from classroom.mini import triumphs
 
 # ---- a throw -------------------------------------------------------------------------------------
 
-STRAIGHT = "`place` returns `(2 * vx + vy + 1, vx - 3 * vy)`, and `vx = 1`, `vy = 2`"
+STRAIGHT = "`place` returns `(2 * vx + vy + 1, 4 * vx - 3 * vy)`, and `vx = 1`, `vy = 2`"
 
 
 def next_throw(answer: Any) -> str:
@@ -24,7 +27,7 @@ def next_throw(answer: Any) -> str:
     Tensor = triumphs.mini().Tensor
 
     def straight(vx: Any, vy: Any) -> tuple[Any, Any]:
-        return 2 * vx + vy + 1, vx - 3 * vy
+        return 2 * vx + vy + 1, 4 * vx - 3 * vy
 
     far = np.random.default_rng().uniform(4.5, 5.5, 2)
     cases: list[tuple[str, Any, tuple[float, float]]] = [
@@ -39,6 +42,13 @@ def next_throw(answer: Any) -> str:
         if np.allclose(got, expected, rtol=2e-3, atol=2e-3):
             continue
         if case != STRAIGHT:
+            there = [triumphs.plain(part) for part in place(*(Tensor([v]) for v in got))]
+            if np.allclose(there, triumphs.HOOP, atol=1e-2):
+                raise Wrong(
+                    "That throw goes in, so it's more than one step. `next_throw` should take one "
+                    "and return.",
+                    case,
+                )
             raise Wrong("It's right where the flight is a straight line, but not here.", case)
         moved, asked = np.subtract(got, start), np.subtract(expected, start)
         if np.allclose(moved, -asked, atol=1e-3):
@@ -47,9 +57,16 @@ def next_throw(answer: Any) -> str:
             raise Wrong("That's by how much to change the throw. Return the new throw.", case)
         if np.allclose(got, expected[::-1], atol=1e-3):
             raise Wrong("The two are swapped: vx comes first.", case)
-        turned = np.linalg.solve([[2.0, 1.0], [1.0, -3.0]], np.array([5.0, -5.0]))
-        if np.allclose(got, np.subtract(start, turned), atol=1e-3):
+        matrix, landed = np.array([[2.0, 1.0], [4.0, -3.0]]), np.array([5.0, -2.0])
+        if np.allclose(got, start - np.linalg.solve(matrix, landed), atol=1e-3):
             raise Wrong("You aimed at 0, 0. The ball should get to `hoop`.", case)
+        missed = np.subtract(triumphs.HOOP, landed)
+        if np.allclose(got, start + np.linalg.solve(matrix.T, missed), atol=1e-3):
+            raise Wrong(
+                "Two of your slopes have changed places. The first equation is about x, and has "
+                "`dx_dvx` and `dx_dvy` in it.",
+                case,
+            )
         raise Wrong(
             "From there, this throw doesn't go in. `place` is a straight function here, so one "
             "step has to be enough.",
@@ -87,7 +104,7 @@ def circle(answer: Any) -> str:
     for case, f, x in cases:
         got = call(answer, f, Tensor(x))
         expected = triumphs.circle(f, Tensor(x))
-        if not isinstance(got, (tuple, list)) or len(got) != 3:
+        if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 3:
             raise Wrong("The answer has to be three: across, up, radius.", case, got=describe(got))
         values = [_values(part, len(x), case) for part in got]
         if (values[2] < 0).any():
@@ -123,7 +140,8 @@ def network(answer: Any) -> str:
         call(answer)  # says so
     parameters, model = _network(call(answer, np.random.default_rng(0)), Tensor)
     images = Tensor(np.random.default_rng(1).random((3, 1, 8, 8)))
-    scores = model(images)
+    with _convolutions(module) as convolutions:
+        scores = model(images)
     if not isinstance(scores, Tensor):
         raise Wrong("The model has to return a Tensor of scores.", "3 images", got=describe(scores))
     if scores.shape != (3, 10):
@@ -137,6 +155,8 @@ def network(answer: Any) -> str:
         raise Wrong("The scores depend on numbers that aren't in your list of parameters.")
     if not any(len(p.shape) == 4 for p in parameters):
         raise Wrong("No parameter has the shape of filters, (filters, channels, h, w).")
+    if not convolutions:
+        raise Wrong("Your model never calls `conv2d`, so nothing in it looks at every place.")
     training = triumphs.trained(answer)
     if not training.accuracy >= triumphs.ENOUGH:
         raise Wrong(
@@ -146,6 +166,26 @@ def network(answer: Any) -> str:
             f"{training.accuracy:.1%} right",
         )
     return f"Your network read over {triumphs.ENOUGH:.0%} of the digits it had never seen."
+
+
+@contextmanager
+def _convolutions(module: Any) -> Iterator[list[str]]:
+    """A list that gets an item for each call of a conv2d."""
+    calls: list[str] = []
+
+    def noting(conv2d: Any) -> Any:
+        def noted(*inputs: Any) -> Any:
+            calls.append("conv2d")
+            return conv2d(*inputs)
+
+        return noted
+
+    with ExitStack() as stack:
+        part4, part5 = (importlib.import_module(f"mini.part{n}") for n in (4, 5))
+        for owner in (module.Tensor, part4.UOp, part5):
+            noted = noting(owner.conv2d)
+            stack.enter_context(mock.patch.object(owner, "conv2d", noted))
+        yield calls
 
 
 def _network(value: Any, tensor: type) -> tuple[list[Any], Any]:
@@ -169,6 +209,7 @@ def _network(value: Any, tensor: type) -> tuple[list[Any], Any]:
 # ---- an op of one's own --------------------------------------------------------------------------
 
 THERE: dict[str, Any] = {"SQRT": np.sqrt, "EXP2": np.exp2, "LOG2": np.log2, "RECIP": np.reciprocal}
+WEIGHTS = np.array([2.0, -1.0, 0.5, 3.0, -2.0])  # what arrives at the op, so that it can't be lost
 OTHERS: dict[str, Any] = {"exp": np.exp, "log": np.log, "relu": lambda v: np.maximum(v, 0)}
 
 
@@ -195,6 +236,12 @@ def own_op(answer: Any) -> str:
         differs = ~np.isclose(slopes, measured, rtol=1e-2, atol=2e-3)
         if differs.any():
             place = int(np.argmax(differs))
+            if np.allclose(slopes * WEIGHTS, measured, rtol=1e-2, atol=2e-3):
+                raise Wrong(
+                    "Your row returns the slope, and `grad` gets lost. What flows back is `grad` "
+                    "times the slope.",
+                    case,
+                )
             where = f" where x is {numbers[place]:g}" if fixed else ""
             said = (f"{measured[place]:.3f} (measured)", f"{slopes[place]:.3f} (your row)")
             raise Wrong(
@@ -253,10 +300,10 @@ def _by_the_row(op: Any, x: np.ndarray, case: str) -> np.ndarray:
 
     rule[triumphs.Own.OP] = overheard
     try:
-        (slope,) = op(t).sum().gradient(t)
+        (slope,) = (op(t) * Tensor(WEIGHTS)).sum().gradient(t)
         values = np.asarray(slope.numpy(), dtype=float)
     finally:
         rule[triumphs.Own.OP] = row
     if values.shape not in ((), x.shape):
         raise Wrong("Your row's gradient has the wrong shape.", case, x.shape, values.shape)
-    return np.broadcast_to(values, x.shape)
+    return np.broadcast_to(values, x.shape) / WEIGHTS

@@ -72,6 +72,7 @@ GRADIENTS = (
         ),
         because="The gradient of a sum is 1 for each time that an element was counted. In the "
         "running sum, `v[0]` is in all n places, and the last element only in its own.",
+        seconds=60.0,  # a sum for each length is right, and takes a while
     ),
     Exercise(
         "6.4",
@@ -279,6 +280,7 @@ TRIUMPHS = (
         because="If the flight were a straight function of the throw, the four slopes would say "
         "exactly how far the throw is off, in both directions. It isn't straight, so you throw "
         "again; but each throw starts much closer, where it's straighter.",
+        seconds=60.0,
     ),
     Exercise(
         "6.18",

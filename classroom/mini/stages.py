@@ -72,8 +72,8 @@ STAGES = (
     Stage(
         "6",
         "Gradients and training",
-        "Your framework can learn. All it has ever seen is the four points of XOR, so give it "
-        "something worth knowing.",
+        "Your framework can learn. All it has ever seen is four points, so give it something worth "
+        "knowing.",
     ),
     Stage(
         "7a",

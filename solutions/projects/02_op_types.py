@@ -227,7 +227,8 @@ def predicted_kernels(steps, n):
     "store" asks for, and whatever has to be complete before the next step. You know the reasons
     from part 4b:
 
-    - A movement by itself stores nothing, not even as the last step. A "store" after it does.
+    - A movement by itself stores nothing, not even as the last step. A "store" after it does. A
+      "store" of what is stored already takes no kernel.
     - A product uses each element n times. Exponentials, shares and other products are too expensive
       to be computed that often, so t is stored first if one of these in it isn't stored yet.
     - A share uses each element twice. That's fine for an exponential; a product is stored first.

@@ -212,6 +212,11 @@ def permuted(mini: Any) -> None:
                     "node.arg.", said, "shape (2, 3, 4)", "shape (3, 4, 2)")  # fmt: skip
     expect_row(mini, said, x.permute(2, 0, 1), buffer(mini, values),
                [values.transpose(1, 2, 0).tolist()])  # fmt: skip
+    longer = buffer(mini, np.zeros((2, 1, 3, 2)))  # four axes in a cycle, where three say less
+    passed = np.arange(12).reshape(1, 3, 2, 2)
+    expect_row(mini, "permute_gradient with x of shape (2, 1, 3, 2) and node.arg (1, 2, 3, 0)",
+               longer.permute(1, 2, 3, 0), buffer(mini, passed),
+               [passed.transpose(3, 0, 1, 2).tolist()])  # fmt: skip
 
 
 @checks("expand_gradient", "A row that was read three times collects three gradients")
@@ -504,10 +509,12 @@ CHOICES: dict[str, tuple[Case, ...]] = {
     "__pow__": (
         ("x ** 2", lambda x: x**2, lambda x: x**2, ROW),
         ("x ** 3", lambda x: x**3, lambda x: x**3, ROW),
+        ("x ** 2", lambda x: x**2, lambda x: x**2, np.array([0.0, -1.5], np.float32)),
         ("x ** 1", lambda x: x**1, lambda x: x * 1, ROW),
         ("x ** -2", lambda x: x**-2, lambda x: 1 / (x * x), ROW),
         ("x ** 0.5", lambda x: x**0.5, np.sqrt, np.abs(ROW)),
         ("x ** -1.5", lambda x: x**-1.5, lambda x: x**-1.5, np.abs(ROW)),
+        ("x ** 0", lambda x: x**0, np.ones_like, ROW),
     ),
     "__getitem__": (
         ("x[1]", lambda x: x[1], lambda x: x[1], TABLE),
@@ -640,6 +647,11 @@ def with_a_step(optimizer: Any, name: str) -> None:
         raise Wrong(f"{name} has no method `step` yet.", f"{name}([w]).step(loss)")
 
 
+def has_realized_loss(mini: Any, said: str, loss: Any) -> None:
+    if isinstance(loss, mini.Tensor) and loss.uop.op is not mini.Ops.BUFFER:
+        raise Wrong("step should realize the loss, too. Nothing has computed it yet.", said)
+
+
 def is_loss(mini: Any, said: str, got: Any, wanted: float) -> None:
     if not isinstance(got, mini.Tensor):
         raise Wrong("step should return the loss. Is there a `return`?", said, "a Tensor",
@@ -664,9 +676,10 @@ def one_step(mini: Any) -> None:
 @checks("SGD", "All gradients are taken before any parameter moves", needs=TRAINING)
 def together(mini: Any) -> None:
     a, b = mini.Tensor([2.0]), mini.Tensor([3.0])
-    mini.SGD([a, b], lr=0.1).step((a * b).sum())
+    loss = mini.SGD([a, b], lr=0.1).step((a * b).sum())
     said = "SGD([a, b], lr=0.1).step((a * b).sum()) with a = [2.0], b = [3.0]"
     is_realized(mini, said, [a, b])
+    has_realized_loss(mini, said, loss)
     expect_values(f"a after {said}", a.numpy(), np.array([1.7]))
     expect_values(f"b after {said}", b.numpy(), np.array([2.8]), (
         ([2.83], "b was moved with the new value of a. Ask for all gradients at once."),
@@ -709,7 +722,8 @@ def five_steps(mini: Any) -> None:
     w, grads = mini.Tensor([0.0]), [1.0, -2.0, 0.5, 4.0, -1.0]
     adam = mini.Adam([w], lr=0.1)
     for count, g in enumerate(grads, 1):
-        adam.step((w * g).sum())
+        loss = adam.step((w * g).sum())
+        has_realized_loss(mini, "Adam.step", loss)
         said = f"w, which begins at 0, after {count} steps with the gradients {grads[:count]}"
         is_realized(mini, "Adam.step", [w])
         once = adam_by_numpy(grads[:count], 0.1)
@@ -770,7 +784,8 @@ def same_graph(mini: Any) -> None:
                     "have to compile each. Keep it in a Tensor.", said)  # fmt: skip
 
 
-@checks("Adam", "XOR is learned in 200 steps", needs=TRAINING, seconds=30)
+@checks("Adam", "Four points that no line separates (XOR) are learned in 200 steps",
+        needs=TRAINING, seconds=30)  # fmt: skip
 def xor(mini: Any) -> None:
     dice = np.random.default_rng(0)
     x = mini.Tensor(list(itertools.product([0, 1], repeat=2)))

@@ -121,8 +121,8 @@ def expect_slope(ask, name, x, w):
     took = sum(count for op, count in graph.ops.items() if op in ARITHMETIC)
     expect(
         took <= MOST[name],
-        f"its graph has {took} operations where {MOST[name]} are enough. Did gradient() write it? "
-        "Write the formula as you would on paper",
+        f"its graph has {took} operation{'s' * (took != 1)}, and needs {MOST[name] or 'none'}. Did "
+        "gradient() write it? Write the formula as you would on paper",
     )
 
 
@@ -376,7 +376,8 @@ def expect_gradient_of_all(ask, start):
     if got.shape == wanted.shape:
         for why, mistake in {
             "it is the sum of the batches' gradients, and should be their mean": sum(each),
-            f"a batch of {min(sizes)} rows counts as much in it as one of {most}": sum(each) / 3,
+            f"a batch of {min(sizes)} row{'s' * (min(sizes) != 1)} counts as much in it as one of "
+            f"{most}": sum(each) / 3,
             "it is the gradient of the last batch alone": each[-1],
             "what somebody had left in w.grad is still in it": wanted + 1,
         }.items():

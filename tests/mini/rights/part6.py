@@ -160,6 +160,8 @@ RIGHTS = [
             return x.reshape(*front, rows // n, n, columns // n, n).max(-3, -1)
 
         def __pow__(x, n):
+            if n == 0:
+                return x * 0 + 1
             if n == int(n) and n > 0:
                 half = x ** (n // 2) if n > 1 else None
                 return (half * half if half else 1) * (x if n % 2 else 1) if n > 1 else x
