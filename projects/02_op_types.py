@@ -7,7 +7,7 @@ You will write ten functions. Each one says what it is given and what it should 
     python -m classroom grade projects/02_op_types.py    100 points, and a hint for each miss
 
 Run the file as often as you like: a task you have not written yet is simply called open. You need
-parts 1 to 5 of the course, and about three hours. What a solved task prints is worth a look: the
+parts 1 to 5 of the course, and about four hours. What a solved task prints is worth a look: the
 last one finds its way out of a maze, without a search.
 
 Wherever a list is asked for, a tuple is fine too, and the other way round. An integer is 3, and

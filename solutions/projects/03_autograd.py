@@ -7,7 +7,7 @@ You will write ten functions. Each one says what it is given and what it should 
     python -m classroom grade projects/03_autograd.py    100 points, and a hint for each miss
 
 Run the file as often as you like: a task you have not written yet is simply called open. You need
-parts 1 to 6 of the course, and about four hours.
+parts 1 to 6 of the course, and about five hours.
 
 In tasks 1 to 7, a Tensor is one of tinyframe's. Tasks 8 to 10 are written with mini, your own
 framework, and a `Mini` is its Tensor. At home this runs on your own mini where its checks pass. The
