@@ -8,6 +8,7 @@ A stage is added in front of the compiler's own; it is a function from graph to 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,8 +30,9 @@ PLANTED = (CULPRIT, tidy_numbers)
 
 
 def break_in() -> None:
-    """From now on, kernels go through a stage of somebody's first. SPEC says nothing of it unless
-    it is on."""
+    """From now on, kernels go through a stage of somebody's first, and SPEC is off until a Context
+    sets it: whoever breaks in sees to it that nobody notices."""
+    os.environ["SPEC"] = "0"
     if PLANTED not in passes:
         passes.insert(0, PLANTED)
 

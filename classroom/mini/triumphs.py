@@ -136,17 +136,16 @@ _trained: WeakKeyDictionary[Any, digits.Training] = WeakKeyDictionary()
 
 def network(dice: np.random.Generator) -> tuple[list[Any], Callable[[Any], Any]]:
     """Twelve filters of 3 x 3, the largest of each 2 x 2, and a matrix for the ten digits."""
-    Tensor = mini().Tensor
-    filters = Tensor(dice.standard_normal((12, 1, 3, 3)) / 2)
-    offsets, bias = Tensor(np.zeros((12, 1, 1))), Tensor(np.zeros(10))
-    weights = Tensor(dice.standard_normal((108, 10)) / 10)
+    new = mini().Tensor
+    kernel, matrix = dice.standard_normal((12, 1, 3, 3)) / 2, dice.standard_normal((108, 10)) / 10
+    parameters = [new(kernel), new(np.zeros((12, 1, 1))), new(matrix), new(np.zeros(10))]
 
     def model(images: Any) -> Any:
-        n, x = images.shape[0], (images.conv2d(filters) + offsets).relu()
-        x = x.reshape(n, 12, 3, 2, 3, 2).max(3, 5)
-        return x.reshape(n, 108) @ weights + bias
+        k, k_bias, m, m_bias = parameters
+        x = (images.conv2d(k) + k_bias).relu().reshape(images.shape[0], 12, 3, 2, 3, 2)
+        return x.max(3, 5).reshape(images.shape[0], 108) @ m + m_bias
 
-    return [filters, offsets, weights, bias], model
+    return parameters, model
 
 
 def trained(network: Any) -> digits.Training:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 import nbformat
@@ -503,11 +504,19 @@ def jupyter(learner, tmp_path, monkeypatch):
         body = {"path": LAZY, "type": "notebook", "kernel": {"name": "python3"}}
         ask = Request(f"{info['url']}api/sessions", json.dumps(body).encode())
         ask.add_header("Authorization", "token secret")
-        urlopen(ask, timeout=60).close()
+        assert waited_for(lambda: answers(ask))  # it says that it is there a moment too early
         yield
     finally:
         server.terminate()
         server.communicate()
+
+
+def answers(ask) -> bool:
+    try:
+        urlopen(ask, timeout=60).close()
+    except URLError:
+        return False
+    return True
 
 
 def waited_for(look):

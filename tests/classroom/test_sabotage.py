@@ -46,8 +46,9 @@ def test_spec_refuses_a_kernel_that_was_compiled_before_it_was_on():
 
 
 @pytest.fixture
-def broken_in():
+def broken_in(monkeypatch):
     """A compiler that somebody broke into, and that is put right in the end."""
+    monkeypatch.setenv("SPEC", "1")  # puts back afterwards what it was
     stages = list(passes)
     break_in()
     yield stages
@@ -55,12 +56,11 @@ def broken_in():
 
 
 def test_whoever_breaks_in_stays_until_the_compiler_is_mended(broken_in, capsys):
-    with Context(SPEC=0):
-        assert bills() == [8.0, 2.0]
-        break_in()  # as a cell that is run again does
-        assert passes == [PLANTED, *broken_in]
-        install(stage for stage in passes if stage is not PLANTED)
-        assert bills() == [10.0, 2.75] and passes == broken_in
+    assert bills() == [8.0, 2.0]
+    break_in()  # as a cell that is run again does
+    assert passes == [PLANTED, *broken_in]
+    install(stage for stage in passes if stage is not PLANTED)
+    assert bills() == [10.0, 2.75] and passes == broken_in
     assert capsys.readouterr().out == f"Installed: a compiler of {len(broken_in)} stages.\n"
 
 

@@ -36,12 +36,9 @@ before = entries()
 def double(x): return (x + x).realize()
 def compiled(): return len(entries() - before) + (not before)
 """
-SPOILS = (
-    COUNTS
-    + """
+SPOILS = COUNTS + """
 for path in before: path.write_bytes(b"spoiled")
 """
-)
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ MUTATIONS = [
     ),
     Mutation(
         "cuda-bits-converted",
-        "text = f\"__{'_as_'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})\"",
+        'text = f"__{\'_as_\'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"',
         'text = f"({dtype.name})({given})"',
         "a bitcast keeps the bits, not the number",
         ("tests/backends/test_cuda_source.py", "tests/backends/test_every_op.py"),

@@ -299,8 +299,7 @@ BROKEN = {
     "a shape below zero": WHOLE.replace(b" [2]", b"[-2]"),
     "a shape that overflows": header(
         a={"dtype": "F32", "shape": [1 << 62, 8], "data_offsets": [0, 8]}
-    )
-    + bytes(8),
+    ) + bytes(8),
 }
 
 

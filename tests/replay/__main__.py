@@ -185,9 +185,8 @@ def parser() -> argparse.ArgumentParser:
                              "METAL,HIP; by default all that the NULL device knows")  # fmt: skip
     recorder.add_argument("tests", nargs="*",
                           help="files of tests; by default some of a few minutes")  # fmt: skip
-    comparer.add_argument(
-        "--tests", nargs="+", default=[], help="the tests to record; as for the command record"
-    )
+    comparer.add_argument("--tests", nargs="+", default=[],
+                          help="the tests to record; as for the command record")
     return top
 
 

@@ -23,6 +23,7 @@ from tinyframe.uop.node import Ops, UOp
 VECTOR = OptOps.VECTOR
 
 
+
 class OpenCL(OpenCLLanguage):
     """With an instruction for multiply and add."""
 

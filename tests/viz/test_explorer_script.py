@@ -28,7 +28,7 @@ print(layer(x).sum().item())
 def environment(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("VIZ")}
     root = str(Path(__file__).parents[2])
-    return {**kept, "PYTHONPATH": root, "BROWSER": "true", **more}
+    return {**kept, "PYTHONPATH": root, "PYTHONUNBUFFERED": "1", "BROWSER": "true", **more}
 
 
 def python(folder, *arguments: str, **more: str) -> subprocess.CompletedProcess:

@@ -77,9 +77,8 @@ def show(program: ProgramSpec, options: argparse.Namespace) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tinyframe.ptx",
-        description="Shows the PTX, the source or the machine code "
-        "of the CUDA kernels that compute an expression. No GPU is needed.",
+        prog="python -m tinyframe.ptx", description="Shows the PTX, the source or the machine code "
+        "of the CUDA kernels that compute an expression. No GPU is needed."
     )
     parser.add_argument("expression", help=EXPRESSION)
     parser.add_argument("--arch", default="sm_80",

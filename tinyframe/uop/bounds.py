@@ -10,7 +10,6 @@ Most of index simplification is nothing else: `(i*4+3) // 32` is 0 because 31 < 
   that range: int8 100..100 plus 100..100 is (-128, 127), not (200, 200).
 - A float's bounds say nothing about NaN, so only constants have any; the rest is (-inf, inf).
 """
-
 from __future__ import annotations
 
 import functools
@@ -50,7 +49,6 @@ def rule(*ops: Ops, ints_only: bool = True):
 
     With `ints_only` the row is about integers, and widens to the whole dtype what would not fit.
     """
-
     def add(fn):
         def bounds(u: UOp) -> Bounds:
             if not ints_only:
@@ -59,26 +57,14 @@ def rule(*ops: Ops, ints_only: bool = True):
                 return dtype_bounds(u.dtype)
             low, high = fn(u, *[s.bounds for s in u.src])
             return (low, high) if fits(u.dtype, low, high) else dtype_bounds(u.dtype)
-
         UOp.bounds.rule(*ops)(bounds)
         return fn
-
     return add
 
 
-@UOp.bounds.rule(
-    Ops.UNIQUE,
-    Ops.DEVICE,
-    Ops.KERNEL,
-    Ops.SINK,
-    Ops.STORE,
-    Ops.ENDRANGE,
-    Ops.BARRIER,
-    Ops.IF,
-    Ops.ENDIF,
-)
-def _(u):
-    return dtype_bounds(dtypes.void)
+@UOp.bounds.rule(Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.SINK, Ops.STORE, Ops.ENDRANGE, Ops.BARRIER,
+                 Ops.IF, Ops.ENDIF)
+def _(u): return dtype_bounds(dtypes.void)
 
 
 # ---- leaves -------------------------------------------------------------------------------------
@@ -94,24 +80,20 @@ def _(u):
 
 
 @UOp.bounds.rule(Ops.DEFINE_VAR)
-def _(u):
-    return u.arg[1], u.arg[2]
+def _(u): return u.arg[1], u.arg[2]
 
 
 # not the bound value: a kernel made for one value of a Variable serves all of them
 @UOp.bounds.rule(Ops.BIND)
-def _(u):
-    return u.src[0].bounds
+def _(u): return u.src[0].bounds
 
 
 @UOp.bounds.rule(Ops.RANGE)
-def _(u):
-    return 0, max(0, u.src[0].vmax - 1)
+def _(u): return 0, max(0, u.src[0].vmax - 1)
 
 
 @UOp.bounds.rule(Ops.IOTA)
-def _(u):
-    return 0, max(0, u.arg - 1)
+def _(u): return 0, max(0, u.arg - 1)
 
 
 @UOp.bounds.rule(Ops.SPECIAL)
@@ -122,26 +104,13 @@ def _(u):
 # ---- structure ----------------------------------------------------------------------------------
 
 
-@UOp.bounds.rule(
-    Ops.RESHAPE,
-    Ops.PERMUTE,
-    Ops.EXPAND,
-    Ops.SHRINK,
-    Ops.FLIP,
-    Ops.WINDOW,
-    Ops.DETACH,
-    Ops.CONTIGUOUS,
-    Ops.FUSE,
-    Ops.COPY,
-    Ops.GEP,
-)
-def _(u):
-    return u.src[0].bounds
+@UOp.bounds.rule(Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.SHRINK, Ops.FLIP, Ops.WINDOW, Ops.DETACH,
+                 Ops.CONTIGUOUS, Ops.FUSE, Ops.COPY, Ops.GEP)
+def _(u): return u.src[0].bounds
 
 
 @rule(Ops.VECTORIZE)
-def _(u, *lanes):
-    return union(*lanes)
+def _(u, *lanes): return union(*lanes)
 
 
 def union(*bounds: Bounds) -> Bounds:
@@ -152,23 +121,19 @@ def union(*bounds: Bounds) -> Bounds:
 
 
 @rule(Ops.ADD)
-def _(u, x, y):
-    return x[0] + y[0], x[1] + y[1]
+def _(u, x, y): return x[0] + y[0], x[1] + y[1]
 
 
 @rule(Ops.SUB)
-def _(u, x, y):
-    return x[0] - y[1], x[1] - y[0]
+def _(u, x, y): return x[0] - y[1], x[1] - y[0]
 
 
 @rule(Ops.NEG)
-def _(u, x):
-    return -x[1], -x[0]
+def _(u, x): return -x[1], -x[0]
 
 
 @rule(Ops.MUL)
-def _(u, x, y):
-    return corners(operator.mul, x, y)
+def _(u, x, y): return corners(operator.mul, x, y)
 
 
 @rule(Ops.MULACC)
@@ -178,13 +143,11 @@ def _(u, x, y, z):
 
 
 @rule(Ops.MAX)
-def _(u, x, y):
-    return max(x[0], y[0]), max(x[1], y[1])
+def _(u, x, y): return max(x[0], y[0]), max(x[1], y[1])
 
 
 @rule(Ops.MIN)
-def _(u, x, y):
-    return min(x[0], y[0]), min(x[1], y[1])
+def _(u, x, y): return min(x[0], y[0]), min(x[1], y[1])
 
 
 def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
@@ -197,13 +160,11 @@ def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bound
 
 
 @rule(Ops.IDIV)
-def _(u, x, y):
-    return _quotients(operator.floordiv, x, y)
+def _(u, x, y): return _quotients(operator.floordiv, x, y)
 
 
 @rule(Ops.CDIV)
-def _(u, x, y):
-    return _quotients(python_alu[Ops.CDIV], x, y)
+def _(u, x, y): return _quotients(python_alu[Ops.CDIV], x, y)
 
 
 @rule(Ops.MOD)
@@ -212,7 +173,7 @@ def _(u, x, y):
     if low == high > 0 and x[0] // low == x[1] // low:
         return x[0] % low, x[1] % low
     if x[0] >= 0 and low > 0:
-        return x if x[1] < low else (0, min(x[1], high - 1))
+        return (x if x[1] < low else (0, min(x[1], high - 1)))
     return min(low + 1, 0), max(high - 1, 0)  # the divisor's sign
 
 

@@ -145,8 +145,8 @@ def copies_stay_copies():
 
 
 def kept_by(optimizer):
-    everything = nn.state.get_state_dict(optimizer).values()
-    return sum(t.numel() for t in everything) - sum(p.numel() for p in optimizer.params)
+    tensors = nn.state.get_state_dict(optimizer).values()
+    return sum(t.numel() for t in tensors) - sum(p.numel() for p in optimizer.params)
 
 
 @claim("Adam keeps two more numbers for every parameter than SGD does.")
@@ -191,10 +191,10 @@ def a_folded_batchnorm():
     with Tensor.train():
         for _ in range(3):
             norm(linear(x)).realize()
-    scale = norm.weight / (norm.running_var + norm.eps).sqrt()
+    factor = (norm.running_var + norm.eps).rsqrt() * norm.weight
     both = nn.Linear(4, 3)
-    both.weight = linear.weight * scale.reshape(3, 1)
-    both.bias = (linear.bias - norm.running_mean) * scale + norm.bias
+    both.weight = linear.weight * factor.reshape(3, 1)
+    both.bias = linear.bias * factor - norm.running_mean * factor + norm.bias
     assert np.allclose(both(x).numpy(), norm(linear(x)).numpy(), atol=1e-5)
 
 

@@ -108,7 +108,7 @@ MISTAKES = [
         "the array of a different one",
     ),
     ("call", "return []", "a list with an array for each result"),
-    ("call", "return None", "NoneType"),
+    ("call", "return None", "a list with an array for each result"),
     (
         "call",
         but("call", ("for parameter in arguments", "for parameter in arguments[::-1]")),

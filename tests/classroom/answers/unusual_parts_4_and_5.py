@@ -1171,28 +1171,6 @@ def stored(sink):
     ),
     (
         "4b",
-        "stored",
-        """
-def stored(sink):
-    nodes = sink.toposort()
-    users = {n: [u for u in nodes if n in u.src] for n in nodes}
-    keep, full = set(sink.src), set()
-    for n in nodes:
-        if n.op is Ops.REDUCE_AXIS:
-            last = n
-            while len(users[last]) == 1 and users[last][0].op not in (Ops.SINK, Ops.REDUCE_AXIS):
-                if users[last][0].shape != n.shape or users[last][0] in full or last in keep:
-                    break
-                last = users[last][0]
-                full.add(last)
-            keep.add(last)
-    return [n for n in nodes if n in keep and n.op not in MEMORY]
-""",
-        "wrong",
-        "searches 5,000 nodes for each node; thought right, as no size was given (now it is)",
-    ),
-    (
-        "4b",
         "cut",
         """
 def cut(sink, memory_for=new_memory):

@@ -268,18 +268,6 @@ def spoil(sink):
         "a filter",
     ),
     ("steps-mended", "lambda stages, name: stages[1:]", "wrong", "the culprit isn't always first"),
-    (
-        "steps-mended",
-        """
-def mended(stages, name):
-    for stage in stages:
-        if stage[0] == name:
-            stages.remove(stage)
-    return stages
-""",
-        "wrong",
-        "skips the second of two in a row",
-    ),
     # ---- 2b -------------------------------------------------------------------------------------
     (
         "steps-kernels-run",
@@ -492,8 +480,6 @@ def life(board):
         "separable, the middle counted in",
     ),
     # ---- 3b -------------------------------------------------------------------------------------
-    ("puzzle-outer", "lambda a, b: a.reshape(-1, 1) @ b.reshape(1, -1)", "right", "a product"),
-    ("puzzle-eye", "lambda n: Tensor.eye(n)", "wrong", "that's the answer by its name"),
     ("puzzle-triu", "lambda n: Tensor.ones(n, n).cumsum(0)", "wrong", "1, 2, 3 down a column"),
     (
         "puzzle-checkerboard",
