@@ -238,9 +238,9 @@ TRAINING = (
         (
             "After training, BatchNorm multiplies each feature by a number and adds a number. "
             "Which ones? And what does a Linear do?",
-            "With `scale = norm.weight / (norm.running_var + norm.eps).sqrt()`, each row of the "
-            "Linear's weight is multiplied by its scale. What happens to `linear.bias`, from which "
-            "the running mean is subtracted first?",
+            "A feature's scale is its `norm.weight`, divided by the root of its variance plus eps. "
+            "Each row of the Linear's weight is multiplied by its scale. What happens to "
+            "`linear.bias`, from which the running mean is subtracted first?",
         ),
         because="A Linear computes `x @ weight.T + bias`. BatchNorm then multiplies each feature "
         "by one number and adds another, so you can do both to the weight and the bias instead, "
