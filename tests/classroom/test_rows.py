@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from classroom import curves, rows
-from classroom.exercise import judge
-from classroom.exercises import find
 from classroom.rows import Training, replaced, train, trained
-from tests.classroom.answers import part_01
 from tinyframe import Tensor
 from tinyframe.tensor import gradient
 from tinyframe.uop import Ops
@@ -60,14 +57,6 @@ def broken() -> Training:
 @pytest.fixture(scope="module")
 def mended() -> Training:
     return trained(rows={"MUL": lambda grad, x, y: (grad * y, grad * x)})
-
-
-@pytest.mark.parametrize(
-    "number, answer", part_01.RIGHT, ids=[f"{i}-{n}" for i, (n, _) in enumerate(part_01.RIGHT)]
-)
-def test_right_answers_that_are_not_the_usual_ones_are_right(number, answer):
-    outcome = judge(find(number), answer)
-    assert outcome.state == "right", (outcome.text, outcome.rows)
 
 
 def test_the_same_network_is_trained_each_time_and_it_learns(right, mended):
