@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-# Every operation of every stage. (Stages 7 and 8, which will turn a graph into C and run that, are
-# still being written. Only they need the last line.)
+# Every operation of every stage. (Stages 7 and 8, which
+# turn a graph into C and run that, need the last line.)
 Ops = IntEnum("Ops", """
     BUFFER CONST SINK
     ADD MUL MAX CMPLT WHERE RECIP SQRT EXP2 LOG2

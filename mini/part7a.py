@@ -1,4 +1,4 @@
-"""Stage 7a: rules. A pattern is a graph with holes, and a rule says what replaces what fits it.
+"""Stage 7a: rules. A pattern is a graph with holes, and a rule says what to put in its place.
 
 Stage 5's index rules work on loop counters just as well as on numbers, but what comes out of them
 is a mess: `(0 + i*4 + j) // 4` where `i` would do. This stage tidies such graphs up, without
