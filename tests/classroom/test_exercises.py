@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ ALL = [exercise for part in parts() for exercise in exercises(part)]
 PREDICTIONS = [exercise for exercise in ALL if exercise.shown_by]
 # What learners might answer, part by part: GUESSES of predictions, WRONG answers and what is said
 # about them, OBJECTS: exercises that ask for an object, and not for a function.
-ANSWERS = [import_module(f"tests.classroom.answers.part_{part:02}") for part in parts()]
+# A part has one file of them, or one for each notebook: part_07a, part_07b …
+FILES = sorted((Path(__file__).parent / "answers").glob("part_*.py"))
+ANSWERS = [import_module(f"tests.classroom.answers.{file.stem}") for file in FILES]
 GUESSES = {number: guesses for part in ANSWERS for number, guesses in part.GUESSES.items()}
 WRONG = [row for part in ANSWERS for row in part.WRONG]
 OBJECTS = {number for part in ANSWERS for number in part.OBJECTS}
