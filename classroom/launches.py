@@ -50,11 +50,16 @@ def plot_launches(fit: Fit, devices: Mapping[str, Sequence[int]]) -> None:
         axis.loglog(sizes, [1e6 * (launch + each * n) for n in sizes], "-", label="your line")
         axis.set(xlabel="elements", ylabel="microseconds" if axis is axes[0][0] else "")
         axis.set_title(
-            f"{device}: a launch {launch * 1e6:,.1f} µs,\nan addition {each * 1e9:,.2g} ns\n"
+            f"{device}: a launch {launch * 1e6:,.1f} µs,\nan addition {_short(each * 1e9)} ns\n"
             f"a launch = {launch / each:,.0f} additions",
             fontsize=11,
         )
         axis.legend(fontsize=8)
+
+
+def _short(value: float) -> str:
+    """A number with two digits, or with all that stand before the point."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _fitted(fit: Fit, sizes: list[int], seconds: list[float]) -> tuple[float, float]:

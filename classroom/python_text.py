@@ -69,7 +69,8 @@ class _Text:
         self.text = "\n".join([head, *self.lines]) + "\n"
 
     def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
+        """A statement; of several lines, each gets the same indent before its own."""
+        self.lines += ["    " * self.depth + part for part in text.split("\n")]
 
     def declare(self, u: UOp, text: str, prefix: str) -> None:
         self.names[u] = name = f"{prefix}{self.numbers[prefix]}"
@@ -216,7 +217,7 @@ def quotient(x: Any, y: Any) -> Any:
 WORDS: dict[str, Any] = {
     **{name: getattr(np, name) for name in (
         "bool_", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-        "float16", "float32", "float64", "frombuffer", "zeros", "inf", "nan")},
+        "float16", "float32", "float64", "frombuffer", "zeros", "inf", "nan", "where", "fmod")},
     "quotient": quotient,
 }  # fmt: skip
 

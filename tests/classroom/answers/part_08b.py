@@ -215,6 +215,16 @@ SHIFTS_BACK = snake(rows={**RIGHT_ROWS, Ops.SHL: "({} >> {})".format})
 PARTLY = {**RIGHT_ROWS, Ops.WHERE: "({} and {} or {})".format}
 
 
+WITH_NUMPY = snake(
+    rows={Ops.CMOD: "fmod({}, {})".format, Ops.WHERE: "where({}, {}, {})".format}, guard=False
+)
+
+
+class TwoLines(WITH_NUMPY):
+    def write(self, place, value, condition):
+        return f"if {condition}:\n    {place} = {value}"
+
+
 # ---- 8.10 ----------------------------------------------------------------------------------------
 
 
@@ -404,6 +414,7 @@ RIGHT: list[Any] = [
     ("8.8", (snake(), MendedWords)),
     ("8.8", (Drawers, snake(without=[Ops.CMOD], rows={Ops.WHERE: RIGHT_ROWS[Ops.WHERE]}))),
     ("8.8", (MendedWords, ONLY_ROUNDS)),
+    ("8.8", (MendedWords, TwoLines)),
     ("8.10", weighted),
     ("8.10", ends),
     ("8.10", lambda sizes, seconds: list(ends(sizes, seconds))),
