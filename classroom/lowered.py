@@ -29,6 +29,8 @@ from tinyframe.codegen import get_program
 from tinyframe.device import buffer_of
 from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
+from tinyframe.rewrite.pattern import UPat
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop import Ops, UOp
@@ -249,9 +251,21 @@ def parameter(number: int, size: int) -> UOp:
     return UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(size), (), number)
 
 
+# An index without a shape is one into memory as it lies there.
+SHAPED = PatternMatcher(
+    [
+        (
+            UPat(Ops.INDEX, name="u"),
+            lambda u: None if u.arg else u.replace(arg=(u.src[0].dtype.size,)),
+        )
+    ]
+)
+
+
 def run_kernel(sink: UOp, size: int, *inputs: np.ndarray, device: str = "PYTHON") -> np.ndarray:
     """What a kernel writes into its first parameter, `size` floats. On PYTHON, tinyframe's
     interpreter, an index outside of its memory is an error."""
+    sink = graph_rewrite(sink, SHAPED)
     out = Tensor(np.full(size, np.nan, np.float32), device=device).realize()
     tensors = [out, *(Tensor(x.astype(np.float32), device=device).realize() for x in inputs)]
     run_schedule([ScheduleItem(sink, tuple(buffer_of(t.uop.base) for t in tensors))])

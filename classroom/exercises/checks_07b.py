@@ -33,6 +33,7 @@ from classroom.lowered import (
 from tinyframe import Tensor
 from tinyframe.codegen import full_rewrite_to_sink, get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.runtime.python import OutOfBounds
 from tinyframe.uop import Ops, UOp
@@ -91,40 +92,39 @@ def accesses() -> tuple[int, ...]:
 
 def place(answer: Any) -> str:
     """answer(row, column, i, j, width): where a convolution reads in its image."""
-    right = 0
     shapes = [(6, 6, 3, 3), (*random.sample(range(7, 12), 2), *random.sample(range(2, 6), 2))]
-    for high, wide, tall, broad in shapes:
-        image = np.arange(high * wide).reshape(high, wide)
-        seen = np.lib.stride_tricks.sliding_window_view(image, (tall, broad))
-        for index in np.ndindex(seen.shape):
-            expected, case = int(seen[index]), ""
-            row, column, i, j = index
-            got = _whole(call(answer, *index, wide), "the number of a cell")
-            if got == expected:
-                right += 1
-                continue
-            if wide == 6:
-                case = f"row {row}, column {column}, i = {i}, j = {j}, in an image 6 wide"
-            rows, columns = seen.shape[:2]
-            for mistake, words in (
-                ((row + i) * columns + column + j,
-                 "You walk down by the width of the result. The image is wider than that."),
-                ((column + j) * wide + row + i, "You took rows for columns."),
-                (row * wide + column, "That's the corner of the window. Where does it look next?"),
-                ((row + i) * wide + column,
-                 "You move down with `i`, but not to the right with `j`."),
-                ((row + i) + column + j,
-                 "One row further down is `width` cells further on, not one."),
-                (row * wide + column + i * tall + j if tall == broad else -1,
-                 "Inside the window you walk as if it were an image by itself. Its next row is the "
-                 "next row of the image."),
-            ):  # fmt: skip
-                if got == mistake and case and right < seen.size:
-                    raise Wrong(words, case, expected, got)
-            if not case:
-                raise Wrong("It's right for an image 6 wide and a filter of 3 × 3, but not for "
-                            "other sizes.")  # fmt: skip
-            raise Wrong("It reads the wrong cell.", case, expected, got)
+    for number, (high, wide, tall, broad) in enumerate(shapes):
+        cells = np.arange(high * wide).reshape(high, wide)
+        expected = np.lib.stride_tricks.sliding_window_view(cells, (tall, broad))
+        got = np.zeros(expected.shape, object)
+        for index in np.ndindex(got.shape):
+            got[index] = _whole(call(answer, *index, wide), "the number of a cell")
+        if (got == expected).all():
+            continue
+        if number:
+            raise Wrong("It's right for an image 6 wide and a filter of 3 × 3, and wrong for other "
+                        "sizes.")  # fmt: skip
+        row, column, i, j = (int(n) for n in np.argwhere(got != expected)[0])
+        rows, columns, down, right = np.indices(expected.shape)
+        words = "It reads the wrong cell."
+        for mistake, told in (
+            ((rows + down) * (wide - broad + 1) + columns + right,
+             "You walk down by the width of the result. The image is wider than that."),
+            ((columns + right) * wide + rows + down, "You took rows for columns."),
+            (rows * wide + columns,
+             "That's the corner of the window. Where in the window are we?"),
+            ((rows + down) * wide + columns,
+             "You move down with `i`, but not to the right with `j`."),
+            (rows + down + columns + right,
+             "One row further down is `width` cells further on, not one."),
+            (rows * wide + columns + down * broad + right,
+             "You walk through the window as if it were an image by itself. Its next row is the "
+             "next row of the image."),
+        ):  # fmt: skip
+            if (got == mistake).all():
+                words = told
+        case = f"row {row}, column {column}, i = {i}, j = {j}, in an image 6 wide"
+        raise Wrong(words, case, int(expected[row, column, i, j]), int(got[row, column, i, j]))
     return "Four counters, one short sum. The rules of stage 7a have to find that by themselves."
 
 
@@ -262,7 +262,7 @@ def loops_around(answer: Any) -> str:
     for number, expression in enumerate(expressions):
         (item,) = expression.schedule()
         nest = nest_of(item.ast)
-        for u in item.ast.toposort():
+        for u in dict.fromkeys((*nest, *item.ast.toposort())):
             if u.op in (Ops.STORE, Ops.SINK):
                 continue
             got = _whole(call(answer, u, nest), "of loops")
@@ -276,7 +276,7 @@ def _misplaced(u: UOp, nest: Sequence[UOp], got: int, expected: int, shown: bool
     names = ", ".join(render(counter) for counter in nest)
     text = render(u)
     case = f"`{text}`, in the loops {names}" if shown and len(text) < 90 else u.op.name
-    if u.op is Ops.RANGE:
+    if u.op is Ops.RANGE and got == nest.index(u) == 0:
         words = "A counter has a value inside its own loop, so its own loop counts."
     elif u.op is Ops.REDUCE and got > expected:
         words = "A REDUCE closes the loops it runs over: its result is there when they are done."
@@ -304,6 +304,7 @@ def painted(answer: Any) -> str:
     if strangers := [u for u in nodes if u.op is Ops.RANGE and u not in (row, column)]:
         raise Wrong(f"Who is {render(strangers[0])}? Use the two counters that you are given.")
     for u in nodes:
+        _typed(u)
         if u.op in (Ops.IDIV, Ops.MOD) and u.src[1].vmin <= 0 <= u.src[1].vmax:
             raise Wrong(f"`{render(u.src[1])}` may be 0, and C doesn't survive a division of whole "
                         "numbers by 0. Add 1, or divide floats.")  # fmt: skip
@@ -320,6 +321,28 @@ def painted(answer: Any) -> str:
     if (shades := len(np.unique(pixels))) < 8:
         raise Wrong(f"A picture needs some shades: at least 8 values. Yours has {shades}.")
     return "A kernel that reads nothing, from your formula to the pixels. Show it to someone."
+
+
+# what only floats have
+OF_FLOATS = {Ops.FDIV, Ops.RECIP, Ops.SQRT, Ops.SIN, Ops.COS, Ops.EXP2, Ops.LOG2}
+
+
+def _typed(u: UOp) -> None:
+    """Wrong where a node has sources of two dtypes, or a whole number where it takes a float."""
+    if u.op not in GroupOp.ALU or u.op in (Ops.CAST, Ops.BITCAST):
+        return
+    sources = u.src[1:] if u.op is Ops.WHERE else u.src
+    if len({s.dtype for s in sources}) > 1:
+        raise Wrong("Here are a whole number and a float, and nodes don't convert by themselves. "
+                    "Cast one: `x.cast(dtypes.float)`.", "", got=_short(u))  # fmt: skip
+    if u.op in OF_FLOATS and not all(dtypes.is_float(s.dtype) for s in sources):
+        raise Wrong("This takes floats, and gets a whole number. Cast it first: "
+                    "`x.cast(dtypes.float)`.", "", got=_short(u))  # fmt: skip
+
+
+def _short(u: UOp) -> str:
+    text = render(u)
+    return text if len(text) <= 60 else f"{u.op.name} of {', '.join(str(s.dtype) for s in u.src)}"
 
 
 EXERCISES = (
