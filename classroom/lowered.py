@@ -1,13 +1,13 @@
 """What part 7b does with kernels on their way to C, and the pictures of it.
 
     stage_titles(a @ b)              the stages that DEBUG=4 prints, by name
-    vanished(removed_by, stages)     which stage removed each op of a kernel
+    vanished(removed_by, stages)     which ops each stage removed
     placed(sink, loops_around)       the statements of a kernel, each in the loops around it
     counted(text)                    C, and how often each of its lines runs
     painted(paint)                   a picture that one kernel computes, from nothing but loops
 
-`vanished` and `painted` use the learner's function once it passes its check, and ours until then.
-`placed` draws whatever the learner's function says, and marks what is in the wrong loop.
+`vanished` uses the learner's function once it passes its check, and ours until then. The other two
+draw whatever the learner's function says, right or wrong, and ours as long as it says nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule.kernels import ScheduleItem
-from tinyframe.uop import Ops, UOp
+from tinyframe.uop import GroupOp, Ops, UOp
 from tinyframe.uop.show import INFIX, render
 from tinyframe.viz.drawing import Drawing, width_of
 from tinyframe.viz.kernels import one_kernel
@@ -68,12 +68,15 @@ def removed(op: Ops, stages: Stages) -> str:
 
 
 def vanished(removed_by: Any, stages: Stages) -> None:
-    """A line for each op that is there at first and not at the end: which stage removed it."""
+    """A line for each stage that removed something for good: which ops."""
     find = _yours_or("7.16", removed_by, removed)
-    first = dict.fromkeys(u.op for u in stages[0][1])
-    for op in sorted(first, key=lambda op: op.name):
+    taken: dict[str, list[str]] = {name: [] for name, _ in stages}
+    for op in dict.fromkeys(u.op for _, nodes in stages for u in nodes):
         if stage := find(op, stages):
-            print(f"{op.name:12} is removed by {stage}")
+            taken[stage].append(op.name)
+    for name, ops in taken.items():
+        if ops:
+            print(f"{name:15} removes {', '.join(sorted(ops))}")
 
 
 def _yours_or(number: str, yours: Any, ours: Any) -> Any:
@@ -290,8 +293,60 @@ def mandelbrot(row: UOp, column: UOp) -> UOp:
     return steps
 
 
+def unfit(value: UOp, row: UOp, column: UOp) -> str:
+    """Why a value can't be painted, in a sentence: it reads memory, mixes dtypes, might divide by
+    0 …; "" if it can."""
+    for u in value.toposort():
+        if u.op in (Ops.LOAD, Ops.INDEX, Ops.DEFINE_GLOBAL, Ops.BUFFER):
+            return "There's memory in your kernel. Paint with the counters alone."
+        if u.op is Ops.RANGE and u not in (row, column):
+            return f"Who is {render(u)}? Use the two counters that you are given."
+        if u.op in (Ops.IDIV, Ops.MOD) and u.src[1].vmin <= 0 <= u.src[1].vmax:
+            return (
+                f"`{_short(u.src[1])}` may be 0, and C doesn't survive a division of whole numbers "
+                "by 0. Add 1, or divide floats."
+            )
+        if u.op not in GroupOp.ALU or u.op in (Ops.CAST, Ops.BITCAST):
+            continue
+        sources = u.src[1:] if u.op is Ops.WHERE else u.src
+        if len({s.dtype for s in sources}) > 1:
+            return (
+                f"In `{_short(u)}`, a whole number meets a float, and nodes don't convert by "
+                "themselves. Cast one: `x.cast(dtypes.float)`."
+            )
+        if u.op in _OF_FLOATS and not all(dtypes.is_float(s.dtype) for s in sources):
+            return (
+                f"`{_short(u)}` needs a float, and gets a whole number. Cast it first: "
+                "`x.cast(dtypes.float)`."
+            )
+    return ""
+
+
+_OF_FLOATS = {Ops.FDIV, Ops.RECIP, Ops.SQRT, Ops.SIN, Ops.COS, Ops.EXP2, Ops.LOG2}
+
+
+def _short(u: UOp) -> str:
+    text = render(u)
+    return text if len(text) <= 60 else u.op.name
+
+
+def pixels_of(paint: Callable[[UOp, UOp], UOp]) -> np.ndarray:
+    """What the kernel of a picture computes."""
+    return run_kernel(painting(paint), ROWS * COLUMNS, device="CPU").reshape(ROWS, COLUMNS)
+
+
 def painted(paint: Any) -> Picture:
-    """The picture that a kernel computes, in grey; black for the smallest number."""
-    chosen = _yours_or("7.17", paint, mandelbrot)
-    pixels = run_kernel(painting(chosen), ROWS * COLUMNS, device="CPU")
-    return shades(painted=pixels.reshape(ROWS, COLUMNS))
+    """The picture that a kernel computes, in grey; black for the smallest number. It's the
+    learner's as soon as there is something to paint, whether it passes its check or not."""
+    counters = UOp.range(ROWS, 0), UOp.range(COLUMNS, 1)
+    try:
+        with time_limit(SECONDS):
+            value = paint(*counters)
+        trouble = unfit(value, *counters) if isinstance(value, UOp) else "no node"
+    except (Exception, OutOfTime) as error:  # whatever it does, there is a picture
+        trouble = str(error) or "no answer"
+    print("Painted by your function." if not trouble else
+          "Painted by ours, until yours gives something to paint.")  # fmt: skip
+    pixels = pixels_of(mandelbrot if trouble else paint)
+    finite = np.isfinite(pixels)
+    return shades(painted=np.where(finite, pixels, pixels[finite].min(initial=np.inf)))

@@ -25,15 +25,15 @@ from classroom.lowered import (
     Stages,
     depth_of,
     nest_of,
-    painting,
     parameter,
+    pixels_of,
     removed,
     run_kernel,
+    unfit,
 )
 from tinyframe import Tensor
 from tinyframe.codegen import full_rewrite_to_sink, get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.runtime.python import OutOfBounds
 from tinyframe.uop import Ops, UOp
@@ -298,51 +298,21 @@ def painted(answer: Any) -> str:
     value = call(answer, row, column)
     if not isinstance(value, UOp):
         raise Wrong("The answer has to be a UOp, made of `row` and `column`.", got=describe(value))
-    nodes = value.toposort()
-    if any(u.op in (Ops.LOAD, Ops.INDEX, Ops.DEFINE_GLOBAL, Ops.BUFFER) for u in nodes):
-        raise Wrong("There's memory in your kernel. Paint with the counters alone.")
-    if strangers := [u for u in nodes if u.op is Ops.RANGE and u not in (row, column)]:
-        raise Wrong(f"Who is {render(strangers[0])}? Use the two counters that you are given.")
-    for u in nodes:
-        _typed(u)
-        if u.op in (Ops.IDIV, Ops.MOD) and u.src[1].vmin <= 0 <= u.src[1].vmax:
-            raise Wrong(f"`{render(u.src[1])}` may be 0, and C doesn't survive a division of whole "
-                        "numbers by 0. Add 1, or divide floats.")  # fmt: skip
+    if trouble := unfit(value, row, column):
+        raise Wrong(trouble)
     for counter, name in ((row, "row"), (column, "column")):
         if counter not in value.ranges:
             raise Wrong(f"Your pixels don't depend on `{name}`: it's all stripes.")
-    if not any(u.ranges == {row} and u is not row for u in nodes):
+    if not any(u.ranges == {row} and u is not row for u in value.toposort()):
         raise Wrong("Nothing in it is computed once per row. Give the outer loop some work: "
                     "something that depends on `row` alone.")  # fmt: skip
-    pixels = run_kernel(painting(answer), ROWS * COLUMNS, device="CPU").reshape(ROWS, COLUMNS)
+    pixels = pixels_of(answer)
     if not np.isfinite(pixels).all():
         raise Wrong(f"{int((~np.isfinite(pixels)).sum()):,} of the pixels are infinite or NaN. "
                     "Those can't be drawn.")  # fmt: skip
     if (shades := len(np.unique(pixels))) < 8:
         raise Wrong(f"A picture needs some shades: at least 8 values. Yours has {shades}.")
     return "A kernel that reads nothing, from your formula to the pixels. Show it to someone."
-
-
-# what only floats have
-OF_FLOATS = {Ops.FDIV, Ops.RECIP, Ops.SQRT, Ops.SIN, Ops.COS, Ops.EXP2, Ops.LOG2}
-
-
-def _typed(u: UOp) -> None:
-    """Wrong where a node has sources of two dtypes, or a whole number where it takes a float."""
-    if u.op not in GroupOp.ALU or u.op in (Ops.CAST, Ops.BITCAST):
-        return
-    sources = u.src[1:] if u.op is Ops.WHERE else u.src
-    if len({s.dtype for s in sources}) > 1:
-        raise Wrong("Here are a whole number and a float, and nodes don't convert by themselves. "
-                    "Cast one: `x.cast(dtypes.float)`.", "", got=_short(u))  # fmt: skip
-    if u.op in OF_FLOATS and not all(dtypes.is_float(s.dtype) for s in sources):
-        raise Wrong("This takes floats, and gets a whole number. Cast it first: "
-                    "`x.cast(dtypes.float)`.", "", got=_short(u))  # fmt: skip
-
-
-def _short(u: UOp) -> str:
-    text = render(u)
-    return text if len(text) <= 60 else f"{u.op.name} of {', '.join(str(s.dtype) for s in u.src)}"
 
 
 EXERCISES = (

@@ -35,7 +35,7 @@ def place() -> Any:
         for shape in ((1, 1, HIGH, WIDE), (1, 1, SIZE, SIZE))
     )
     sink = part4.UOp(part4.Ops.SINK, (image.conv2d(weight).uop,))
-    (kernel,) = mini("4b").cut(sink)
+    *_, kernel = mini("4b").cut(sink)
     loops = part7b.Loops(kernel.memory)
     value = loops.value(kernel.graph, [loops.counter(size) for size in kernel.value.shape])
     for load in value.toposort():
@@ -44,33 +44,35 @@ def place() -> Any:
     raise LookupError("this convolution reads no image")
 
 
-def leaf(node: Any) -> str:
-    """A node without sources, as text: a number, or the counter of a loop."""
-    return f"r{node.arg[0]}" if node.op.name == "RANGE" else str(node.arg)
+def pieces(node: Any) -> list[Any]:
+    """An expression in the order in which it's written: nodes, and the text between them."""
+    if not node.src:
+        return [f"r{node.arg[0]}" if node.op.name == "RANGE" else str(node.arg)]
+    name = node.op.name
+    between = SIGNS.get(name, ", ")
+    inside = [piece for source in node.src for piece in (between, source)][1:]
+    return ["(" if name in SIGNS else f"{name.lower()}(", *inside, ")"]
 
 
 def length(root: Any) -> int:
     """How many characters an expression has where every part is written out."""
     found: dict[Any, int] = {}
     for node in root.toposort():
-        inside = sum(found[source] for source in node.src)
-        found[node] = inside + 3 if node.src else len(leaf(node))
+        found[node] = sum(
+            len(piece) if isinstance(piece, str) else found[piece] for piece in pieces(node)
+        )
     return found[root]
 
 
 def written(root: Any, most: int = SHOWN) -> str:
     """The beginning of an expression, every part written out."""
-    text = ""
-    pending: list[Any] = [root]
+    text, pending = "", [root]
     while pending and len(text) < most:
-        node = pending.pop()
-        if isinstance(node, str):
-            text += node
-        elif node.src:
-            x, y = node.src
-            pending += [")", y, SIGNS[node.op.name], x, "("]
+        piece = pending.pop()
+        if isinstance(piece, str):
+            text += piece
         else:
-            text += leaf(node)
+            pending += reversed(pieces(piece))
     return f"{text[:most]} …" if pending else text
 
 

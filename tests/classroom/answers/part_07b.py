@@ -277,8 +277,8 @@ WRONG: list[Any] = [
         "infinite or NaN",
     ),
     ("7.17", lambda row, column: row * 2 < column, "some shades"),
-    ("7.17", lambda row, column: row * 0.5 + column, "a whole number and a float"),
-    ("7.17", lambda row, column: row.cast(dtypes.float) * column, "a whole number and a float"),
+    ("7.17", lambda row, column: row * 0.5 + column, "a whole number meets a float"),
+    ("7.17", lambda row, column: row.cast(dtypes.float) * column, "a whole number meets a float"),
     ("7.17", lambda row, column: (row * row + column).sqrt(), "gets a whole number"),
 ]
 
