@@ -326,7 +326,8 @@ _OF_FLOATS = {Ops.FDIV, Ops.RECIP, Ops.SQRT, Ops.SIN, Ops.COS, Ops.EXP2, Ops.LOG
 
 
 def _short(u: UOp) -> str:
-    text = render(u)
+    """An expression of the two counters, by their names, if it's short."""
+    text = render(u).replace("ridx0", "row").replace("ridx1", "column")
     return text if len(text) <= 60 else u.op.name
 
 

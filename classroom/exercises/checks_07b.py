@@ -98,7 +98,7 @@ def place(answer: Any) -> str:
         expected = np.lib.stride_tricks.sliding_window_view(cells, (tall, broad))
         got = np.zeros(expected.shape, object)
         for index in np.ndindex(got.shape):
-            got[index] = _whole(call(answer, *index, wide), "the number of a cell")
+            got[index] = _whole(call(answer, *index, wide), ", that of a cell")
         if (got == expected).all():
             continue
         if number:
@@ -128,20 +128,28 @@ def place(answer: Any) -> str:
     return "Four counters, one short sum. The rules of stage 7a have to find that by themselves."
 
 
+def _later(answer: Any, *inputs: Any, case: str) -> Any:
+    """What a function gives that has given something before: nothing is a mistake then."""
+    got = answer(*inputs)
+    if got is None or got is ...:
+        raise Wrong("It returns nothing here. Is there a case that you haven't thought of?", case)
+    return got.item() if isinstance(got, np.generic) else got
+
+
 def _whole(got: Any, what: str) -> int:
     """An answer as a whole number, also if it came as 2.0."""
     if isinstance(got, float) and got == int(got):
         got = int(got)
-    wants(got, int, f"a whole number, {what}")
+    wants(got, int, f"a whole number{what}")
     return int(got)
 
 
 def squares(answer: Any) -> str:
     """answer(out, data): the kernel that stores data[i * i] in out[i]."""
     for n in (5, random.choice((7, 11, 13))):
-        case = "`out` has 5 elements, and `data` 17: 0, 1, 2 … 16" if n == 5 else "a larger `out`"
+        case = "`out` has 5 elements, `data` 17: 0, 10, 20 … 160" if n == 5 else "a larger `out`"
         size = (n - 1) ** 2 + 1
-        data = np.arange(size) if n == 5 else np.random.default_rng().random(size)
+        data = np.arange(size) * 10 if n == 5 else np.random.default_rng().random(size)
         sink = call(answer, parameter(0, n), parameter(1, size))
         _sink(sink, case)
         expected = data[np.arange(n) ** 2]
@@ -159,6 +167,8 @@ def squares(answer: Any) -> str:
         if np.allclose(got, expected**2) and n == 5:
             raise Wrong("You squared what was read. Square the place that it's read from.",
                         case, *shown)  # fmt: skip
+        if np.allclose(got, np.arange(n) ** 2):
+            raise Wrong("That's i * i itself. Write what `data` has there.", case, *shown)
         if np.allclose(got, data[:n]):
             raise Wrong("That's a copy of the beginning of `data`.", case, *shown)
         raise Wrong("It runs, and writes different numbers.", case, *shown)
@@ -205,16 +215,18 @@ def removed_by(answer: Any) -> str:
         "ADD, which isn't there after `one`, is after `two`, and gone after `three`": (
             Ops.ADD, new),
     }  # fmt: skip
+    later = False
     for case, (op, stages) in said.items():
-        _stage(answer, op, [(name, [*nodes]) for name, nodes in stages], case)
+        _stage(answer, op, [(name, [*nodes]) for name, nodes in stages], case, later)
+        later = True
     for op in (Ops.EXP2, Ops.REDUCE, Ops.LOAD, Ops.RANGE, Ops.SQRT):
-        _stage(answer, op, _real_stages(), f"{op.name}, on the way of a real kernel")
+        _stage(answer, op, _real_stages(), f"{op.name}, on the way of a real kernel", later)
     return "You can now read the whole compiler by what it takes away."
 
 
-def _stage(answer: Any, op: Ops, stages: Stages, case: str) -> None:
+def _stage(answer: Any, op: Ops, stages: Stages, case: str, later: bool) -> None:
     names = [name for name, _ in stages]
-    got = call(answer, op, stages)
+    got = _later(answer, op, stages, case=case) if later else call(answer, op, stages)
     got = got[0] if isinstance(got, tuple) and got and isinstance(got[0], str) else got
     if not isinstance(got, str) or got not in ("", *names):
         raise Wrong('The answer has to be the name of a stage, or "".', case,
@@ -265,17 +277,25 @@ def loops_around(answer: Any) -> str:
         for u in dict.fromkeys((*nest, *item.ast.toposort())):
             if u.op in (Ops.STORE, Ops.SINK):
                 continue
-            got = _whole(call(answer, u, nest), "of loops")
+            found = (
+                call(answer, u, nest) if u is nest[0] else
+                _later(answer, u, nest, case=_place_of(u, nest, number < 3))
+            )  # fmt: skip
+            got = _whole(found, " of loops")
             if got != (expected := depth_of(u, nest)):
                 _misplaced(u, nest, got, expected, shown=number < 3)
     return "That's all there is to it: each value goes as far out as its deepest counter allows."
 
 
+def _place_of(u: UOp, nest: Sequence[UOp], shown: bool) -> str:
+    """A value and its loops, as a case."""
+    text, names = render(u), ", ".join(render(counter) for counter in nest)
+    return f"`{text}`, in the loops {names}" if shown and len(text) < 90 else u.op.name
+
+
 def _misplaced(u: UOp, nest: Sequence[UOp], got: int, expected: int, shown: bool) -> None:
     """Wrong, with what was overlooked."""
-    names = ", ".join(render(counter) for counter in nest)
-    text = render(u)
-    case = f"`{text}`, in the loops {names}" if shown and len(text) < 90 else u.op.name
+    case = _place_of(u, nest, shown)
     if u.op is Ops.RANGE and got == nest.index(u) == 0:
         words = "A counter has a value inside its own loop, so its own loop counts."
     elif u.op is Ops.REDUCE and got > expected:

@@ -99,6 +99,11 @@ def by_asking(u, nest):
     return max((nest.index(r) + 1 for r in u.ranges), default=0)
 
 
+def nothing_for_constants(u, nest):
+    if u.op is not Ops.CONST:
+        return deepest(u, nest)
+
+
 def in_every_loop(u, nest):
     return len(nest)
 
@@ -116,6 +121,13 @@ def from_the_end(op, stages):
         if has(op, stages[n][1]):
             return stages[n + 1][0] if n + 1 < len(stages) else ""
     return ""
+
+
+def falls_through(op, stages):
+    """A loop that returns what it finds, and nothing after it."""
+    for (_, before), (name, nodes) in zip(stages, stages[1:], strict=False):
+        if has(op, before) and not has(op, nodes):
+            return name
 
 
 def last_that_has_it(op, stages):
@@ -243,6 +255,11 @@ WRONG: list[Any] = [
         lambda out, data: kernel(out, data, lambda d, i: d.index(i * i).load(), size=3),
         "never been written",
     ),
+    (
+        "7.12",
+        lambda out, data: kernel(out, data, lambda d, i: (i * i).cast(dtypes.float)),
+        "i * i itself",
+    ),
     ("7.12", lambda out, data: UOp.sink(), "A SINK holds STOREs"),
     (
         "7.12",
@@ -255,9 +272,11 @@ WRONG: list[Any] = [
     ("7.14", in_every_loop, "deeper than it has to be"),
     ("7.14", lambda u, nest: 0, "inside its own loop"),
     ("7.14", lambda u, nest: deepest(u, nest) if u.op is Ops.RANGE else 0, "no value yet"),
+    ("7.14", nothing_for_constants, "returns nothing here"),
     ("7.14", by_asking, "uses `ranges`"),
     ("7.14", lambda u, nest: counters(u), "a whole number"),
     ("7.16", last_that_has_it, "it's still there"),
+    ("7.16", falls_through, "returns nothing here"),
     ("7.16", first_without, "comes back later"),
     ("7.16", first_without_at_all, "No stage removed it"),
     ("7.16", though_it_is_there, "No stage removed it"),
@@ -267,7 +286,7 @@ WRONG: list[Any] = [
     ("7.17", chessboard, "some shades"),
     ("7.17", stripes, "don't depend on `column`"),
     ("7.17", lambda row, column: column * 3 % 50, "don't depend on `row`"),
-    ("7.17", one_over_column, "may be 0"),
+    ("7.17", one_over_column, "`column` may be 0"),
     ("7.17", lambda row, column: row + column, "once per row"),
     ("7.17", a_new_counter, "Who is ridx9?"),
     ("7.17", with_memory, "There's memory"),
