@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tinyframe.device import Device
 from tinyframe.dtype import DType, dtypes
@@ -25,6 +25,8 @@ COLUMNS = (dtypes.bool, dtypes.char, dtypes.short, dtypes.ushort, dtypes.int, dt
            dtypes.float)  # fmt: skip
 RIGHT, WRONG, NONE = "#d3efd0", "#ffb27a", "#f4f4f4"  # fills
 LETTERS, HIGH, WIDE, NAME, GAP = 8.0, 13.0, 27.0, 104.0, 26.0  # points
+# of what a part's docstring says, the end is for who calls it
+ASKED = re.compile(r"; |\. Empty|\. Nothing")
 PATH = re.compile(r"^ *File .*\n(?! *File| *$)?.*\n?", re.MULTILINE)  # the way through the files
 
 Marks = Mapping[DType | None, str]  # of each dtype, or of the whole row, what is wrong; "" if right
@@ -83,12 +85,13 @@ def conformance(device: str, rows: Sequence[str] = ()) -> Conformance:
     return Conformance(name, found)
 
 
-def _part(test: object, part: str, device: str) -> str:
+def _part(test: Callable[[str], str], part: str, device: str) -> str:
     try:
-        said = str(test(device))  # type: ignore[operator]
+        said = test(device)
     except Exception as error:  # whatever a backend that is broken raises
         said = f"{type(error).__name__}: {error}"
-    return f"{part}, on {device}:\n  {said}" if said else ""
+    asked = ASKED.split(" ".join((test.__doc__ or "").split()))[0].rstrip(".")
+    return f"{part}, on {device}:\n  {said}\n\nWhat this row asks: {asked}." if said else ""
 
 
 def _readable(story: str) -> str:

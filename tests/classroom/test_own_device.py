@@ -97,6 +97,7 @@ def test_the_table_says_which_rows_are_wrong_and_tells_the_story_without_paths()
     assert "  NO  choose                all" in repr(table)
     assert "does not hold what was copied" in table.story("memory")
     assert "IndexError" in table.story("conditions of stores")
+    assert "asks: A STORE whose condition is false" in table.story("conditions of stores")
     assert "File" not in table.story("conditions of stores")
     assert "data0[ridx0]" in table.story("choose")
     assert repr(table.story("chose")) == "There's no row 'chose'. Did you mean 'choose'?"
