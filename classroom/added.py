@@ -1,10 +1,10 @@
 """Rules of one's own in tinyframe's compiler, for a while, and what they do to a kernel.
 
-    with added(rules):               # kernels that are made inside go through them first
-        print((x * 0).tolist())
+with added(rules):               # kernels that are made inside go through them first
+    print((x * 0).tolist())
 
-    work(x.relu().relu())            # Counter({"CMPLE": 2, "WHERE": 2}): operations per element
-    effect(x.relu().relu(), rules)   # the C without the rules and with them, and both counts
+work(x.relu().relu())            # Counter({"CMPLE": 2, "WHERE": 2}): operations per element
+effect(x.relu().relu(), rules)   # the C without the rules and with them, and both counts
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def work(x: Tensor) -> Counter[str]:
 def _values(sink: UOp) -> list[UOp]:
     """The nodes that compute what is stored, and not where."""
     stored = [u.src[1] for u in sink.toposort() if u.op is Ops.STORE]
-    return UOp.sink(*stored).toposort(gate=lambda u: u.op is not Ops.INDEX) if stored else []
+    return [*UOp.sink(*stored).toposort(gate=lambda u: u.op is not Ops.INDEX)]
 
 
 def described(count: Counter[str]) -> str:

@@ -1,12 +1,12 @@
 """Ten rules that everybody knows from school, and which of them hold on a computer.
 
-    safe_rules()                     # for floats of 32 bits, and for whole numbers
-    lies_table({3: inf, 7: (1, 1e8)})    # the learner's counterexamples, with what comes of them
+safe_rules()                     # for floats of 32 bits, and for whole numbers
+lies_table({3: inf, 7: (1, 1e8)})    # the learner's counterexamples, with what comes of them
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -57,7 +57,7 @@ TEN = (
             lambda x, y: at_most(y, x)),
 )  # fmt: skip
 
-WHOLE = [UOp.variable(name, dtypes.int.min, dtypes.int.max) for name in "xy"]
+WHOLE = [UOp.variable(name, -(2**31), 2**31 - 1) for name in "xy"]
 ANY = [number(name) for name in "xy"]
 
 
@@ -78,7 +78,9 @@ def verdicts() -> Picture:
     """The ten, and for which numbers each of them holds."""
     rows = [(str(n), rule.text, *("holds" if lie_of(rule, whole) is None else "lies"
              for whole in (False, True))) for n, rule in enumerate(TEN, 1)]  # fmt: skip
-    return _table(("", "the rule", "floats", "whole numbers"), rows, "ten rules, and who may use them")
+    return _table(
+        ("", "the rule", "floats", "whole numbers"), rows, "ten rules, and who may use them"
+    )
 
 
 def tried_on(rule: Obvious, given: Any) -> tuple[Any, Any, str] | None:
@@ -118,7 +120,7 @@ LOOKS = {"holds": "#d3efd0", "lies": "#fde3d3", "the same": "#eeeeee"}
 ROW, SIZE = 21.0, 11.5  # points
 
 
-def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]], headline: str) -> Picture:
+def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], headline: str) -> Picture:
     sheet = Drawing()
     widths = [max([len(row[k]) for row in [headings, *rows]]) * 6.6 + 20
               for k in range(len(headings))]  # fmt: skip
