@@ -53,15 +53,15 @@ class Lie:
         return ", ".join(f"{u.arg[0]} = {shown(value)}" for u, value in self.values.items())
 
 
-def lie(before: UOp, after: UOp) -> Lie | None:
+def lie(before: UOp, after: UOp, zeros: bool = True) -> Lie | None:
     """Where `after` isn't what `before` is; None if no value was found that shows it.
 
-    All combinations of values are tried if there are at most MOST, else the likely ones, and some
-    by chance.
+    All combinations of values are tried if there are at most MOST, else some of them. zeros:
+    whether -0.0 for 0.0 is a lie.
     """
     for values in tried(*variables_of(before, after)):
         honest, other = evaluate(before, values), evaluate(after, values)
-        if differ(honest, other):
+        if differ(honest, other) and (zeros or honest != other):
             return Lie(values, honest, other)
     return None
 

@@ -93,7 +93,7 @@ def tried_on(rule: Obvious, given: Any) -> tuple[Any, Any, str] | None:
         return None
     try:
         numbers = [truncate[dtypes.float](float(value)) for value in values]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     known = dict(zip(ANY, numbers, strict=False))
     x, y = ANY

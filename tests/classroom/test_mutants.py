@@ -1,5 +1,5 @@
-"""Ten mutants: each is killed by its worked answer, at par, and by nothing smaller than `best`; what
-survives is told why; and the rows that are right are right."""
+"""Ten mutants: each is killed by its worked answer, at par, and by nothing smaller than `best`;
+what survives is told why; and the rows that are right are right."""
 
 from __future__ import annotations
 
