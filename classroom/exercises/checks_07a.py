@@ -367,7 +367,7 @@ def own_rule(answer: Any) -> str:
     table = table_of(rows)
     (size,) = fresh_sizes(1)
     dice = np.random.default_rng()
-    values = np.float32([*FLOATS, *dice.normal(0, 3, size)])
+    values = np.array([*FLOATS, *dice.normal(0, 3, size)], np.float32)
     x = Tensor(values).realize()
     y = call(expression, x)
     wants(y, Tensor, "a function that gives a Tensor")

@@ -205,6 +205,7 @@ def survived(before: UOp, after: UOp, most: int = 3) -> tuple[tuple[str, str], .
 
 BEFORE, AFTER, RIGHT, LIE = "#fdebd0", "#e3e3f3", "#d3efd0", "#fdd9d0"
 CODE, HIGH = 12.0, 26.0  # points
+TITLES = ("your expression", "the mutant's")
 
 
 def drawn(before: UOp, after: UOp, found: Lie | None) -> Picture:
@@ -212,21 +213,21 @@ def drawn(before: UOp, after: UOp, found: Lie | None) -> Picture:
     texts = [written(before), written(after)]
     values = ["", ""] if found is None else [shown(found.honest), shown(found.other)]
     where = "the same values" if found is None else found.where() or "no variables"
-    sheet = Drawing()
-    wide = [max(width_of(t, CODE, mono=True), width_of(v, 14, bold=True)) + 24
-            for t, v in zip(texts, values, strict=True)]  # fmt: skip
-    left = 0.0
-    for k, (title, fill) in enumerate((("your expression", BEFORE), ("the mutant's", AFTER))):
+    sheet, left = Drawing(), 0.0
+    for title, text, value, look in zip(TITLES, texts, values, (RIGHT, LIE), strict=True):
+        wide = 24 + max(
+            width_of(title, 10.5), width_of(text, CODE, mono=True), width_of(value, 14, bold=True)
+        )
         sheet.words(left, 11, title, 10.5, colour=MUTED)
-        sheet.box(left, 17, wide[k], HIGH, fill, words=[texts[k]], size=CODE, mono=True)
+        fill = BEFORE if title == TITLES[0] else AFTER
+        sheet.box(left, 17, wide, HIGH, fill, words=[text], size=CODE, mono=True)
         if found is not None:
-            look = RIGHT if k == 0 else LIE
-            sheet.box(left, 50, wide[k], HIGH, look, words=[values[k]], size=14)
-        if k == 0:
-            middle = left + wide[0]
-            sheet.line([(middle + 5, 30), (middle + 29, 30)], arrow=True)
-            left = middle + 34
-    sheet.words(left + wide[1] + 12, 67 if found else 34, where, 11, colour=MUTED)
+            sheet.box(left, 50, wide, HIGH, look, words=[value], size=14)
+        left += wide + 34
+        if title == TITLES[0]:
+            sheet.line([(left - 29, 30), (left - 5, 30)], arrow=True)
+    sheet.words(left - 22, 67 if found else 34, where, 11, colour=MUTED)
+    sheet.width += 0.2 * width_of(where, 11)  # in case that the reader's letters are wider
     lines = [f"{texts[0]}  becomes  {texts[1]}"]
     lines += [f"{where}: {values[0]} is right, the mutant has {values[1]}"] if found else [where]
     return DrawnPicture("what the mutant made of it", "\n".join(lines), sheet)
