@@ -9,15 +9,19 @@ effect(x.relu().relu(), rules)   # the C without the rules and with them, and bo
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from classroom.exercise import Wrong
+from classroom.lies import written
 from tinyframe import Tensor
 from tinyframe.algebra.symbolic import sym
 from tinyframe.codegen import full_rewrite_to_sink, get_program, passes
-from tinyframe.rewrite import PatternMatcher, graph_rewrite
+from tinyframe.rewrite import PatternMatcher, RewriteLoopError, Rule, UPat, graph_rewrite
+from tinyframe.rewrite.steps import record
 from tinyframe.uop import GroupOp, Ops, UOp
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
 from tinyframe.viz.kernels import kernels_of, one_kernel, renderer_of
@@ -27,7 +31,6 @@ from tinyframe.viz.picture import DrawnPicture, Picture
 STAGE = "your rules"
 CODE, LINE = 9.5, 13.0  # points: size of code, from line to line
 WITHOUT, WITH = "#fdebd0", "#d3efd0"  # fills
-NOTHING = "nothing"
 
 
 @contextmanager
@@ -44,6 +47,46 @@ def added(rules: PatternMatcher) -> Iterator[None]:
         yield
     finally:
         passes.remove(entry)
+
+
+def table_of(answer: Any, case: str = "") -> PatternMatcher:
+    """A row, several, or a table, as a table; Wrong with what a row is."""
+    if isinstance(answer, PatternMatcher):
+        return answer
+    if isinstance(answer, Rule):
+        return PatternMatcher([answer])
+    if isinstance(answer, (tuple, list)) and answer and isinstance(answer[0], UPat):
+        answer = [answer]
+    if isinstance(answer, Iterable) and not isinstance(answer, (str, bytes, UOp, UPat)):
+        rows = [row if isinstance(row, Rule) else tuple(row)
+                if isinstance(row, Iterable) and not isinstance(row, (str, UPat)) else row
+                for row in answer]  # fmt: skip
+        if rows and all(is_row(row) for row in rows):
+            return PatternMatcher(rows)
+    raise Wrong("A row has to be a pair: a pattern, built of UPats, and a function.", case)
+
+
+def is_row(row: Any) -> bool:
+    return isinstance(row, Rule) or (
+        isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], UPat) and callable(row[1])
+    )
+
+
+def fired(expression: UOp, rules: PatternMatcher) -> None:
+    """Print each rewrite of an expression, and how many there were."""
+    with record() as passes:
+        graph_rewrite(expression, rules)
+    for step in passes[0].steps:
+        print(f"{written(step.before):>16}  becomes  {written(step.after)}")
+    print(f"rewrites: {len(passes[0].steps)}")
+
+
+def blamed(expression: UOp, rules: PatternMatcher) -> None:
+    """Print what becomes of an expression; or what tinyframe says if that never ends."""
+    try:
+        print(written(graph_rewrite(expression, rules)))
+    except RewriteLoopError as error:
+        print(re.sub(r"(?m)^(  )\S+:\d+  ", r"\1", f"{type(error).__name__}: {error}"))
 
 
 def work(x: Tensor) -> Counter[str]:
@@ -87,6 +130,15 @@ def effect(x: Tensor, rules: PatternMatcher) -> Picture:
         left = (PAGE + 16) / 2
         said.append("\n".join([f"{title}: {described(count)}", *(f"  {line}" for line in lines)]))
     return DrawnPicture("one kernel, without your rules and with them", "\n".join(said), sheet)
+
+
+def effect_of(own: Any, x: Tensor) -> Picture | None:
+    """The effect of an answer on the kernel of a Tensor: own() is (function of a Tensor, rows)."""
+    pair = own() if callable(own) else own
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[0]):
+        print("Nothing to draw yet.")
+        return None
+    return effect(pair[0](x), table_of(pair[1]))
 
 
 def _source(x: Tensor) -> list[str]:

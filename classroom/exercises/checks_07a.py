@@ -6,12 +6,13 @@ import itertools
 import operator
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from classroom.added import STAGE, added, described, work
+from classroom.added import STAGE, added, described, table_of, work
 from classroom.ask import call, fresh_sizes, predicts, wants
 from classroom.exercise import Exercise, Wrong
 from classroom.lies import FLOATS, differ, lie, number, shown, written
@@ -58,30 +59,12 @@ def work_of_four() -> tuple[int, ...]:
     return tuple(counts)
 
 
-# ---- tables and rows ----------------------------------------------------------------------------
+# ---- what a table makes of a graph ---------------------------------------------------------------
 
 
-def table_of(answer: Any, case: str = "") -> PatternMatcher:
-    """A row, several, or a table, as a table; Wrong with what a row is."""
-    if isinstance(answer, PatternMatcher):
-        return answer
-    if isinstance(answer, Rule):
-        return PatternMatcher([answer])
-    if isinstance(answer, (tuple, list)) and answer and isinstance(answer[0], UPat):
-        answer = [answer]
-    if isinstance(answer, Iterable) and not isinstance(answer, (str, bytes, UOp, UPat)):
-        rows = [row if isinstance(row, Rule) else tuple(row)
-                if isinstance(row, Iterable) and not isinstance(row, (str, UPat)) else row
-                for row in answer]  # fmt: skip
-        if rows and all(is_row(row) for row in rows):
-            return PatternMatcher(rows)
-    raise Wrong("A row is a pair: a pattern, built of UPats, and a function.", case)
-
-
-def is_row(row: Any) -> bool:
-    return isinstance(row, Rule) or (
-        isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], UPat) and callable(row[1])
-    )
+def given(answer: Any, *inputs: Any) -> Any:
+    """What the learner's function gives; or the answer itself, if somebody passed that."""
+    return call(answer, *inputs) if isinstance(answer, FunctionType) else answer
 
 
 def applied(table: PatternMatcher, root: UOp) -> UOp:
@@ -155,8 +138,8 @@ def listed(numbers: list[int]) -> str:
 
 
 def largest(answer: Any) -> str:
-    """answer: a row that makes x.maximum(y) of where(x < y, y, x), of whole numbers."""
-    table = table_of(answer)
+    """answer(): a row that makes x.maximum(y) of where(x < y, y, x), of whole numbers."""
+    table = table_of(given(answer))
     i, j, k = (UOp.variable(name, -n, 9) for n, name in enumerate("ijk", 2))
     p, q = number("p"), number("q")
     n, m = random.sample(range(3, 20), 2)
@@ -193,7 +176,8 @@ def largest(answer: Any) -> str:
 
 
 def trap(answer: Any) -> str:
-    """answer: two rows and an expression that they never finish, although each alone would."""
+    """answer(i, j): two rows, and an expression that they never finish, though each alone would."""
+    answer = given(answer, UOp.variable("i", 0, 7), UOp.variable("j", 0, 3))
     if isinstance(answer, Mapping) or not hasattr(answer, "__len__") or len(answer) not in (2, 3):
         raise Wrong("The answer has to be three things: a row, another one, and an expression.")
     *rows, expression = answer
@@ -312,8 +296,8 @@ def signed(value: int) -> str:
 
 
 def cheaper(answer: Any) -> str:
-    """answer: rows that make shifts and masks of divisions by powers of two."""
-    table = table_of(answer)
+    """answer(): rows that make shifts and masks of divisions by powers of two."""
+    table = table_of(given(answer))
     i, j, n = UOp.variable("i", -40, 40), UOp.variable("j", 0, 50), random.choice((16, 32, 64))
     k = UOp.variable("k", -9, 200)
     slow = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD}
@@ -358,7 +342,8 @@ MOST_SITES = 3  # places where a rule fired that are tried with other constants
 
 
 def own_rule(answer: Any) -> str:
-    """answer: an expression, a function of a Tensor, and rows that make its kernel smaller."""
+    """answer(): an expression, a function of a Tensor, and rows that make its kernel smaller."""
+    answer = given(answer)
     if isinstance(answer, Mapping) or not hasattr(answer, "__len__") or len(answer) != 2:
         raise Wrong("The answer has to be two things: a function of a Tensor, and your rows.")
     expression, rows = answer

@@ -310,7 +310,7 @@ STORIES: tuple[tuple[Any, ...], ...] = (
     (
         "clamped",
         "If max(x, c) is below d, so is x; and it works both ways, if c is below d.",
-        5,
+        4,
         4,
         (
             "When c isn't below d, max(x, c) < d can't be true. Which case did the row forget?",
