@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import operator
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,18 @@ def work_of_four() -> tuple[int, ...]:
 
 def given(answer: Any, *inputs: Any) -> Any:
     """What the learner's function gives; or the answer itself, if somebody passed that."""
-    return call(answer, *inputs) if isinstance(answer, FunctionType) else answer
+    if isinstance(answer, (tuple, list, PatternMatcher, Rule)) or hasattr(answer, "__next__"):
+        return answer
+    if callable(answer) and not inputs and needs_inputs(answer):
+        return answer  # a part of the answer, so that it can be told so
+    return call(answer, *inputs)
+
+
+def needs_inputs(function: Callable[..., Any]) -> bool:
+    with suppress(TypeError, ValueError):
+        parameters = inspect.signature(function).parameters.values()
+        return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    return False
 
 
 def applied(table: PatternMatcher, root: UOp) -> UOp:

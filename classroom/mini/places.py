@@ -61,8 +61,9 @@ def draw_rounds(root: Any) -> Picture:
         sheet.words(0, top + 25, plural(nodes, "node"), 10, colour=MUTED)
         high = max(LINE * len(shown) + 6, 26.0)
         sheet.box(LEFT, top, wide, high, fill)
+        first = top + (high - LINE * len(shown)) / 2 - 3.5
         for line_number, line in enumerate(shown, 1):
-            sheet.words(LEFT + 7, top + LINE * line_number - 0.5, line, SIZE, mono=True)
+            sheet.words(LEFT + 7, first + LINE * line_number, line, SIZE, mono=True)
         lines.append(f"{title:8} {plural(nodes, 'node'):9} {text}")
         top += high + 9
     said = f"{steps[0][1]} nodes, and {steps[-1][1]} after {plural(len(steps) - 1, 'round')}"

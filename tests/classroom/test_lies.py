@@ -139,6 +139,7 @@ def test_a_table_is_made_of_whatever_holds_rows():
     rule = PatternMatcher([row]).rules[0]
     for rows in (row, [*row], [row], (row, rule), rule, PatternMatcher([row]), iter([row])):
         assert all(len(one) == 1 or len(one) == 2 for one in [table_of(rows)])
+    nothing: object
     for nothing in ("row", 3, [], [v], lambda v: v, (v, v), {}):
         with pytest.raises(Wrong, match="has to be a pair"):
             table_of(nothing)

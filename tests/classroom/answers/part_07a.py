@@ -12,8 +12,8 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite import PatternMatcher, UPat
 from tinyframe.uop import Ops, UOp
 
-# exercises that ask for an object, and not for a function
-OBJECTS: set[str] = {"7.2"}
+# exercises that ask for an object, and not for a function, or for a function that only makes one
+OBJECTS: set[str] = {"7.2", "7.3", "7.7", "7.9"}
 
 # for each prediction what is right, and what somebody might think
 GUESSES: dict[str, tuple[Any, ...]] = {
@@ -149,6 +149,8 @@ WRONG: list[Any] = [
     ("7.3", ((i < j).where(j, i), lambda x, y: (y < x).where(x, y)), "still a WHERE"),
     ("7.3", lambda: lambda x, y: x.maximum(y), "A row has to be a pair"),
     ("7.3", ((i < c).where(c, i), lambda x, c: x.maximum(c)), "doesn't fire"),
+    ("7.3", lambda x, y: x.maximum(y), "A row has to be a pair"),
+    ("7.3", 3, "asks for a function"),
     # 7.5: a trap
     ("7.5", (DOUBLE, FACTOR, m + m), "They end"),
     ("7.5", (DOUBLE, HALVE, m * 3), "Neither row fired"),
@@ -173,7 +175,8 @@ WRONG: list[Any] = [
     ("7.7", [(IDIV, shift), (MOD, lambda x, c: x & c.arg if power(c) else None), C_ROW], "a lie"),
     ("7.7", [(IDIV, lambda x, c: x >> c.arg if power(c) else None), (MOD, mask), C_ROW], "a lie"),
     ("7.7", [(IDIV, careful), (MOD, mask), C_ROW], "still an IDIV"),
-    ("7.7", "shifts", "A row has to be a pair"),
+    ("7.7", "shifts", "asks for a function"),
+    ("7.7", lambda: "shifts", "A row has to be a pair"),
     # 7.9: a rule of one's own
     ("7.9", (two_limits, (v.alu(Ops.MAX, c), lambda v, c: v)), "changed the result"),
     ("7.9", (two_limits, (v + v, lambda v: v * 2)), "never fired"),
@@ -182,6 +185,7 @@ WRONG: list[Any] = [
     ("7.9", (lambda t: t * 0, (v * 0, lambda v: v.const_like(0))), "changed the result"),
     ("7.9", (lambda t: t * 2 * 4, (v * c, lambda v, c: v * c * 1)), "never comes to an end"),
     ("7.9", two_limits, "two things"),
+    ("7.9", lambda: two_limits, "two things"),
     ("7.9", (two_limits, lambda v: v), "A row has to be a pair"),
 ]
 
