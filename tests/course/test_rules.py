@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 from classroom.build import ROOT
+from classroom.exercises.checks_07a import rewrites_of_two_sums, work_of_four
 from classroom.obvious import TEN
 from classroom.puzzlebook.games.mutants import GAME, HONEST
 from tinyframe import Variable
@@ -64,3 +66,10 @@ def test_what_is_said_of_remainders_and_shifts():
     i, eight = Variable("i", 0, 7), UOp.const(dtypes.int, 8)
     assert evaluate((i - 8).alu(Ops.CDIV, eight), {i: 7}) == 0
     assert 29 >> 3 == 29 // 8 and 29 & 7 == 29 % 8 and -1 % 4 == 3
+
+
+def test_the_predictions_are_about_what_the_notebook_does():
+    cells = json.loads((ROOT / "solutions/course/07a_rules.ipynb").read_text())["cells"]
+    shown = "".join("".join(o.get("text", "")) for cell in cells for o in cell.get("outputs", []))
+    assert re.findall(r"rewrites: (\d+)", shown) == [str(n) for n in rewrites_of_two_sums()]
+    assert re.findall(r"NOOPT=[01]: (\d+)", shown) == [str(n) for n in work_of_four()]
