@@ -1,0 +1,301 @@
+"""What part 8a measures with package `mini`, whoever wrote its stages, and the pictures of it.
+
+    on(CRunner)                  inside `with`, Tensors are computed by a device; None: by NumPy
+    program_of(tensor)           the loops of an expression that is one kernel
+    one_step(device)             one step of learning digits, timed
+    race()                       the same by NumPy, by C, and by C without building the graph
+    climb({"as lowered": p})     programs for a product of 512 × 512, how fast each is
+    painted(paint)               a picture that is nothing but a formula
+
+Each of the last three gives a picture that has its numbers, too; figures.py puts them on a page.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from classroom.mini import digits, loader, stages
+from classroom.speed import Card, cards, faster, rate, time_of
+from tinyframe.viz.drawing import MUTED, PAGE, Drawing
+from tinyframe.viz.picture import DrawnPicture
+
+N = 512  # rows and columns of a climb's matrices
+OPERATIONS = 2.0 * N**3
+STEPS = 30  # timed, of learning digits, on each device
+TURNS, PATIENCE = 7, 0.6  # runs of a program, at most, and seconds after which that is enough
+SIDE = 480  # pixels of a painting
+MINE, THEIRS, BEST = "#cfe0f5", "#e6e6e6", "#bfe3b9"  # fills of bars
+COLOURS = "twilight_shifted"  # a colour map of matplotlib
+
+
+def module(name: str) -> Any:
+    """A module of mini, such as "part8": the stages in use, chosen now if none are."""
+    if f"mini.{name}" not in sys.modules:
+        loader.use(stages.STAGES[-1])
+    return importlib.import_module(f"mini.{name}")
+
+
+@contextmanager
+def on(device: Any) -> Iterator[None]:
+    """Inside, Tensors are computed by this device, and by NumPy if it is None."""
+    Tensor = module("part8").Tensor
+    before = Tensor.__dict__["run"]
+    run = module("part8").run_on(device)
+    try:
+        Tensor.run = run
+        yield
+    finally:
+        Tensor.run = before
+
+
+def program_of(tensor: Any) -> Any:
+    """The loops of a Tensor that one kernel computes, as stage 7b lowers them. ValueError if it
+    takes several."""
+    part4, part4b, part7b = module("part4"), module("part4b"), module("part7b")
+    kernels = part4b.cut(part4.UOp(part4.Ops.SINK, (tensor.uop,)))
+    if len(kernels) != 1:
+        raise ValueError(f"this takes {len(kernels)} kernels")
+    return part7b.lower(kernels[0])[0]
+
+
+# ---- one step of learning ------------------------------------------------------------------------
+
+
+@dataclass
+class Step:
+    """seconds: that a step took, at best. loss: of the first."""
+
+    seconds: float
+    loss: float
+
+
+def one_step(device: Any, steps: int = 1, captured: bool = False, rows: int = 32) -> Step:
+    """Some steps of the network that reads digits, on a device, each with a graph of its own; or
+    captured by mini's jit."""
+    part6, part8 = module("part6"), module("part8")
+    images, labels, _, _ = digits.data()
+    images = images.reshape(-1, 1, 8, 8)
+    params, model = digits.two_layers(np.random.default_rng(1))
+    adam = part6.Adam(params, lr=0.01)
+
+    def step(x: Any, target: Any) -> Any:
+        return adam.step(-(model(x).log_softmax() * target).sum() * (1 / rows))
+
+    took, losses = [], []
+    with on(device):
+        for number in range(steps + captured):
+            part = slice(number * rows, (number + 1) * rows)
+            x, target = part6.Tensor(images[part]), part6.Tensor(np.eye(10)[labels[part]])
+            before = [(t, t.uop) for t in digits.tensors_of(adam)]
+            start = perf_counter()
+            losses.append(float(step(x, target).numpy()))
+            took.append(perf_counter() - start)
+            if captured and number == 0:
+                step = part8.jit(step, [t for t, uop in before if t.uop is not uop], device)
+    return Step(min(took), losses[0])
+
+
+class Race(DrawnPicture):
+    """seconds: of a step, by the name of the way."""
+
+    seconds: dict[str, float]
+
+
+def race() -> Race:
+    """A step by NumPy, by C, and by C that the jit replays; the best of several, in turns."""
+    device = module("part8").CRunner
+    ways: dict[str, tuple[Any, bool]] = {
+        "NumPy": (None, False), "your C": (device, False), "your C and your jit": (device, True)
+    }  # fmt: skip
+    seconds = dict.fromkeys(ways, float("inf"))
+    for _ in range(3):
+        for name, (where, captured) in ways.items():
+            took = one_step(where, STEPS, captured).seconds
+            seconds[name] = min(seconds[name], took)
+    first = seconds["NumPy"]
+    row = [
+        Card(name, time_of(took), faster(first / took, number))
+        for number, (name, took) in enumerate(seconds.items())
+    ]
+    drawn = cards(row)
+    found = Race("one step of learning digits, three ways", drawn.text, drawn.drawing)
+    found.seconds = seconds
+    return found
+
+
+# ---- a product, faster and faster ----------------------------------------------------------------
+
+BESIDE = """
+import sys, time
+import numpy as np
+n = int(sys.argv[1])
+a, b = np.random.default_rng(0).standard_normal((2, n, n)).astype(np.float32)
+best = float("inf")
+for _ in range(30):
+    start = time.perf_counter()
+    a @ b
+    best = min(best, time.perf_counter() - start)
+print(best)
+"""
+
+
+class Climb(DrawnPicture):
+    """seconds: of each program. numpy: of NumPy's product, on one core."""
+
+    seconds: dict[str, float]
+    numpy: float
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds.values())
+
+
+def climb(programs: Mapping[str, Any]) -> Climb:
+    """How fast programs for a product of 512 × 512 are, as bars, with NumPy's on one core below.
+
+    A program that computes anything else is a ValueError. What is not a program yet (`...`) is left
+    out.
+    """
+    part7b, device = module("part7b"), module("part8").CRunner
+    a, b = np.random.default_rng(0).standard_normal((2, N, N)).astype(np.float32)
+    seconds: dict[str, float] = {}
+    beside = numpy_on_one_core()
+    for name, program in programs.items():
+        if program is not ...:
+            _expect_a_product(name, program)
+            runner, out = device(part7b.linearize(program)), np.zeros((N, N), np.float32)
+            seconds[name] = best_of(partial(runner, out, a, b))
+            if not np.allclose(out, a @ b, atol=1e-2):
+                raise ValueError(f"the program {name!r} computes something else than a @ b")
+    beside = min(beside, numpy_on_one_core())
+    found = _bars(seconds, beside)
+    found.seconds, found.numpy = seconds, beside
+    return found
+
+
+def _expect_a_product(name: str, program: Any) -> None:
+    """ValueError unless a program has three parameters of 512 × 512: C would not ask."""
+    Ops = module("part4").Ops
+    found = sorted(node.arg for node in program.toposort() if node.op is Ops.DEFINE_GLOBAL)
+    if found != [(number, (N, N)) for number in range(3)]:
+        raise ValueError(f"the program {name!r} is not one for a @ b, both of {N} × {N}")
+
+
+def best_of(run: Callable[[], Any]) -> float:
+    """The least seconds of a few calls; of slow ones there are fewer."""
+    best, begun = float("inf"), perf_counter()
+    for _ in range(TURNS):
+        start = perf_counter()
+        run()
+        best = min(best, perf_counter() - start)
+        if perf_counter() - begun > PATIENCE:
+            break
+    return best
+
+
+def numpy_on_one_core(n: int = N) -> float:
+    """The seconds of a @ b in NumPy, in a process that has one thread for it."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+    said = subprocess.run(
+        [sys.executable, "-c", BESIDE, str(n)], env=os.environ | dict.fromkeys(names, "1"),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return float(said.stdout)
+
+
+def _bars(seconds: Mapping[str, float], beside: float) -> Climb:
+    """A bar for each, as long as it is fast, and NumPy's below them."""
+    label, high, gap = 210.0, 24.0, 8.0
+    room, least = PAGE - label - 110, min([beside, *seconds.values()])
+    first, best = next(iter(seconds.values()), beside), min(seconds.values(), default=beside)
+    sheet = Drawing()
+    before, after = (rate(OPERATIONS, s).removesuffix(" GFLOP/s") for s in (first, best))
+    sheet.words(0, 30, f"{before} → {after} GFLOP/s", 30, bold=True, colour=MUTED)
+    y = 48.0
+    rows = [(name, took, BEST if took == best else MINE) for name, took in seconds.items()]
+    for name, took, fill in [*rows, ("NumPy, on one core", beside, THEIRS)]:
+        sheet.words(label - 10, y + 16, name, 12, anchor="end", colour=MUTED)
+        sheet.box(label, y, max(2.0, room * least / took), high, fill)
+        said = rate(OPERATIONS, took)
+        sheet.words(label + room * least / took + 8, y + 17, said, 13, bold=True, colour=MUTED)
+        y += high + gap
+    wide = max(map(len, [*seconds, "NumPy, on one core"]))
+    text = "\n".join(f"{name:{wide}}  {rate(OPERATIONS, took):>15}" for name, took, _ in
+                     [*rows, ("NumPy, on one core", beside, THEIRS)])  # fmt: skip
+    return Climb(f"{len(seconds)} programs for one product, and NumPy's", text, sheet)
+
+
+# ---- a painting ----------------------------------------------------------------------------------
+
+
+def julia(x: Any, y: Any) -> Any:
+    """Ours: for how long a place stays near while it is squared, and moved by the same step."""
+    a, b, count = 1.6 * x, 1.6 * y, x * 0
+    for _ in range(24):
+        a, b = (a * a - b * b - 0.8).maximum(-9), (2 * a * b + 0.156).maximum(-9)
+        count = count + (a * a + b * b < 4)
+    return count
+
+
+class Painting(DrawnPicture):
+    """brightness: from 0 to 1, of each pixel. seconds: to compute it, in C and in NumPy."""
+
+    brightness: np.ndarray
+    seconds: dict[str, float]
+
+
+def places(side: int = SIDE) -> tuple[np.ndarray, np.ndarray]:
+    """The x and the y of each pixel, from -1 at the left and at the bottom to 1."""
+    along = np.linspace(-1, 1, side, dtype=np.float32)
+    x, y = np.meshgrid(along, -along)
+    return np.ascontiguousarray(x), np.ascontiguousarray(y)
+
+
+def painted(paint: Callable[[Any, Any], Any]) -> Painting:
+    """The picture of a formula, and how long C and NumPy took for it."""
+    from classroom.mini.triumphs import yours_or
+
+    chosen, Tensor = yours_or("8.5", paint, julia), module("part6").Tensor
+    x, y = map(Tensor, places())
+    seconds = {}
+    for name, device in (("your C", module("part8").CRunner), ("NumPy", None)):
+        with on(device), np.errstate(all="ignore"):
+            chosen(x, y).numpy()  # compiles it
+            seconds[name] = best_of(lambda: chosen(x, y).numpy())
+            values = chosen(x, y).numpy()
+        if device is not None:
+            brightness = between_0_and_1(values)
+    sheet = Drawing()
+    sheet.image(0, 0, 330, 330, np.rint(brightness * 255), palette())
+    top = 40.0
+    for name, took in seconds.items():
+        sheet.words(350, top, name, 13, colour=MUTED)
+        sheet.words(350, top + 36, time_of(took), 32, bold=True, colour=MUTED)
+        top += 80
+    text = "\n".join(f"{name:8} {time_of(took):>12}" for name, took in seconds.items())
+    found = Painting(f"a formula, at {SIDE} × {SIDE} places", text, sheet)
+    found.brightness, found.seconds = brightness, seconds
+    return found
+
+
+def between_0_and_1(values: np.ndarray) -> np.ndarray:
+    values = np.nan_to_num(values.astype(float), posinf=0, neginf=0)
+    return (values - values.min()) / max(float(np.ptp(values)), 1e-9)
+
+
+def palette() -> list[str]:
+    import matplotlib as mpl
+    from matplotlib.colors import to_hex
+
+    return [to_hex(mpl.colormaps[COLOURS](shade)) for shade in range(256)]
