@@ -6,11 +6,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,14 +14,10 @@ import numpy as np
 from classroom import differences
 from classroom.ask import call, describe, fresh_sizes, predicts, written_without
 from classroom.exercise import Exercise, Wrong
-from classroom.mini import compiler, own_c
+from classroom.mini import own_c
 
 # ---- a call by hand ------------------------------------------------------------------------------
 
-FADE = """void fade(float* out, const float* from, const float* to, float t, int n) {
-  for (int i = 0; i < n; i++) out[i] = (1 - t) * from[i] + t * to[i];
-}
-"""
 SLOTS = ("`out`", "`from`", "`to`", "`t`", "`n`")
 WHOLE = (ctypes.c_int, ctypes.c_uint, ctypes.c_long, ctypes.c_ulong, ctypes.c_longlong,
          ctypes.c_ulonglong, ctypes.c_ssize_t)  # fmt: skip
@@ -57,21 +49,13 @@ class Watched:
             _expect_address(slot, kind, value)
         _expect_float(kinds[3], given[3])
         _expect_count(kinds[4], given[4], self.elements)
-        function = _fade()
+        function = own_c.fade_in_c()
         function.argtypes = self.argtypes
         self.calls += 1
         try:
             function(*given)
         except ctypes.ArgumentError as error:
             raise Wrong(f"ctypes says: {error}.") from None
-
-
-@cache
-def _fade() -> Any:
-    folder = Path(tempfile.mkdtemp())
-    command = [*compiler.command(), "-shared", "-fPIC", "-x", "c", "-", "-o", "fade.so"]
-    subprocess.run(command, cwd=folder, input=FADE.encode(), check=True, capture_output=True)
-    return ctypes.CDLL(str(folder / "fade.so"))["fade"]
 
 
 def _expect_address(slot: str, kind: Any, value: Any) -> None:
