@@ -19,11 +19,11 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-NAMES = ("cc", "gcc", "clang")
+NAMES, MODULE = ("cc", "gcc", "clang"), "ziglang"
 SECONDS = 120.0  # zig compiles a C library of its own before the first program, which takes a while
 MISSING = (
     "There is no C compiler here yet, and this part needs one. In the folder of the course, "
-    "`python3 start.py` brings one (zig's, some 80 MB), and needs no rights for that; or install "
+    "`python3 start.py` brings one (zig's, some 100 MB), and needs no rights for that; or install "
     "gcc or clang as your system does. Then restart the kernel and begin at the top. Until then, "
     "no cell below does anything."
 )
@@ -51,7 +51,7 @@ def command() -> list[str]:
     if "CC" in environ:
         return shlex.split(environ["CC"])
     found = next((name for name in NAMES if which(name)), None)
-    return [found] if found else [sys.executable, "-m", "ziglang", "cc"]
+    return [found] if found else [sys.executable, "-m", MODULE, "cc"]
 
 
 def trouble_with_c() -> str:
@@ -90,7 +90,7 @@ def _say(text: str) -> None:
     show.message("note", "No C compiler.", text)
 
 
-class _Skipping(ast.NodeTransformer):
+class Skipping(ast.NodeTransformer):
     """Puts a line that says why in place of a whole cell, as long as no compiler works."""
 
     def visit(self, tree: Any) -> Any:
@@ -110,8 +110,8 @@ class _Skipping(ast.NodeTransformer):
 
 def _skip_cells() -> None:
     shell = _shell()
-    if shell and not any(isinstance(each, _Skipping) for each in shell.ast_transformers):
-        shell.ast_transformers.append(_Skipping())
+    if shell and not any(isinstance(each, Skipping) for each in shell.ast_transformers):
+        shell.ast_transformers.append(Skipping())
 
 
 def _shell() -> Any:

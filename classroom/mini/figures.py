@@ -97,7 +97,7 @@ def figures(
     ways |= {name.replace("your", "my"): seconds for name, seconds in raced.seconds.items()}
     for name, seconds in ways.items():
         y += 20
-        sheet.words(RIGHT, y + 18, _duration(seconds * steps), 14, bold=True)
+        sheet.words(RIGHT, y + 18, duration(seconds * steps), 14, bold=True)
         sheet.words(RIGHT + 92, y + 18, name, 12)
     first = next(iter(climbed.seconds.values()), climbed.numpy)
     speeds = [OPERATIONS / seconds / 1e9 for seconds in (first, climbed.best)]
@@ -108,7 +108,6 @@ def figures(
     text = "\n".join([
         "a page of figures: lines, stages, digits, seconds, GFLOP/s, and a painting",
         f"reads over 95% of the digits: {best.accuracy > 0.95}",
-        f"fewer than 900 lines: {everything < 900}",
     ])  # fmt: skip
     page = Page(title, text, sheet)
     page.source = source
@@ -121,7 +120,7 @@ def _large(sheet: Drawing, y: float, number: str, words: str) -> float:
     return sheet.paragraph(RIGHT, y + 18, words, PAGE - RIGHT - LEFT, 12, colour=MUTED)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds:.2f} s"
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
