@@ -86,7 +86,7 @@ def figures(
     pixels = np.rint(painting.brightness * 255)
     sheet.image(LEFT, 92, SQUARE, SQUARE, pixels, palette())
     sheet.paragraph(LEFT, 416, "A formula, painted by machine code from this framework in "
-                    f"{time_of(painting.seconds['your C'])}.", SQUARE, 12)  # fmt: skip
+                    f"{time_of(painting.seconds['your C'])}.", SQUARE - LEFT, 12)  # fmt: skip
 
     best = max(learned.values(), key=lambda training: training.accuracy)
     steps = len(next(iter(learned.values())).losses)
@@ -116,8 +116,8 @@ def figures(
 
 def _large(sheet: Drawing, y: float, number: str, words: str) -> float:
     """A large number, and what it is; gives where that ends."""
-    sheet.words(RIGHT, y + 10, number, 30, bold=True)
-    return sheet.paragraph(RIGHT, y + 18, words, PAGE - RIGHT - LEFT, 12, colour=MUTED)
+    sheet.words(RIGHT, y + 10, number, 28, bold=True)
+    return sheet.paragraph(RIGHT, y + 18, words, PAGE - RIGHT - 2 * LEFT, 12, colour=MUTED)
 
 
 def duration(seconds: float) -> str:

@@ -287,7 +287,7 @@ def numpy_on_one_core(n: int = N) -> float:
 def _bars(seconds: Mapping[str, float], beside: float) -> Climb:
     """A bar for each, as long as it is fast, and NumPy's below them."""
     label, high, gap = 210.0, 24.0, 8.0
-    room, least = PAGE - label - 110, min([beside, *seconds.values()])
+    room, least = PAGE - label - 130, min([beside, *seconds.values()])
     first, best = next(iter(seconds.values()), beside), min(seconds.values(), default=beside)
     sheet = Drawing()
     before, after = (rate(OPERATIONS, s).removesuffix(" GFLOP/s") for s in (first, best))
@@ -351,6 +351,7 @@ def painted(paint: Callable[[Any, Any], Any]) -> Painting:
         seconds[name], values = min(took for took, _ in tries), tries[0][1]
     brightness = between_0_and_1(values)
     sheet = Drawing()
+    sheet.width = PAGE
     sheet.image(0, 0, 330, 330, np.rint(brightness * 255), palette())
     for number, (name, took) in enumerate(seconds.items()):
         sheet.words(350, 40 + 80 * number, name, 13, colour=MUTED)
