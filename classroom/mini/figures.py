@@ -78,8 +78,8 @@ def figures(
     sheet.box(0, 0, PAGE, HIGH, PALE, ARROW, radius=10)
     sheet.words(LEFT, 44, title, 26, bold=True)
     whose = "written by me" if theirs else "for a learner to write"
-    sheet.words(LEFT, 66, f"{everything} lines, {written} of them {whose}. It learns, and writes "
-                "its own C.", 13)  # fmt: skip
+    sheet.words(LEFT, 66, f"{everything} lines: {written} {whose}, {everything - written} given. "
+                "It learns, and writes its own C.", 13)  # fmt: skip
     passed = f"{len(theirs)} of {len(choices)} stages pass" if theirs else "the reference's stages"
     sheet.words(PAGE - LEFT, 44, passed, 12, anchor="end")
 

@@ -10,6 +10,8 @@
     painted(paint)               a picture that is nothing but a formula
 
 Each of the last three gives a picture that has its numbers, too; figures.py puts them on a page.
+All times are those of this thread on a core: what it waits for one doesn't count, so a machine that
+is busy with something else tells nearly the same.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -164,9 +166,9 @@ def one_step(device: Any, steps: int = 1, captured: bool = False, rows: int = 32
             part = slice(number * rows, (number + 1) * rows)
             x, target = part6.Tensor(images[part]), part6.Tensor(np.eye(10)[labels[part]])
             before = [(t, t.uop) for t in digits.tensors_of(adam)]
-            start = perf_counter()
+            start = thread_time()
             losses.append(float(step(x, target).numpy()))
-            took.append(perf_counter() - start)
+            took.append(thread_time() - start)
             if captured and number == 0:
                 step = part8.jit(step, [t for t, uop in before if t.uop is not uop], device)
     return Step(min(took), losses[0])
@@ -209,9 +211,9 @@ n = int(sys.argv[1])
 a, b = np.random.default_rng(0).standard_normal((2, n, n)).astype(np.float32)
 best = float("inf")
 for _ in range(30):
-    start = time.perf_counter()
+    start = time.thread_time()
     a @ b
-    best = min(best, time.perf_counter() - start)
+    best = min(best, time.thread_time() - start)
 print(best)
 """
 
@@ -262,15 +264,14 @@ def _expect_a_product(name: str, program: Any) -> None:
 
 
 def least_of(runs: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
-    """The least seconds of a few calls of each. They take turns, so that whatever else the machine
-    does slows all of them down alike; slow ones have fewer."""
+    """The least seconds of a few calls of each; slow ones have fewer."""
     seconds = dict.fromkeys(runs, float("inf"))
     for turn in range(TURNS):
         for name, run in runs.items():
             if turn < FEWEST or seconds[name] * turn < PATIENCE:
-                start = perf_counter()
+                start = thread_time()
                 run()
-                seconds[name] = min(seconds[name], perf_counter() - start)
+                seconds[name] = min(seconds[name], thread_time() - start)
     return seconds
 
 
@@ -340,9 +341,9 @@ def painted(paint: Callable[[Any, Any], Any]) -> Painting:
     def run() -> tuple[float, np.ndarray]:
         made = chosen(*map(Tensor, arrays))
         made = made if isinstance(made, Tensor) else Tensor(made)
-        start = perf_counter()
+        start = thread_time()
         values = made.numpy()
-        return perf_counter() - start, values
+        return thread_time() - start, values
 
     for name, device in (("NumPy", None), ("your C", module("part8").CRunner)):
         with on(device), np.errstate(all="ignore"):

@@ -3,11 +3,13 @@ numbers."""
 
 import ast
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from classroom.mini import compiler, digits, figures, own_c
+from classroom.mini.stages import STAGES
 
 
 @pytest.fixture
@@ -135,6 +137,14 @@ def test_the_page_has_the_figures_and_the_whole_framework(mini, monkeypatch, tmp
     assert "<svg" in text and "class PythonRunner" in text and "&quot;&quot;&quot;" in text
     assert f"{learned['two layers'].accuracy:.1%}" in text
     assert page.save(tmp_path / "page.svg").read_text().startswith("<svg")
+    assert page.headline == "A deep-learning framework" and "for a learner to write" in text
+
+    chosen = [replace(choice, is_learners=True) for choice in figures.loader.choose(STAGES[-1])]
+    monkeypatch.setattr(figures.loader, "choose", lambda last: chosen)
+    own = figures.figures(learned, raced, climbed, painting)
+    assert own.headline == "I wrote a deep-learning framework"
+    assert f"{len(STAGES)} of {len(STAGES)} stages pass" in own.svg()
+    assert "written by me" in own.svg() and "the reference" not in own.svg()
 
 
 def test_durations_are_said_as_people_do():
