@@ -48,7 +48,7 @@ def a_transposed_array_is_the_same_to_c():
 
 
 @claim(
-    "The same formula on two backends may differ, and if they add in different orders, both can be "
+    "The same formula may differ on two devices, and if they add in different orders, both can be "
     "right."
 )
 def two_sums_of_one_list():
