@@ -288,7 +288,7 @@ def numpy_on_one_core(n: int = N) -> float:
 def _bars(seconds: Mapping[str, float], beside: float) -> Climb:
     """A bar for each, as long as it is fast, and NumPy's below them."""
     label, high, gap = 210.0, 24.0, 8.0
-    room, least = PAGE - label - 130, min([beside, *seconds.values()])
+    room, least = PAGE - label - 150, min([beside, *seconds.values()])
     first, best = next(iter(seconds.values()), beside), min(seconds.values(), default=beside)
     sheet = Drawing()
     before, after = (rate(OPERATIONS, s).removesuffix(" GFLOP/s") for s in (first, best))
