@@ -56,18 +56,15 @@ def show() -> int:
 
 def _row(stage: Stage, path: Path, found: Verdict) -> tuple[str, ...]:
     try:
-        functions = stages.functions(path.read_text())
-        everything = stages.code_lines(path.read_text())
+        yours, everything = stages.lines_of(stage, path.read_text())
     except SyntaxError:
         return stage.name, stage.title, "-", "-", "-", f"{path.name} does not run"
-    asked = [functions[name] for name in stages.asked(stage) if name in functions]
-    yours = {n for f in asked if f.is_written for n in f.code}
     passed = f"{found.passed}/{len(found.results)}"
     if found.state == "open":
         said = f"to write: {listed(found.unwritten).replace('`', '')}"
     else:
         said = "" if found.state == "right" else f"check_mini({stage.name}) says what is wrong"
-    return stage.name, stage.title, passed, str(len(yours)), str(len(everything)), said
+    return stage.name, stage.title, passed, str(yours), str(everything), said
 
 
 def join() -> int:

@@ -23,6 +23,9 @@ HIDDEN = 32
 # (n, 1, 8, 8), to a Tensor of scores, (n, 10)
 Network = Callable[[np.random.Generator], tuple[list[Any], Callable[[Any], Any]]]
 
+# from a step, a function of Tensors, and all Tensors that it changes, to the step as it is to run
+Capture = Callable[[Callable[..., Any], list[Any]], Callable[..., Any]]
+
 
 @dataclass
 class Training:
@@ -59,21 +62,32 @@ def train(
     seed: int = 1,
     show: bool = True,
     network: Network = two_layers,
+    capture: Capture | None = None,
 ) -> Training:
-    """Cross-entropy and mini's Adam. The same seed gives the same training."""
+    """Cross-entropy and mini's Adam. The same seed gives the same training.
+
+    capture: mini's `jit`. The first step runs as ever, since it shows which Tensors change.
+    """
     mini = importlib.import_module("mini.part6")
     x, labels, test_x, test_labels = data()
     x, test_x = x.reshape(-1, 1, 8, 8), test_x.reshape(-1, 1, 8, 8)
     dice = np.random.default_rng(seed)
     params, model = network(dice)
     adam = mini.Adam(params, lr=lr)
+
+    def step(images: Any, target: Any) -> Any:
+        return adam.step(-(model(images).log_softmax() * target).sum() * (1 / BATCH))
+
     trained = Training(test_x[:, 0], test_labels)
     whole_batches = len(x) // BATCH * BATCH  # every batch has the same shape
     for epoch in range(1, epochs + 1):
         for batch in dice.permutation(len(x))[:whole_batches].reshape(-1, BATCH):
             one_hot = mini.Tensor(np.eye(10)[labels[batch]])
-            scores = model(mini.Tensor(x[batch]))
-            loss = adam.step(-(scores.log_softmax() * one_hot).sum() * (1 / BATCH))
+            before = [(t, t.uop) for t in tensors_of(adam)] if capture else []
+            loss = step(mini.Tensor(x[batch]), one_hot)
+            if capture:
+                changed = [tensor for tensor, uop in before if tensor.uop is not uop]
+                step, capture = capture(step, changed), None
             trained.losses.append(float(loss.numpy()))
         trained.guesses = model(mini.Tensor(test_x)).numpy().argmax(1)
         trained.accuracies.append(float((trained.guesses == test_labels).mean()))
@@ -83,6 +97,23 @@ def train(
                   f"{trained.accuracy:.1%} of {len(test_labels)} test digits right")  # fmt: skip
     trained.parameters = [param.numpy() for param in params]
     return trained
+
+
+def tensors_of(optimizer: Any) -> list[Any]:
+    """The Tensors of mini in an optimizer's attributes, and in their lists and dicts, each once.
+    What they are called is up to whoever wrote it."""
+    Tensor = importlib.import_module("mini.part4").Tensor
+    found: dict[int, Any] = {}
+    pending = list(vars(optimizer).values())
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Tensor):
+            found[id(value)] = value
+        elif isinstance(value, dict):
+            pending += [*value, *value.values()]
+        elif isinstance(value, (list, tuple, set)):
+            pending += value
+    return list(found.values())
 
 
 def data() -> tuple[np.ndarray, ...]:

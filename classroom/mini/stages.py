@@ -204,6 +204,15 @@ def written(stage: Stage, folder: Path) -> tuple[int, int] | None:
     return sum(name in there and there[name].is_written for name in names), len(names)
 
 
+def lines_of(stage: Stage, text: str) -> tuple[int, int]:
+    """How many lines of code of a file are the learner's, and how many there are. SyntaxError if
+    it is not Python."""
+    there = functions(text)
+    asked_for = [there[name] for name in asked(stage) if name in there]
+    theirs = {line for function in asked_for if function.is_written for line in function.code}
+    return len(theirs), len(code_lines(text))
+
+
 def code_lines(text: str) -> set[int]:
     """The numbers of the lines that are not blank, a comment or a docstring."""
     spoken: set[int] = set()

@@ -1,0 +1,126 @@
+"""A page of figures about a learner's own framework, to be sent to somebody.
+
+    page = figures(learned, raced, climbed, painting)     # as a cell's last line it is drawn
+    page.save("my_framework.html")                        # with the framework itself in it
+
+It needs nothing but itself: no network, no fonts, no other file.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from classroom.curves import PALE
+from classroom.mini import joining, loader, stages
+from classroom.mini.digits import Training
+from classroom.mini.own_c import OPERATIONS, Climb, N, Painting, Race, Step, palette
+from classroom.speed import time_of
+from tinyframe.nn.state import replacing
+from tinyframe.viz.drawing import MUTED, PAGE, Drawing
+from tinyframe.viz.kinds import ARROW
+from tinyframe.viz.picture import DrawnPicture
+
+LEFT, RIGHT, SQUARE = 22.0, 372.0, 316.0  # points: two columns, and the painting in the first
+HIGH = 470.0
+HTML = """<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<body style="max-width: 52em; margin: 2em auto; padding: 0 1em; font-family: sans-serif">
+{svg}
+<details><summary>All of it: {lines} lines of Python</summary>
+<pre style="font-size: 12px; overflow-x: auto">{source}</pre></details>
+</body></html>
+"""
+
+
+class Page(DrawnPicture):
+    """source: the whole framework, as one file."""
+
+    source: str
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page: as .html with the framework in it, and otherwise the picture, as SVG."""
+        if Path(path).suffix != ".html":
+            return super().save(path)
+        lines = len(stages.code_lines(self.source))
+        text = HTML.format(
+            title=html.escape(self.headline), svg=self.svg(), lines=lines,
+            source=html.escape(self.source),
+        )  # fmt: skip
+        with replacing(path) as temporary:
+            Path(temporary).write_text(text, encoding="utf-8")
+        return Path(path)
+
+
+def figures(
+    learned: Mapping[str, Training],
+    raced: Race,
+    climbed: Climb,
+    painting: Painting,
+    in_python: Step | None = None,
+) -> Page:
+    """The page. learned: trainings, by what the network is. in_python: a step on the device that
+    executes lines in Python."""
+    choices = loader.choose(stages.STAGES[-1])
+    source = joining.joined(choices)
+    everything = len(stages.code_lines(source))
+    theirs = [choice for choice in choices if choice.is_learners]
+    counted = theirs or choices  # without a learner, it is the reference that is shown
+    written = sum(stages.lines_of(c.stage, c.path.read_text())[0] for c in counted)
+
+    title = "I wrote a deep-learning framework" if theirs else "A deep-learning framework"
+    sheet = Drawing()
+    sheet.box(0, 0, PAGE, HIGH, PALE, ARROW, radius=10)
+    sheet.words(LEFT, 44, title, 26, bold=True)
+    whose = "written by me" if theirs else "for a learner to write"
+    sheet.words(LEFT, 66, f"{everything} lines: {written} {whose}, {everything - written} given. "
+                "It learns, and writes its own C.", 13)  # fmt: skip
+    passed = f"{len(theirs)} of {len(choices)} stages pass" if theirs else "the reference's stages"
+    sheet.words(PAGE - LEFT, 44, passed, 12, anchor="end")
+
+    pixels = np.rint(painting.brightness * 255)
+    sheet.image(LEFT, 92, SQUARE, SQUARE, pixels, palette())
+    sheet.paragraph(LEFT, 416, "A formula, painted by machine code from this framework in "
+                    f"{time_of(painting.seconds['your C'])}.", SQUARE - LEFT, 12)  # fmt: skip
+
+    best = max(learned.values(), key=lambda training: training.accuracy)
+    steps = len(next(iter(learned.values())).losses)
+    y = _large(sheet, 118, f"{best.accuracy:.1%}", f"of {len(best.labels)} handwritten digits that "
+               "it had never seen, read right")  # fmt: skip
+    sheet.words(RIGHT, y + 16, f"{steps} steps of learning to read:", 12)
+    ways = {"line by line, in Python": in_python.seconds} if in_python else {}
+    ways |= {name.replace("your", "my"): seconds for name, seconds in raced.seconds.items()}
+    for name, seconds in ways.items():
+        y += 20
+        sheet.words(RIGHT, y + 18, duration(seconds * steps), 14, bold=True)
+        sheet.words(RIGHT + 92, y + 18, name, 12)
+    first = next(iter(climbed.seconds.values()), climbed.numpy)
+    speeds = [OPERATIONS / seconds / 1e9 for seconds in (first, climbed.best)]
+    y = _large(sheet, y + 62, f"{speeds[0]:.1f} → {speeds[1]:.0f} GFLOP/s",
+               f"for a product of two matrices of {N} × {N}, after I'd rearranged its loops "
+               f"(NumPy on one core: {OPERATIONS / climbed.numpy / 1e9:.0f})")  # fmt: skip
+
+    text = "\n".join([
+        "a page of figures: lines, stages, digits, seconds, GFLOP/s, and a painting",
+        f"reads over 95% of the digits: {best.accuracy > 0.95}",
+    ])  # fmt: skip
+    page = Page(title, text, sheet)
+    page.source = source
+    return page
+
+
+def _large(sheet: Drawing, y: float, number: str, words: str) -> float:
+    """A large number, and what it is; gives where that ends."""
+    sheet.words(RIGHT, y + 10, number, 28, bold=True)
+    return sheet.paragraph(RIGHT, y + 18, words, PAGE - RIGHT - 2 * LEFT, 12, colour=MUTED)
+
+
+def duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
