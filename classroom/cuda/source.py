@@ -1,0 +1,152 @@
+"""The text of a kernel: as a GPU's compiler takes it, and as the emulator does.
+
+The emulator is told of three things that it can't see in what the compiler makes of a text: the line
+that runs, shared arrays of two axes, and shared arrays whose size is no plain number. All three are
+written into the text, at each `name[` and behind each `__shared__`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TOKEN = re.compile(
+    r"#[^\n]*|//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|[A-Za-z_]\w*|\.?\d[\w.]*|->|::|\s+|.", re.S
+)
+SHARED = re.compile(r"__shared__\s+((?:\w+\s+)*?\w+)\s+([^;=]+);")
+DECLARED = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)")
+SIGNATURE = re.compile(r"\b__global__\b[^{]*\{(.*)\}", re.S)
+TYPES = frozenset("auto bool char const constexpr double float int long register short signed size_t "
+                  "static struct unsigned volatile __shared__ dim3 uint3".split())  # fmt: skip
+# Words that may stand before an expression, where any other word would make it a declaration.
+VERBS = frozenset("return else do case".split())
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel. parameters: as CUDA writes them, "float* out, const float* a, int n". body: what
+    stands between its braces. most: how many threads a block may have. source: all of it, of a kernel
+    that was not written by hand."""
+
+    parameters: str
+    body: str
+    most: int = 1024
+    source: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its parameters, in order."""
+        return tuple(each.split()[-1].strip("*&") for each in self.parameters.split(","))
+
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        given = zip(self.names, self.parameters.split(","), strict=True)
+        return tuple(name for name, each in given if "*" in each)
+
+    @property
+    def cuda(self) -> str:
+        """The whole source, for a GPU."""
+        return self.source or self._whole(self.body)
+
+    @property
+    def watched(self) -> str:
+        """The whole source, for the emulator."""
+        return self.source or self._whole(marked(shared_made_known(self.body)))
+
+    def _whole(self, body: str) -> str:
+        head = f'extern "C" __global__ void __launch_bounds__({self.most}) kernel'
+        return f'{head}({self.parameters}) {{\n#line 1 "kernel"\n{body}\n}}\n'
+
+    @property
+    def shared_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of each shared array whose sizes are plain numbers: its shape."""
+        found = {}
+        for statement in SHARED.finditer(without_comments(self.body)):
+            for name, sizes in DECLARED.findall(statement[2]):
+                lengths = re.findall(r"\[\s*(\d+)\s*\]", sizes)
+                if len(lengths) == sizes.count("["):
+                    found[name] = tuple(map(int, lengths)) or (1,)
+        return found
+
+    @property
+    def barriers(self) -> int:
+        """How often __syncthreads() is written."""
+        return without_comments(self.body).count("__syncthreads")
+
+
+def body_of(text: str) -> str:
+    """What stands between the braces, without empty lines around it, where a whole kernel was
+    written; else the text, likewise."""
+    whole = SIGNATURE.search(text)
+    lines = (whole[1] if whole else text).rstrip().split("\n")
+    while lines and not lines[0].strip():
+        del lines[0]
+    return "\n".join(lines)
+
+
+def without_comments(text: str) -> str:
+    """The text, with spaces in place of comments."""
+    return "".join(
+        re.sub(r"[^\n]", " ", token) if token.startswith(("//", "/*")) else token
+        for token in TOKEN.findall(text)
+    )
+
+
+def shared_made_known(body: str) -> str:
+    """Each shared array in a statement of its own, with as much room behind it, and made known."""
+
+    def rewritten(statement: re.Match[str]) -> str:
+        kind, names = statement[1], list(DECLARED.findall(statement[2]))
+        made = "".join(_made_known(kind, name, sizes) for name, sizes in names if name)
+        return made + "\n" * statement[0].count("\n")  # lines keep their numbers
+
+    return SHARED.sub(rewritten, without_comments(body))
+
+
+def _made_known(kind: str, name: str, sizes: str) -> str:
+    if not sizes:
+        return f"__shared__ {kind} {name}; emulated_shared(\"{name}\", &{name}, sizeof {name}, " \
+               f"sizeof {name});"  # fmt: skip
+    first, rest = re.match(r"\[([^\]]*)\](.*)", sizes.strip(), re.S).groups()  # type: ignore[union-attr]
+    return (
+        f"__shared__ {kind} {name}[2 * ({first})]{rest}; emulated_shared(\"{name}\", "
+        f"(void*){name}, (long long)({first}) * sizeof *{name}, sizeof({kind}));"
+    )
+
+
+def marked(body: str) -> str:
+    """The text, in which each name before a `[` says in which line it is used."""
+    return "".join(_marked(TOKEN.findall(body)))
+
+
+def _marked(tokens: list[str]) -> Iterator[str]:
+    statement: list[str] = []  # its tokens up to here, without spaces
+    for place, token in enumerate(tokens):
+        if token.isspace() or token.startswith(("//", "/*", "#")):
+            yield token
+            continue
+        following = next((t for t in tokens[place + 1 :] if not t.isspace()), "")
+        uses = following == "[" and re.match(r"[A-Za-z_]", token) and not _declares(statement)
+        yield f"(emulated_line(__LINE__), {token})" if uses else token
+        # The braces of `w[2] = {1, 2}` belong to its statement, and all others end one.
+        ends = token == ";" or token in ("{", "}") and not _initializes(statement)
+        statement = [] if ends else [*statement, token]
+
+
+def _initializes(before: list[str]) -> bool:
+    return bool(before) and (before[-1] == "=" or before.count("{") > before.count("}"))
+
+
+def _declares(before: list[str]) -> bool:
+    """Whether a name after these tokens of a statement, before a `[`, is being declared."""
+    last = before[-1] if before else ""
+    if last in (".", "->", "::"):
+        return True  # no name of its own
+    if re.match(r"[A-Za-z_]", last) and last not in VERBS:
+        return True
+    is_declaration = bool(before) and before[0] in TYPES
+    depth = sum(map(before.count, "([{")) - sum(map(before.count, ")]}"))
+    if last == "," and is_declaration and depth == 0:
+        return True
+    return last in ("*", "&") and is_declaration and not ({"=", "("} & {*before})
