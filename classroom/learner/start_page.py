@@ -190,10 +190,9 @@ def _exercises(sources: list[str]) -> Iterator[Exercise]:
         with suppress(LookupError):  # a notebook from before an update
             yield find(number)
     if puzzles:
-        from classroom.puzzlebook.judge import exercise_of
-        from classroom.puzzlebook.table import BY_NAME
+        from classroom.puzzlebook.game import by_name, exercise_of
 
-        yield from (exercise_of(BY_NAME[name]) for name in puzzles if name in BY_NAME)
+        yield from (exercise_of(by_name()[name]) for name in puzzles if name in by_name())
 
 
 def recorded(folder: Path, name: Path, content: bytes) -> list[str]:
@@ -241,9 +240,24 @@ def _row(folder: Path, part: Part, record: Record) -> str:
         bar += f" ({looked_up} looked up)"
     done = [
         bar,
+        *_scores(part, record),
         *(f"mini: {said}" for name in part.stages if (said := _mini(folder, name, record))),
     ]
     return f"| {link} | {minutes} | {'<br>'.join(filter(None, done))} |"
+
+
+def _scores(part: Part, record: Record) -> Iterator[str]:
+    """A learner's score in each game of a part, beside its par: "matmul golf: 6 opts, par 9"."""
+    from classroom.puzzlebook.game import exercise_of, games, total
+
+    names = {exercise.number for exercise in part.exercises}
+    for game in games():
+        entries = [(p, record.get(exercise_of(p).name, {})) for p in game.puzzles]
+        counted = [(p, entry["score"]) for p, entry in entries if "score" in entry]
+        if counted and counted[0][0].name in names:
+            scores, pars = [score for _, score in counted], [p.par for p, _ in counted]
+            of = f"{len(counted)} of {len(entries)} done, " if len(entries) > 1 else ""
+            yield f"{game.title}: {of}{total(scores)} {game.unit}, par {total(pars)}"
 
 
 def _bar(count: int, total: int) -> str:
