@@ -161,8 +161,13 @@ def _plain(words: str) -> str:
     return re.sub(r"\(emulated_line\(\d+\), (\w+)\)", r"\1", words).strip()
 
 
-def runs(kernel: Kernel, launches: Sequence[Launch], seconds: int = SECONDS) -> list[Run]:
-    """What each launch does, up to the first that has trouble. NotCompiled."""
+def runs(
+    kernel: Kernel, launches: Sequence[Launch], seconds: int = SECONDS, races: bool = True
+) -> list[Run]:
+    """What each launch does, up to the first that has trouble. NotCompiled.
+
+    races: whether a race is trouble; if not, threads take turns as they happen to.
+    """
     job, data = {"room": ROOM, "launches": list[Any]()}, bytearray()
     for launch in launches:
         arguments: list[tuple[str, int]] = []
@@ -173,7 +178,7 @@ def runs(kernel: Kernel, launches: Sequence[Launch], seconds: int = SECONDS) -> 
             else:
                 arguments.append(("number", int(value)))
         grid, block = ((*size, 1, 1)[:3] for size in (launch.grid, launch.block))
-        told = {"grid": grid, "block": block, "arguments": arguments, "races": True}
+        told = {"grid": grid, "block": block, "arguments": arguments, "races": races}
         job["launches"].append(told)  # type: ignore[attr-defined]
     given = json.dumps(job).encode() + b"\n" + data
     output, end = _in_a_child(compiled(kernel), given, seconds)

@@ -19,6 +19,17 @@ DECLARED = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)")
 SIGNATURE = re.compile(r"\b__global__\b[^{]*\{(.*)\}", re.S)
 TYPES = frozenset("auto bool char const constexpr double float int long register short signed size_t "
                   "static struct unsigned volatile __shared__ dim3 uint3".split())  # fmt: skip
+# What CUDA has for every kernel, and the emulator only for tinyframe's.
+MATHS = "".join(
+    [
+        *(f"static inline float {name}(float x) {{ return __builtin_{name}(x); }}\n"
+          for name in ("expf", "logf", "sqrtf", "fabsf", "floorf", "ceilf", "sinf", "cosf", "tanhf")),
+        *(f"static inline float {name}(float x, float y) {{ return __builtin_{name}(x, y); }}\n"
+          for name in ("fmaxf", "fminf", "powf")),
+        *(f"static inline {kind} {name}({kind} x, {kind} y) {{ return x {sign} y ? x : y; }}\n"
+          for kind in ("int", "unsigned", "float") for name, sign in (("max", ">"), ("min", "<"))),
+    ]
+)  # fmt: skip
 # Words that may stand before an expression, where any other word would make it a declaration.
 VERBS = frozenset("return else do case".split())
 
@@ -52,7 +63,7 @@ class Kernel:
     @property
     def watched(self) -> str:
         """The whole source, for the emulator."""
-        return self.source or self._whole(marked(shared_made_known(self.body)))
+        return self.source or MATHS + self._whole(marked(shared_made_known(self.body)))
 
     def _whole(self, body: str) -> str:
         head = f'extern "C" __global__ void __launch_bounds__({self.most}) kernel'
@@ -76,10 +87,11 @@ class Kernel:
 
 
 def body_of(text: str) -> str:
-    """What stands between the braces, without empty lines around it, where a whole kernel was
-    written; else the text, likewise."""
+    """What stands between the braces where a whole kernel was written, else the text; without empty
+    lines around it, and without the marks of a worked notebook."""
     whole = SIGNATURE.search(text)
     lines = (whole[1] if whole else text).rstrip().split("\n")
+    lines = [line for line in lines if not line.startswith("###")]
     while lines and not lines[0].strip():
         del lines[0]
     return "\n".join(lines)
