@@ -17,8 +17,10 @@ from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
 from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.picture import DrawnPicture
 
-READ, WRITTEN, BOTH, UNTOUCHED, RACE = "#cfe6fa", "#ffdf9e", "#d3efd0", "#f4f4f4", "#ffd8b0"
+READ, WRITTEN, BOTH, RACE = "#cfe6fa", "#ffdf9e", "#d3efd0", "#ffd8b0"
+UNTOUCHED, ELSEWHERE = "#f4f4f4", "#e3ecf4"
 HIGH, NARROWEST, GAP, TITLE = 21.0, 24.0, 26.0, 18.0  # points
+SLACK = 1.12  # letters may be so much wider than Helvetica's, where a page has no such font
 MOST_PHASES = 6  # that are drawn
 ABREAST = 16  # elements of an array with one axis, in a row
 BEYOND = 8  # cells that are drawn behind the end of an array, to show who was there
@@ -29,27 +31,32 @@ MOST_LINES = 8  # that are drawn in full
 @dataclass(frozen=True)
 class Panel:
     """An array in a phase. words: what is in each cell. reads, writes: which cells they happened
-    to. marked: the cell that is in trouble. beyond: how many cells come after the array's end."""
+    to. elsewhere: which cells only other blocks used. marked: the cell that is in trouble. size: of
+    the array; cells from there on are beyond its end."""
 
     name: str
     words: list[str]
     reads: np.ndarray
     writes: np.ndarray
+    elsewhere: np.ndarray
     columns: int
+    size: int
     marked: int | None = None
-    size: int = 0
 
     def fill(self, n: int) -> str:
         if n == self.marked:
             return RACE
         if self.reads[n]:
             return BOTH if self.writes[n] else READ
-        return WRITTEN if self.writes[n] else UNTOUCHED
+        if self.writes[n]:
+            return WRITTEN
+        return ELSEWHERE if self.elsewhere[n] else UNTOUCHED
 
     def text(self) -> str:
         def cell(n: int) -> str:
             kind = "r" * bool(self.reads[n]) + "w" * bool(self.writes[n])
-            return f"{kind}{self.words[n]}{'!' * (n == self.marked)}" if kind else "."
+            word = f"{kind}{self.words[n]}" if kind else "," if self.elsewhere[n] else "."
+            return word + "!" * (n == self.marked)
 
         rows = [
             " ".join(map(cell, range(n, min(n + self.columns, len(self.words)))))
@@ -58,30 +65,33 @@ class Panel:
         return f"  {self.name}: {' / '.join(rows)}"
 
 
-def accesses(run: Run) -> DrawnPicture:
+def accesses(run: Run | None) -> DrawnPicture | None:
     """Which thread reads and writes which element, between one barrier and the next. Of a shared
-    array, every block has its own; it is drawn for the first, or for the block in trouble."""
+    array, every block has its own; it is drawn for the first, or for the block in trouble. Where
+    blocks have two axes, that block is all that is drawn, and the others are pale."""
+    if run is None:
+        return None
     phases = sorted({int(p) for p in run.log["phase"]}) or [0]
     if len(phases) > MOST_PHASES:
         phases = [*phases[: MOST_PHASES - 1], phases[-1]]
     said, sheet, y = [_summary(run)], Drawing(), 0.0
     for number, phase in enumerate(phases):
-        last = phase == phases[-1]
-        panels = list(_panels(run, phase, last))
-        title = _title(phase, phases, number)
-        if title:
+        panels = list(_panels(run, phase, phase == phases[-1]))
+        if title := _title(phase, phases, number):
             sheet.words(0, y + 12, title, 11, bold=True, colour=MUTED)
             y += TITLE
             said.append(title)
         said += [panel.text() for panel in panels]
         y = _flow(sheet, panels, y) + 12
     legend = [(READ, "read"), (WRITTEN, "written"), (BOTH, "both")]
+    legend += [(ELSEWHERE, "by other blocks")] * _shows_one_block(run)
     x = 0.0
     for fill, word in legend:
         sheet.box(x, y, 14, 12, fill, radius=0, thick=0.75)
         sheet.words(x + 19, y + 10, word, 10, colour=MUTED)
-        x += 32 + width_of(word, 10)
+        x += 34 + width_of(word, 10) * SLACK
     sheet.words(x + 6, y + 10, _whose(run), 10, colour=MUTED)
+    sheet.width *= SLACK
     return DrawnPicture(said[0], "\n".join(said), sheet)
 
 
@@ -90,11 +100,18 @@ def _summary(run: Run) -> str:
     return f"{len(run.log)} accesses: {run.loads()} loads from the GPU's memory{shared}"
 
 
+def _shows_one_block(run: Run) -> bool:
+    return len(run.launch.grid) > 1 and math.prod(run.launch.grid) > 1
+
+
+def _has_block(run: Run) -> bool:
+    """Whether a label begins with the block."""
+    return math.prod(run.launch.grid) > 1 and not _shows_one_block(run)
+
+
 def _whose(run: Run) -> str:
     thread = "thread" if len(run.launch.block) == 1 else "thread x,y"
-    if math.prod(run.launch.grid) == 1:
-        return f"the number is the {thread}"
-    return f"the number is the {'block' if len(run.launch.grid) == 1 else 'block x,y'}.{thread}"
+    return f"the number is the {'block.' * _has_block(run)}{thread}"
 
 
 def _title(phase: int, phases: list[int], number: int) -> str:
@@ -107,12 +124,11 @@ def _title(phase: int, phases: list[int], number: int) -> str:
     return f"after barrier {phase}{more}"
 
 
-def _label(run: Run, access: np.void, is_shared: bool) -> str:
-    thread = ",".join(map(str, run.launch.place(int(access["thread"]))))
-    if is_shared or math.prod(run.launch.grid) == 1:
-        return thread
-    block = ",".join(map(str, run.launch.place(int(access["block"]), is_block=True)))
-    return f"{block}.{thread}"
+def _label(run: Run, thread: int, block: int, is_shared: bool) -> str:
+    name = ",".join(map(str, run.launch.place(thread)))
+    if is_shared or not _has_block(run):
+        return name
+    return f"{as_index(run.launch.place(block, is_block=True))}.{name}"
 
 
 def _panels(run: Run, phase: int, last: bool) -> Iterator[Panel]:
@@ -131,41 +147,43 @@ def _panels(run: Run, phase: int, last: bool) -> Iterator[Panel]:
         return (1 if region >= outputs else 2 if writes else 0), region
 
     for region in sorted(touched, key=order):
-        name, size, _ = run.regions[region]
-        is_shared = region >= outputs
-        its = log[log["region"] == region]
-        block = 0
-        if is_shared and len(its):
-            block = int(its["block"][-1 if trouble else 0])
-            its = its[its["block"] == block]
-        mark = cell[1] if cell and cell[0] == name else None
-        cells = size
-        if mark is not None and size <= mark < size + BEYOND:
-            cells = mark + 1
-        yield _panel(run, name, cells, its, is_shared, mark if mark in range(cells) else None,
-                     block, size)  # fmt: skip
+        mark = cell[1] if cell and cell[0] == names[region] else None
+        yield _panel(run, region, log[log["region"] == region], mark)
 
 
-def _panel(
-    run: Run, name: str, cells: int, its: np.ndarray, is_shared: bool, mark: int | None, block: int,
-    size: int,
-) -> Panel:  # fmt: skip
+def _panel(run: Run, region: int, its: np.ndarray, mark: int | None) -> Panel:
+    name, size, _ = run.regions[region]
+    is_shared, trouble = region >= len(run.arrays), run.trouble
+    cells = mark + 1 if mark is not None and size <= mark < size + BEYOND else size
+    block = trouble.block if trouble else 0
+    elsewhere = np.zeros(cells, bool)
+    if is_shared or _shows_one_block(run):
+        if not is_shared:
+            elsewhere[its["index"]] = True
+        its = its[its["block"] == block]
     who: list[list[str]] = [[] for _ in range(cells)]
     reads, writes = np.zeros(cells, bool), np.zeros(cells, bool)
     for access in its:
         index = int(access["index"])
         (writes if access["is_write"] else reads)[index] = True
-        label = _label(run, access, is_shared)
+        label = _label(run, int(access["thread"]), int(access["block"]), is_shared)
         if label not in who[index]:
             who[index].append(label)
-    words = [
-        " ".join(each) if len(each) < 3 else f"{each[0]} +{len(each) - 1}" for each in who
-    ]
-    columns = _columns(run, name, cells)
-    blocks = math.prod(run.launch.grid)
+    if mark is not None and size <= mark < cells and trouble:
+        who[mark] = [_label(run, trouble.thread, trouble.block, is_shared)]
+    one = is_shared and math.prod(run.launch.grid) > 1
     place = as_index(run.launch.place(block, is_block=True))
-    called = f"{name}, shared" + f", of block {place}" * (blocks > 1) if is_shared else name
-    return Panel(called, words, reads, writes, columns, mark, size)
+    called = f"{name}, shared" * is_shared + f", of block {place}" * one or name
+    return Panel(
+        called, [_together(each) for each in who], reads, writes, elsewhere,
+        _columns(run, name, cells), size, mark if mark in range(cells) else None,
+    )  # fmt: skip
+
+
+def _together(labels: list[str]) -> str:
+    """Those who were at one cell, as far as there is room."""
+    both = " ".join(labels)
+    return both if len(labels) < 3 and len(both) < 8 else f"{labels[0]} +{len(labels) - 1}"
 
 
 def _columns(run: Run, name: str, cells: int) -> int:
@@ -190,7 +208,7 @@ def _flow(sheet: Drawing, panels: list[Panel], y: float) -> float:
 def _grid(panel: Panel) -> Drawing:
     sheet = Drawing()
     sheet.words(0, 11, panel.name, 11, colour=MUTED, bold=True)
-    wide = max([NARROWEST, *(width_of(word, 10) + 6 for word in panel.words)])
+    wide = max([NARROWEST, *(width_of(word, 10) * SLACK + 6 for word in panel.words)])
     order = sorted(range(len(panel.words)), key=lambda n: n == panel.marked)
     for n in order:
         row, column = divmod(n, panel.columns)
@@ -234,22 +252,27 @@ def lines_fetched(run: Run, name: str, is_write: bool = False) -> int:
     return sum(len(lines_of(group, itemsize)) for group in groups(run, name, is_write))
 
 
-def fetched(run: Run, name: str, *, stores: bool = False) -> DrawnPicture:
+def fetched(run: Run | None, name: str, *, stores: bool = False) -> DrawnPicture | None:
     """The first warp's first access to an array: each thread's element, in the lines that memory
     moves for it. A row is one line."""
-    group = next(groups(run, name, stores))
+    if run is None:
+        return None
+    group = next(groups(run, name, stores), None)
+    if group is None:
+        print(f"Nothing to draw: no thread {'writes' if stores else 'reads'} {name}.")
+        return None
     itemsize = run.arrays[name].itemsize
     lines, per_line = lines_of(group, itemsize), LINE // itemsize
     who = {int(a["index"]): int(a["thread"]) % WARP for a in group}
     used, moved = len(who) * itemsize, len(lines) * LINE
-    moves = "stores" if stores else "loads"
-    count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
+    does = "write" if stores else "read"
+    count = "1 line moves" if len(lines) == 1 else f"{len(lines)} lines move"
     said = (
-        f"{len(group)} threads, {moves} of `{name}`: {count} of {LINE} bytes move, {moved} bytes in "
-        f"all, and {used} of them are wanted"
+        f"{len(group)} threads {does} {name}: {count}, which is {moved} bytes, and {used} of them "
+        "are wanted"
     )
     sheet, cell = Drawing(), 17.0
-    bottom = sheet.paragraph(0, 0, said.replace("`", ""), PAGE, 11, bold=True) + 8
+    bottom = sheet.paragraph(0, 0, said, PAGE, 11, bold=True) + 8
     text = [said]
     drawn = lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], lines[-1]]
     for row, line in enumerate(drawn):

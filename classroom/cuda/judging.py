@@ -125,13 +125,18 @@ def in_words(loads: float) -> str:
     return f"{loads:g} load{'' if loads == 1 else 's'}"
 
 
+def is_open(text: str) -> bool:
+    """Whether nothing has been written yet, or nothing but a comment."""
+    return without_comments(body_of(text)).strip() in ("", "...")
+
+
 def text_of(answer: Any) -> str:
     """The answer as text; Open where nothing has been written yet."""
     if not isinstance(answer, str):
         raise Wrong("The answer is the kernel's text: CUDA C++ between triple quotes.")
-    written = without_comments(body_of(answer)).strip()
-    if written in ("", "..."):
+    if is_open(answer):
         raise Open("")
+    written = without_comments(body_of(answer))
     if "atomic" in written:
         raise Wrong("Atomic operations are not for today: every result here can do without them.")
     if "extern" in written:

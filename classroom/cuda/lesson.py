@@ -16,6 +16,7 @@ import numpy as np
 
 from classroom.cuda.beside import beside
 from classroom.cuda.drawn import accesses, fetched
+from classroom.cuda.judging import is_open
 from classroom.cuda.running import Argument, Launch, NotCompiled, Run, Size, runs
 from classroom.cuda.source import Kernel, body_of
 from classroom.exercise import judge
@@ -67,12 +68,16 @@ def launch(
     threads: int | Size = 8,
     races: bool = True,
     **arguments: Any,
-) -> Run:
-    """What a kernel does with these arrays and numbers, and a sentence if it must not do that.
+) -> Run | None:
+    """What a kernel does with these arrays and numbers, and a sentence if it must not do that; None
+    if nothing has been written yet.
 
     `out` is as large as the first array, unless it is given too. A whole number is an `int` of the
     kernel. races: whether a race stops it; without that, threads simply take turns.
     """
+    if is_open(text):
+        print("Nothing to draw yet: the kernel hasn't been written.")
+        return None
     given: dict[str, Argument] = {
         name: value if isinstance(value, int) else np.array(value, np.float32)
         for name, value in arguments.items()

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +75,15 @@ class Launch:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What a kernel must not do. lines: the learner's, if known. cell: the array and the element."""
+    """What a kernel must not do. lines: the learner's, if known. cell: the array and the element.
+    thread, block: whose access it was."""
 
     kind: str
     text: str
     lines: tuple[int, ...] = ()
     cell: tuple[str, int] | None = None
+    thread: int = 0
+    block: int = 0
 
 
 @dataclass(frozen=True)
@@ -246,6 +249,11 @@ def _read(kernel: Kernel, launch: Launch, stream: io.BytesIO) -> Run | None:
 
 def trouble_of(kernel: Kernel, launch: Launch, fault: Mapping[str, Any]) -> Trouble:
     """A fault of the emulator, for somebody who wrote the kernel a minute ago."""
+    told = _told(kernel, launch, fault)
+    return replace(told, thread=fault["thread"], block=fault["block"])
+
+
+def _told(kernel: Kernel, launch: Launch, fault: Mapping[str, Any]) -> Trouble:
     kind, line, other_line = fault["kind"], fault["line"], fault["other_line"]
     who = launch.called(fault["thread"], fault["block"])
     who = who[0].upper() + who[1:]
@@ -301,14 +309,14 @@ def barrier_in_words(who: str, first: str, line: int, other_line: int) -> str:
     if line and other_line:
         return (
             f"{who} waits at the barrier in line {line}, and {first} at a different one, in line "
-            f"{other_line}. A barrier opens when every thread of the block has reached that same "
-            "barrier, so a GPU would hang here."
+            f"{other_line}. A barrier opens when every thread of the block is there, so a GPU may "
+            "wait forever, or go on with wrong numbers."
         )
     waits, gone, at = (who, first, line) if line else (first, who, other_line)
     waits = waits[0].upper() + waits[1:]
     return (
         f"{waits} waits at the barrier in line {at}, and {gone.lower()} never gets there: it has "
-        "already finished. A GPU would wait forever."
+        "already finished. A GPU may wait forever, or go on with wrong numbers."
     )
 
 

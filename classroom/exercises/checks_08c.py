@@ -28,15 +28,17 @@ def right_in_turns() -> int:
     """How many of eight numbers are reversed if threads run one after the other."""
     a = np.arange(1, 9, dtype=np.float32)
     run = launch(REVERSE, threads=8, races=False, a=a)
+    assert run is not None
     return int((run.arrays["out"] == a[::-1]).sum())
 
 
 def lines_that_move() -> tuple[int, ...]:
-    """For a[t], a[t + 1] and a[4 * t]: the lines of memory that a warp gets."""
+    """For a[t + 1], a[4 * t] and a[31 - t]: the lines of memory that a warp gets."""
     found = []
-    for index in ("t", "t + 1", "4 * t"):
+    for index in ("t + 1", "4 * t", "31 - t"):
         text = f"int t = threadIdx.x;\nout[t] = a[{index}];"
         run = launch(text, threads=WARP, out=np.zeros(WARP), a=np.zeros(4 * WARP))
+        assert run is not None
         (group,) = groups(run, "a", is_write=False)
         found.append(len(lines_of(group)))
     return tuple(found)
@@ -57,7 +59,7 @@ def cold_days(rng: np.random.Generator) -> Inputs:
 
 REPAIR = Task(
     "float* out, const float* a, int n",
-    {"a": -np.arange(1, 21, dtype=np.float32) % 17 - 20, "n": 20},
+    {"a": (-(7 * np.arange(20) % 19) - 3).astype(np.float32), "n": 20},
     largest,
     cold_days,
     block=lambda **_: (WIDE,),
@@ -164,12 +166,12 @@ EXERCISES: tuple[Exercise, ...] = (
         (
             "A line holds 32 floats, so elements 0 to 31 are the first one. Which is the last element "
             "that each of the three reads?",
-            "They end at elements 31, 32 and 124.",
+            "They end at elements 32, 124 and 31. And does it matter to a line who reads what in it?",
         ),
         shown_by="the next cell",
-        because="`a[t]` fills exactly one line. `a[t + 1]` is the same but for one float, which lies "
-        "in the next line. `a[4 * t]` ends at element 124, in the fourth line, and three quarters of "
-        "what moves is thrown away.",
+        because="`a[t + 1]` ends at element 32, the first one of the next line. `a[4 * t]` ends at "
+        "element 124, in the fourth line, and three quarters of what moves is thrown away. "
+        "`a[31 - t]` is a full line, read from the other end, and memory doesn't mind.",
     ),
     Exercise(
         "8.15",
