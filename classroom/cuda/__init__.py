@@ -4,6 +4,7 @@
     (run,) = runs(reverse, Launch((1,), (8,), {"out": empty(8), "a": floats(8)}))
     accesses(run)                     every access, drawn
 
-`source.py` makes a whole CUDA source of the text, `running.py` runs it in a process of its own (with
-tinyframe's emulator, in `child.py`), `drawn.py` draws, `beside.py` puts tinyframe's kernel next to it.
+`source.py` makes a whole CUDA source of the text, `running.py` runs it in a process of its own
+(with tinyframe's emulator, in `child.py`), `drawn.py` draws, `beside.py` puts tinyframe's kernel
+next to it.
 """

@@ -1,6 +1,6 @@
 """tinyframe's kernel for an op beside one that a learner wrote: texts, and what each of them does.
 
-    beside(mine, launch, {"a": a, "b": b}, lambda a, b: a @ b)
+beside(mine, launch, {"a": a, "b": b}, lambda a, b: a @ b)
 """
 
 from __future__ import annotations

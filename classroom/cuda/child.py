@@ -72,7 +72,8 @@ def run(library: ctypes.CDLL, launch: dict[str, Any], room: int) -> None:
         (ctypes.c_uint * 3)(*launch["block"]), int(launch["races"]),
         ctypes.c_void_p(start + -start % 64), ctypes.byref(fault),
     )  # fmt: skip
-    regions, elements, reads = [], ctypes.c_longlong(), ctypes.c_longlong()
+    regions = list[tuple[str, int, int]]()
+    elements, reads = ctypes.c_longlong(), ctypes.c_longlong()
     while name := library.emulated_region(
         len(regions), ctypes.byref(elements), ctypes.byref(reads)
     ):

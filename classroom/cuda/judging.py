@@ -30,10 +30,11 @@ Inputs = Mapping[str, Argument]
 class Task:
     """What a kernel has to do.
 
-    parameters: of the kernel, `out` among them, which is where its results go. example: arguments by
-    name, without `out`. expected: what has to be in `out`, given those. fresh: more of them. block,
-    grid: how many threads and blocks, given those. one_each: whether a thread may write one result
-    at most. most_shared: how often a thread may read shared memory, where a tree is asked for.
+    parameters: of the kernel, `out` among them, which is where its results go. example: arguments
+    by name, without `out`. expected: what has to be in `out`, given those. fresh: more of them.
+    block, grid: how many threads and blocks, given those. one_each: whether a thread may write one
+    result at most. most_shared: how often a thread may read shared memory, where a tree is asked
+    for.
     """
 
     parameters: str
@@ -97,8 +98,9 @@ class Judgement:
             raise Wrong(run.trouble.text, case, more=quoted(run.kernel, *run.trouble.lines))
         expected = np.asarray(self.task.expected(**inputs), np.float32)
         if text := wrong_values(run.arrays["out"], expected):
-            both = (expected.tolist(), run.arrays["out"].tolist()) if expected.size <= SHOWN else ()
-            raise Wrong(text, case, *both)
+            said = expected.tolist(), run.arrays["out"].tolist()
+            few = expected.size <= SHOWN
+            raise Wrong(text, case, said[0] if few else "", said[1] if few else "")
         if self.task.one_each and run.most_stores() > 1:
             raise Wrong(
                 f"The numbers are right. But one thread writes {run.most_stores()} elements of "
@@ -108,15 +110,15 @@ class Judgement:
         most = self.task.most_shared
         if most is not None and run.most_shared_loads() > most:
             raise Wrong(
-                f"The numbers are right. But one thread reads shared memory {run.most_shared_loads()}"
-                f" times, while the others wait. A tree needs fewer than {most}: let pairs be added at "
-                "the same time, then pairs of those.",
+                f"The numbers are right. But one thread reads shared memory "
+                f"{run.most_shared_loads()} times, while the others wait. A tree needs fewer than "
+                f"{most}: let pairs be added at the same time, then pairs of those.",
                 case,
             )
         if most is not None and run.most_shared_loads() == 0:
             raise Wrong(
-                "The numbers are right. But nothing went through shared memory, so somebody did all "
-                "the adding alone. Let the threads add in pairs, by way of a shared array.",
+                "The numbers are right. But nothing went through shared memory, so somebody did "
+                "all the adding alone. Let the threads add in pairs, by way of a shared array.",
                 case,
             )
 
@@ -152,10 +154,9 @@ def wrong_values(got: np.ndarray, expected: np.ndarray) -> str:
     """How results differ from what they should be; "" where they don't."""
     never = np.argwhere(np.isnan(got) & ~np.isnan(expected))
     if len(never):
-        place = index(never[0])
         if len(never) == got.size:
             return "Nothing was written to `out`."
-        return f"`out[{place}]` was never written" + also(len(never), " was", "s were") + "."
+        return f"`out[{index(never[0])}]` was never written" + also(len(never), " was", "s were") + "."
     if not (text := differences.of_values(got, expected)):
         return ""
     wrong = np.argwhere(~np.isclose(got, expected, rtol=1e-4, atol=1e-5))

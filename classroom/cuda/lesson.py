@@ -1,9 +1,9 @@
 """What part 8c calls: a kernel on arrays, without a GPU and with one, and tinyframe's beside it.
 
-    run = launch(reverse, threads=8, a=range(8))    says what went wrong, if anything did
-    accesses(run)                                   draws it
-    side_by_side("tiled_matmul", tiled_matmul)      tinyframe's kernel for the same op
-    on_a_gpu(tiled_matmul)                          for real, if there is a GPU
+run = launch(reverse, threads=8, a=range(8))    says what went wrong, if anything did
+accesses(run)                                   draws it
+side_by_side("tiled_matmul", tiled_matmul)      tinyframe's kernel for the same op
+on_a_gpu(tiled_matmul)                          for real, if there is a GPU
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def _numbers(rows: int, columns: int, seed: int) -> np.ndarray:
 
 
 def on_a_gpu(text: Any, n: int = 100, timed: int = 1024) -> None:
-    """Runs the tiled matmul on this machine's GPU by way of tinyframe, and says how that went; where
-    there is none, says why."""
+    """Runs the tiled matmul on this machine's GPU by way of tinyframe, and says how that went;
+    where there is none, says why."""
     kernel = Kernel(EXAMPLES["tiled_matmul"].parameters,
                     body_of(yours_or_ours("tiled_matmul", text)))  # fmt: skip
     if why := Device.why_not("CUDA"):

@@ -279,7 +279,7 @@ def _told(kernel: Kernel, launch: Launch, fault: Mapping[str, Any]) -> Trouble:
         return Trouble("barrier", barrier_in_words(who, launch.called(0, fault["block"]), line,
                                                    other_line), (line or other_line,))  # fmt: skip
     if kind == VECTOR:
-        text = f"{who} moves several numbers at once at {cell}, which is no multiple of {line} bytes."
+        text = f"{who} moves several numbers at once at {cell}: no multiple of {line} bytes."
         return Trouble("vector", text, (), (name, index))
     return Trouble("threads", f"A block has more than {index} threads.")
 

@@ -1,8 +1,8 @@
 """The text of a kernel: as a GPU's compiler takes it, and as the emulator does.
 
-The emulator is told of three things that it can't see in what the compiler makes of a text: the line
-that runs, shared arrays of two axes, and shared arrays whose size is no plain number. All three are
-written into the text, at each `name[` and behind each `__shared__`.
+The emulator is told of three things that it can't see in what the compiler makes of a text: the
+line that runs, shared arrays of two axes, and shared arrays whose size is no plain number. All
+three are written into the text, at each `name[` and behind each `__shared__`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ TOKEN = re.compile(
 SHARED = re.compile(r"__shared__\s+((?:\w+\s+)*?\w+)\s+([^;=]+);")
 DECLARED = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)")
 SIGNATURE = re.compile(r"\b__global__\b[^{]*\{(.*)\}", re.S)
-TYPES = frozenset("auto bool char const constexpr double float int long register short signed size_t "
-                  "static struct unsigned volatile __shared__ dim3 uint3".split())  # fmt: skip
+TYPES = frozenset(
+    "auto bool char const constexpr double float int long register short signed size_t static "
+    "struct unsigned volatile __shared__ dim3 uint3".split()
+)
 # What CUDA has for every kernel, and the emulator only for tinyframe's.
 MATHS = "".join(
     [
         *(f"static inline float {name}(float x) {{ return __builtin_{name}(x); }}\n"
-          for name in ("expf", "logf", "sqrtf", "fabsf", "floorf", "ceilf", "sinf", "cosf", "tanhf")),
+          for name in ("expf", "logf", "sqrtf", "fabsf", "floorf", "ceilf", "sinf", "cosf",
+                       "tanhf")),
         *(f"static inline float {name}(float x, float y) {{ return __builtin_{name}(x, y); }}\n"
           for name in ("fmaxf", "fminf", "powf")),
         *(f"static inline {kind} {name}({kind} x, {kind} y) {{ return x {sign} y ? x : y; }}\n"
@@ -37,8 +40,8 @@ VERBS = frozenset("return else do case".split())
 @dataclass(frozen=True)
 class Kernel:
     """A kernel. parameters: as CUDA writes them, "float* out, const float* a, int n". body: what
-    stands between its braces. most: how many threads a block may have. source: all of it, of a kernel
-    that was not written by hand."""
+    stands between its braces. most: how many threads a block may have. source: all of it, of a
+    kernel that was not written by hand."""
 
     parameters: str
     body: str
@@ -118,11 +121,11 @@ def shared_made_known(body: str) -> str:
 
 def _made_known(kind: str, name: str, sizes: str) -> str:
     if not sizes:
-        return f"__shared__ {kind} {name}; emulated_shared(\"{name}\", &{name}, sizeof {name}, " \
-               f"sizeof {name});"  # fmt: skip
-    first, rest = re.match(r"\[([^\]]*)\](.*)", sizes.strip(), re.S).groups()  # type: ignore[union-attr]
+        known = f'emulated_shared("{name}", &{name}, sizeof {name}, sizeof {name});'
+        return f"__shared__ {kind} {name}; {known}"
+    first, _, rest = sizes.strip().removeprefix("[").partition("]")
     return (
-        f"__shared__ {kind} {name}[2 * ({first})]{rest}; emulated_shared(\"{name}\", "
+        f'__shared__ {kind} {name}[2 * ({first})]{rest}; emulated_shared("{name}", '
         f"(void*){name}, (long long)({first}) * sizeof *{name}, sizeof({kind}));"
     )
 

@@ -59,7 +59,7 @@ def cold_days(rng: np.random.Generator) -> Inputs:
 
 REPAIR = Task(
     "float* out, const float* a, int n",
-    {"a": (-(7 * np.arange(20) % 19) - 3).astype(np.float32), "n": 20},
+    {"a": -np.arange(3, 23, dtype=np.float32), "n": 20},
     largest,
     cold_days,
     block=lambda **_: (WIDE,),
@@ -133,14 +133,14 @@ EXERCISES: tuple[Exercise, ...] = (
         "How many of eight are right without a barrier",
         predicts(right_in_turns),
         (
-            "Thread 0 runs to its end before thread 1 begins. Which element of `s` does it read, and "
-            "has anybody written it by then?",
+            "Thread 0 runs to its end before thread 1 begins. Which element of `s` does it read, "
+            "and has anybody written it by then?",
             "Thread `t` reads `s[7 - t]`, which thread `7 - t` writes. That thread has run already "
             "if its number is smaller.",
         ),
         shown_by="the next cell",
-        because="Thread 4 reads what thread 3 wrote, so it's right, and so are 5, 6 and 7. The first "
-        "four read what nobody has written yet.",
+        because="Thread 4 reads what thread 3 wrote, so it's right, and so are 5, 6 and 7. The "
+        "first four read what nobody has written yet.",
     ),
     Exercise(
         "8.13",
@@ -148,14 +148,14 @@ EXERCISES: tuple[Exercise, ...] = (
         "Repair a kernel with three faults",
         repaired,
         (
-            "Run it, repair what it's told about, and run it again: each message is about one fault. "
-            "Which of the 16 threads are in the branch where the barrier stands?",
-            "Elements beyond `n`: what can stand there that is never the largest? (`a[min(i, n - 1)]` "
-            "is one way.) The barrier goes behind the `if`. And only one thread may write the "
-            "result.",
+            "Run it, repair what it's told about, and run it again: each message is about one "
+            "fault. Which of the 16 threads are in the branch where the barrier stands?",
+            "What can stand beyond `n` and never be the largest? (`a[min(i, n - 1)]` is one way.) "
+            "The barrier goes behind the `if`. And only one thread may write the result.",
         ),
-        because="The guard keeps the last block inside of `a`; behind the `if`, every thread reaches "
-        "the barrier; and with `if (t == 0)` only the thread that knows the result writes it.",
+        because="The guard keeps the last block inside of `a`; behind the `if`, every thread "
+        "reaches the barrier; and with `if (t == 0)` only the thread that knows the result writes "
+        "it.",
         seconds=120.0,
     ),
     Exercise(
@@ -164,9 +164,10 @@ EXERCISES: tuple[Exercise, ...] = (
         "How many lines three reads of a warp take",
         predicts(lines_that_move),
         (
-            "A line holds 32 floats, so elements 0 to 31 are the first one. Which is the last element "
-            "that each of the three reads?",
-            "They end at elements 32, 124 and 31. And does it matter to a line who reads what in it?",
+            "A line holds 32 floats, so elements 0 to 31 are the first one. Which is the last "
+            "element that each of the three reads?",
+            "They end at elements 32, 124 and 31. And does it matter to a line who reads what in "
+            "it?",
         ),
         shown_by="the next cell",
         because="`a[t + 1]` ends at element 32, the first one of the next line. `a[4 * t]` ends at "
@@ -182,7 +183,8 @@ EXERCISES: tuple[Exercise, ...] = (
             "Threads next to each other in `x` have to read neighbours, and write neighbours. They "
             "can't be the same elements. Who could carry them from one to the other?",
             "Read `a` into `tile[y][x]`, barrier, and then let thread (x, y) write what lies at "
-            "`tile[x][y]`. For the place in `out`, swap the block's coordinates and not the thread's.",
+            "`tile[x][y]`. For the place in `out`, swap the block's coordinates and not the "
+            "thread's.",
         ),
         because="A block reads its tile row by row and writes it row by row. Only in between, in "
         "shared memory, does somebody go down a column.",

@@ -75,7 +75,7 @@ class BarrierDivergence(KernelFault):
 class EmulatorCompiler(Compiler):
     """CUDA C++ to a library with the function `emulate` of cuda_emulator.c."""
 
-    flags = KERNEL_FLAGS
+    flags: tuple[str, ...] = KERNEL_FLAGS
 
     def __init__(self, command: tuple[str, ...]) -> None:
         self.cc = ClangCompiler(command)

@@ -41,7 +41,8 @@ class KernelTrial:
 
 @dataclass(frozen=True)
 class KernelPuzzle:
-    """A kernel to be written. score: loads from the GPU's memory for each result, in the example."""
+    """A kernel to be written. score: loads from the GPU's memory for each result, in the
+    example."""
 
     name: str
     sentence: str
@@ -168,8 +169,8 @@ PUZZLES = (
     ),
     KernelPuzzle(
         "guard",
-        "The same, but there are always 8 threads, and `n` may be less. Nobody may touch what isn't "
-        "there.",
+        "The same, but there are always 8 threads, and `n` may be less. Nobody may touch what "
+        "isn't there.",
         Task(
             ONE_ROW,
             {"a": some(5), "n": 5},
@@ -188,8 +189,8 @@ PUZZLES = (
     ),
     KernelPuzzle(
         "two_d",
-        "Add 10 to each element of a matrix. The block has 4 × 4 threads, and `threadIdx` has an `x` "
-        "and a `y`. The matrix lies in memory row after row, and may be smaller.",
+        "Add 10 to each element of a matrix. The block has 4 × 4 threads, and `threadIdx` has an "
+        "`x` and a `y`. The matrix lies in memory row after row, and may be smaller.",
         Task(
             "float* out, const float* a, int rows, int columns",
             {"a": some(3, 4), "rows": 3, "columns": 4},
@@ -203,8 +204,8 @@ PUZZLES = (
             "How far into memory does row `y` begin?",
             "At `y * columns`. And two things have to be guarded.",
         ),
-        because="Two indices are a convenience: memory has one, so a row number is multiplied by the "
-        "length of a row.",
+        because="Two indices are a convenience: memory has one, so a row number is multiplied by "
+        "the length of a row.",
     ),
     KernelPuzzle(
         "broadcast",
@@ -255,8 +256,10 @@ PUZZLES = (
             ONE_ROW,
             {"a": some(13), "n": 13},
             shares,
-            lambda rng: {"a": (a := np.abs(numbers(rng, int(rng.integers(1, 30)))) + 1),
-                         "n": len(a)},
+            lambda rng: {
+                "a": (a := np.abs(numbers(rng, int(rng.integers(1, 30)))) + 1),
+                "n": len(a),
+            },
             block=a_block,
             grid=enough,
         ),
@@ -264,16 +267,16 @@ PUZZLES = (
         best=1,
         hints=(
             "Everybody needs all 8 numbers. Can each thread bring one, and all of them look?",
-            "Put your element into `s[threadIdx.x]`, or 0 if there is none. Then a barrier, outside "
-            "of any `if`. Then add up all 8.",
+            "Put your element into `s[threadIdx.x]`, or 0 if there is none. Then a barrier, "
+            "outside of any `if`. Then add up all 8.",
         ),
         because="Each number crosses the slow road to memory once, and is read 8 times from where "
         "reading is cheap.",
     ),
     KernelPuzzle(
         "pooling",
-        "The sum of each element and the two before it; at the start there are fewer. One block of 8 "
-        "threads.",
+        "The sum of each element and the two before it; at the start there are fewer. One block of "
+        "8 threads.",
         Task(
             ONE_ROW,
             {"a": some(8), "n": 8},
@@ -285,14 +288,15 @@ PUZZLES = (
         best=1,
         hints=(
             "Your neighbours have read the two numbers that you need.",
-            "Shared memory and a barrier; after it, `i > 0` and `i > 1` say which neighbours exist.",
+            "Shared memory and a barrier; after it, `i > 0` and `i > 1` say which neighbours "
+            "exist.",
         ),
         because="Neighbours read the same numbers, so they read them once, together.",
     ),
     KernelPuzzle(
         "dot",
-        "The dot product of `a` and `b`, in `out[0]`: the sum of all `a[i] * b[i]`. One block of 16 "
-        "threads, and the sum is to be a tree: 16 numbers, then 8, 4, 2, 1.",
+        "The dot product of `a` and `b`, in `out[0]`: the sum of all `a[i] * b[i]`. One block of "
+        "16 threads, and the sum is to be a tree: 16 numbers, then 8, 4, 2, 1.",
         Task(
             "float* out, const float* a, const float* b, int n",
             {"a": some(16), "b": some(16)[::-1].copy(), "n": 16},
@@ -304,8 +308,8 @@ PUZZLES = (
         par=32,
         best=32,
         hints=(
-            "Eight threads can turn 16 numbers into eight sums. How far away is the one that each of them "
-            "adds?",
+            "Eight threads can turn 16 numbers into eight sums. How far away is the one that each "
+            "of them adds?",
             "`for (int half = 8; half > 0; half /= 2)`: threads below `half` add `s[i + half]` to "
             "`s[i]`. A barrier after each round, for everybody.",
         ),
@@ -314,8 +318,8 @@ PUZZLES = (
     ),
     KernelPuzzle(
         "prefix_sum",
-        "The running sum: each element plus all those before it. One block of 32 threads, and again "
-        "no thread may do it alone.",
+        "The running sum: each element plus all those before it. One block of 32 threads, and "
+        "again no thread may do it alone.",
         Task(
             ONE_ROW,
             {"a": some(32), "n": 32},
@@ -332,19 +336,21 @@ PUZZLES = (
             "In each round, read into a variable, barrier, then write, barrier. With one barrier "
             "fewer, somebody reads a number that is already from the next round.",
         ),
-        because="After rounds of 1, 2 and 4, a place knows the sum of up to 8 numbers, its own the last; "
-        "after 8 and 16, of all 32.",
+        because="After rounds of 1, 2 and 4, a place knows the sum of up to 8 numbers, its own the "
+        "last; after 8 and 16, of all 32.",
     ),
     KernelPuzzle(
         "axis_sum",
-        "The sum of each row of a matrix: block number `r` has row `r`, and 16 threads for it. Rows can "
-        "be longer than that. A tree, please.",
+        "The sum of each row of a matrix: block number `r` has row `r`, and 16 threads for it. "
+        "Rows can be longer than that. A tree, please.",
         Task(
             "float* out, const float* a, int columns",
             {"a": some(3, 20), "columns": 20},
             lambda a, columns: a.sum(axis=1),
-            lambda rng: {"a": (a := numbers(rng, *map(int, rng.integers(1, 40, 2)))),
-                         "columns": a.shape[1]},
+            lambda rng: {
+                "a": (a := numbers(rng, *map(int, rng.integers(1, 40, 2)))),
+                "columns": a.shape[1],
+            },
             block=a_wide_block,
             grid=lambda a, columns: (len(a),),
             most_shared=13,
@@ -353,16 +359,16 @@ PUZZLES = (
         best=20,
         hints=(
             "Let each thread first add up its own part of the row, in a variable.",
-            "`for (int k = threadIdx.x; k < columns; k += 16)`. After it you have 16 numbers, and a "
-            "tree for 16 numbers is something you've written.",
+            "`for (int k = threadIdx.x; k < columns; k += 16)`. After it you have 16 numbers, and "
+            "a tree for 16 numbers is something you've written.",
         ),
         because="The threads of a block walk along the row side by side, which is how memory likes "
         "to be read. Then comes `dot`'s tree.",
     ),
     KernelPuzzle(
         "convolution",
-        "A convolution: `out[i]` is `a[i] * w[0] + a[i+1] * w[1] + a[i+2] * w[2]`, and what is beyond "
-        "the end of `a` counts as 0. Blocks of 8 threads, as many as needed.",
+        "A convolution: `out[i]` is `a[i] * w[0] + a[i+1] * w[1] + a[i+2] * w[2]`, and what is "
+        "beyond the end of `a` counts as 0. Blocks of 8 threads, as many as needed.",
         Task(
             "float* out, const float* a, const float* w, int n",
             {"a": some(16), "w": np.array([1, 10, 100], np.float32), "n": 16},
@@ -378,8 +384,8 @@ PUZZLES = (
             "A shared array of 10: everybody brings one, and threads 0 and 1 bring one more, if it "
             "exists. Three threads bring the weights.",
         ),
-        because="The two elements that belong to the next block are called the halo. At each border "
-        "they are read twice, once by each neighbour.",
+        because="The two elements that belong to the next block are called the halo. At each "
+        "border they are read twice, once by each neighbour.",
     ),
     KernelPuzzle(
         "tiled_matmul",
@@ -396,10 +402,10 @@ PUZZLES = (
         par=4,
         best=4,
         hints=(
-            "The 16 threads of a block need 4 rows of `a` and 4 columns of `b`. Bring them in pieces "
-            "of 4 × 4, and use each piece before you bring the next.",
-            "Two shared arrays `[4][4]`. In a loop over pieces: load one element of each, or 0 beyond "
-            "the end; barrier; add up four products; barrier.",
+            "The 16 threads of a block need 4 rows of `a` and 4 columns of `b`. Bring them in "
+            "pieces of 4 × 4, and use each piece before you bring the next.",
+            "Two shared arrays `[4][4]`. In a loop over pieces: load one element of each, or 0 "
+            "beyond the end; barrier; add up four products; barrier.",
         ),
         because="Each number that is brought is used four times, so there are a quarter of the "
         "loads. tinyframe does this with larger tiles.",
