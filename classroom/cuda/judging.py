@@ -153,23 +153,21 @@ def text_of(answer: Any) -> str:
 def wrong_values(got: np.ndarray, expected: np.ndarray) -> str:
     """How results differ from what they should be; "" where they don't."""
     never = np.argwhere(np.isnan(got) & ~np.isnan(expected))
+    if len(never) == got.size:
+        return "Nothing was written to `out`."
     if len(never):
-        if len(never) == got.size:
-            return "Nothing was written to `out`."
-        return f"`out[{index(never[0])}]` was never written" + also(len(never), " was", "s were") + "."
+        first = f"`out[{index(never[0])}]`"
+        if len(never) == 1:
+            return f"{first} was never written."
+        return f"{len(never)} elements of `out` were never written. The first is {first}."
     if not (text := differences.of_values(got, expected)):
         return ""
     wrong = np.argwhere(~np.isclose(got, expected, rtol=1e-4, atol=1e-5))
     place = tuple(wrong[0])
-    first = f"`out[{index(wrong[0])}]` is {got[place]:g}; it should be {expected[place]:g}"
-    kind = "" if text.startswith("Element") else f" {text}"
-    return f"{first}{also(len(wrong), ' is wrong', 's are wrong')}.{kind}"
-
-
-def also(count: int, one: str, many: str) -> str:
-    if count == 1:
-        return ""
-    return f", and {count - 1} more{one if count == 2 else many.removeprefix('s')}"
+    first = f"`out[{index(wrong[0])}]` is {got[place]:g}; it should be {expected[place]:g}."
+    many = f"{len(wrong)} of {got.size} elements are wrong." if len(wrong) > 1 else ""
+    kind = "" if text.startswith("Element") else text
+    return " ".join(filter(None, [first, kind or many]))
 
 
 def index(place: np.ndarray) -> str:
