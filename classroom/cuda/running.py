@@ -129,9 +129,17 @@ class Run:
 
 
 class _Compiler(EmulatorCompiler):
-    """Each access as it is written: nothing is kept in a register, or left out."""
+    """Each access as it is written: nothing is kept in a register, or left out.
 
-    flags = (*KERNEL_FLAGS, "-O0")
+    Of `s[i] += x`, clang announces the store alone unless it is told otherwise; and without
+    optimization, zig has a program end itself where an index is out of bounds.
+    """
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        is_clang = "__clang__" in self.cc.macros
+        all_of_them = ("-mllvm", "-tsan-instrument-read-before-write=1") if is_clang else ()
+        return (*KERNEL_FLAGS, "-O0", "-fno-sanitize=undefined", *all_of_them)
 
 
 @functools.cache

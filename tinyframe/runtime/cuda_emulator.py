@@ -75,10 +75,12 @@ class BarrierDivergence(KernelFault):
 class EmulatorCompiler(Compiler):
     """CUDA C++ to a library with the function `emulate` of cuda_emulator.c."""
 
-    flags: tuple[str, ...] = KERNEL_FLAGS
-
     def __init__(self, command: tuple[str, ...]) -> None:
         self.cc = ClangCompiler(command)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return KERNEL_FLAGS
 
     def compile(self, src: str) -> bytes:
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as name:
