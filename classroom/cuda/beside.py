@@ -60,11 +60,14 @@ def beside(
     inputs: Mapping[str, np.ndarray],
     compute: Callable[..., Tensor],
 ) -> DrawnPicture:
-    """The two texts side by side, with what each line uses in colour, and what is counted below."""
+    """The two texts side by side, with what each line uses in colour, and what is counted below.
+
+    mine: the kernel whose result is called `out`, started as `launch` says. inputs, compute: what
+    tinyframe is asked for.
+    """
     theirs = planned(compute, inputs)
     both = [runs(mine, [launch])[-1], runs(theirs.kernel, [theirs.launch])[-1]]
-    results = max(x.size for x in launch.arguments.values() if isinstance(x, np.ndarray))
-    results = next(iter(both[1].arrays.values())).size or results
+    results = both[0].arrays["out"].size
     rows = [counted(run, results) for run in both]
     titles = ("yours", "tinyframe's")
     sheet, width = Drawing(), (PAGE - 12) / 2

@@ -111,7 +111,14 @@ def _has_block(run: Run) -> bool:
 
 def _whose(run: Run) -> str:
     thread = "thread" if len(run.launch.block) == 1 else "thread x,y"
+    if _shows_one_block(run):
+        thread += f" of block {as_index(run.launch.place(_block(run), is_block=True))}"
     return f"the number is the {'block.' * _has_block(run)}{thread}"
+
+
+def _block(run: Run) -> int:
+    """The block whose shared memory is drawn."""
+    return run.trouble.block if run.trouble else 0
 
 
 def _title(phase: int, phases: list[int], number: int) -> str:
@@ -155,7 +162,7 @@ def _panel(run: Run, region: int, its: np.ndarray, mark: int | None) -> Panel:
     name, size, _ = run.regions[region]
     is_shared, trouble = region >= len(run.arrays), run.trouble
     cells = mark + 1 if mark is not None and size <= mark < size + BEYOND else size
-    block = trouble.block if trouble else 0
+    block = _block(run)
     elsewhere = np.zeros(cells, bool)
     if is_shared or _shows_one_block(run):
         if not is_shared:
@@ -171,7 +178,7 @@ def _panel(run: Run, region: int, its: np.ndarray, mark: int | None) -> Panel:
             who[index].append(label)
     if mark is not None and size <= mark < cells and trouble:
         who[mark] = [_label(run, trouble.thread, trouble.block, is_shared)]
-    one = is_shared and math.prod(run.launch.grid) > 1
+    one = is_shared and _has_block(run)
     place = as_index(run.launch.place(block, is_block=True))
     called = f"{name}, shared" * is_shared + f", of block {place}" * one or name
     return Panel(
@@ -257,10 +264,11 @@ def fetched(run: Run | None, name: str, *, stores: bool = False) -> DrawnPicture
     moves for it. A row is one line."""
     if run is None:
         return None
-    group = next(groups(run, name, stores), None)
-    if group is None:
+    found = list(groups(run, name, stores))
+    if not found:
         print(f"Nothing to draw: no thread {'writes' if stores else 'reads'} {name}.")
         return None
+    group = min(found, key=lambda group: (int(group["block"].min()), int(group["thread"].min())))
     itemsize = run.arrays[name].itemsize
     lines, per_line = lines_of(group, itemsize), LINE // itemsize
     who = {int(a["index"]): int(a["thread"]) % WARP for a in group}

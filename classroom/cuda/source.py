@@ -14,7 +14,9 @@ from dataclasses import dataclass
 TOKEN = re.compile(
     r"#[^\n]*|//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|[A-Za-z_]\w*|\.?\d[\w.]*|->|::|\s+|.", re.S
 )
-SHARED = re.compile(r"__shared__\s+((?:\w+\s+)*?\w+)\s+([^;=]+);")
+SHARED = re.compile(
+    r"__shared__\s+(?P<align>__align__\(\d+\)\s+)?(?P<kind>(?:\w+\s+)*?\w+)\s+(?P<names>[^;=]+);"
+)
 DECLARED = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)")
 SIGNATURE = re.compile(r"\b__global__\b[^{]*\{(.*)\}", re.S)
 TYPES = frozenset(
@@ -77,7 +79,7 @@ class Kernel:
         """Of each shared array whose sizes are plain numbers: its shape."""
         found = {}
         for statement in SHARED.finditer(without_comments(self.body)):
-            for name, sizes in DECLARED.findall(statement[2]):
+            for name, sizes in DECLARED.findall(statement["names"]):
                 lengths = re.findall(r"\[\s*(\d+)\s*\]", sizes)
                 if len(lengths) == sizes.count("["):
                     found[name] = tuple(map(int, lengths)) or (1,)
@@ -112,8 +114,10 @@ def shared_made_known(body: str) -> str:
     """Each shared array in a statement of its own, with as much room behind it, and made known."""
 
     def rewritten(statement: re.Match[str]) -> str:
-        kind, names = statement[1], list(DECLARED.findall(statement[2]))
-        made = "".join(_made_known(kind, name, sizes) for name, sizes in names if name)
+        made = "".join(
+            f"__shared__ {statement['align'] or ''}{_made_known(statement['kind'], name, sizes)}"
+            for name, sizes in DECLARED.findall(statement["names"])
+        )
         return made + "\n" * statement[0].count("\n")  # lines keep their numbers
 
     return SHARED.sub(rewritten, without_comments(body))
@@ -122,10 +126,10 @@ def shared_made_known(body: str) -> str:
 def _made_known(kind: str, name: str, sizes: str) -> str:
     if not sizes:
         known = f'emulated_shared("{name}", &{name}, sizeof {name}, sizeof {name});'
-        return f"__shared__ {kind} {name}; {known}"
+        return f"{kind} {name}; {known}"
     first, _, rest = sizes.strip().removeprefix("[").partition("]")
     return (
-        f'__shared__ {kind} {name}[2 * ({first})]{rest}; emulated_shared("{name}", '
+        f'{kind} {name}[2 * ({first})]{rest}; emulated_shared("{name}", '
         f"(void*){name}, (long long)({first}) * sizeof *{name}, sizeof({kind}));"
     )
 
