@@ -18,10 +18,12 @@ from classroom.cuda.drawn import accesses
 from classroom.cuda.running import Argument, Launch, NotCompiled, Run, Size, runs
 from classroom.cuda.source import Kernel, body_of, without_comments
 from classroom.exercise import Open, Wrong
+from tinyframe.device import NoCompiler
 from tinyframe.viz.picture import Picture
 
 FIXED = (3, 14, 8)  # seeds of the cases that are the same each time
-SHOWN = 8  # elements of an array of which all are said
+UNTOUCHED = 1e30  # what nobody has written to in shared memory is larger
+SHOWN = 16  # elements of an array of which all are said
 
 Inputs = Mapping[str, Argument]
 
@@ -78,13 +80,15 @@ class Judgement:
         cases = list(self.task.cases())
         try:
             found = runs(kernel, [self.task.launch(case) for case in cases])
+        except NoCompiler as missing:
+            raise Open(str(missing)) from None
         except NotCompiled as error:
             raise Wrong(
                 f"The compiler doesn't understand it: {error}.", more=quoted(kernel, error.line)
             ) from None
-        for number, (case, run) in enumerate(zip(cases, found, strict=False)):
+        for case, run in zip(cases, found, strict=False):
             self.run = run
-            self._refuse(run, case, "" if number == 0 else described(case))
+            self._refuse(run, case, described(case))
         self.run = found[0]
         self.loads = round(found[0].loads() / found[0].arrays["out"].size, 2)
         return f"{in_words(self.loads)} from the GPU's memory for each result."
@@ -97,10 +101,10 @@ class Judgement:
         if run.trouble is not None:
             raise Wrong(run.trouble.text, case, more=quoted(run.kernel, *run.trouble.lines))
         expected = np.asarray(self.task.expected(**inputs), np.float32)
+        few = expected.size <= SHOWN
         if text := wrong_values(run.arrays["out"], expected):
-            said = expected.tolist(), run.arrays["out"].tolist()
-            few = expected.size <= SHOWN
-            raise Wrong(text, case, said[0] if few else "", said[1] if few else "")
+            both = [listed(x) for x in (expected, run.arrays["out"])] if few else ["", ""]
+            raise Wrong(text, case, *both)
         if self.task.one_each and run.most_stores() > 1:
             raise Wrong(
                 f"The numbers are right. But one thread writes {run.most_stores()} elements of "
@@ -141,6 +145,11 @@ def text_of(answer: Any) -> str:
     written = without_comments(body_of(answer))
     if "atomic" in written:
         raise Wrong("Atomic operations are not for today: every result here can do without them.")
+    if "#include" in written:
+        raise Wrong(
+            "Leave out `#include`. `max`, `min`, `fmaxf`, `sqrtf`, `expf` and their like are there "
+            "already, and nothing else is needed."
+        )
     if "extern" in written:
         raise Wrong("Give a shared array its size: `__shared__ float s[8];`, without `extern`.")
     code, last = written.count("{"), written.count("}")
@@ -165,9 +174,17 @@ def wrong_values(got: np.ndarray, expected: np.ndarray) -> str:
     wrong = np.argwhere(~np.isclose(got, expected, rtol=1e-4, atol=1e-5))
     place = tuple(wrong[0])
     first = f"`out[{index(wrong[0])}]` is {got[place]:g}; it should be {expected[place]:g}."
+    if abs(got[place]) > UNTOUCHED or not np.isfinite(got[place]):
+        return f"{first} That's what comes of shared memory which nobody has written to."
     many = f"{len(wrong)} of {got.size} elements are wrong." if len(wrong) > 1 else ""
     kind = "" if text.startswith("Element") else text
     return " ".join(filter(None, [first, kind or many]))
+
+
+def listed(array: np.ndarray) -> str:
+    """Numbers as a person would write them: [[1, 2.5], [3, 4]]."""
+    rows = np.array2string(array, separator=", ", formatter={"float_kind": "{:g}".format})
+    return " ".join(rows.split())
 
 
 def index(place: np.ndarray) -> str:

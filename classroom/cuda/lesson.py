@@ -79,7 +79,7 @@ def launch(
         print("Nothing to draw yet: the kernel hasn't been written.")
         return None
     given: dict[str, Argument] = {
-        name: value if isinstance(value, int) else np.array(value, np.float32)
+        name: int(value) if isinstance(value, (int, np.integer)) else np.array(value, np.float32)
         for name, value in arguments.items()
     }
     first = next(value for value in given.values() if isinstance(value, np.ndarray))

@@ -12,6 +12,7 @@ what is written, whichever compiler this machine has.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import io
 import json
 import math
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from classroom.cuda.source import Kernel
-from tinyframe.device import CompileError
+from tinyframe.device import CompileError, NoCompiler
 from tinyframe.runtime.clang import find_compiler
 from tinyframe.runtime.cuda_emulator import KERNEL_FLAGS, EmulatorCompiler
 from tinyframe.settings import settings
@@ -148,15 +149,29 @@ def _compiler(cc: str) -> _Compiler:
 
 
 def compiled(kernel: Kernel) -> bytes:
-    """The kernel as a library of the emulator. NotCompiled."""
-    return _compiled(kernel.watched)
+    """The kernel as a library of the emulator. NotCompiled; NoCompiler where there is none for C++.
 
-
-def _compiled(source: str) -> bytes:
+    A machine may have gcc without its C++: then zig is asked, if it is installed.
+    """
     try:
-        return _compiler(settings.CC).compile_cached(source)
+        return _compiler(settings.CC).compile_cached(kernel.watched)
+    except CompileError as error:
+        if "needs a C++ compiler" not in error.words:
+            raise complaint(error.words) from error
+        if (zig := _zig()) is None:
+            raise NoCompiler(error.words) from error
+    try:
+        return _Compiler(zig).compile_cached(kernel.watched)
     except CompileError as error:
         raise complaint(error.words) from error
+
+
+def _zig() -> tuple[str, ...] | None:
+    """The compiler that `start.py` brings, if it is there."""
+    wheel = importlib.util.find_spec("ziglang")
+    if wheel is None or wheel.origin is None:
+        return None
+    return (str(Path(wheel.origin).parent / "zig"), "cc")
 
 
 def complaint(words: str) -> NotCompiled:
@@ -267,7 +282,7 @@ def _told(kernel: Kernel, launch: Launch, fault: Mapping[str, Any]) -> Trouble:
     who = who[0].upper() + who[1:]
     other = launch.called(fault["other_thread"], fault["other_block"])
     name, index, size = fault["name"], fault["index"], fault["size"]
-    cell = f"`{name}[{as_index(index_in(kernel, name, index))}]`"
+    cell = f"`{name}{''.join(f'[{n}]' for n in index_in(kernel, name, index))}`"
     far = 1024 + size  # farther than any index is off by mistake
     if kind == BOUNDS and not -far < index < size + far:
         text = (
@@ -277,7 +292,8 @@ def _told(kernel: Kernel, launch: Launch, fault: Mapping[str, Any]) -> Trouble:
         return Trouble("bounds", text, (line,) * bool(line))
     if kind == BOUNDS:
         does = "writes" if fault["is_write"] else "reads"
-        less = "an array starts at 0" if index < 0 else f"`{name}` has {size} elements"
+        less = f"`{name}` has {size} element{'s' * (size != 1)}"
+        less = "an array starts at 0" if index < 0 else less
         text = f"{who} {does} {cell}, and {less}."
         return Trouble("bounds", text, (line,) * bool(line), (name, index))
     if kind == RACE:

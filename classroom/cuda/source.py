@@ -19,9 +19,10 @@ SHARED = re.compile(
 )
 DECLARED = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)")
 SIGNATURE = re.compile(r"\b__global__\b[^{]*\{(.*)\}", re.S)
-TYPES = frozenset(
-    "auto bool char const constexpr double float int long register short signed size_t static "
-    "struct unsigned volatile __shared__ dim3 uint3".split()
+# What a declaration begins with.
+TYPE = re.compile(
+    r"(auto|bool|char|const|constexpr|double|half|long|register|short|signed|static|struct|unsigned"
+    r"|volatile|__shared__|dim3|\w+_t|u?(int|char|short|long)[1-4]?|(float|double)[1-4]?)$"
 )
 # What CUDA has for every kernel, and the emulator only for tinyframe's.
 MATHS = "".join(
@@ -146,7 +147,8 @@ def _marked(tokens: list[str]) -> Iterator[str]:
             yield token
             continue
         following = next((t for t in tokens[place + 1 :] if not t.isspace()), "")
-        uses = following == "[" and re.match(r"[A-Za-z_]", token) and not _declares(statement)
+        is_name = re.match(r"[A-Za-z_]", token) and not TYPE.match(token)
+        uses = following == "[" and is_name and not _declares(statement)
         yield f"(emulated_line(__LINE__), {token})" if uses else token
         # The braces of `w[2] = {1, 2}` belong to its statement, and all others end one.
         ends = token == ";" or token in ("{", "}") and not _initializes(statement)
@@ -164,7 +166,7 @@ def _declares(before: list[str]) -> bool:
         return True  # no name of its own
     if re.match(r"[A-Za-z_]", last) and last not in VERBS:
         return True
-    is_declaration = bool(before) and before[0] in TYPES
+    is_declaration = bool(before) and bool(TYPE.match(before[0]))
     depth = sum(map(before.count, "([{")) - sum(map(before.count, ")]}"))
     if last == "," and is_declaration and depth == 0:
         return True

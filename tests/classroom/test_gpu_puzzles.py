@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from classroom.cuda import running
 from classroom.cuda.beside import planned
 from classroom.cuda.drawn import accesses, fetched, groups, lines_of
 from classroom.cuda.judging import Judgement
@@ -21,6 +22,8 @@ from classroom.exercise import Outcome, Wrong, judge
 from classroom.puzzlebook.game import exercise_of
 from classroom.puzzlebook.games.gpu import GAME, KernelTrial
 from tinyframe import Device, Tensor
+from tinyframe.device import CompileError
+from tinyframe.runtime.clang import find_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "solutions" / "course" / "08c_a_gpu_without_a_gpu.ipynb"
@@ -204,6 +207,7 @@ WRONG = [
     ("map", "if (threadIdx.x == 0) { out[0] = 1;", "1 `{` and only 0 `}`"),
     ("map", LOOP, "a loop that never ends"),
     ("map", "out[threadIdx.x] = a[0];\n__builtin_trap();", "It crashed"),
+    ("map", "#include <math.h>\nout[0] = 1;", "Leave out `#include`"),
     ("map", "atomicAdd(out, 1);", "Atomic"),
     ("map", "extern __shared__ float s[];\ns[0] = 1;", "Give a shared array its size"),
     ("map", lambda a: a + 10, "between triple quotes"),
@@ -248,7 +252,7 @@ WRONG = [
     ("axis_sum", but("axis_sum", "k += 16", "k += 8"), "it should be"),
     ("axis_sum", but("axis_sum", "blockIdx.x * columns + k", "k"), "it should be"),
     ("axis_sum", but("axis_sum", "out[blockIdx.x]", "out[0]"), "in different blocks"),
-    ("convolution", but("convolution", "t < 2", "t < 1"), "it should be"),
+    ("convolution", but("convolution", "t < 2", "t < 1"), "nobody has written to"),
     ("convolution", but("convolution", "s[10]", "s[8]"), "and `s` has 8 elements"),
     ("convolution", but("convolution", "i + 8 < n ? a[i + 8] : 0", "a[i + 8]"), "reads `a[17]`"),
     ("convolution", but("convolution", "v[t] = w[t]", "v[t] = w[2 - t]"), "it should be"),
@@ -336,6 +340,14 @@ def test_phases_are_numbered_from_each_blocks_beginning():
         ("return a[0];", "return L a)[0];"),
         ("x = y * a[1], b[2] = 3;", "x = y * L a)[1], L b)[2] = 3;"),
         ("float x = f(a[1], b[2]);", "float x = f(L a)[1], L b)[2]);"),
+        ("float4 v[2], w[2];", "float4 v[2], w[2];"),
+        ("int64_t k[2], m[3];", "int64_t k[2], m[3];"),
+        ("auto [x, y] = f();", "auto [x, y] = f();"),
+        (
+            "if (x) s[0] = (float)a[1]; else s[1]++;",
+            "if (x) L s)[0] = (float)L a)[1]; else L s)[1]++;",
+        ),
+        ("float x = 1, *p = &a[2], v[3];", "float x = 1, *p = &L a)[2], v[3];"),
         ("tile[y][x] // a[3]", "L tile)[y][x] // a[3]"),
     ],
 )
@@ -347,7 +359,7 @@ def test_a_shared_array_of_two_axes_has_bounds_of_its_own():
     text = "__shared__ float s[2][3];\ns[threadIdx.x][0] = 1;\nout[0] = 2;"
     assert ran(text, threads=2, out=[0.0]).trouble is None
     trouble = ran(text, threads=3, out=[0.0]).trouble
-    assert trouble is not None and "`s[(2, 0)]`" in trouble.text
+    assert trouble is not None and "`s[2][0]`" in trouble.text
 
 
 def test_a_block_may_use_as_many_threads_as_a_gpu_has():
@@ -361,6 +373,32 @@ def test_a_text_that_is_no_kernel_is_refused_in_words():
     with pytest.raises(NotCompiled):
         runs(Kernel("float* out", "out[0] = ;"), [])
     assert launch("...", a=[1.0]) is None and accesses(None) is None and fetched(None, "a") is None
+
+
+def test_gcc_without_its_cpp_gives_way_to_zig_or_is_told(monkeypatch):
+    """Where there is no zig either, nothing is held against the learner."""
+
+    def refuses(self, src):
+        raise CompileError("CUDA_EMULATE needs a C++ compiler, and this C compiler has none")
+
+    asked = []
+    compile_cached = running._Compiler.compile_cached
+    monkeypatch.setattr(running, "_zig", lambda: None)
+    with monkeypatch.context() as without:
+        without.setattr(running._Compiler, "compile_cached", refuses)
+        outcome, _ = tried("map", WORKED["map"])
+        assert outcome.state == "open" and "needs a C++ compiler" in outcome.text
+        # What stands for zig is this machine's own compiler.
+        here = find_compiler("")
+        without.setattr(running, "_zig", lambda: here)
+
+        def second(self, src):
+            asked.append(self)
+            return refuses(self, src) if len(asked) == 1 else compile_cached(self, src)
+
+        without.setattr(running._Compiler, "compile_cached", second)
+        assert tried("map", WORKED["map"])[0].state == "right"
+    assert len(asked) == 2 and asked[1].cc.command == here
 
 
 # ---- what memory delivers ------------------------------------------------------------------------
