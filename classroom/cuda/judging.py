@@ -175,7 +175,7 @@ def wrong_values(got: np.ndarray, expected: np.ndarray) -> str:
     place = tuple(wrong[0])
     first = f"`out[{index(wrong[0])}]` is {got[place]:g}; it should be {expected[place]:g}."
     if abs(got[place]) > UNTOUCHED or not np.isfinite(got[place]):
-        return f"{first} That's what comes of shared memory which nobody has written to."
+        return f"{first} That's usually shared memory that nobody has written to."
     many = f"{len(wrong)} of {got.size} elements are wrong." if len(wrong) > 1 else ""
     kind = "" if text.startswith("Element") else text
     return " ".join(filter(None, [first, kind or many]))
