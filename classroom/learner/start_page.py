@@ -219,11 +219,13 @@ def _next(parts: list[Part], record: Record) -> str:
 
 def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> str:
     rows = []
+    ends = {name: part for part in parts for name in part.stages}  # a stage of two notebooks: once
     for number in range(1, PARTS + 1):
         here = [part for part in parts if part.number == number]
-        rows += [_row(folder, part, record) for part in here] or [
-            f"| {number} | | *being written* |"
-        ]
+        rows += [
+            _row(folder, part, record, [name for name in part.stages if ends[name] is part])
+            for part in here
+        ] or [f"| {number} | | *being written* |"]
     hours = sum(part.minutes for part in parts) / 60
     total = [f"| *all of these* | {hours:.0f} hours | |"]
     if for_projects:
@@ -231,7 +233,8 @@ def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> 
     return "\n".join([*_joined(rows), *total])
 
 
-def _row(folder: Path, part: Part, record: Record) -> str:
+def _row(folder: Path, part: Part, record: Record, stages: list[str]) -> str:
+    """A part: its time, its exercises, and these stages of mini, which it finishes."""
     link = f"[{part.title}]({part.path.as_posix()})"
     minutes = f"{part.minutes} min" if part.minutes else ""
     total = len(part.exercises)
@@ -241,7 +244,7 @@ def _row(folder: Path, part: Part, record: Record) -> str:
     done = [
         bar,
         *_scores(part, record),
-        *(f"mini: {said}" for name in part.stages if (said := _mini(folder, name, record))),
+        *(f"mini: {said}" for name in stages if (said := _mini(folder, name, record))),
     ]
     return f"| {link} | {minutes} | {'<br>'.join(filter(None, done))} |"
 
@@ -300,18 +303,15 @@ def _projects(folder: Path) -> Iterator[tuple[str, str, int]]:
 
 def _stages(folder: Path, record: Record) -> Iterator[str]:
     """A row for each stage of mini."""
+    from classroom.mini.stages import STAGES
+
+    order = [stage.file for stage in STAGES]
     paths = (_given(folder) / "mini").glob("part*.py")
-    for path in sorted(paths, key=_place):
+    for path in sorted((p for p in paths if p.name in order), key=lambda p: order.index(p.name)):
         about = _docstring(path).split("\n")[0].partition(": ")[2]
         name = path.relative_to(_given(folder)).as_posix()
         said = _mini(folder, path.stem.removeprefix("part"), record)
         yield f"| [{path.name}]({name}) | {about[:1].upper()}{about[1:]} | {said} |"
-
-
-def _place(path: Path) -> tuple[int, str]:
-    """Where a stage stands among all: part4b.py after part4.py, and part10.py after part9.py."""
-    number, letter = re.findall(r"(\d+)(\w*)", path.stem)[0]
-    return int(number), letter
 
 
 def _mini(folder: Path, name: str, record: Record) -> str:

@@ -145,7 +145,14 @@ def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
     text = start_page.page_text(copy)
     rows = [row_of(text, f"mini/{path.name}") for path in (copy / "mini").glob("part*.py")]
     assert rows and [("✓" in row) for row in rows] == ["part3" in row for row in rows]
-    assert text.index("mini/part4.py") < text.index("mini/part4b.py") < text.index("mini/part5.py")
+    places = [text.index(f"mini/{stage.file}") for stage in stages.STAGES]
+    assert places == sorted(places)
+
+
+def test_a_stage_that_two_notebooks_build_is_on_the_map_once(copy):
+    text = start_page.page_text(copy)
+    assert "mini: " not in row_of(text, "course/05a_three_kinds_of_op.ipynb")
+    assert "mini: 0 of " in row_of(text, "course/05b_matmul_and_convolution.ipynb")
 
 
 def test_how_far_mini_is_stands_beside_the_exercises_of_its_part_and_its_file(copy):
