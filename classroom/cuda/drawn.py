@@ -20,7 +20,6 @@ from tinyframe.viz.picture import DrawnPicture
 READ, WRITTEN, BOTH, RACE = "#cfe6fa", "#ffdf9e", "#d3efd0", "#ffd8b0"
 UNTOUCHED, ELSEWHERE = "#f4f4f4", "#e3ecf4"
 HIGH, NARROWEST, GAP, TITLE = 21.0, 24.0, 26.0, 18.0  # points
-SLACK = 1.12  # letters may be so much wider than Helvetica's, where a page has no such font
 MOST_PHASES = 6  # that are drawn
 ABREAST = 16  # elements of an array with one axis, in a row
 BEYOND = 8  # cells that are drawn behind the end of an array, to show who was there
@@ -89,9 +88,8 @@ def accesses(run: Run | None) -> DrawnPicture | None:
     for fill, word in legend:
         sheet.box(x, y, 14, 12, fill, radius=0, thick=0.75)
         sheet.words(x + 19, y + 10, word, 10, colour=MUTED)
-        x += 34 + width_of(word, 10) * SLACK
+        x += 34 + width_of(word, 10)
     sheet.words(x + 6, y + 10, _whose(run), 10, colour=MUTED)
-    sheet.width *= SLACK
     return DrawnPicture(said[0], "\n".join(said), sheet)
 
 
@@ -215,7 +213,7 @@ def _flow(sheet: Drawing, panels: list[Panel], y: float) -> float:
 def _grid(panel: Panel) -> Drawing:
     sheet = Drawing()
     sheet.words(0, 11, panel.name, 11, colour=MUTED, bold=True)
-    wide = max([NARROWEST, *(width_of(word, 10) * SLACK + 6 for word in panel.words)])
+    wide = max([NARROWEST, *(width_of(word, 10) + 6 for word in panel.words)])
     order = sorted(range(len(panel.words)), key=lambda n: n == panel.marked)
     for n in order:
         row, column = divmod(n, panel.columns)
