@@ -59,17 +59,17 @@ def beside(
     launch: Launch,
     inputs: Mapping[str, np.ndarray],
     compute: Callable[..., Tensor],
+    titles: tuple[str, str] = ("yours", "tinyframe's"),
 ) -> DrawnPicture:
     """The two texts side by side, with what each line uses in colour, and what is counted below.
 
     mine: the kernel whose result is called `out`, started as `launch` says. inputs, compute: what
-    tinyframe is asked for.
+    tinyframe is asked for. titles: what the two are called.
     """
     theirs = planned(compute, inputs)
     both = [runs(mine, [launch])[-1], runs(theirs.kernel, [theirs.launch])[-1]]
     results = both[0].arrays["out"].size
     rows = [counted(run, results) for run in both]
-    titles = ("yours", "tinyframe's")
     sheet, width = Drawing(), (PAGE - 12) / 2
     bottom, text = 0.0, list[str]()
     for n, (run, title) in enumerate(zip(both, titles, strict=True)):

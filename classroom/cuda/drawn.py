@@ -250,13 +250,6 @@ def lines_of(group: np.ndarray, itemsize: int = 4) -> list[int]:
     return sorted({int(index) * itemsize // LINE for index in group["index"]})
 
 
-def lines_fetched(run: Run, name: str, is_write: bool = False) -> int:
-    """How many lines memory has to move for all accesses to an array; one that two warps want is
-    counted twice."""
-    itemsize = run.arrays[name].itemsize
-    return sum(len(lines_of(group, itemsize)) for group in groups(run, name, is_write))
-
-
 def fetched(run: Run | None, name: str, *, stores: bool = False) -> DrawnPicture | None:
     """The first warp's first access to an array: each thread's element, in the lines that memory
     moves for it. A row is one line."""

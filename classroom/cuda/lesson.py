@@ -29,36 +29,23 @@ from tinyframe.viz.picture import DrawnPicture
 
 __all__ = ["accesses", "fetched", "launch", "on_a_gpu", "side_by_side"]
 
-# The worked answers of the puzzles that tinyframe's kernels are put beside.
-OURS = {
+# What is put beside tinyframe's kernels until a puzzle is solved: right, and no answer to it.
+PLAIN = {
     "axis_sum": """
-__shared__ float s[16];
-int t = threadIdx.x;
+if (threadIdx.x > 0) return;
 float sum = 0;
-for (int k = t; k < columns; k += 16) sum += a[blockIdx.x * columns + k];
-s[t] = sum;
-__syncthreads();
-for (int half = 8; half > 0; half /= 2) {
-  if (t < half) s[t] += s[t + half];
-  __syncthreads();
-}
-if (t == 0) out[blockIdx.x] = s[0];
+for (int k = 0; k < columns; k++) sum += a[blockIdx.x * columns + k];
+out[blockIdx.x] = sum;
 """,
     "tiled_matmul": """
-__shared__ float at[4][4], bt[4][4];
-int x = threadIdx.x, y = threadIdx.y;
-int row = blockIdx.y * 4 + y, column = blockIdx.x * 4 + x;
+int x = blockIdx.x * 4 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y;
+if (x >= n || y >= n) return;
 float sum = 0;
-for (int k = 0; k < n; k += 4) {
-  at[y][x] = row < n && k + x < n ? a[row * n + k + x] : 0;
-  bt[y][x] = k + y < n && column < n ? b[(k + y) * n + column] : 0;
-  __syncthreads();
-  for (int j = 0; j < 4; j++) sum += at[y][j] * bt[j][x];
-  __syncthreads();
-}
-if (row < n && column < n) out[row * n + column] = sum;
+for (int k = 0; k < n; k++) sum += a[y * n + k] * b[k * n + x];
+out[y * n + x] = sum;
 """,
 }
+YOURS, PLAINLY = "yours", "a plain one"
 
 
 def launch(
@@ -103,25 +90,28 @@ def _kind(name: str, value: Argument) -> str:
     return "float*" if name == "out" else "const float*"
 
 
-# ---- the learner's answer, or ours ---------------------------------------------------------------
+# ---- the learner's answer, or a plain one --------------------------------------------------------
 
 
-def yours_or_ours(name: str, text: Any) -> str:
-    """The text if it solves the puzzle, else ours; says which."""
+def yours_or_plain(name: str, text: Any) -> tuple[str, str]:
+    """The text, if it solves the puzzle, else a plain kernel that computes the same; and what it is
+    called. Says so."""
     if judge(exercise_of(by_name()[name]), text).state == "right":
         print("With your kernel.")
-        return str(text)
-    print("With our kernel, until yours solves the puzzle.")
-    return OURS[name]
+        return str(text), YOURS
+    print("With a plain kernel, until yours solves the puzzle.")
+    return PLAIN[name], PLAINLY
 
 
 def side_by_side(name: str, text: Any) -> DrawnPicture:
-    """The learner's kernel for a puzzle, or ours, and tinyframe's for the same op on 64 × 64
+    """The learner's kernel for a puzzle, or a plain one, and tinyframe's for the same op on 64 × 64
     numbers."""
     example = EXAMPLES[name]
-    kernel = Kernel(example.parameters, body_of(yours_or_ours(name, text)))
+    written, called = yours_or_plain(name, text)
+    kernel = Kernel(example.parameters, body_of(written))
     inputs = {each: _numbers(64, 64, seed) for seed, each in enumerate(example.inputs)}
-    return beside(kernel, example.launch(64, inputs), inputs, example.compute)
+    launched = example.launch(64, inputs)
+    return beside(kernel, launched, inputs, example.compute, titles=(called, "tinyframe's"))
 
 
 @dataclass(frozen=True)
@@ -164,8 +154,8 @@ def _numbers(rows: int, columns: int, seed: int) -> np.ndarray:
 def on_a_gpu(text: Any, n: int = 100, timed: int = 1024) -> None:
     """Runs the tiled matmul on this machine's GPU by way of tinyframe, and says how that went;
     where there is none, says why."""
-    kernel = Kernel(EXAMPLES["tiled_matmul"].parameters,
-                    body_of(yours_or_ours("tiled_matmul", text)))  # fmt: skip
+    written, _ = yours_or_plain("tiled_matmul", text)
+    kernel = Kernel(EXAMPLES["tiled_matmul"].parameters, body_of(written))
     if why := Device.why_not("CUDA"):
         print("There's no GPU here that tinyframe can use, so the emulator has the last word.")
         print(f"({' '.join(why.split())[:160]} …)")

@@ -86,11 +86,6 @@ class Kernel:
                     found[name] = tuple(map(int, lengths)) or (1,)
         return found
 
-    @property
-    def barriers(self) -> int:
-        """How often __syncthreads() is written."""
-        return without_comments(self.body).count("__syncthreads")
-
 
 def body_of(text: str) -> str:
     """What stands between the braces where a whole kernel was written, else the text; without empty
