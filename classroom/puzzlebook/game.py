@@ -97,6 +97,7 @@ def exercise_of(puzzle: Puzzle, check: Callable[[Any], str] | None = None) -> Ex
         check or (lambda answer: puzzle.trial().check(answer)),
         puzzle.hints,
         because=puzzle.because,
+        seconds=getattr(puzzle, "seconds", 10.0),
     )
 
 

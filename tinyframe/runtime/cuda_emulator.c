@@ -29,14 +29,15 @@ void emulated_kernel(void** given);
 // ---- what went wrong -----------------------------------------------------------------------------
 
 typedef struct {
-  int kind, is_write, other_is_write, line, other_line;   // line 0: the kernel's end
+  int kind, is_write, other_is_write, line, other_line;   // line 0: unknown, or the kernel's end
   unsigned int thread, block, other_thread, other_block;  // numbered through all axes
   long long index, size;
   char name[64];
 } Fault;
 enum { OUT_OF_BOUNDS = 1, RACE, DIVERGENCE, MISALIGNED, TOO_MANY_THREADS };
 
-typedef struct { unsigned int who, when; } Visit;  // a thread, from 1 on; the phase, numbered through
+// a thread, from 1 on; the phase, numbered through; the line, where the kernel says it
+typedef struct { unsigned int who, when; int line; } Visit;
 typedef struct { Visit writer, reader, other_reader; } Cell;
 typedef struct {
   const char* name;
@@ -49,6 +50,7 @@ enum { MOST_REGIONS = 256 };
 static Region regions[MOST_REGIONS];  // the buffers, then the arrays of the block
 static int region_count, buffer_count;
 static bool finds_races;
+static int line;  // that runs, in a kernel which says so (emulated_line); else 0
 static char *stacks, *stacks_end;
 static unsigned int threads, current, block, now;
 static Fault* fault;
@@ -65,6 +67,47 @@ static void stop(int kind, const Region* region, long long index, bool is_write)
     fault->size = region->bytes / region->element;
   }
   longjmp(faulted, 1);
+}
+
+// ---- every access, for somebody who wants to see it ----------------------------------------------
+
+typedef struct {
+  unsigned int thread, block, phase;
+  int line, region, is_write;
+  long long index;
+} Access;
+static Access* watched;  // as many as there is room for; the rest is only counted
+static long long watched_room, watched_count, reads_of[MOST_REGIONS];
+
+// The next launches write their accesses here. Gives how many the last one had, and begins anew.
+__attribute__((visibility("default")))
+long long emulated_watch(Access* accesses, long long room) {
+  long long had = watched_count;
+  watched = accesses;
+  watched_room = room;
+  watched_count = 0;
+  memset(reads_of, 0, sizeof reads_of);
+  return had;
+}
+
+// The name of a region that the last launch knew, how many elements it has and how often one was
+// read; NULL if there was none.
+__attribute__((visibility("default")))
+const char* emulated_region(int number, long long* elements, long long* reads) {
+  const Region* region = regions + number;
+  if (number >= MOST_REGIONS || !region->element) return NULL;
+  *elements = region->bytes / region->element;
+  *reads = reads_of[number];
+  return region->name;
+}
+
+void emulated_line(int number) { line = number; }
+
+static void watch(const Region* region, long long index, bool is_write) {
+  if (!is_write) reads_of[region - regions]++;
+  long long n = watched_count++;
+  if (n < watched_room)
+    watched[n] = (Access){current, block, now, line, (int)(region - regions), is_write, index};
 }
 
 // ---- memory --------------------------------------------------------------------------------------
@@ -85,6 +128,7 @@ static void drop_regions(int count) {
 static struct {
   const Region* region;  // NULL: nothing is waited for
   long long index;
+  int line;
   Visit other;
   char before[16];
 } twice;
@@ -95,8 +139,10 @@ static bool is_at_once(Visit other) {
   return (other.who - 1) / threads != block || other.when == now;  // else a barrier lies between
 }
 
-static void race(const Region* region, long long index, Visit other, bool is_write,
+static void race(const Region* region, long long index, Visit other, int at, bool is_write,
                  bool other_is_write) {
+  fault->line = at;
+  fault->other_line = other.line;
   fault->other_thread = (other.who - 1) % threads;
   fault->other_block = (other.who - 1) / threads;
   fault->other_is_write = other_is_write;
@@ -107,25 +153,26 @@ static void look_at_what_was_written(void) {
   const Region* region = twice.region;
   twice.region = NULL;
   if (region && memcmp(region->start + twice.index * region->element, twice.before, region->element))
-    race(region, twice.index, twice.other, true, true);
+    race(region, twice.index, twice.other, twice.line, true, true);
 }
 
 static void visit(const Region* region, long long index, bool is_write) {
   Cell* cell = region->cells + index;
-  Visit me = {block * threads + current + 1, now};
+  Visit me = {block * threads + current + 1, now, line};
   if (is_write) {
-    if (is_at_once(cell->reader)) race(region, index, cell->reader, true, false);
-    if (is_at_once(cell->other_reader)) race(region, index, cell->other_reader, true, false);
+    if (is_at_once(cell->reader)) race(region, index, cell->reader, line, true, false);
+    if (is_at_once(cell->other_reader)) race(region, index, cell->other_reader, line, true, false);
     if (is_at_once(cell->writer)) {
       twice.region = region;
       twice.index = index;
+      twice.line = line;
       twice.other = cell->writer;
       memcpy(twice.before, region->start + index * region->element, region->element);
     }
     cell->writer = me;
     return;
   }
-  if (is_at_once(cell->writer)) race(region, index, cell->writer, false, true);
+  if (is_at_once(cell->writer)) race(region, index, cell->writer, line, false, true);
   // Two of the readers are kept, since one of them may be who writes next.
   Visit first = cell->reader;
   bool is_past = first.who && first.when != now && (first.who - 1) / threads == block;
@@ -150,9 +197,10 @@ static void accessed(const char* p, long long size, bool is_write) {
   for (const Region* region = regions; region < regions + region_count; region++) {
     long long at = p - region->start;
     if (at >= 0 && at + size <= region->bytes) {
-      if (finds_races)
-        for (long long i = at / region->element; i * region->element < at + size; i++)
-          visit(region, i, is_write);
+      for (long long i = at / region->element; i * region->element < at + size; i++) {
+        if (watched) watch(region, i, is_write);
+        if (finds_races) visit(region, i, is_write);
+      }
       return;
     }
     long long away = at < 0 ? -at : at - region->bytes;
@@ -164,6 +212,7 @@ static void accessed(const char* p, long long size, bool is_write) {
   if (is_index(p)) return;
   if (!nearest) abort();  // a kernel without arguments
   long long at = p - nearest->start, element = nearest->element;
+  fault->line = line;
   stop(OUT_OF_BOUNDS, nearest, (at < 0 ? at - element + 1 : at) / element, is_write);
 }
 
@@ -237,7 +286,7 @@ static void leave(State state, int line) {
   if (!_setjmp(me->place)) _longjmp(scheduler, 1);
 }
 
-void emulated_barrier(int line) { leave(WAITING, line); }
+void emulated_barrier(int at) { leave(WAITING, at); }
 
 // A tensor core's product. Each thread gives its numbers, waits until all others have, and takes its
 // four results; uop/mma.py says which those are. That orders nothing that a kernel does with memory:
@@ -341,7 +390,7 @@ void emulate(int count, void** given, const long long* bytes, const Three* grid,
   threads = local->x * local->y * local->z;
   stacks = workspace;
   stacks_end = stacks + (size_t)threads * STACK;
-  now = block = current = 0;
+  now = block = current = line = 0;
   twice.region = NULL;
   for (int n = 0; n < count; n++)
     if (bytes[n]) add_region(emulated_names[n], *(void**)given[n], bytes[n], emulated_elements[n]);

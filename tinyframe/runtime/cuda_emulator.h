@@ -22,6 +22,7 @@ extern "C" {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 void emulated_barrier(int line);
+void emulated_line(int line);
 void emulated_shared(const char* name, void* start, long long bytes, long long element);
 void emulated_vector(const void* pointer, long long bytes);
 void emulated_mma(int run, const float* a, const float* b, float* c, int line);
