@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from classroom.speed import Card, cards, faster, rate, time_of
+from classroom.speed import Card, cards, faster, rate, seconds_of, time_of
+from classroom.tiles import workload
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.codegen.optimize.nest import Nest
@@ -35,12 +35,14 @@ from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import Context
 from tinyframe.tensor.core import Tensor
 from tinyframe.viz.kernels import one_kernel
-from tinyframe.viz.picture import DrawnPicture
+from tinyframe.viz.nests import kernel
+from tinyframe.viz.picture import DrawnPicture, Picture
 from tinyframe.viz.roof import COPIED, TIMES, Roof, measured_roof
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 0.4  # that a kernel is timed for
 FEWEST, MOST = 3, 60  # times that it runs
+ROOFS = 3  # times that the roof is measured
 ONE_CORE = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -106,26 +108,25 @@ def one_core() -> Roof:
 
 
 def measured() -> Roof:
-    """The roof here and now. Of memory the better of a copy and of a dot product, which only reads:
-    a copy may read what it is about to overwrite, and those bytes nobody counts."""
-    flops, copied = measured_roof()
+    """The roof here and now: the best of a few times. Of memory the better of a copy and of a dot
+    product, which only reads: a copy may read what it is about to overwrite, and nobody counts
+    that."""
+    roofs = [measured_roof.__wrapped__() for _ in range(ROOFS)]
     numbers = np.ones(COPIED // 4, np.float32)
     other = np.ones_like(numbers)
-
-    def dot() -> float:
-        start = perf_counter()
-        np.dot(numbers, other)
-        return perf_counter() - start
-
-    read = 2 * COPIED / min(dot() for _ in range(TIMES))
-    return Roof(flops, max(copied, read))
+    reading = min(seconds_of(lambda: np.dot(numbers, other)) for _ in range(TIMES))
+    bandwidth = max(2 * COPIED / reading, *[roof.bandwidth for roof in roofs])
+    return Roof(max(roof.flops for roof in roofs), bandwidth)
 
 
-def race(x: Tensor, ways: Mapping[str, Opts], numpy: bool = True) -> DrawnPicture:
-    """A card for each list of Opts, with GFLOP/s, and at the end one for NumPy, whose product of
-    matrices is timed on one core."""
-    times = least({label: ready(x, opts) for label, opts in ways.items()})
-    operations = work_of(x)[0]
+def race(
+    x: Tensor, ways: Mapping[str, Opts | None], *, numpy: bool = True, cores: int = 1
+) -> DrawnPicture:
+    """A card for each list of Opts, with GFLOP/s (None: those of the plan), and at the end one for
+    NumPy, whose product of matrices is timed on one core. cores: those that a kernel may use."""
+    with Context(THREADS=cores):
+        times = least({label: ready(x, opts) for label, opts in ways.items()})
+    operations, _ = work_of(x)
     if numpy:
         times["NumPy"] = operations / one_core().flops
     first = next(iter(times.values()))
@@ -134,6 +135,15 @@ def race(x: Tensor, ways: Mapping[str, Opts], numpy: bool = True) -> DrawnPictur
         for n, (label, took) in enumerate(times.items())
     ]
     return cards(row)
+
+
+def steps(x: Tensor, opts: Any) -> Picture | None:
+    """The loops of x before the first Opt and after each of them, and what they touch; it says so
+    where there is no list of Opts yet."""
+    if not isinstance(opts, (list, tuple)):
+        print("There is no list of opts yet. Run this cell again when there is.")
+        return None
+    return kernel(x, opts, every=True)
 
 
 def work_of(x: Tensor) -> tuple[float, float]:
@@ -214,6 +224,26 @@ def added(plan: Plan) -> Iterator[None]:
         yield
     finally:
         CPU.remove(plan)
+
+
+def with_own_plan(nest: Callable[[Workload], Any], x: Tensor) -> DrawnPicture | None:
+    """A race between the plans as they are and with a plan of one's own; it says so where the
+    function has no Nest for this kernel yet."""
+    item, _ = one_kernel(x, None, "with_own_plan")
+    if not isinstance(nest(workload(item.ast)), Nest):
+        print(
+            f"`{nest.__name__}` has no Nest for this kernel yet. Run this cell again when it does."
+        )
+        return None
+    before = {"the plans as they are": ready(x)}
+    with added(own_plan(nest)):
+        before["with your plan"] = ready(x)
+    times = least(before)
+    first, own = times.values()
+    return cards([
+        Card("the plans as they are", time_of(first)),
+        Card("with your plan", time_of(own), faster(first / own, 1)),
+    ])  # fmt: skip
 
 
 # ---- what BEAM finds -----------------------------------------------------------------------------

@@ -59,7 +59,7 @@ class Count(NamedTuple):
             "loads for each": f"{self.loads_per_multiplication:.2f}",
             "results side by side": str(self.results),
             "cache lines for each": f"{self.lines / self.results:.1f}",
-            "spread over pages": str(self.pages),
+            "memory pages": str(self.pages),
             "registers": str(self.registers),
         }
         return "\n".join(f"{name:21} {number:>11}" for name, number in rows.items())

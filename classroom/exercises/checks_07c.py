@@ -261,26 +261,22 @@ def mirrored(answer: Any) -> str:
             values()
         same_values(Tensor(values.values()), x.numpy().ravel(), case, shown=False)
     refused = {
-        "`a @ b`": memory(64, 64) @ memory(64, 64),
-        "`x.sum(axis=0)`": shown.sum(axis=0),
-        "`x.T.contiguous()`": shown.T.contiguous(),
-        "`x[::-1].sum(axis=0)`": shown[::-1].sum(axis=0),
+        "`a @ b`": (memory(64, 64) @ memory(64, 64), "Nothing is read backwards here."),
+        "`x.sum(axis=0)`": (shown.sum(axis=0), "Nothing is read backwards here."),
+        "`x.T.contiguous()`": (shown.T.contiguous(), "Nothing is read backwards here."),
+        "`x[:, ::-1].sum(axis=1)`": (
+            shown[:, ::-1].sum(axis=1),
+            "It reads backwards, but along the loop of the reduction, not along its results.",
+        ),
+        "`(x[::-1] * 2).contiguous()`": (
+            (shown[::-1] * 2).contiguous(),
+            "Its rows come in reverse, but within a row it goes forwards: no step is -1.",
+        ),
     }
-    for case, x in refused.items():
-        if (nest := answer(plan_input(x))) is not None and nest is not False:
-            if case == "`x[::-1].sum(axis=0)`":
-                raise Wrong(
-                    "This kernel reads backwards, but along the loop of the reduction. Along its "
-                    "results it goes forwards, and the plan `vectors` knows what to do.",
-                    case,
-                    "None",
-                )
-            raise Wrong(
-                "Your plan takes this kernel, too, and nothing is read backwards here.",
-                case,
-                "None",
-                describe(nest),
-            )
+    for case, (x, why) in refused.items():
+        nest = answer(plan_input(x))
+        if nest is not None and nest is not False:
+            raise Wrong(f"Your plan takes this kernel, too. {why}", case, "None", describe(nest))
     return "The plans have a new row. What BEAM needed seconds for is now decided at once."
 
 
@@ -321,15 +317,14 @@ def at_most(answer: Any) -> str:
         expected = seconds / max(work, moving)
         if near(got, expected):
             continue
+        shorter, longer = ("memory", "arithmetic") if work > moving else ("arithmetic", "memory")
         told = {
             seconds / (work + moving): "You added the two times. They overlap: while numbers are "
             "on their way, others are multiplied.",
-            seconds / min(work, moving): "You took the limit that is further away. A kernel can't "
-            "be faster than the closer one.",
+            seconds / min(work, moving): f"That's what the {shorter} alone would allow. Here the "
+            f"{longer} is the closer limit.",
             1 / expected: "Upside down: that's the part of the limit that it reaches.",
             max(work, moving): "That's the least time, in seconds. How many times as fast is it?",
-            seconds / work: "You only looked at the arithmetic.",
-            seconds / moving: "You only looked at the bytes.",
         }
         for wrong, text in told.items():
             if near(got, wrong):
