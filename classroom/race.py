@@ -10,13 +10,12 @@ a form that tests of notebooks do not compare.
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
+from importlib import import_module
+from math import inf
+from time import get_clock_info, thread_time
 from typing import Any
 
 import numpy as np
@@ -37,15 +36,13 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.nests import kernel
 from tinyframe.viz.picture import DrawnPicture, Picture
-from tinyframe.viz.roof import COPIED, TIMES, Roof, measured_roof
+from tinyframe.viz.roof import COPIED, SIZE, Roof
 
-ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 0.4  # that a kernel is timed for
 FEWEST, MOST = 3, 60  # times that it runs
-ROOFS = 3  # times that the roof is measured
-ONE_CORE = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
+
+INTERRUPTED = 1e-3  # seconds: what runs longer may have been
+FINE_CLOCK = get_clock_info("thread_time").resolution < 1e-5
 
 Opts = Sequence[Opt]
 
@@ -84,39 +81,72 @@ def lanes() -> int:
     return Device[Device.DEFAULT].renderer.target.vector_bytes // 4
 
 
+def undisturbed(run: Callable[[], float]) -> Callable[[], float]:
+    """The same, without the time that other programs had the core meanwhile. That is known of what
+    runs on one core, long enough to be interrupted and to be measured by such a clock."""
+
+    def measured() -> float:
+        start = thread_time()
+        seconds = run()
+        own = thread_time() - start
+        return min(own, seconds) if seconds > INTERRUPTED and FINE_CLOCK else seconds
+
+    return measured
+
+
 def least(runs: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """The least seconds of each, in turns, so that all of them see the same noise."""
-    best = {label: run() for label, run in runs.items()}
-    for turn in range(1, MOST):
-        if turn >= FEWEST and turn * sum(best.values()) > SECONDS * len(runs):
-            break
-        best = {label: min(best[label], run()) for label, run in runs.items()}
+    """The least seconds of each, in turns, so that all of them see the same noise. What is slow
+    runs a few times only."""
+    best = dict.fromkeys(runs, inf)
+    spent = dict.fromkeys(runs, 0.0)
+    for turn in range(MOST):
+        for label, run in runs.items():
+            if turn < FEWEST or spent[label] < SECONDS:
+                took = run()
+                best[label], spent[label] = min(best[label], took), spent[label] + took
     return best
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Inside of it, NumPy multiplies matrices on one core, as far as its BLAS lets itself be told
+    so. scikit-learn brings what tells it."""
+    try:
+        limit = import_module("threadpoolctl").threadpool_limits(1)
+    except ImportError:
+        limit = nullcontext()
+    with limit:
+        yield
+
+
 @functools.cache
-def one_core() -> Roof:
-    """What one core of this machine can do at most, as NumPy does it, in a process of its own: a
-    BLAS decides on its threads when it is loaded."""
-    code = "from classroom.race import measured; print(*measured())"
-    environment = {**os.environ, **ONE_CORE, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    flops, bandwidth = map(float, done.stdout.split()[-2:])
-    return Roof(flops, bandwidth)
-
-
-def measured() -> Roof:
-    """The roof here and now: the best of a few times. Of memory the better of a copy and of a dot
-    product, which only reads: a copy may read what it is about to overwrite, and nobody counts
-    that."""
-    roofs = [measured_roof.__wrapped__() for _ in range(ROOFS)]
+def roof_runs() -> dict[str, Callable[[], float]]:
+    """What is timed for the roof, by NumPy: a product of matrices; and for memory a copy and a dot
+    product, which only reads. (A copy may read what it is about to overwrite, and nobody counts
+    that.)"""
+    a = np.random.default_rng(0).random((SIZE, SIZE), np.float32)
     numbers = np.ones(COPIED // 4, np.float32)
-    other = np.ones_like(numbers)
-    reading = min(seconds_of(lambda: np.dot(numbers, other)) for _ in range(TIMES))
-    bandwidth = max(2 * COPIED / reading, *[roof.bandwidth for roof in roofs])
-    return Roof(max(roof.flops for roof in roofs), bandwidth)
+    out, other = np.empty_like(a), np.ones_like(numbers)
+    runs = {
+        "NumPy": lambda: np.matmul(a, a, out=out),
+        "copy": lambda: np.copyto(other, numbers),
+        "dot": lambda: np.dot(numbers, other),
+    }
+    return {label: functools.partial(seconds_of, run) for label, run in runs.items()}
+
+
+def timed(
+    x: Tensor, ways: Mapping[str, Opts | None], cores: int = 1
+) -> tuple[dict[str, float], Roof]:
+    """The seconds of x with each list of Opts, and the roof of one core, all timed in turns."""
+    with Context(THREADS=cores), one_blas_thread():
+        runs: dict[str, Callable[[], float]] = {**roof_runs()}
+        runs |= {label: ready(x, opts) for label, opts in ways.items()}
+        if cores == 1:
+            runs = {label: undisturbed(run) for label, run in runs.items()}
+        times = least(runs)
+    reading, copying, product = (times.pop(label) for label in ("dot", "copy", "NumPy"))
+    return times, Roof(2 * SIZE**3 / product, 2 * COPIED / min(reading, copying))
 
 
 def race(
@@ -124,11 +154,10 @@ def race(
 ) -> DrawnPicture:
     """A card for each list of Opts, with GFLOP/s (None: those of the plan), and at the end one for
     NumPy, whose product of matrices is timed on one core. cores: those that a kernel may use."""
-    with Context(THREADS=cores):
-        times = least({label: ready(x, opts) for label, opts in ways.items()})
+    times, roof = timed(x, ways, cores)
     operations, _ = work_of(x)
     if numpy:
-        times["NumPy"] = operations / one_core().flops
+        times["NumPy"] = operations / roof.flops
     first = next(iter(times.values()))
     row = [
         Card(label, rate(operations, took), faster(first / took, n))
@@ -160,14 +189,16 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
     """
     import matplotlib.pyplot as plt
 
-    roof = one_core()
     _, axes = plt.subplots(figsize=(8, 4.4))
+    roof, heights = Roof(0, 0), list[float]()
     for x, ways in kernels:
         operations, nbytes = work_of(x)
         across = operations / nbytes
         print(f"{across:.3g} operations for each byte: {', '.join(ways)}")
-        times = least({label: ready(x, opts) for label, opts in ways.items()})
+        times, now = timed(x, ways)
+        roof = Roof(max(roof.flops, now.flops), max(roof.bandwidth, now.bandwidth))
         rates = [operations / took / 1e9 for took in times.values()]
+        heights += rates
         (line,) = axes.plot([across] * len(rates), rates, marker="o", linestyle=":")
         for (label, height), place in zip(
             zip(times, rates, strict=True), _apart(rates), strict=True
@@ -183,6 +214,7 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
     axes.annotate(f"NumPy: {roof.flops / 1e9:.3g}", (left * 1.3, roof.flops / 1e9), (0, 4),
                   textcoords="offset points", fontsize=8.5)  # fmt: skip
     axes.set(xscale="log", yscale="log", xlim=(left, right), ylabel="GFLOP/s",
+             ylim=(min(heights) / 2, 3 * max(roof.flops / 1e9, *heights)),
              xlabel="operations for each byte that has to be moved")  # fmt: skip
     axes.set_title(
         f"one core: {roof.flops / 1e9:.3g} GFLOP/s, memory {roof.bandwidth / 1e9:.3g} GB/s"
@@ -235,10 +267,10 @@ def with_own_plan(nest: Callable[[Workload], Any], x: Tensor) -> DrawnPicture | 
             f"`{nest.__name__}` has no Nest for this kernel yet. Run this cell again when it does."
         )
         return None
-    before = {"the plans as they are": ready(x)}
+    runs = [ready(x)]
     with added(own_plan(nest)):
-        before["with your plan"] = ready(x)
-    times = least(before)
+        runs.append(ready(x))
+    times = least({str(n): undisturbed(run) for n, run in enumerate(runs)})
     first, own = times.values()
     return cards([
         Card("the plans as they are", time_of(first)),

@@ -8,6 +8,7 @@ of 16 floats, like nearly every processor.
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -34,6 +35,7 @@ COUNTED_FOR = CStyleLanguage(
 )
 MULTIPLIES = (Ops.MUL.name, Ops.MULACC.name)
 LOADS = ("load", "load from a panel")
+WIDTH = 88  # characters in a line of text
 WHOLE_REDUCE = LEVELS[-1][0]
 
 
@@ -162,7 +164,12 @@ class Planned(NamedTuple):
 
     def __repr__(self) -> str:
         done = [f"  {n}. {opt}" for n, opt in enumerate(self.opts, 1)] or ["  no Opts"]
-        return "\n".join([f"plan: {self.name}", f"why:  {self.why}", f"nest: {self.nest}", *done])
+        said = {"plan": self.name, "why": self.why, "nest": self.nest}
+        lines = [
+            textwrap.fill(f"{title + ':':5} {text}", WIDTH, subsequent_indent=" " * 6)
+            for title, text in said.items()
+        ]
+        return "\n".join([*lines, *done])
 
 
 def planned(x: Any) -> Planned:

@@ -61,6 +61,7 @@ def clock(monkeypatch):
             return made[label]
 
         monkeypatch.setattr(golf, "ready", fake)
+        monkeypatch.setattr(golf, "undisturbed", lambda run: run)
         return made
 
     return setting

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from itertools import count
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import threadpoolctl
 
 from classroom import race
 from classroom.build import sanitized
@@ -17,7 +20,7 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.plans import CPU
 from tinyframe.run.search import SearchResult
-from tinyframe.viz.roof import Roof
+from tinyframe.viz.roof import COPIED, SIZE
 
 VECTOR = Opt(OptOps.VECTOR, 1, 8)
 
@@ -30,7 +33,11 @@ def operands():
 
 @pytest.fixture
 def roof(monkeypatch):
-    monkeypatch.setattr(race, "one_core", lambda: Roof(100e9, 20e9))
+    """100 GFLOP/s and 20 GB/s."""
+    seconds = {"NumPy": 2 * SIZE**3 / 100e9, "copy": 2 * COPIED / 20e9, "dot": 1.0}
+    runs = {label: functools.partial(float, took) for label, took in seconds.items()}
+    monkeypatch.setattr(race, "roof_runs", lambda: runs)
+    monkeypatch.setattr(race, "FINE_CLOCK", False)
 
 
 @pytest.mark.parametrize("opts", [None, [], [VECTOR], [VECTOR, Opt(OptOps.UPCAST, 0, 6)]])
@@ -58,6 +65,23 @@ def test_the_least_of_several_turns_counts():
     assert found["one"] < 5 and found["other"] == 1
 
 
+@pytest.mark.parametrize(
+    "seconds, own, fine, counted",
+    [
+        (3.0, 1.0, True, 1.0),
+        (1.0, 3.0, True, 1.0),
+        (1e-4, 1e-5, True, 1e-4),
+        (3.0, 1.0, False, 3.0),
+    ],
+    ids=["others had the core", "two clocks", "too short", "a coarse clock"],
+)
+def test_the_time_of_other_programs_does_not_count(monkeypatch, seconds, own, fine, counted):
+    clock = iter([5.0, 5.0 + own])
+    monkeypatch.setattr(race, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(race, "FINE_CLOCK", fine)
+    assert race.undisturbed(lambda: seconds)() == pytest.approx(counted)
+
+
 def test_what_is_slow_runs_a_few_times_only():
     runs = []
     least({"slow": lambda: runs.append(1) or 100.0})
@@ -65,8 +89,19 @@ def test_what_is_slow_runs_a_few_times_only():
 
 
 def test_the_roof_is_measured_on_one_core():
-    found = race.one_core()
-    assert found.flops > 0 and found.bandwidth > 0 and race.one_core() is found
+    a = Tensor.zeros(4).contiguous().realize()
+    times, found = race.timed(a + 1, {"sum": []})
+    assert found.flops > 0 and found.bandwidth > 0 and times.keys() == {"sum"}
+    threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+    with race.one_blas_thread():
+        assert {lib["num_threads"] for lib in threadpoolctl.threadpool_info()} <= {1}
+    assert [library["num_threads"] for library in threadpoolctl.threadpool_info()] == threads
+
+
+def test_the_roof_is_measured_without_the_package_that_limits_threads(monkeypatch):
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    with race.one_blas_thread():
+        assert min(run() for run in race.roof_runs().values()) > 0
 
 
 def test_the_work_of_a_kernel_is_the_same_however_it_is_done(operands):
