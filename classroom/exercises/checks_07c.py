@@ -148,11 +148,16 @@ def counted(x: Tensor, opts: Sequence[Opt], case: str) -> Any:
 
 def in_vectors(got: int, products: int, case: str) -> None:
     least = products // LANES
-    if got > 4 * least:
+    if got > 7 * least:
         raise Wrong(
-            f"These multiply {'one number' if got > 7 * least else 'few numbers'} at a time. "
-            f"First of all, use vectors of {LANES}.",
+            f"These multiply one number at a time. First of all, use vectors of {LANES}.", case
+        )
+    if got > 1.5 * least:
+        raise Wrong(
+            f"These multiply fewer than {LANES} numbers at a time, or compute many results twice.",
             case,
+            f"about {least:,} multiplications",
+            f"{got:,}",
         )
     if got > WASTE * least:
         raise Wrong(
@@ -188,7 +193,7 @@ def tile(answer: Any) -> str:
             raise Wrong("A tile has at least one row and one vector.", case, got=describe(got))
         needs = rows * vectors + vectors + 2
         if needs > registers:
-            said = (f"at most {registers}", needs) if shown else ("", "")
+            said = (f"at most {registers} registers", needs) if shown else ("", "")
             raise Wrong("That tile doesn't fit into the registers.", case, *said)
         fewest = min((h + w) / (h * w) for h, w in tiles(registers))
         loads = (rows + vectors) / (rows * vectors)
@@ -276,8 +281,13 @@ def mirrored(answer: Any) -> str:
     for case, (x, why) in refused.items():
         nest = answer(plan_input(x))
         if nest is not None and nest is not False:
-            raise Wrong(f"Your plan takes this kernel, too. {why}", case, "None", describe(nest))
+            raise Wrong(f"Your plan takes this kernel, too. {why}", case, "None", in_words(nest))
     return "The plans have a new row. What BEAM needed seconds for is now decided at once."
+
+
+def in_words(nest: Any) -> str:
+    """What a Nest does to the loops: `8 lanes along ridx0`."""
+    return nest.words or "a Nest that changes nothing" if isinstance(nest, Nest) else describe(nest)
 
 
 def plan_input(x: Tensor) -> Workload:
@@ -321,7 +331,7 @@ def at_most(answer: Any) -> str:
         told = {
             seconds / (work + moving): "You added the two times. They overlap: while numbers are "
             "on their way, others are multiplied.",
-            seconds / min(work, moving): f"That's what the {shorter} alone would allow. Here the "
+            seconds / min(work, moving): f"That's what {shorter} alone would allow. Here "
             f"{longer} is the closer limit.",
             1 / expected: "Upside down: that's the part of the limit that it reaches.",
             max(work, moving): "That's the least time, in seconds. How many times as fast is it?",

@@ -112,7 +112,7 @@ WRONG = [
     ("7.21", [EIGHT, rows(6)], "got 1.17"),
     ("7.21", [EIGHT, vectors(8), rows(8)], "more registers than there are"),
     ("7.21", [vectors(4), rows(4)], "one number at a time"),
-    ("7.21", [Opt(VECTOR, 1, 4), vectors(2), rows(6)], "multiplications"),
+    ("7.21", [Opt(VECTOR, 1, 4), vectors(2), rows(6)], "fewer than 8 numbers"),
     ("7.21", [Opt(VECTOR, 5, 8)], "there is no axis 5"),
     ("7.21", [Opt(VECTOR, 1, 12)], "vectors have 2, 4, 8"),
     ("7.21", [rows(6), EIGHT, "UPCAST"], "list of Opts"),
