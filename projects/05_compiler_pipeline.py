@@ -167,8 +167,8 @@ def looks(build, noopt):
     "folded"        the first stage after which constants are folded: x * 1 + 0 is x
     "loops"         it has just been decided what becomes of each loop: lanes, copies, or a loop
     "linear"        no graph any more, but a list, in the order in which it runs
-    "arithmetic"    how many instructions of that list compute floats: those whose op is in
-                    GroupOp.ALU and whose dtype is a float (u.dtype.scalar(), as it may be a vector)
+    "arithmetic"    how many instructions of that list compute floats, or vectors of floats: those
+                    whose op is in GroupOp.ALU, with dtypes.is_float(u.dtype)
 
     noopt: 0 or 1; take the stages in `with Context(NOOPT=noopt):`.
 
@@ -403,7 +403,7 @@ def report_on_stages():
         lambda noopt: looks(lambda: x * 1 + 0, noopt),
         lambda found: "   ".join(f"{name} {n}" for name, n in found.items()),
     ):
-        print("   NOOPT leaves loops alone. Algebra is done before anybody asks about loops.")
+        print("   NOOPT=1 only keeps hands off the loops. The algebra was over before that.")
 
 
 def changes(found):
@@ -474,10 +474,9 @@ def report_on_search(n=1024, width=4):
         speed = 2 * n**3 / seconds / 1e9
         opts = " ".join(f"{op}({axis}, {arg})" for op, axis, arg in found[name])
         print(f"   {name:8}{seconds * 1e3:7.2f} ms {speed:7.1f} GFLOP/s   {opts}")
-        show("", tile_of(kernel, found[name]), drawn)
+    show("its tile", tile_of(kernel, found["found"]), drawn)
     gain = found["seconds"][0] / found["seconds"][1]
-    print(f"   The search timed {found['tried']} lists. Its best is {gain:.2f} times as fast as the "
-          "plan's.")  # fmt: skip
+    print(f"   The search timed {found['tried']} lists, and gained a factor of {gain:.2f}.")
     if gain == 1:
         print("   So the plan was the best there is, or at least the best that anybody found.")
 

@@ -222,8 +222,8 @@ def looks(build, noopt):
     "folded"        the first stage after which constants are folded: x * 1 + 0 is x
     "loops"         it has just been decided what becomes of each loop: lanes, copies, or a loop
     "linear"        no graph any more, but a list, in the order in which it runs
-    "arithmetic"    how many instructions of that list compute floats: those whose op is in
-                    GroupOp.ALU and whose dtype is a float (u.dtype.scalar(), as it may be a vector)
+    "arithmetic"    how many instructions of that list compute floats, or vectors of floats: those
+                    whose op is in GroupOp.ALU, with dtypes.is_float(u.dtype)
 
     noopt: 0 or 1; take the stages in `with Context(NOOPT=noopt):`.
 
@@ -240,7 +240,7 @@ def looks(build, noopt):
         "loops": len(stages["optimize"]),
         "linear": len(stages["linearize"]),
         "arithmetic": sum(
-            u.op in GroupOp.ALU and dtypes.is_float(u.dtype.scalar()) for u in stages["linearize"]
+            u.op in GroupOp.ALU and dtypes.is_float(u.dtype) for u in stages["linearize"]
         ),
     }
     ### END SOLUTION
@@ -393,9 +393,7 @@ def tile_of(kernel, rows):
 
     def sizes(node, *kinds):
         nodes = node.toposort()
-        return math.prod(
-            u.src[0].arg for u in nodes if u.op is Ops.RANGE and u.arg[1] in kinds
-        )
+        return math.prod(u.src[0].arg for u in nodes if u.op is Ops.RANGE and u.arg[1] in kinds)
 
     return {
         "rows": sizes(index.src[2], AxisType.UPCAST, AxisType.VECTOR),
