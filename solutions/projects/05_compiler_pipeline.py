@@ -347,7 +347,7 @@ def safe_rules():
         (x * 1.0, lambda x: x),
         (x * -1.0 * -1.0, lambda x: x),
         (c.where(x, x), lambda x: x),
-        (UPat(Ops.MAX, src=(x, x)), lambda x: x),
+        (x.alu(Ops.MAX, x), lambda x: x),
         (x * a * b, once),
         (UPat(Ops.FDIV, src=(x, a)), inverse),
     ]
