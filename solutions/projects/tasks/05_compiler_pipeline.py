@@ -337,16 +337,12 @@ def _watched(each, language):
 
 
 @answer
-def ops_at_stages(each):
-    """The ops that there are after each stage."""
+def life(each, op):
+    """The first and the last stage with such a node."""
     with Context(NOOPT=0):
         nodes, _ = _watched(each, CStyleLanguage())
-    return [[name, sorted({u.op.name for u in there})] for name, there in nodes.items()]
-
-
-def life(each, op):
-    names = [name for name, ops in ops_at_stages(each) if op in ops]
-    return [names[0], names[-1]] if names else []
+    there = [name for name, each in nodes.items() if any(u.op.name == op for u in each)]
+    return there[:1] + there[-1:]
 
 
 def expect_lives(ask, text, parts):
