@@ -68,8 +68,7 @@ def boundaries(tensor):
     "repeated"    fused, it would be computed again and again
     "shared"      several kernels read the result of a reduce
     "narrow"      it's a reduce to so few numbers that nothing is left to do in parallel
-    "tile"        it's a matrix product whose results are summed up further, and fused, it could
-                  not be computed in tiles any more
+    "tile"        it's a matrix product, and the sum that comes after it would break up its tiles
 
     `why(tensor)` has the scheduler's own reasons, the last value first. Each row has an op, a shape
     and a reason; print it for a few expressions before you write anything. The result itself is
@@ -84,7 +83,7 @@ def price(build):
     """Task 3 (10 points). What would it cost to tear all walls down? A dict of two numbers:
 
     "scheduled"    arithmetic operations on floats that the kernels of build() execute, all together
-    "fused"        the same for build().fuse(), which is always one kernel
+    "fused"        the same for build().fuse(), which is one kernel
 
     build: a function without arguments that returns a Tensor. Only build its kernels; don't run
     them. `lines_of(item.ast)`, below, has the lines of a kernel as they would run. A line between a
@@ -335,7 +334,8 @@ def report_on_walls():
     else:
         for number, kernel in enumerate(plan):
             read = ["memory"] * kernel["memory"] + [f"kernel {k}" for k in kernel["kernels"]]
-            print(f"   kernel {number}   {kernel['reduces']} reduces   <-- {', '.join(read)}")
+            reduces = "1 reduce " if kernel["reduces"] == 1 else f"{kernel['reduces']} reduces"
+            print(f"   kernel {number}   {reduces}   <-- {', '.join(read)}")
     print("\n2. Why is a wall there?")
     a, b, c = matrix(64), matrix(64), matrix(64)
     show_each(

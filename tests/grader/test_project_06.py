@@ -183,9 +183,11 @@ def test_the_worked_solution_prints_a_report_and_leaves_nothing(tmp_path):
     said = printed(WORKED.text, tmp_path, WORKED.name)
     assert "open" not in said
     assert "o is gelu from -4 to 4" in said
-    assert "together  1 kernels   8 MB" in said and "apart     5 kernels  44 MB" in said
+    assert "together  1 kernel    8 MB" in said and "apart     5 kernels  44 MB" in said
     assert "in your C     [-0.9953 -0.8427  0.      0.8427  0.9953]" in said
+    assert "your erf                       no complaint" in said
     assert "somebody careful               no complaint" in said
+    assert "somebody thrifty               input" in said
     assert [path.name for path in tmp_path.iterdir()] == [f"{WORKED.name}.py"]
 
 
