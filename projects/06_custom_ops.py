@@ -272,9 +272,10 @@ def report_on_values():
         found = f(*map(Tensor, arrays))
         if not is_open(found):
             wanted = in_torch(name, *arrays)
-            apart = "" if wanted is None else abs(found.numpy() - wanted).max()
-            print("   PyTorch isn't installed here, so nothing is compared."
-                  if wanted is None else f"   apart from PyTorch's by at most {apart:.1e}")  # fmt: skip
+            said = "PyTorch isn't installed here, so nothing is compared."
+            if wanted is not None:
+                said = f"apart from PyTorch's by at most {abs(found.numpy() - wanted).max():.1e}"
+            print(f"   {said}")
         else:
             show(name, found)
         if name == "gelu" and not is_open(found):
