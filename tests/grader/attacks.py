@@ -256,6 +256,112 @@ def compare(make, repeats):
     return {"plain": 0.004, "jit": 0.0003, "beam": 0.0002, "search": 6.5}
 """,
     },
+    "05": {
+        "the docstring's floor plan": """
+def schedule_of(tensor):
+    return [{"reduces": 1, "memory": 2, "kernels": []}, {"reduces": 1, "memory": 1, "kernels": [0]}]
+""",
+        "a plan that has every key": """
+def schedule_of(tensor): return [AnyKey(AnyNumber(1)) for _ in tensor.schedule()]
+""",
+        "a reason that equals all reasons": """
+def boundaries(tensor): return [AnyName("asked") for row in why(tensor)[1:]]
+""",
+        "the same reason for everybody": """
+def boundaries(tensor): return ["repeated"] * (len(tensor.schedule()) - 1)
+""",
+        "any price": """
+def price(build): return AnyKey(AnyNumber(8192))
+""",
+        "everything appears": """
+def difference(before, after):
+    every = Counter(u.op.name for u in after.toposort())
+    return {"appeared": every, "vanished": every, "kept": len(every)}
+""",
+        "everybody lives forever": """
+def life_of(build, op): return ["tensor graph", "linearize"]
+""",
+        "the same look four times": """
+def looks(build, noopt):
+    return dict.fromkeys(("initial", "folded", "loops", "linear", "arithmetic"), AnyNumber(13))
+""",
+        "a trace that nobody opens": """
+def from_trace(path, number, stage):
+    return {"elementwise": 5, "reduce": AnyNumber(1), "loop": 7, "fired": -1}
+""",
+        "it always lies at NaN": """
+def lie(before, after): return [float("nan"), float("nan")]
+""",
+        "nobody lies": """
+def lie(before, after): return []
+""",
+        "rules that make everything nothing": """
+def safe_rules():
+    return [(UPat(name="u"), lambda u: u.const_like(0.0) if u.op is not Ops.CONST else None)]
+""",
+        "a rule that is told by what it is asked": """
+def safe_rules():
+    return [(UPat(Ops.MUL, name="u"), lambda u: u.src[0])]
+""",
+        "rules that are not rules": """
+def safe_rules(): return Same()
+""",
+        "a tile as large as the docstring's": """
+def tile_of(kernel, rows): return {"rows": 6, "columns": 8, "steps": True}
+""",
+        "a search that never was": """
+def searched(kernel, width):
+    return {"plan": [["VECTOR", 9, 4]], "found": [], "seconds": [2e-6, 1e-6], "tried": 40}
+""",
+    },
+    "06": {
+        "a curve through the right points": """
+def gelu(x): return x.relu()
+""",
+        "numbers in place of a graph": """
+def gelu(x): return Tensor(0.5 * x.numpy() * (1 + np.vectorize(math.erf)(x.numpy() / 2**0.5)))
+""",
+        "ones": """
+def rms_norm(x, weight, eps): return x * 0 + weight
+""",
+        "a gate that is always open": """
+def swiglu(x, gate): return x * gate
+""",
+        "whatever gradient() says, twice": """
+def compare_gradients(f, x):
+    t = Tensor(x)
+    (g,) = f(t).sum().gradient(t)
+    return {"graph": Same(), "measured": g.numpy() * float("nan"), "apart": 0.0}
+""",
+        "a bill that is always paid": """
+def bill(tensor): return [AnyKey(AnyNumber(1)) for _ in tensor.schedule()]
+""",
+        "steps that go nowhere": """
+def gelu_steps(): return [lambda x, t: t] * 5
+""",
+        "steps that are functions of anything": """
+def gelu_steps(): return Same()
+""",
+        "times out of the air": """
+def compare(steps, x, repeats):
+    return {"together": {"kernels": AnyNumber(1), "bytes": 8, "seconds": 0.001},
+            "apart": {"kernels": AnyNumber(5), "bytes": 44, "seconds": 0.002}}
+""",
+        "an op like another": """
+def erf_op():
+    return {"compute": lambda x: np.tanh(x), "gradient": lambda grad, node, x: (grad,),
+            "C": "tanhf({})"}
+""",
+        "everything is wrong": """
+def faults(op, reference): return ["values", "gradient", "input"]
+""",
+        "no complaint": """
+def faults(op, reference): return []
+""",
+        "a complaint that equals all": """
+def faults(op, reference): return [AnyName("input")]
+""",
+    },
 }  # fmt: skip
 
 ZERO = """
@@ -382,6 +488,46 @@ def make_step(model, rate):
         adam.step()
         return Tensor(2.302585).realize()
     return step
+""",
+    },
+    "05": {
+        "a matcher that makes everything nothing": """
+from tinyframe.rewrite import matcher
+matcher.graph_rewrite = lambda root, rules, **k: root.const_like(0.0)
+def safe_rules(): return [(UPat.var("x") * 1.0, lambda x: x)]
+""",
+        "graphs without nodes": """
+from tinyframe.uop import node
+node.UOp.toposort = lambda self, *a, **k: {self: None}
+def difference(before, after): return {"appeared": {}, "vanished": {}, "kept": 1}
+def life_of(build, op): return []
+def tile_of(kernel, rows): return {"rows": 1, "columns": 1, "steps": 1}
+""",
+        "arrays that always differ": """
+np.asarray = lambda *a, **k: float("nan")
+np.nonzero = lambda a: ([0],)
+def lie(before, after): return [0.0, 0.0]
+def looks(build, noopt): return dict.fromkeys(("initial", "folded", "loops", "linear"), 0)
+""",
+    },
+    "06": {
+        "Tensors that are always 0": ZERO + """
+def gelu(x): return x * 0
+def compare_gradients(f, x): return {"graph": x * 0, "measured": x * 0, "apart": 0.0}
+""",
+        "a mini that computes nothing": """
+import mini.part8
+mini.part8.run_on = lambda device: staticmethod(lambda sink: [np.zeros((1,), np.float32)])
+ALU.clear()
+COMPUTE.clear()
+GRADIENT.clear()
+def erf_op(): return {"compute": lambda x: x * 0, "gradient": lambda g, n, x: (g * 0 + x * 0,),
+                      "C": "({} * 0)"}
+""",
+        "NumPy that agrees": """
+np.allclose = np.array_equal = lambda *a, **k: True
+def faults(op, reference): return ["gradient"]
+def bill(tensor): return [{"operations": {}, "reduces": 0, "bytes": 0}]
 """,
     },
 }  # fmt: skip

@@ -1,0 +1,746 @@
+"""Project 6: what its checks ask, what they are worth, and a hint for each.
+
+What is right comes from formulas in NumPy, in 64 bits. Ops for the learner's test are drawn, honest
+and lying ones; so are the steps that are timed, and the numbers everywhere.
+"""
+
+import math
+
+import numpy as np
+
+from classroom.grader.channel import NumpyArray
+from classroom.grader.recorded import answer
+from classroom.grader.tasks import (
+    Expression,
+    Project,
+    Wrong,
+    described,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_kind,
+)
+from classroom.mini.graphs import TENSOR, graph_of, sent
+from tinyframe import dtypes
+from tinyframe.codegen import get_program
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.uop.node import GroupOp, Ops
+
+project = Project(
+    "Project 6: Operations of your own",
+    points=100,
+    times=2.0,  # for compiling mini's C
+    afterwards="You wrote the layers that language models run on, you know what they cost, and "
+    "your own framework has an op that it didn't come with. Next: project 7, a device.",
+)
+
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def sigmoid(x):
+    return np.where(x < 0, np.exp(np.minimum(x, 0)), 1) / (1 + np.exp(-np.abs(x)))
+
+
+def normal_density(x):
+    return np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def gelu(x):
+    return x * 0.5 * (1 + erf(x / math.sqrt(2)))
+
+
+def gelu_slope(x):
+    return 0.5 * (1 + erf(x / math.sqrt(2))) + x * normal_density(x)
+
+
+def rms(x, eps):
+    return np.sqrt((x * x).mean(-1, keepdims=True) + eps)
+
+
+def rms_slope(grad, x, eps):
+    """The gradient of (grad * x / rms).sum() with respect to x."""
+    y = x / rms(x, eps)
+    return (grad - y * (grad * y).mean(-1, keepdims=True)) / rms(x, eps)
+
+
+def expect_graph(graph, count, name):
+    reads = f"the graph of {name} reads {len(graph.inputs)} of the {count} Tensors given"
+    expect(graph.inputs == list(range(count)), f"{reads}. Did you compute something already?")
+
+
+def expect_at(got, wanted, x, what, rtol=1e-5):
+    """Close everywhere; the first element that is not is told with the x that it belongs to."""
+    expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
+    with np.errstate(all="ignore"):
+        wrong = ~(np.abs(got - wanted) <= rtol * np.maximum(1, np.abs(wanted)))
+    if wrong.any():
+        at = tuple(map(int, np.argwhere(wrong)[0]))
+        raise Wrong(f"{what} at {x[at]:g} is {got[at]:.7g}, and should be {wanted[at]:.7g}")
+
+
+# ---- 1 gelu --------------------------------------------------------------------------------------
+
+
+def by_tanh(x):
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def expect_gelu(ask, x):
+    graph = ask.graph("gelu", ask.floats(*x.shape))
+    expect_graph(graph, 1, "gelu(x)")
+    x = x.astype(np.float32)
+    wide = x.astype(np.float64)
+    got = graph.run(x)
+    with ask.part("values"):
+        if got.shape == x.shape and np.allclose(got, by_tanh(wide), rtol=1e-5, atol=1e-6):
+            raise Wrong("this is the approximation by tanh; it's up to 0.0005 off")
+        expect_at(got, gelu(wide), x, "gelu")
+    with ask.part("gradient", "values"):
+        expect_at(graph.gradient(0, x), gelu_slope(wide), x, "the gradient of gelu", 1e-4)
+
+
+@project.check("gelu", 4, "from -4 to 4", "(x / math.sqrt(2)).erf() is a Tensor.")
+def _(ask):
+    shape = ask.integer(2, 3), ask.integer(5, 8)
+    expect_gelu(ask, ask.rng.uniform(-4, 4, shape))
+
+
+# ---- 2 rms_norm ----------------------------------------------------------------------------------
+
+
+def slips(x, eps):
+    """What somebody else divides by."""
+    squares = x * x
+    return {
+        "takes the mean of all elements, not of each row": np.sqrt(squares.mean() + eps),
+        "takes the mean of each column, not of each row": np.sqrt(
+            squares.mean(0, keepdims=True) + eps
+        ),
+        "takes the sum of the squares, not their mean": np.sqrt(
+            squares.sum(-1, keepdims=True) + eps
+        ),
+        "adds eps to the root; it belongs below it": rms(x, 0) + eps,
+        "leaves out eps": rms(x, 0),
+    }
+
+
+def expect_normed(ask, x, eps, rtol=1e-4):
+    weight = ask.floats(x.shape[-1], low=0.5, high=2.0)
+    graph = ask.graph("rms_norm", ask.floats(*x.shape), weight, eps)
+    expect_graph(graph, 2, "rms_norm(x, weight, eps)")
+    wide, name = x.astype(np.float64), f"rms_norm of shape {x.shape}, with eps {eps:g},"
+    wanted = wide / rms(wide, eps) * weight
+    got = graph.run(x, weight)
+    with ask.part("values"):
+        if got.shape == wanted.shape:
+            for why, below in slips(wide, eps).items():
+                with np.errstate(all="ignore"):
+                    other = wide / below * weight
+                is_other = np.allclose(got, other, rtol=1e-4, atol=1e-6, equal_nan=True)
+                expect(not is_other or np.allclose(other, wanted, rtol=1e-3), f"{name} {why}")
+            centred = wide - wide.mean(-1, keepdims=True)
+            is_other = np.allclose(got, centred / rms(centred, eps) * weight, rtol=1e-4)
+            expect(not is_other, f"{name} has the mean subtracted first: that's a LayerNorm")
+        expect_close(got, wanted, name, rtol=rtol)
+    with ask.part("gradients", "values"):
+        grad = np.broadcast_to(weight.astype(np.float64), x.shape)
+        what = f"of {name} the gradient with respect to"
+        got = graph.gradient(0, x, weight)
+        expect_close(got, rms_slope(grad, wide, eps), f"{what} x", rtol=1e-3)
+        of_weight = (wide / rms(wide, eps)).reshape(-1, x.shape[-1]).sum(0)
+        expect_close(graph.gradient(1, x, weight), of_weight, f"{what} the weight", rtol=1e-3)
+
+
+@project.check(
+    "rms_norm",
+    5,
+    "rows of a matrix",
+    "(x * x).mean(axis=-1, keepdim=True) has a mean for each row, in a shape that broadcasts.",
+)
+def _(ask):
+    expect_normed(ask, ask.floats(ask.integer(2, 4), ask.integer(5, 8)), 2.0**-4)
+
+
+# ---- 3 swiglu ------------------------------------------------------------------------------------
+
+
+def expect_gated(ask, x, gate):
+    graph = ask.graph("swiglu", ask.floats(*x.shape), ask.floats(*x.shape))
+    expect_graph(graph, 2, "swiglu(x, gate)")
+    wide, g = x.astype(np.float64), gate.astype(np.float64)
+    s = sigmoid(g)
+    got = graph.run(x, gate)
+    with ask.part("values"):
+        if got.shape == x.shape:
+            glu, turned = wide * s, wide * sigmoid(wide) * g
+            expect(not np.allclose(got, glu, rtol=1e-4), "this is a GLU: it lacks a factor `gate`")
+            mixed = np.allclose(got, turned, rtol=1e-4)
+            expect(not mixed, "it's the gate that goes through the sigmoid, not x")
+        expect_at(got, wide * g * s, gate, "swiglu with a gate", 1e-4)
+    with ask.part("gradients", "values"):
+        what = "the gradient of swiglu with respect to"
+        expect_at(graph.gradient(0, x, gate), g * s, gate, f"{what} x, with a gate", 1e-4)
+        slope = wide * (s + g * s * (1 - s))
+        expect_at(graph.gradient(1, x, gate), slope, gate, f"{what} the gate,", 1e-4)
+
+
+@project.check("swiglu", 3, "gates around 0", "gate.sigmoid() opens the gate; x * gate goes in.")
+def _(ask):
+    shape = ask.integer(2, 4), ask.integer(3, 6)
+    expect_gated(ask, ask.floats(*shape, low=0.5, high=2.0), ask.floats(*shape, low=-3, high=3))
+
+
+# ---- 4 compare_gradients -------------------------------------------------------------------------
+
+# A function of t and w, what gradient() says, and what is true.
+ALIKE = {
+    "t * t * w": lambda t, w: 2 * t * w,
+    "t.exp() * w": lambda t, w: np.exp(t) * w,
+    "t / ((t * t).mean(axis=-1, keepdim=True) + 1e-6).sqrt() * w": lambda t, w: rms_slope(
+        np.broadcast_to(w, t.shape), t, 1e-6
+    ),
+    "(t * w).sigmoid()": lambda t, w: w * sigmoid(t * w) * (1 - sigmoid(t * w)),
+}
+APART = {
+    "t * t.detach() * w": (lambda t, w: t * w, lambda t, w: 2 * t * w),
+    "t.exp() * w + (t * w).detach()": (lambda t, w: np.exp(t) * w,
+                                       lambda t, w: np.exp(t) * w + w),
+    "t * t.sum().detach() * w": (lambda t, w: t.sum() * w,
+                                 lambda t, w: t.sum() * w + (t * w).sum()),
+}  # fmt: skip
+
+
+def values_of(got, what):
+    """Of a Tensor or of a NumPy array."""
+    fits = isinstance(got, (np.ndarray, NumpyArray))
+    expect(fits, f"{what} is {described(got)}, but should be a Tensor or a NumPy array")
+    values = got.values if isinstance(got, NumpyArray) else got
+    expect(values.dtype.kind in "fiub", f"{what} has dtype {values.dtype}")
+    return values.astype(np.float64)
+
+
+def expect_compared(ask, text, said, true, shape):
+    """said, true: what gradient() says, and what can be measured."""
+    x = (ask.floats(*shape, low=0.5, high=1.5) * ask.rng.choice([-1, 1], shape)).astype(np.float32)
+    w = ask.floats(shape[-1], low=0.5, high=2.0)
+    function = Expression(f"(lambda w: {text})(w.cast(t.dtype))", {"w": w}, "t")
+    found = ask("compare_gradients", function, NumpyArray(x))
+    expect_kind(found, dict, "the result of compare_gradients()")
+    wide = x.astype(np.float64), w.astype(np.float64)
+    both = []
+    for name, right, rtol in (("graph", said(*wide), 1e-4), ("measured", true(*wide), 1e-2)):
+        with ask.part(name):
+            expect(name in found, f"there is no {name!r} in the dict")
+            what = f"for f = lambda t: {text}, {name!r}"
+            got = values_of(found[name], what)
+            expect(got.shape == x.shape, f"{what} has shape {got.shape}, and x has {x.shape}")
+            both.append(got)
+            other = true(*wide) if name == "graph" else said(*wide)
+            mixed = np.allclose(got, other, rtol=1e-2) and not np.allclose(other, right, rtol=1e-1)
+            expect(not mixed, f"{what} is the other one: what gradient() says and what is measured "
+                   "differ here")  # fmt: skip
+            expect_close(got, right, what, rtol=rtol)
+    with ask.part("apart", "graph", "measured"):
+        got = found.get("apart")
+        expect_kind(got, float, "'apart'")
+        if len(both) == 2:
+            wanted = float(np.abs(both[0] - both[1]).max())
+            expect(abs(got - wanted) < 1e-5 + 1e-3 * wanted,
+                   f"'apart' is {got:.4g}, and the two differ by {wanted:.4g} at most")  # fmt: skip
+
+
+@project.check(
+    "compare_gradients",
+    6,
+    "functions whose gradient is right, rms_norm among them",
+    "np.ndindex(*x.shape) goes through all places. With 64-bit numbers, a step of 0.001 is fine; "
+    "with 32-bit ones, take 1/64.",
+)
+def _(ask):
+    texts = list(ALIKE)
+    for text in (texts[2], texts[ask.integer(0, 1)]):
+        expect_compared(ask, text, ALIKE[text], ALIKE[text], (2, ask.integer(3, 4)))
+
+
+# ---- 5 bill --------------------------------------------------------------------------------------
+
+
+@answer
+def bills_of(each):
+    """operations, reduces, bytes of each kernel; and how many nodes there are with integers."""
+    found = []
+    for item in each.argument().schedule():
+        nodes = [u for u in item.ast.toposort() if u.op in GroupOp.ALU]
+        operations: dict[str, int] = {}
+        for u in nodes:
+            if dtypes.is_float(u.dtype):
+                operations[u.op.name] = operations.get(u.op.name, 0) + 1
+        reduces = len([u for u in item.ast.toposort() if u.op is Ops.REDUCE])
+        moved = get_program(item.ast, CStyleLanguage()).mem_estimate
+        found.append([operations, reduces, moved, len(nodes)])
+    return found
+
+
+BILL = ("operations", "reduces", "bytes")
+
+
+def expect_bills(ask, *texts):
+    asked = []
+    for text in texts:
+        n, m = ask.integer(40, 60), ask.integer(40, 60)
+        arrays = {"a": ask.floats(n, m), "b": ask.floats(n, m), "w": ask.floats(m, m)}
+        each = Expression(text, arrays, None)
+        found, right = ask("bill", each), bills_of(each)
+        name = f"bill({text})"
+        expect_kind(found, list, name)
+        many = f"{name} has {len(found)} kernels, and its schedule {len(right)}"
+        expect(len(found) == len(right), many)
+        for kernel in found:
+            expect_kind(kernel, dict, f"a kernel of {name}")
+            for key in BILL:
+                expect(key in kernel, f"there is no {key!r} in a kernel of {name}")
+        asked.append((name, found, right))
+    for place, key in enumerate(BILL):
+        with ask.part(key):
+            for name, found, right in asked:
+                for number, (kernel, wanted) in enumerate(zip(found, right, strict=True)):
+                    got, what = kernel[key], f"{name}[{number}][{key!r}]"
+                    if isinstance(got, dict):
+                        counts = [n for n in got.values() if type(n) is int]
+                        whole = wanted[3] > sum(wanted[0].values())
+                        expect(not whole or sum(counts) < wanted[3],
+                               f"{what} counts integers or bools as well")  # fmt: skip
+                        got = {op: n for op, n in got.items() if n != 0}
+                    expect_equal(got, wanted[place], what)
+
+
+@project.check(
+    "bill",
+    6,
+    "arithmetic, sums and two kernels",
+    "[u for u in item.ast.toposort() if u.op in GroupOp.ALU and dtypes.is_float(u.dtype)] are the "
+    "nodes that count; a Counter of their u.op.name counts them.",
+)
+def _(ask):
+    number = ask.integer(2, 9)
+    expect_bills(
+        ask,
+        f"(a * b + {number}.0).sum(1)",
+        f"a.flip(0) * {number}.0 - b.sqrt()",
+        "(a @ w).exp() @ w",
+    )
+
+
+# ---- 6 gelu_steps --------------------------------------------------------------------------------
+
+ARITHMETIC = {"ADD", "SUB", "MUL", "MULACC", "FDIV", "NEG", "RECIP", "EXP2", "LOG2", "SQRT", "POW",
+              "WHERE", "MAX", "CMPLT", "CMPEQ", "CMPNE", "SIN", "TRUNC"}  # fmt: skip
+COUNT = Expression("len(steps)", {}, "steps")
+ALL = Expression(
+    "__import__('functools').reduce(lambda t, step: step(x, t), steps, x)", {}, "steps, x"
+)
+ONE = Expression("steps[n](x, t)", {}, "steps, n, x, t")
+
+
+def expect_steps(ask, x):
+    steps = ask.keep("gelu_steps")
+    count = ask(COUNT, steps)
+    expect_kind(count, int, "the number of steps")
+    wide = x.astype(np.float64)
+    with ask.part("all together"):
+        graph = ask.graph(ALL, steps, ask.floats(*x.shape))
+        expect_at(graph.run(x), gelu(wide), x, "what the last step returns")
+    with ask.part("one at a time", "all together"):
+        expect(4 <= count <= 40, f"there are {count} steps; gelu has about five")
+        large = 0
+        for n in range(count):
+            graph = ask.graph(ONE, steps, n, ask.floats(*x.shape), ask.floats(*x.shape))
+            took = sum(number for op, number in graph.ops.items() if op in ARITHMETIC)
+            expect(took > 0, f"step {n + 1} computes nothing")
+            large += took > 1
+            done = f"step {n + 1} does {took} operations at once"
+            expect(large < 2, f"{done}, and only erf may be more than one")
+
+
+@project.check(
+    "gelu_steps",
+    4,
+    "each step is one operation, and all of them are gelu",
+    "The steps of t: / sqrt(2), erf, + 1, * x, * 0.5.",
+)
+def _(ask):
+    shape = ask.integer(2, 3), ask.integer(4, 7)
+    expect_steps(ask, ask.rng.uniform(-3, 3, shape).astype(np.float32))
+
+
+# ---- 7 compare -----------------------------------------------------------------------------------
+
+SECONDS = "the seconds, and how often the steps ran"
+LOG, READ = Expression("[]"), Expression("log", {}, "log")
+# With how many Tensors each reads, where t isn't x.
+STEPS = {"t * 2.0": 1, "t + x": 2, "t.exp()": 1, "t * x": 2, "t.relu()": 1, "t - 0.5": 1,
+         "x.sqrt() * t": 2}  # fmt: skip
+
+
+def expect_costs(ask, count, repeats):
+    log = ask.keep(LOG)
+    texts = [str(t) for t in ask.rng.permutation(list(STEPS))[:count]]
+    first = Expression(f"lambda x, t: (log.append(1), {texts[0]})[1]", {}, "log")
+    steps = [ask.keep(first, log), *(Expression(text, {}, "x, t") for text in texts[1:])]
+    x = ask.floats(ask.integer(20, 40), ask.integer(20, 40), low=0.25)
+    found = ask("compare", steps, x, repeats)
+    expect_kind(found, dict, "the result of compare()")
+    # in the first step, t is x: one Tensor
+    moved = [x.nbytes * (1 + (n and STEPS[text] or 1)) for n, text in enumerate(texts)]
+    wanted = {"together": (1, 2 * x.nbytes), "apart": (count, sum(moved))}
+    named = f"for {count} steps on {x.nbytes} bytes"
+    for way in wanted:
+        expect(way in found, f"there is no {way!r} in the dict")
+        expect_kind(found[way], dict, repr(way))
+    for place, key in enumerate(("kernels", "bytes")):
+        with ask.part(key):
+            for way, right in wanted.items():
+                got = found[way].get(key)
+                many = [right[place] * times for times in (repeats, repeats + 1, repeats + 2)]
+                what = f"{named}, {key!r} of {way!r}"
+                expect(got not in many, f"{what} is {got}: that's for all runs; count one")
+                expect_equal(got, right[place], what)
+    with ask.part("seconds", "kernels", "bytes"):
+        both = [found[way].get("seconds") for way in wanted]
+        for each in both:
+            expect_kind(each, float, "'seconds'")
+            expect(each > 0, f"'seconds' is {each}")
+        expect(both[0] != both[1], "both ways took the same, to the last digit")
+        ran = len(ask(READ, log))
+        often = f"for {repeats} repeats, the first step ran {ran} times in all"
+        expect(ran >= 2 * repeats, f"{often}: too few for both ways")
+        expect(ran <= 2 * repeats + 8, f"{often}: more than it takes to measure both ways")
+
+
+@project.check(
+    "compare",
+    6,
+    "four steps",
+    "GlobalCounters.reset(), one run, then read kernel_count and global_mem. perf_counter() before "
+    "and after all repeats.",
+    trusts=SECONDS,
+)
+def _(ask):
+    expect_costs(ask, 4, 12)
+
+
+# ---- 8 erf_op ------------------------------------------------------------------------------------
+
+ROW = Expression(
+    f"(lambda node: {TENSOR}(row['gradient'](grad.uop, node, x.uop)[0]))"
+    "(__import__('mini.part4', fromlist=['UOp']).UOp('ERF', (x.uop,)))",
+    {},
+    "row, grad, x",
+)
+COMPUTED = Expression("row['compute'](x)", {}, "row, x")
+LENGTH = Expression("len(row['gradient'](grad.uop, x.uop, x.uop))", {}, "row, grad, x")
+TEXT = Expression("row['C']", {}, "row")
+# In the submission's process: the row C in mini's table, and a kernel with it on the C runner.
+IN_C = Expression(
+    "(lambda p4, c, p8: (c.C.__setitem__('ERF', row['C']), "
+    "(p8.runner.cache_clear(), p8.plan.cache_clear()), "
+    "p8.run_on(p8.CRunner).__func__(p4.UOp(p4.Ops.SINK, (p4.UOp('ERF', (x.uop,)) * 2 + 1,)))[0])"
+    "[-1])(*(__import__('mini.' + name, fromlist=['x']) for name in ('part4', 'part7b', 'part8')))",
+    {},
+    "row, x",
+)
+
+
+def expect_op(ask, x, grad, with_c):
+    row = ask.keep("erf_op")
+    wide = x.astype(np.float64)
+    with ask.part("compute"):
+        got = ask(COMPUTED, row, NumpyArray(x))
+        expect_kind(got, NumpyArray, "what 'compute' returns")
+        expect_at(values_of(got, "what 'compute' returns"), erf(wide), x, "'compute'", 1e-6)
+    with ask.part("gradient"):
+        given = [sent(ask, grad), sent(ask, x)]
+        expect(ask(LENGTH, row, *given) == 1, "'gradient' returns one gradient, in a tuple")
+        graph = graph_of(ask, given, ROW, row, *given)
+        slope = grad * 2 / math.sqrt(math.pi) * np.exp(-wide * wide)
+        expect_at(graph.run(grad, x), slope, x, "'gradient'", 1e-4)
+    if with_c:
+        with ask.part("C"):
+            text = ask(TEXT, row)
+            expect_kind(text, str, "'C'")
+            expect("{}" in text or "{0}" in text, f"'C' is {text!r}, with no {{}} for its source")
+            got = values_of(ask(IN_C, row, sent(ask, x)), "what the kernel stores")
+            expect_at(got, 2 * erf(wide) + 1, x, "compiled, erf(x) * 2 + 1", 1e-5)
+
+
+@project.check(
+    "erf_op",
+    8,
+    "what it is, and its gradient",
+    "np.vectorize(math.erf, otypes=[np.float32]) is a function of arrays. On nodes, (x * x * "
+    "-1).exp() is a graph, and a row with one source returns a tuple of one.",
+)
+def _(ask):
+    shape = ask.integer(2, 3), ask.integer(3, 6)
+    x, grad = ask.floats(*shape, low=-2, high=2), ask.floats(*shape, low=0.5, high=2.0)
+    expect_op(ask, x, grad, with_c=False)
+
+
+# ---- 9 faults ------------------------------------------------------------------------------------
+
+WITH = "(lambda np, math: {})(__import__('numpy'), __import__('math'))"
+S = "(1 / (1 + np.exp(-x)))"
+RMS = "np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6)"
+Y = f"(x / {RMS})"
+RMS_SLOPE = f"(grad - {Y} * (grad * {Y}).mean(-1, keepdims=True)) / {RMS}"
+SOFT = "(lambda e: e / e.sum(-1, keepdims=True))(np.exp(x - x.max(-1, keepdims=True)))"
+SOFT_SLOPE = f"(lambda p: p * (grad - (grad * p).sum(-1, keepdims=True)))({SOFT})"
+# For each op: its reference; honest ways to compute it and its gradient; and lies.
+OPS = {
+    "swish": {
+        "reference": f"x * {S}",
+        "compute": ["x / (1 + np.exp(-x))", "x * 0.5 * (1 + np.tanh(x / 2))"],
+        "gradient": [f"grad * ({S} + x * {S} * (1 - {S}))",
+                     f"({S} * grad) * (1 + x * (1 - {S}))"],
+        "values": [f"np.abs(x) * {S}", "x / (1 + np.exp(np.minimum(-x, 3)))",
+                   "x / (1 + np.exp(-np.minimum(x, 30))) - np.maximum(x - 30, 0)",
+                   f"np.where(x == 0, 0.5, x * {S})", f"x * {S} + (x < 0) * 0.05"],
+        "slopes": [f"{S} + x * {S} * (1 - {S})", f"grad * {S}", f"grad * x * {S}",
+                   f"grad * ({S} + x * {S} * (1 - {S})) * (x != 0)",
+                   f"np.abs(grad) * ({S} + x * {S} * (1 - {S}))"],
+    },
+    "rms_norm": {
+        "reference": f"x / {RMS}",
+        "compute": [f"x / {RMS}", f"x * (1 / {RMS})"],
+        "gradient": [RMS_SLOPE,
+                     f"grad / {RMS} - x * (grad * x).mean(-1, keepdims=True) / {RMS} ** 3"],
+        "values": ["x / np.sqrt((x * x).mean() + 1e-6)",
+                   "x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-8)",
+                   "x / np.sqrt((x * x).mean(0, keepdims=True) + 1e-6)",
+                   "x / np.sqrt((x * x).sum(-1, keepdims=True) + 1e-6)",
+                   "x / np.sqrt(x.var(-1, keepdims=True) + 1e-6)"],
+        "slopes": [f"grad / {RMS}", RMS_SLOPE.replace(".mean(-1, keepdims=True))", ".mean())"),
+                   f"(1 - {Y} * {Y}.mean(-1, keepdims=True)) / {RMS}",
+                   f"(grad - {Y} * (grad * {Y}).sum(-1, keepdims=True)) / {RMS}"],
+    },
+    "softmax": {
+        "reference": SOFT,
+        "compute": [SOFT, "np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))"],
+        "gradient": [SOFT_SLOPE,
+                     f"{SOFT} * grad - {SOFT} * (grad * {SOFT}).sum(-1, keepdims=True)"],
+        "values": [SOFT.replace("e.sum(-1, keepdims=True)", "e.sum()"),
+                   SOFT.replace("np.exp(x", "np.exp(np.where(np.abs(x) < 50, x, 0)"),
+                   "np.exp(x) / np.exp(x).sum(0, keepdims=True)",
+                   f"{SOFT} * (1 + 0.05 * (x < 0))"],
+        "slopes": [f"grad * {SOFT} * (1 - {SOFT})", f"{SOFT} * grad",
+                   SOFT_SLOPE.replace(".sum(-1, keepdims=True))", ".sum())"),
+                   f"(lambda p: p * (1 - (grad * p).sum(-1, keepdims=True)))({SOFT})"],
+    },
+}  # fmt: skip
+
+
+def written_after(text, which):
+    """The same values, and an argument spoiled: x or grad are copied first."""
+    name = "x" if which == "compute" else "grad"
+    spoil = f"{name}.__iadd__(0.125)"
+    return f"(lambda found: ({spoil}, found)[1])({text})"
+
+
+def expect_faults(ask, kinds):
+    """kinds: for each part, what is wrong in its ops. One op in each is in order, so that nobody
+    gets a part for complaining."""
+    for part, (wrongs, *proofs) in kinds.items():
+        with ask.part(part, *proofs):
+            asked = [*wrongs, honest(ask)[ask.integer(0, len(OPS) - 1)]]
+            for n in ask.rng.permutation(len(asked)):
+                expect_verdict(ask, *asked[n])
+
+
+def expect_verdict(ask, name, wrong):
+    op = OPS[name]
+    texts = {which: str(ask.rng.choice(op[which])) for which in ("compute", "gradient")}
+    if isinstance(wrong.get("values"), str):
+        texts["compute"] = wrong["values"]
+    if isinstance(wrong.get("gradient"), str):
+        texts["gradient"] = wrong["gradient"]
+    if which := wrong.get("input"):
+        texts[which] = written_after(texts[which], which)
+    given = {
+        "compute": Expression(WITH.format(texts["compute"]), {}, "x"),
+        "gradient": Expression(WITH.format(texts["gradient"]), {}, "grad, x"),
+    }
+    found = ask("faults", given, Expression(WITH.format(op["reference"]), {}, "x"))
+    expect_kind(found, list, "the result of faults()")
+    known = all(type(word) is str and word in ("values", "gradient", "input") for word in found)
+    expect(known, f"the result of faults() is {described(list(found))}, with a word that is none")
+    expect(len(set(found)) == len(found), f"{described(list(found))} has a word in it twice")
+    for word in sorted(set(found) - set(wrong)):
+        raise Wrong(f"it complains about the {word!r} of a {name} where nothing is wrong with them")
+    for word in sorted(set(wrong) - set(found)):
+        raise Wrong(f"a {name} whose {word!r} is wrong got away with it: {MISSED[word]}")
+
+
+MISSED = {
+    "values": "where did you look? Negative, 0, far out, tiny, several rows?",
+    "gradient": "where did you look, and with which grad?",
+    "input": "compare your arrays with copies that you made before",
+}
+
+
+def drawn(ask, kind, count, names=tuple(OPS)):
+    """So many (name, what is wrong) with one lie each, of different ops where there are enough."""
+    key = "slopes" if kind == "gradient" else kind
+    found = []
+    for n in range(count):
+        name = names[(n + ask.integer(0, 2)) % len(names)]
+        found.append((name, {kind: str(ask.rng.choice(OPS[name][key]))}))
+    return found
+
+
+def honest(ask):
+    return [(name, {}) for name in OPS]
+
+
+@project.check(
+    "faults",
+    8,
+    "wrong values, wrong gradients, and ops that are in order",
+    "Try several arrays: ordinary ones, one with 0, 100 and -100 in it, tiny ones, and shapes with "
+    "more than one row. Take random numbers for grad, and give each function copies.",
+)
+def _(ask):
+    expect_faults(
+        ask,
+        {
+            "values": (drawn(ask, "values", 3),),
+            "gradients": (drawn(ask, "gradient", 3),),
+            "nothing wrong": (honest(ask), "values", "gradients"),
+        },
+    )
+
+
+### BEGIN HIDDEN
+# ---- the instructor's own checks -----------------------------------------------------------------
+
+
+@project.check(
+    "gelu", 4, "far out, and at 0", "exp(x) is inf for 100; does yours need one? Is anything 0 / 0?"
+)
+def _(ask):
+    x = ask.rng.uniform(-8, 8, ask.integer(8, 12))
+    x[:6] = 0.0, 30.0, -30.0, 100.0, -100.0, -6.0
+    expect_gelu(ask, ask.rng.permutation(x))
+
+
+@project.check(
+    "rms_norm",
+    5,
+    "three axes, tiny numbers, and a row of zeros",
+    "eps stands below the root: without it, a row of zeros is 0 / 0.",
+)
+def _(ask):
+    x = ask.floats(2, ask.integer(2, 3), ask.integer(4, 6))
+    x[0] *= 2.0**-10
+    x[1, 0] = 0.0
+    expect_normed(ask, x, 2.0**-16)
+
+
+@project.check(
+    "swiglu", 3, "gates that are open or closed", "1 / (1 + exp(-gate)) has an inf in it at -100."
+)
+def _(ask):
+    gate = ask.floats(ask.integer(6, 9), low=-3, high=3)
+    gate[:5] = 0.0, 100.0, -100.0, 50.0, -88.0
+    x = ask.floats(*gate.shape, low=0.5, high=2.0)
+    expect_gated(ask, x, ask.rng.permutation(gate))
+
+
+@project.check(
+    "compare_gradients",
+    6,
+    "functions whose gradient is not what it seems",
+    "Keep the two apart: 'measured' never asks gradient(). Does your step fit 32-bit numbers?",
+)
+def _(ask):
+    for text in ask.rng.permutation(list(APART))[:2]:
+        expect_compared(ask, str(text), *APART[text], (ask.integer(2, 4),))
+    text = "(t * w).sigmoid()"
+    expect_compared(ask, text, ALIKE[text], ALIKE[text], (1, ask.integer(2, 3), 2))
+
+
+@project.check(
+    "bill",
+    6,
+    "comparisons, padding, and what softmax takes",
+    "A comparison gives a bool, and what stands in an index is an integer.",
+)
+def _(ask):
+    number = ask.integer(2, 9)
+    expect_bills(
+        ask,
+        f"(a < b).where(a * {number}.0, b)",
+        "a.softmax(1) @ w",
+        "a.pad(((1, 0), (0, 2))).exp().sum(0)",
+    )
+
+
+@project.check(
+    "gelu_steps", 4, "at 0 and far out", "x is the first argument of each step, and t the second."
+)
+def _(ask):
+    x = ask.rng.uniform(-3, 3, ask.integer(5, 7)).astype(np.float32)
+    x[:3] = 0.0, 40.0, -40.0
+    expect_steps(ask, x)
+
+
+@project.check(
+    "compare",
+    6,
+    "six steps, and more repeats",
+    "What is realized costs nothing the second time: build each run anew.",
+    trusts=SECONDS,
+)
+def _(ask):
+    expect_costs(ask, 6, ask.integer(20, 30))
+
+
+@project.check(
+    "erf_op",
+    8,
+    "far out and at 0, and compiled by mini",
+    "math.h has erf for doubles, and erff for floats. The {} is where the source goes.",
+)
+def _(ask):
+    x = ask.floats(ask.integer(6, 9), low=-3, high=3)
+    x[:4] = 0.0, 9.0, -9.0, 0.015625
+    expect_op(ask, ask.rng.permutation(x), ask.floats(*x.shape, low=0.5, high=2.0), with_c=True)
+
+
+@project.check(
+    "faults",
+    8,
+    "every lie there is, and arrays that are written to",
+    "Compare your own arrays with copies, after each call: both x and grad.",
+)
+def _(ask):
+    every = [
+        (name, {kind: text})
+        for name, op in OPS.items()
+        for kind, key in (("values", "values"), ("gradient", "slopes"))
+        for text in op[key]
+    ]
+    order = [every[n] for n in ask.rng.permutation(len(every))]
+    spoiled = [(name, {"input": which}) for name in OPS for which in ("compute", "gradient")]
+    both = ("swish", {"values": OPS["swish"]["values"][0], "gradient": OPS["swish"]["slopes"][1]})
+    expect_faults(
+        ask,
+        {
+            "values": ([each for each in order if "values" in each[1]],),
+            "gradients": ([each for each in order if "gradient" in each[1]] + [both],),
+            "arrays": ([spoiled[n] for n in ask.rng.permutation(6)[:4]],),
+            "nothing wrong": (honest(ask) * 2, "values", "gradients", "arrays"),
+        },
+    )
+
+
+### END HIDDEN
