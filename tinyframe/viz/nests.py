@@ -412,7 +412,7 @@ def _step_by_step(
         top = card.paragraph(0, 0, title, NEST, bold=True)
         card.put(draw_nest(program, tree, changed), 0, top + 4)
         card.put(draw_tiles(arguments, NEST), 0, card.height + 10)
-        card.words(0, card.height + 14, about, colour=MUTED)
+        card.paragraph(0, card.height + 3, about, NEST)
         cards.append(card)
         text += [title, *lines_of(tree), *gone_text(program)]
         text += [f"one tile of {tile_text(argument)}" for argument in arguments]
