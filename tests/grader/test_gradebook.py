@@ -6,7 +6,7 @@ import pytest
 
 from classroom.__main__ import main
 from classroom.grader import gradebook, judge
-from classroom.grader.judge import CannotGrade
+from classroom.grader.handed_in import CannotGrade
 from tests.grader.here import HALF, RIGHT, TOY, grade_once
 
 
