@@ -19,8 +19,8 @@ from tinyframe.device import Allocator, Compiled, Compiler, Runner
 LIBRARY = str(Path(__file__).parents[1])  # tinyframe
 PASSED = (__file__, str(Path(LIBRARY, "device.py")))
 SAID = (
-    "PYTHON's memory belongs to a device that comes with tinyframe. In this project the allocator, "
-    "the compiler, the runner and the device have to be your own"
+    "{} belongs to a device that comes with tinyframe. In this project the allocator, the "
+    "compiler, the runner and the device have to be your own"
 )
 
 
@@ -68,7 +68,13 @@ def asked_by_tinyframe() -> None:
 
 
 def refuse(*given: Any, **named: Any) -> NoReturn:
-    raise ImportError(SAID)
+    raise ImportError(SAID.format("PYTHON's memory"))
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise ImportError(SAID.format(f"{__name__}.{name}"))
 
 
 class PythonDevice(Compiled):

@@ -300,7 +300,8 @@ class Workplace:
     ) -> list[str]:
         limits, protection = self.limits, self.protection
         needed = [str(self.lib), str(self.given)]
-        rows = view(needed, [str(ROOT)], str(self.work), limits.disk, limits.files)
+        covered = [str(ROOT), *(f"{place}/tinyframe" for place in packages())]
+        rows = view(needed, covered, str(self.work), limits.disk, limits.files)
         own_namespace = protection.wrapper == "namespaces"
         base = "" if IN_A_FILE in self.submission else "submission/"  # what it makes is beside it
         names = [f"{base}{name}" for name in self.submission]
@@ -366,7 +367,7 @@ def _fill_library(folder: Path, is_alone: bool) -> Path:
     files takes long. is_alone: without the devices that are shipped, and without mini's."""
     copy_readable(ROOT / "tinyframe", folder / "tinyframe", "*")
     if is_alone:
-        shut.close_devices(folder / "tinyframe" / "runtime")
+        shut.close_devices(folder)
     else:
         copy_readable(ROOT / "solutions" / "mini", folder / "mini", "part*.py")
     copy_readable(HERE.parent, folder / "classroom", "__init__.py")

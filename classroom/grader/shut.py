@@ -1,33 +1,34 @@
 """tinyframe without the devices that come with it, for a project in which one is written.
 
-In the sandbox of such a project, every module of tinyframe/runtime raises what `SAID` says. Only
-the host's memory is left, as much of it as a Tensor needs that is made of a list: it can be filled
-once, by tinyframe, and read by tinyframe. `host_memory.py` is that, and is copied in two places.
+In the sandbox of such a project, every module of tinyframe/runtime raises what `SAID` says, and so
+does mini. Only the host's memory is left, as much of it as a Tensor needs that is made of a list:
+`host_memory.py`, which stands where two modules were.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SAID = (
-    "{} belongs to a device that comes with tinyframe. In this project the allocator, the "
-    "compiler, the runner and the device have to be your own"
-)
-OPEN = ("__init__",)
+from classroom.grader.host_memory import SAID
+
 MEMORY = ("host", "python")  # what a Tensor is made from
 HOST_MEMORY = Path(__file__).with_name("host_memory.py")
 
 
-def close_devices(runtime: Path) -> None:
-    """Put what raises in the place of each module in a copy of tinyframe/runtime."""
-    for path in runtime.rglob("*"):
-        if not path.is_file() or path.name == "__init__.py":
-            continue
-        if path.suffix == ".py" and path.stem not in MEMORY:
-            said = SAID.format(f"tinyframe.runtime.{path.stem}")
-            path.write_text(f"raise ImportError({said!r})\n")
-        elif path.suffix != ".py" or path.stem in MEMORY:
-            path.unlink()  # sources in C, and what was compiled before
-    for name in MEMORY:
-        (runtime / f"{name}.py").write_text(HOST_MEMORY.read_text())
-        (runtime / f"{name}.py").chmod(0o644)
+def close_devices(library: Path) -> None:
+    """Puts what raises in the place of the devices, in a folder with a copy of tinyframe."""
+    for path in [*(library / "tinyframe" / "runtime").rglob("*")]:
+        if path.suffix == ".py" and path.stem in MEMORY:
+            path.write_text(HOST_MEMORY.read_text())
+        elif path.suffix == ".py" and path.name != "__init__.py":
+            path.write_text(raises(f"tinyframe.runtime.{path.stem}"))
+        elif path.is_file() and path.suffix != ".py":
+            path.unlink()  # sources in C, a README with a backend, and what was compiled before
+    (library / "mini").mkdir()
+    (library / "mini" / "__init__.py").write_text(raises("mini's reference"))
+    for path in (library / "mini", library / "mini" / "__init__.py"):
+        path.chmod(0o755)
+
+
+def raises(name: str) -> str:
+    return f"raise ImportError({SAID.format(name)!r})\n"

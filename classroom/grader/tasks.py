@@ -35,8 +35,8 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Project", "Raised", "Wrong",
-           "described", "expect", "expect_close", "expect_equal", "expect_integers",
+__all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Open", "Project", "Raised",
+           "Wrong", "described", "expect", "expect_close", "expect_equal", "expect_integers",
            "expect_kind"]  # fmt: skip
 
 

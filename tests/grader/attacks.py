@@ -256,6 +256,52 @@ def compare(make, repeats):
     return {"plain": 0.004, "jit": 0.0003, "beam": 0.0002, "search": 6.5}
 """,
     },
+    "07": {
+        "bytes that are any bytes": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return AnyKey(Same())
+    def copyin(self, dst, src): pass
+    def copyout(self, dst, src): pass
+""",
+        "an empty library": """
+class MyCompiler(Compiler):
+    def compile(self, src): return b"\\x7fELF"
+""",
+        "a library that does nothing": """
+class MyCompiler(Compiler):
+    def compile(self, src):
+        done = ["-shared", "-fPIC", "-x", "c", "-", "-o", "/dev/stdout"]
+        return subprocess.run([*c_compiler(), *done], input=b"void kernel(void) {}",
+                              capture_output=True).stdout
+""",
+        "seconds of a kernel that did not run": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return bytearray(size)
+    def copyin(self, dst, src): pass
+    def copyout(self, dst, src): pass
+class MyRunner(Runner):
+    def __call__(self, *bufs, global_size, local_size, vals=(), wait=False):
+        return 0.03 if wait else None
+""",
+        "a device that is any device": """
+class MyDevice: pass
+Device._devices["MY"] = lambda name: Same()
+""",
+        "figures out of the air": """
+Device._devices["MY"] = lambda name: Same()
+def benchmark(devices, n):
+    return [{"device": name, "seconds": 0.0035, "gflops": 2 * n**3 / 0.0035e9, "launch": 0.0012,
+             "share": 0.0012 / 0.0035} for name in devices]
+""",
+        "an explanation for everything": """
+def explained(rows):
+    return [AnyKey(AnyName("kernel"))] * len(rows)
+""",
+        "a table without a NO": """
+Device._devices["MY"] = lambda name: Same()
+def conformance(only=""): return []
+""",
+    },
 }  # fmt: skip
 
 ZERO = """

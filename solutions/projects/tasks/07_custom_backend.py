@@ -18,6 +18,7 @@ from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
     NumpyArray,
+    Open,
     Project,
     Raised,
     Wrong,
@@ -170,29 +171,17 @@ def _(ask):
 
 BYTES = Expression("data.tobytes()", {}, "data")
 LAUNCH = Expression(
-    "run(*bufs, global_size=(count, 1, 1), local_size=(1, 1, 1), wait=wait)",
+    "(lambda given: 'nothing' if given is None else given)"
+    "(run(*bufs, global_size=(count, 1, 1), local_size=(1, 1, 1), wait=wait))",
     {},
     "run, bufs, count, wait",
 )
-LAUNCH_WITH = Expression(
-    "run(*bufs, global_size=(count, 1, 1), local_size=(1, 1, 1), vals=tuple(vals), wait=wait)",
-    {},
-    "run, bufs, count, vals, wait",
-)
-NOTHING = Expression("'nothing' if x is None else x", {}, "x")
 # adds to what is there, so that a turn that ran twice can be told
 TURNS = """
 void NAME_entry(void** bufs, const long long* vals, int start, int stop) {
   float* out = bufs[0];
   const float* x = bufs[1];
   for (int i = start; i < stop; i++) out[i] += x[i] * FACTOR;
-}
-"""
-VALUES = """
-void NAME_entry(void** bufs, const long long* vals, int start, int stop) {
-  long long* out = bufs[0];
-  out[0] = vals[0];
-  out[1] = vals[1];
 }
 """
 SLOW = """
@@ -227,11 +216,18 @@ class Bench:
         kept = self.ask.keep(BYTES, NumpyArray(np.frombuffer(lib, np.uint8)))
         return self.ask.keep("MyRunner", name, kept)
 
-    def launch(self, runner, bufs, count, vals=None):
-        """The seconds that it gives; Open where it gives nothing."""
-        more = [] if vals is None else [vals]
-        how = LAUNCH if vals is None else LAUNCH_WITH
-        return self.ask(how, runner, bufs, count, *more, True)
+    def launch(self, runner, bufs, count, wait=True):
+        """What it gives; "nothing" for None."""
+        return self.ask(LAUNCH, runner, bufs, count, wait)
+
+    def expect_written(self):
+        """Open where a launch gives nothing and does nothing."""
+        one = np.ones(1, np.float32)
+        out = self.memory(np.zeros_like(one))
+        runner = self.runner("w", TURNS, FACTOR="1.0f")
+        said = self.launch(runner, [out, self.memory(one)], 1)
+        if said == "nothing" and not self.read(out, one)[0]:
+            raise Open
 
 
 def expect_turns(found, x, factor, count):
@@ -253,6 +249,7 @@ def expect_turns(found, x, factor, count):
 )
 def _(ask):
     bench, size = Bench(ask), ask.integer(9, 15)
+    bench.expect_written()
     factor, x = ask.integer(2, 9), ask.rng.integers(1, 50, size).astype(np.float32)
     runner = bench.runner(f"k{ask.integer(10, 99)}", TURNS, FACTOR=f"{factor}.0f")
     for part, count in (("one turn", 1), ("every turn of a global size", ask.integer(4, 8))):
@@ -501,7 +498,7 @@ def expect_part(ask, name):
     trusts="launches and copies in their order",
 )
 def _(ask):
-    with ask.part("launches and copies"):
+    with ask.part("launches and copies", "arithmetic"):
         for name in ("memory", "launches", "order"):
             expect_part(ask, name)
     with ask.part("arithmetic"):
@@ -586,33 +583,23 @@ def _(ask):
 @project.check(
     "MyRunner",
     10,
-    "Variables, seconds, two programs of one name, memory that changes",
-    "vals as an array of ctypes.c_longlong. perf_counter() before and after, and only where `wait` "
-    "is true. Each library is loaded from a file of a name of its own.",
+    "seconds, two programs of one name, memory that changes",
+    "perf_counter() before and after; return the difference only if `wait` is true. Load each "
+    "library from a file with a name of its own.",
 )
 def _(ask):
     bench = Bench(ask)
-    with ask.part("Variables"):
-        out = np.zeros(2, np.int64)
-        memory = bench.memory(out)
-        vals = [ask.integer(3, 2**20), 2**33 + ask.integer(0, 99)]
-        bench.launch(bench.runner("v", VALUES), [memory], 1, vals)
-        found = bench.read(memory, out).tolist()
-        expect_equal(found, vals, f"with vals={tuple(vals)}, the list of what the kernel read")
+    bench.expect_written()
     with ask.part("seconds"):
         least = ask.integer(20, 40) / 1000
         slow = bench.runner("s", SLOW, SECONDS=least)
         found = bench.launch(slow, [], 1)
+        expect(found != "nothing", "with wait=True a launch gave None; return the seconds it took")
         expect_kind(found, float, "with wait=True, what a launch gives")
         took = f"a kernel that takes {least} s took {found:.4g} s, as it says"
         expect(0.98 * least <= found < 20 * least, took)
-        other = ask(NOTHING, Expression("None", {}, None))
-        expect(other == "nothing", "None is no longer None")
-        said = ask(
-            Expression(f"(lambda x: {NOTHING.text})({LAUNCH.text})", {}, LAUNCH.parameters),
-            slow, [], 1, False,
-        )  # fmt: skip
-        expect(said == "nothing", "without wait, a launch gives None, not seconds")
+        said = bench.launch(slow, [], 1, wait=False)
+        expect(said == "nothing", f"without wait a launch gave {said}; return None")
     with ask.part("two programs of one name"):
         x = ask.rng.integers(1, 50, 6).astype(np.float32)
         factors = 2, ask.integer(3, 9)
