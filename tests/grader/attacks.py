@@ -430,4 +430,48 @@ def make_step(model, rate):
     return step
 """,
     },
+    "07": {
+        "a table that is patched": """
+from tinyframe.tools import parts
+parts.PARTS = dict.fromkeys(parts.PARTS, lambda device: "")
+Device._devices["MY"] = lambda name: Same()
+def conformance(only=""): return []
+""",
+        "the memory of PYTHON": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return Device["PYTHON"].allocator.alloc(size)
+    def copyin(self, dst, src): Device["PYTHON"].allocator.copyin(dst, src)
+    def copyout(self, dst, src): Device["PYTHON"].allocator.copyout(dst, src)
+""",
+        "CPU's compiler, by a name that is put together": """
+class MyCompiler(Compiler):
+    def compile(self, src):
+        from importlib import import_module
+        clang = import_module("tinyframe.run" + "time.cl" + "ang")
+        return clang.ClangCompiler(clang.find_compiler()).compile(src)
+""",
+        "CPU's runner, by its device": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return bytearray(size)
+    def copyin(self, dst, src): pass
+    def copyout(self, dst, src): pass
+class MyRunner(Runner):
+    def __init__(self, name, lib):
+        self.run = getattr(Device, "__getitem__")("C" + "PU").runner(name, lib)
+    def __call__(self, *bufs, **how): return self.run(*bufs, **how)
+""",
+        "CPU under the name of MY": """
+class MyDevice: pass
+Device._devices["MY"] = Device._devices["CPU"]
+""",
+        "a clock that is put forward": """
+import time
+now = [0.0]
+time.perf_counter = time.monotonic = lambda: now.append(now[-1] + 0.0012 * 20) or now[-1]
+Device._devices["MY"] = lambda name: Same()
+def benchmark(devices, n):
+    return [{"device": name, "seconds": 0.0035, "gflops": 2 * n**3 / 0.0035e9, "launch": 0.0012,
+             "share": 0.0012 / 0.0035} for name in devices]
+""",
+    },
 }  # fmt: skip

@@ -304,7 +304,8 @@ def _(ask):
 
 # A device called `name` that is MY, and takes longer: `compiling` seconds to compile, `launching`
 # to launch a kernel, and `computing` one that reduces, whose name begins with r. `late`: it is back
-# at once, and takes them when somebody waits for it. True, since None would be open.
+# at once, and takes them when somebody waits for it. What it takes, it also notes in `log`. True,
+# since None would be open.
 SLOWED = """(lambda device, time: (
  device.Device._devices.__setitem__(name, lambda given: (lambda mine, owed: type(
   'Slowed', (device.Compiled,), {
@@ -313,21 +314,25 @@ SLOWED = """(lambda device, time: (
   type('Slow', (device.Compiler,), {
    'compile': lambda self, src: (time.sleep(compiling), mine.compiler.compile(src))[1]})(),
   lambda kernel, lib: (lambda run: lambda *bufs, **how: (
-   owed.append(computing if kernel[0] == 'r' else launching),
+   owed.append(computing if kernel[0] == 'r' else launching), log.append(kernel[0]),
    None if late and not how.get('wait') else (time.sleep(sum(owed)), owed.clear()),
-   run(*bufs, **how))[2])(mine.runner(kernel, lib)))
+   run(*bufs, **how))[3])(mine.runner(kernel, lib)))
  )(device.Device['MY'], [])), True)[1] if 'MY' in device.Device._devices else None)(
  __import__('tinyframe.device', fromlist=['x']), __import__('time'))"""
 SLOW_DEVICE = Expression(
-    SLOWED.replace("\n", " "), {}, "name, compiling, launching, computing, late"
+    SLOWED.replace("\n", " "), {}, "name, compiling, launching, computing, late, log"
 )
+LOG = Expression("[]")
+COUNTS = Expression("[log.count('r'), len(log) - log.count('r')]", {}, "log")
 FIELDS = ("device", "seconds", "gflops", "launch", "share")
 
 
 def benchmark_rows(ask, slow, n, late):
-    """What benchmark() says of MY and of a slow device, where its form is right."""
+    """What benchmark() says of MY and of a slow device, where its form is right; and how many
+    matmuls and how many other kernels the slow one ran meanwhile."""
     name, compiling, launching, computing = slow
-    ask(SLOW_DEVICE, name, compiling, launching, computing, late)
+    log = ask.keep(LOG)
+    ask(SLOW_DEVICE, name, compiling, launching, computing, late, log)
     names = [name, "MY"]
     rows = ask("benchmark", names, n)
     expect_kind(rows, list, "the result of benchmark()")
@@ -337,7 +342,7 @@ def benchmark_rows(ask, slow, n, late):
             expect(field in row, f"a row of benchmark() has no {field!r}")
             expect_kind(row[field], str if field == "device" else float, f"the {field!r} of a row")
     expect_equal([row["device"] for row in rows], names, "the list of the devices of the rows")
-    return rows
+    return rows, ask(COUNTS, log)
 
 
 def expect_measured(what, found, least, most, slips):
@@ -352,13 +357,17 @@ def expect_measured(what, found, least, most, slips):
 def expect_benchmark(ask, late):
     launching, computing = ask.integer(10, 15) / 1e4, ask.integer(30, 40) / 1e4
     name, n = f"SLOW{ask.integer(10, 99)}", ask.integer(20, 40)
-    slow, mine = rows = benchmark_rows(ask, (name, 0.5, launching, computing), n, late)
+    rows, (matmuls, others) = benchmark_rows(ask, (name, 0.5, launching, computing), n, late)
+    slow, mine = rows
+    ran = f"{name} ran {matmuls} matmuls and {others} other kernels while you measured it"
     early = "it is back before it is done: Device[name].synchronize() waits for it"
     with ask.part("seconds"):
+        expect(matmuls >= 10, ran)
         slips = [(mine["seconds"], f"{name} seems as fast as MY; {early}")] if late else []
         expect_measured("a matmul", slow["seconds"], computing, 6 * computing, slips)
         expect(mine["seconds"] > 0, "a matmul on MY takes no time")
     with ask.part("launch"):
+        expect(others >= 10, ran)
         slips = [(mine["launch"], f"{name} seems to launch as fast as MY; {early}")] if late else []
         expect_measured("a launch", slow["launch"], launching, 6 * launching, slips)
         expect(mine["launch"] > 0, "a launch on MY takes no time")
@@ -590,7 +599,7 @@ def _(ask):
 def _(ask):
     bench = Bench(ask)
     bench.expect_written()
-    with ask.part("seconds"):
+    with ask.part("seconds", "two programs of one name", "memory that changes"):
         least = ask.integer(20, 40) / 1000
         slow = bench.runner("s", SLOW, SECONDS=least)
         found = bench.launch(slow, [], 1)
