@@ -411,7 +411,10 @@ def drawn_rows(ask, parts):
     for number, part in enumerate(parts):
         more = fast * ask.integer(20, 90) / 10
         rows.append(row_of(f"D{number}", n, fast + more, launch + more * part))
-    return [rows[place] for place in ask.rng.permutation(len(rows))]
+    order = ask.rng.permutation(len(rows)).tolist()
+    if order[0] == 0:  # whoever takes the first for the fastest is told
+        order.append(order.pop(0))
+    return [rows[place] for place in order]
 
 
 def expect_explained(ask, parts):
