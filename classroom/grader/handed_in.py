@@ -123,10 +123,12 @@ def _in_zip(data: bytes, shown: str) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for entry in archive.infolist():
-                path = PurePosixPath(entry.filename)
-                if any(map(_is_left_behind, path.parts)) or entry.is_dir():
+                if entry.is_dir():
                     continue
                 refuse_entry(entry, shown)
+                path = PurePosixPath(entry.filename)
+                if any(map(_is_left_behind, path.parts)):
+                    continue
                 with archive.open(entry) as file:  # what it says of its size may be a lie
                     yield path.as_posix(), file.read(MOST_BYTES + 1)
     except BROKEN as error:

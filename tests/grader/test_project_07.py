@@ -34,8 +34,8 @@ MISTAKES = [
             3, "is 32; it was ",
         ),
         "MyCompiler": (
-            "            if done.returncode:\n                raise CompileError(done.stderr, src)\n",
-            "", 2, "raised FileNotFoundError, without the compiler's words",
+            "if done.returncode:\n", "if done.returncode > 99:\n",
+            2, "raised FileNotFoundError, without the compiler's words",
         ),
         "MyRunner": (
             "return perf_counter() - begin if wait else None", "return perf_counter() - begin",
@@ -206,11 +206,11 @@ SHIPPED = {
         "from tinyframe.runtime.cpu import ClangDevice\nclass MyDevice(ClangDevice): pass\n",
         "tinyframe.runtime.cpu belongs to a device",
     ),
-    "a runner by its number": (
-        "modules = ('cl', 'ang', 'python')\n"
-        "import importlib\nrunner = vars(importlib.import_module('tinyframe.runtime.' + modules[2]))"
-        "['PythonRunner']\n",
-        "KeyError",
+    "the runner of PYTHON": (
+        "from importlib import import_module\n"
+        "interpreter = import_module('.'.join(['tinyframe', 'runtime', 'python']))\n"
+        "MyRunner = interpreter.PythonRunner\n",
+        "tinyframe.runtime.python.PythonRunner belongs to a device",
     ),
     "the type of another device's allocator": (
         "MyAllocator = type(Device[''.join(['C', 'PU'])].allocator)\n",
