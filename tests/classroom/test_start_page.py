@@ -120,7 +120,7 @@ def test_the_hours_of_projects_are_added(copy):
     text = start_page.page_text(copy)
     of_parts, of_all = re.findall(r"\| \*.*\* \| (\d+) hours \|", text)
     said = re.findall(r"about (three|four|five) hours", " ".join(
-        path.read_text() for path in (copy / "projects").glob("0*.py")
+        path.read_text() for path in (copy / "projects").rglob("*.py")
     ))  # fmt: skip
     hours = sum({"three": 3, "four": 4, "five": 5}[word] for word in said)
     assert hours >= 14 and int(of_all) - int(of_parts) == hours
@@ -130,6 +130,9 @@ def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
     text = start_page.page_text(copy)
     for path in (copy / "projects").glob("[0-9]*.py"):
         assert row_of(text, f"projects/{path.name}").count("|") == 3
+    folder = row_of(text, "projects/07_custom_backend/backend.py")  # and no row for its other file
+    assert "7. A device of your own" in folder and "parts 1 to 8 of the course" in folder
+    assert "__main__" not in text
     (copy / ".progress.json").write_text('{"exercises": {"mini-3": {"done": true}}}')
     (copy / "mini" / "part3.py").write_text(stages.find(3).reference.read_text())
     text = start_page.page_text(copy)
