@@ -356,7 +356,7 @@ def tasks_of_user() -> int | None:
 
 
 @functools.cache
-def common_library(is_alone: bool = False) -> tempfile.TemporaryDirectory[str]:
+def common_library(is_alone: bool) -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="tinyframe-grade-")
     _fill_library(Path(folder.name), is_alone)
     return folder

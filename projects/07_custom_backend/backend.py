@@ -15,7 +15,8 @@ the folder, or a zip of it: to hand it in, zip it.
 The bases are yours to build on (Allocator, Compiler, Runner, Compiled), and so is CStyleLanguage,
 which writes the C. Everything else has to be your own. Whatever uses the allocator, compiler,
 runner or device of CPU, PYTHON or any other device that comes with tinyframe gets no points: where
-this file is graded, they aren't there.
+this file is graded, they aren't there. `tinyframe/runtime/README.md` describes the four parts, and
+has a whole little backend in it. Keep it shut for as long as you can: it's more fun.
 
 You need parts 1 to 8 of the course, and about five hours.
 """

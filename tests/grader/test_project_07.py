@@ -54,7 +54,7 @@ MISTAKES = [
             2, "and should be 0",
         ),
         "conformance": (
-            "(ctypes.c_longlong * len(vals))(*vals)", "(ctypes.c_longlong * len(vals))()",
+            "len(vals))(*vals)", "len(vals))()",
             2, "Variables, ",
         ),
     },
@@ -78,7 +78,7 @@ MISTAKES = [
     },
     {
         "MyRunner": (
-            "self.entry(addresses, values, n, n + 1)", "self.entry(addresses, values, 0, n + 1)",
+            "self.entry(addresses, numbers, n, n + 1)", "self.entry(addresses, numbers, 0, n + 1)",
             14, "turn 0 ran 6 times",
         ),
         "benchmark": (
@@ -130,7 +130,7 @@ BROKEN = {
         {"MyCompiler": 14}, "compile() returned an object of type str, but should return bytes",
     ),
     "a file with the kernel's name": (
-        {"MyRunner"}, ('path = Path(folder, "kernel.so")\n            path.write',
+        {"MyRunner"}, ('path = Path(place, "kernel.so")\n            path.write',
                        'path = Path(f"{name}.so").resolve()\n            path.unlink(True)\n'
                        "            path.write"),
         {"MyRunner": 4}, "two programs have kernels of one name: you called the other one's",
@@ -142,9 +142,9 @@ BROKEN = {
         "with wait=True a launch gave None; return the seconds it took",
     ),
     "the memory of the first call": (
-        {"MyRunner"}, ("        addresses = (ctypes.c_void_p * len(bufs))",
+        {"MyRunner"}, ("        pointers = [",
                        "        self.bufs = bufs = getattr(self, 'bufs', bufs)\n"
-                       "        addresses = (ctypes.c_void_p * len(bufs))"),
+                       "        pointers = ["),
         {"MyRunner": 14}, "after a += b, c += a, a += c, the list [a, b, c] is",
     ),
     "a device in place of its class": (

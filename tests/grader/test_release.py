@@ -154,7 +154,7 @@ def test_each_project_is_graded_at_every_push_and_listed_for_instructors(folder)
     rows = (ROOT / "INSTRUCTOR.md").read_text()
     for project in PROJECTS:
         step = f"project-{int(project[:2])}"
-        assert f"grade projects/{project}.py" in steps and f"- id: {step}\n" in steps
+        assert f"grade projects/{WORKED[project].name} " in steps and f"- id: {step}\n" in steps
         assert re.search(rf"runners: .*\b{step}\b", steps)
         visible, declared = visible_points(project)
         assert re.search(rf"\| `{project}` .*\| {visible} of {declared} \|", rows)

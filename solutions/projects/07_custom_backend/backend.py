@@ -15,7 +15,8 @@ the folder, or a zip of it: to hand it in, zip it.
 The bases are yours to build on (Allocator, Compiler, Runner, Compiled), and so is CStyleLanguage,
 which writes the C. Everything else has to be your own. Whatever uses the allocator, compiler,
 runner or device of CPU, PYTHON or any other device that comes with tinyframe gets no points: where
-this file is graded, they aren't there.
+this file is graded, they aren't there. `tinyframe/runtime/README.md` describes the four parts, and
+has a whole little backend in it. Keep it shut for as long as you can: it's more fun.
 
 You need parts 1 to 8 of the course, and about five hours.
 """
@@ -110,13 +111,13 @@ class MyCompiler(Compiler):
         CompileError(its words, src): that's how you'll find out what is wrong with a kernel.
         """
         ### BEGIN SOLUTION
-        with tempfile.TemporaryDirectory() as folder:
-            library = Path(folder, "kernel.so")
+        with tempfile.TemporaryDirectory() as place:
+            library = Path(place, "kernel.so")
             flags = ["-shared", "-fPIC", "-O2", "-fwrapv", "-fno-math-errno", "-w", "-x", "c", "-"]
             command = [*c_compiler(), *flags, "-o", str(library), "-lm"]
-            done = subprocess.run(command, input=src, capture_output=True, text=True)
+            done = subprocess.run(command, input=src.encode(), capture_output=True)
             if done.returncode:
-                raise CompileError(done.stderr, src)
+                raise CompileError(done.stderr.decode(errors="replace"), src)
             return library.read_bytes()
         ### END SOLUTION
 
@@ -144,8 +145,8 @@ class MyRunner(Runner):
         """
         ### BEGIN SOLUTION
         super().__init__(name, lib)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "kernel.so")
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place, "kernel.so")
             path.write_bytes(lib)
             self.entry = ctypes.CDLL(str(path))[f"{name}_entry"]
         self.entry.restype = None
@@ -163,10 +164,11 @@ class MyRunner(Runner):
         """
         ### BEGIN SOLUTION
         begin = perf_counter()
-        addresses = (ctypes.c_void_p * len(bufs))(*map(ctypes.addressof, bufs))
-        values = (ctypes.c_longlong * len(vals))(*vals)
+        pointers = [ctypes.addressof(buf) for buf in bufs]
+        addresses = (ctypes.c_void_p * len(pointers))(*pointers)
+        numbers = (ctypes.c_longlong * len(vals))(*vals)
         for n in range(global_size[0]):
-            self.entry(addresses, values, n, n + 1)
+            self.entry(addresses, numbers, n, n + 1)
         return perf_counter() - begin if wait else None
         ### END SOLUTION
 
