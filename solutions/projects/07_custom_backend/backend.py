@@ -191,7 +191,8 @@ class MyDevice(Compiled):
 
     def __init__(self, device):
         ### BEGIN SOLUTION
-        super().__init__(device, MyAllocator(), CStyleLanguage(), MyCompiler(), MyRunner)
+        language = CStyleLanguage()
+        super().__init__(device, MyAllocator(), language, MyCompiler(), MyRunner)
         ### END SOLUTION
 
 
