@@ -88,8 +88,8 @@ def round_trip(ask, allocator, data, what, put=PUT):
     "MyAllocator",
     7,
     "a round trip: what went in comes out",
-    "ctypes.memmove(dst, bytes(src), len(src)) copies in. What create_string_buffer gives has `raw`"
-    " (all its bytes) and `value` (those before the first zero).",
+    "ctypes.memmove(to, from, count) copies; bytes(src) is something it can copy from. A string "
+    "buffer has `raw` (all its bytes) and `value` (those before the first zero).",
 )
 def _(ask):
     allocator = ask.keep("MyAllocator")
@@ -419,7 +419,7 @@ def drawn_rows(ask, parts):
 
 def expect_explained(ask, parts):
     rows = drawn_rows(ask, parts)
-    best = max(rows, key=lambda row: row["gflops"])
+    best = min(rows, key=lambda row: row["seconds"])
     others = [row for row in rows if row is not best]
     found = ask("explained", rows)
     expect_kind(found, list, "the result of explained()")
@@ -428,7 +428,7 @@ def expect_explained(ask, parts):
     for got, row in zip(found, others, strict=True):
         of = f"of {row['device']}"
         longer, launches = row["seconds"] - best["seconds"], row["launch"] - best["launch"]
-        part = min(max(launches / longer, 0.0), 1.0)
+        part = float(np.clip(launches / longer, 0, 1))
         with ask.part("times"):
             expect_kind(got["times"], float, f"the 'times' {of}")
             expect_number(got["times"], row["seconds"] / best["seconds"], f"the 'times' {of}")
