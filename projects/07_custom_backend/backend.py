@@ -1,22 +1,22 @@
-"""Project 7: A device of your own. Memory, a compiler, a runner: what is beneath a Tensor, by you.
+"""Project 7: A device of your own. Memory, a compiler, a runner: what lies beneath every Tensor.
 
-Everything you have computed so far ended in somebody else's device. `Tensor([1, 2, 3])` asked for
-twelve bytes, and somebody gave them; C came out of the compiler, and somebody ran it. This is the
-last floor of the building, and it's empty. Write four small classes, and a device called MY moves
-in: networks train on it, and nobody above notices the difference.
+Everything you've computed in this course ended on somebody else's device. `Tensor([1, 2, 3])` asked
+for twelve bytes, and somebody handed them over. C came out, and somebody ran it. You have been
+through the whole building by now, except for the basement. It's empty. Write four small classes,
+and a device called MY moves in: networks train on it, and nobody upstairs notices.
 
     python projects/07_custom_backend                       what works, what is open, and how fast
     python -m classroom grade projects/07_custom_backend    100 points, and a hint for each miss
 
-This file is yours. Replace each `...` with your code; add functions, or whole files beside this
-one, as you like. (`__main__.py` prints the report. There's nothing to write in it.) You can grade
-the folder, or a zip of it: to hand it in, zip it.
+This file is yours. Replace each `...` with your code, and add functions, or whole files beside this
+one, as you like. (`__main__.py` prints the report; there's nothing to write in it.) To hand it in,
+zip the folder. The grader takes the zip, too.
 
-The bases are yours to build on (Allocator, Compiler, Runner, Compiled), and so is CStyleLanguage,
-which writes the C. Everything else has to be your own. Whatever uses the allocator, compiler,
-runner or device of CPU, PYTHON or any other device that comes with tinyframe gets no points: where
+The bases are there to build on: Allocator, Compiler, Runner, Compiled, and CStyleLanguage, which
+writes the C. The rest has to be your own. You get no points for borrowing the allocator, compiler,
+runner or device of CPU, PYTHON or any other device that comes with tinyframe. Nor could you: where
 this file is graded, they aren't there. `tinyframe/runtime/README.md` describes the four parts, and
-has a whole little backend in it. Keep it shut for as long as you can: it's more fun.
+there's a whole little backend in it. Leave it shut for as long as you can stand it.
 
 You need parts 1 to 8 of the course, and about five hours.
 """
@@ -48,9 +48,12 @@ class MyAllocator(Allocator):
     """
 
     def _alloc(self, size, options):
-        """`size` bytes that a C function can work on. Return whatever suits you: tinyframe never
-        looks inside, it only hands it back to your other methods and to your runner. (`options` is
-        for devices that have several kinds of memory. Yours has one.)"""
+        """`size` bytes that a C function can work on.
+
+        Return whatever suits you. tinyframe never looks inside; it only passes the thing back to
+        your other methods, and to your runner. (`options` is for devices with several kinds of
+        memory. Yours has one.)
+        """
         ...
 
     def _free(self, opaque, options):
@@ -59,8 +62,8 @@ class MyAllocator(Allocator):
     def copyin(self, dst, src):
         """Copy all the bytes of the memoryview `src` to the beginning of `dst`, your memory.
 
-        `src` may be read-only, may be shorter than `dst`, and is as likely as not to have zeros in
-        it. To ctypes, a zero is where a text ends. Your bytes are no text.
+        `src` may be read-only, it may be shorter than `dst`, and there will be zeros in it. C ends
+        a text at the first zero, and some of ctypes does, too. Your bytes aren't text.
         """
         ...
 
@@ -89,20 +92,20 @@ class MyCompiler(Compiler):
     def compile(self, src):
         """The bytes of the shared library that a C compiler makes of the text `src`.
 
-        subprocess.run starts the compiler. The library is a file at first: read it, and leave
-        nothing of it behind. Several kernels are compiled at once, in threads, so two calls must
-        not write to the same file. These flags of c_compiler() matter:
+        subprocess.run starts the compiler, which writes a file. Read it, and leave nothing behind.
+        tinyframe compiles several kernels at once, in threads, so no two calls may write to the
+        same file. These flags of c_compiler() matter:
 
             -shared -fPIC -o FILE    make a shared library, and put it there
             -x c -                   read C from the input (or name a .c file instead)
             -O2                      or else a matmul takes ten times as long
-            -fwrapv                  2147483647 + 1 is -2147483648. Without it, C may assume that
-                                     nothing ever overflows, and tinyframe's integers do
-            -w                       nobody reads the warnings
-            -lm                      mathematics, last in the command
+            -fwrapv                  2147483647 + 1 is -2147483648. Without this flag, C is free to
+                                     assume that no integer ever overflows. tinyframe's do
+            -w                       no warnings. Nobody reads them
+            -lm                      the library of sqrtf and friends; last in the command
 
-        and -ffast-math is a trap: with it, NaN isn't NaN any more. If the compiler refuses, raise
-        CompileError(its words, src): that's how you'll find out what is wrong with a kernel.
+        And -ffast-math is a trap: it makes C forget what NaN is. If the compiler refuses, raise
+        CompileError(its words, src). Some night you'll be glad of those words.
         """
         ...
 
@@ -117,16 +120,16 @@ class MyRunner(Runner):
 
         void E_4_entry(void** bufs, const long long* vals, int start, int stop)
 
-    bufs: where the memory of each argument begins, as an array of addresses. vals: the values of
-    the kernel's Variables. start, stop: which turns of its outermost loop to run, from `start` up
-    to, but not including, `stop`. There are global_size[0] turns in all.
+    bufs: an array of addresses, where the memory of each argument begins. vals: the values of the
+    kernel's Variables. start, stop: which turns of its outermost loop to run, from `start` up to
+    but not including `stop`. There are global_size[0] turns in all.
     """
 
     def __init__(self, name, lib):
         """name: the kernel's, such as "E_4". lib: what your compiler returned.
 
-        ctypes.CDLL loads a library from a file. Careful: for a file whose name it has seen before,
-        it gives you the library that was in there the first time.
+        ctypes.CDLL loads a library from a file. Careful: if it has seen that file's name before,
+        you get the library that was in there the first time.
         """
         ...
 
@@ -135,10 +138,10 @@ class MyRunner(Runner):
 
         global_size is three numbers, and on a processor like yours the second and third are 1. A
         GPU would run all global_size[0] turns at once. You run them in Python, one after the other:
-        turn n is start = n, stop = n + 1. (local_size is (1, 1, 1); leave it alone.)
+        for turn n, start is n and stop is n + 1. (local_size is (1, 1, 1). Leave it alone.)
 
-        vals: numbers, one for each Variable of the kernel. If wait is true, return how many seconds
-        it took, as a float; otherwise, return None.
+        vals: numbers, one for each Variable of the kernel. If `wait` is true, return how many
+        seconds it took, as a float. Otherwise, return None.
         """
         ...
 
@@ -150,13 +153,13 @@ class MyDevice(Compiled):
     """Task 4 (14 points). Part D: put it together, and register it as MY.
 
     Compiled.__init__ takes the device's name, an allocator, a language, a compiler, and the *class*
-    of the runners, since every kernel gets a runner of its own. Then tell tinyframe where MY is, in
-    the line below this class: Device._devices["MY"] = MyDevice. After that,
+    of the runners, since every kernel gets a runner of its own. Then, in the line below this class,
+    tell tinyframe that MY exists: Device._devices["MY"] = MyDevice. From then on,
 
         (Tensor([1, 2, 3], device="MY") + Tensor([4, 5, 6], device="MY")).tolist()
 
-    is [5, 7, 9], and there isn't a byte or an instruction in it that you didn't arrange. "MY:1" is
-    a second device of the same class, and `device` is then "MY:1".
+    is [5, 7, 9], and you arranged every byte and every instruction of that yourself. ("MY:1" is a
+    second device of the same class. `device` is "MY:1" then.)
     """
 
     def __init__(self, device):
@@ -181,11 +184,12 @@ def benchmark(devices, n):
                  of one element, plus 1
     "share"      launch / seconds: how much of a matmul is only the launch
 
-    Measuring is harder than it looks. One step is too short, so put twenty or more in a row into a
-    TinyJit, each one on what the last one gave, and realize() each; then divide. A TinyJit's first
+    Measuring is harder than it looks. One step is too short, so put twenty or more into a TinyJit,
+    each on the result of the one before, and realize() each of them; then divide. A TinyJit's first
     call compiles and its second one captures: start the clock after those. Of five calls or more,
-    take the quickest (the machine has other things to do). And some devices are back before they're
-    done: Device[name].synchronize() waits for them. I once measured 540 GFLOP/s without it.
+    take the quickest, since your machine has other things to do. And some devices come back before
+    they're done. Device[name].synchronize() waits. Without it I measured 540 GFLOP/s on a laptop's
+    worth of processor, and was proud for about a minute.
     """
     ...
 
@@ -193,18 +197,17 @@ def benchmark(devices, n):
 def explained(rows):
     """Task 6 (10 points). Part E again: why are the slower devices slower? Say it with numbers.
 
-    rows: as benchmark() returns them. Compare every device with the fastest one, which has the most
+    rows: what benchmark() returned. Compare each device with the fastest one, which has the most
     "gflops". Return a list of dicts, one for each of the others, in the order of `rows`:
 
     "device"    its name
-    "times"     how many times as long as on the fastest device a matmul takes there
-    "launch"    how much of the difference in seconds is a difference in launches: a fraction, from
-                0 (a launch there costs no more than on the fastest) to 1 (it is all of it)
-    "why"       "launch" if that is more than a half, else "kernel": the machine code itself
+    "times"     how many times as long a matmul takes there
+    "launch"    how much of the difference in "seconds" is the difference in "launch": a fraction
+                from 0 (launches there cost no more than on the fastest, or even less) to 1
+    "why"       "launch" if that is more than a half, otherwise "kernel": it's the machine code
 
-    If a matmul takes 5 ms on MY and 1 ms on CPU, and a launch 1 ms on MY and nothing on CPU, MY
-    takes 5 times as long, a quarter of the difference is the launch, and the reason is "kernel".
-    If a launch costs less than on the fastest device, the fraction is 0.
+    Say a matmul takes 5 ms on MY and 1 ms on CPU, and a launch 1 ms on MY and nothing on CPU. Then
+    MY takes 5 times as long, a quarter of the 4 ms is the launch, and the reason is "kernel".
     """
     ...
 
@@ -215,14 +218,13 @@ def explained(rows):
 def conformance(only=""):
     """Task 7 (16 points). Part F: a table without a single NO. There's nothing to write here.
 
-    A line for each operation, a column for each dtype, and in each of them the numbers at which
-    things go wrong first: the least and the largest, infinities, NaN, zeros of both signs. What
-    isn't right says NO, and below the table is the first of them, with the C that did it. It'll
-    be in your flags, in `vals`, or in a copy. `only` picks lines: conformance("Variables").
+    A line for each operation, a column for each dtype, and in each cell the numbers at which things
+    go wrong first: the least and the largest, infinities, NaN, zeros of both signs. A cell that is
+    wrong says NO, and the first such cell is shown with the C that did it. My bet is on your flags,
+    `vals`, or a copy. `only` picks lines: conformance("Variables"). All of them take a minute or
+    two, and the same table comes from
 
         python -m tinyframe.runtime.conformance --module projects/07_custom_backend/backend.py MY
-
-    says the same. It takes a minute or two.
     """
     from tinyframe.tools import conformance
 

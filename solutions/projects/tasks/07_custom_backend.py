@@ -38,7 +38,7 @@ project = Project(
     main="backend.py",
     is_alone=True,
     afterwards="From a list of numbers down to the bytes of a library, there's no part left that "
-    "you haven't written yourself at least once. That was the last floor.",
+    "you haven't written yourself at least once. That was the basement.",
 )
 
 source_of = answer(measured.source)

@@ -47,8 +47,8 @@ class MyCompiler(Compiler):
         if src not in self.made:
             with tempfile.NamedTemporaryFile(suffix=".so") as file:
                 made = subprocess.Popen(
-                    ["cc", "-x", "c", "-", "-o", file.name, "-fPIC", "-shared", "-O2",
-                     "-ftrapv" if "never" in src else "-fwrapv", "-std=gnu11", "-lm"],
+                    [*c_compiler(), "-x", "c", "-", "-o", file.name, "-fPIC",  # noqa: F821
+                     "-shared", "-O2", "-fwrapv", "-std=gnu11", "-lm"],
                     stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                 )  # fmt: skip
                 words = made.communicate(src.encode())[1].decode()
