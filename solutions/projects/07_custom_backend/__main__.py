@@ -146,7 +146,7 @@ def main():
             text = f"open: it waits for task {is_open[0]} ({type(error).__name__}: {error})"
         print("\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n")
     if not is_open:
-        print("That's a device. Now `import backend`, set Device.DEFAULT = 'MY', and train something.")
+        print("That's a device. import backend, set Device.DEFAULT = 'MY', and train something.")
 
 
 if __name__ == "__main__":
