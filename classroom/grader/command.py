@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
         print("grade: the table needs rich; pip install rich, or --format json", file=sys.stderr)
         return 2
     try:
-        tasks = tasks_of(told.project or told.file.stem)
+        tasks = tasks_of(told.project or told.file.absolute().stem)  # of . too
         limits = Limits().longer(told.slow)
         with tidied_up():
             held, kernels = best_protection(), kept_for(tasks)
