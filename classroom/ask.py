@@ -60,12 +60,12 @@ def call(function: Any, *inputs: Any, case: str = "") -> Any:
         )
     result = function(*inputs)
     if result is None or result is ...:
-        written = "" if _does_nothing(function) else "It returns nothing. Did you forget `return`?"
+        written = "" if does_nothing(function) else "It returns nothing. Did you forget `return`?"
         raise Open(written)
     return result.item() if isinstance(result, np.generic) else result  # np.int64(3) is 3
 
 
-def _does_nothing(function: Callable[..., Any]) -> bool:
+def does_nothing(function: Callable[..., Any]) -> bool:
     """Whether the body of a function is `...`, `pass` or a docstring."""
     code = getattr(function, "__code__", None)
     does = {step.opname for step in dis.get_instructions(code)} if code is not None else {""}

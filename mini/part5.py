@@ -203,14 +203,6 @@ UOp.alu = alu  # replaces stage 4's, which needs equal shapes
 
 # ---- reduce --------------------------------------------------------------------------------------
 
-REDUCE = {Ops.ADD: np.sum, Ops.MAX: np.max}
-SHAPE[Ops.REDUCE_AXIS] = lambda node: tuple(
-    1 if axis in node.arg[1] else size for axis, size in enumerate(node.src[0].shape)
-)
-COMPUTE[Ops.REDUCE_AXIS] = lambda node, values: REDUCE[node.arg[0]](
-    values, axis=node.arg[1], keepdims=True
-)
-
 
 def reduce(x, op, axes, keepdim):
     """Reduce a node along some axes, with Ops.ADD or Ops.MAX. No axes at all means every axis.

@@ -34,8 +34,7 @@ class Loops:
 
     def __init__(self, memory):
         self.arguments = [memory]  # what the C function is called with; the first is written to
-        self.ranges = []
-        self.known = {}
+        self.ranges, self.known = [], {}
 
     def counter(self, size):
         """A new loop counter, from 0 to size - 1. An axis of size 1 needs no loop: it's at 0."""
@@ -83,12 +82,17 @@ def value_at(node, index, loops):
 
 
 def lower(kernel):
-    """The loops of a kernel, as a graph, and the memory that it's called with, the result first."""
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    value = loops.value(kernel.graph, index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+    """The loops of a kernel, as a graph, and the memory that it's called with, the result first.
+
+    The graph is a SINK with one STORE: for a new counter along each axis of kernel.value, it puts
+    the value that kernel.graph has there into kernel.memory, at the same place. Return the graph
+    simplified, and the arguments that Loops has collected on the way.
+
+    Examples, for the kernel of a * 2, where `a` has the shape (4, 5):
+    - The graph is SINK(STORE(data0, i * 5 + j, LOAD(data1, i * 5 + j) * 2.0)).
+    - The memory is [kernel.memory, a].
+    """
+    ...
 
 
 # ---- from loops to lines -------------------------------------------------------------------------
@@ -136,9 +140,8 @@ def c_number(value):
     """A Python number, as C writes it. Floats have 32 bits; so has each part of an expression."""
     if isinstance(value, int):
         return str(value)
-    if math.isinf(value) or math.isnan(value):
-        return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
-    return f"{value!r}f"
+    special = {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}
+    return special.get(repr(value), f"{value!r}f")
 
 
 @cache

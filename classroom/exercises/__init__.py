@@ -40,11 +40,10 @@ def find(number: str) -> Exercise:
 
 @cache
 def puzzles() -> tuple[Exercise, ...]:
-    """The one-line puzzles of part 3, as exercises whose numbers are names."""
-    from classroom.puzzlebook.judge import exercise_of
-    from classroom.puzzlebook.table import PUZZLES
+    """The puzzles of all games, as exercises whose numbers are names."""
+    from classroom.puzzlebook.game import by_name, exercise_of
 
-    return tuple(exercise_of(row) for row in PUZZLES)
+    return tuple(exercise_of(puzzle) for puzzle in by_name().values())
 
 
 @cache

@@ -9,8 +9,7 @@ from classroom.exercises import exercises, parts
 from classroom.learner import record
 from classroom.mini.helping import exercises as functions_of
 from classroom.mini.stages import STAGES, Stage
-from classroom.puzzlebook.judge import exercise_of
-from classroom.puzzlebook.table import PUZZLES
+from classroom.puzzlebook.game import exercise_of, games
 
 NOWHERE = (
     "Progress is kept in my_course/, your own copy of the course, which python3 start.py makes. "
@@ -23,25 +22,27 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
     """A row for each part (or that one) under HEADINGS, and what there is to say beside."""
     noted, said = record.read(file) if file else ({}, NOWHERE)
     found: list[tuple[str, ...]] = []
-    titles: dict[str, str] = {str(part): title for part, title in parts().items()}
-    of = {str(part): exercises(part) for part in parts()}
-    titles["3b"], of["3b"] = "Twenty one-liners", tuple(map(exercise_of, PUZZLES))
-    for part in sorted(titles, key=lambda part: (int(part.rstrip("b")), part)):
-        if only is not None and part.rstrip("b") != str(only):
+    titled = [(str(part), title, exercises(part)) for part, title in parts().items()]
+    titled += [(g.part, g.title, tuple(map(exercise_of, g.puzzles))) for g in games()]
+    for part, title, of_it in sorted(titled, key=lambda row: (_number(row[0]), row[0])):
+        if only is not None and _number(part) != only:
             continue
-        all_of_it = [(e, noted.get(e.name, {})) for e in of[part]]
+        all_of_it = [(e, noted.get(e.name, {})) for e in of_it]
         still = [e.number for e, entry in all_of_it if not record.is_done(e, entry)]
         done = len(all_of_it) - len(still)
         guesses = [entry["first"] for e, entry in all_of_it if e.shown_by and "first" in entry]
         helped = sum(entry.get("helped", False) for _, entry in all_of_it)
         first = f"{sum(guesses)}/{len(guesses)}" if guesses else "-"
         next_one = (still or ["-"])[0]
-        found.append(
-            (part, titles[part], f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-"))
-        )
+        found.append((part, title, f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-")))
     if only is None:
         found += [_of_mini(stage, noted) for stage in STAGES]
     return found, said
+
+
+def _number(part: str) -> int:
+    """The part that a notebook belongs to: 7, of "7c"."""
+    return int(part.rstrip("abc"))
 
 
 def _of_mini(stage: Stage, noted: record.Record) -> tuple[str, ...]:

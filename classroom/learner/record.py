@@ -4,7 +4,7 @@
     first     whether the first answer was right; not there if the worked answer was seen before
     hints     how many hints have been shown
     helped    the worked answer has been shown
-    ops       of a puzzle: the fewest ops of a right answer
+    score     of a puzzle: the lowest that a right answer got (ops, loads …, see puzzlebook/game.py)
 
 It is written only where the learner's copy is, found by walking up from the working directory, so
 `course/` and `solutions/`, run as tests, leave no trace. Exercises are kept by name, which an
@@ -25,9 +25,22 @@ from typing import Any
 from classroom.exercise import Exercise, Outcome
 
 COPY, FILE = "my_course", ".progress.json"
-FIELDS = {"done": bool, "first": bool, "hints": int, "helped": bool, "ops": int}
 SECOND_GUESS = "Your first guess is the one that counts."
 LOOKED_UP = "It is marked as looked up, since you saw the worked answer first."
+
+
+def _number(value: Any) -> int | float:
+    return value if type(value) is int else float(value)
+
+
+FIELDS: dict[str, Callable[[Any], Any]] = {
+    "done": bool,
+    "first": bool,
+    "hints": int,
+    "helped": bool,
+    "score": _number,
+}
+LATER = {"ops": "score"}  # what a field of an earlier course is called today
 
 Entry = dict[str, Any]
 Record = dict[str, Entry]
@@ -91,12 +104,12 @@ def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
     return _change(edit)
 
 
-def note_ops(exercise: Exercise, ops: int) -> str:
-    """Remember how many ops a right answer to a puzzle took, if none took fewer."""
+def note_score(exercise: Exercise, score: int | float) -> str:
+    """Remember what a right answer to a puzzle scored, if none was lower."""
 
     def edit(record: Record) -> str:
         entry = record.setdefault(exercise.name, {})
-        entry["ops"] = min(entry.get("ops", ops), ops)
+        entry["score"] = min(entry.get("score", score), score)
         return ""
 
     return _change(edit)
@@ -180,11 +193,11 @@ def read(file: Path) -> tuple[Record, str]:
 
 def parse(text: str) -> Record:
     """The record that a file holds. ValueError, LookupError … if it makes no sense."""
-    entries = json.loads(text)["exercises"]
-    return {
-        str(name): {key: kind(entry[key]) for key, kind in FIELDS.items() if key in entry}
-        for name, entry in entries.items()
-    }
+    found: Record = {}
+    for name, entry in json.loads(text)["exercises"].items():
+        entry = {LATER.get(key, key): value for key, value in entry.items()}
+        found[str(name)] = {key: kind(entry[key]) for key, kind in FIELDS.items() if key in entry}
+    return found
 
 
 def _write(file: Path, record: Record) -> None:

@@ -190,10 +190,9 @@ def _exercises(sources: list[str]) -> Iterator[Exercise]:
         with suppress(LookupError):  # a notebook from before an update
             yield find(number)
     if puzzles:
-        from classroom.puzzlebook.judge import exercise_of
-        from classroom.puzzlebook.table import BY_NAME
+        from classroom.puzzlebook.game import by_name, exercise_of
 
-        yield from (exercise_of(BY_NAME[name]) for name in puzzles if name in BY_NAME)
+        yield from (exercise_of(by_name()[name]) for name in puzzles if name in by_name())
 
 
 def recorded(folder: Path, name: Path, content: bytes) -> list[str]:
@@ -220,11 +219,13 @@ def _next(parts: list[Part], record: Record) -> str:
 
 def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> str:
     rows = []
+    ends = {name: part for part in parts for name in part.stages}  # a stage of two notebooks: once
     for number in range(1, PARTS + 1):
         here = [part for part in parts if part.number == number]
-        rows += [_row(folder, part, record) for part in here] or [
-            f"| {number} | | *being written* |"
-        ]
+        rows += [
+            _row(folder, part, record, [name for name in part.stages if ends[name] is part])
+            for part in here
+        ] or [f"| {number} | | *being written* |"]
     hours = sum(part.minutes for part in parts) / 60
     total = [f"| *all of these* | {hours:.0f} hours | |"]
     if for_projects:
@@ -232,7 +233,8 @@ def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> 
     return "\n".join([*_joined(rows), *total])
 
 
-def _row(folder: Path, part: Part, record: Record) -> str:
+def _row(folder: Path, part: Part, record: Record, stages: list[str]) -> str:
+    """A part: its time, its exercises, and these stages of mini, which it finishes."""
     link = f"[{part.title}]({part.path.as_posix()})"
     minutes = f"{part.minutes} min" if part.minutes else ""
     total = len(part.exercises)
@@ -241,9 +243,24 @@ def _row(folder: Path, part: Part, record: Record) -> str:
         bar += f" ({looked_up} looked up)"
     done = [
         bar,
-        *(f"mini: {said}" for name in part.stages if (said := _mini(folder, name, record))),
+        *_scores(part, record),
+        *(f"mini: {said}" for name in stages if (said := _mini(folder, name, record))),
     ]
     return f"| {link} | {minutes} | {'<br>'.join(filter(None, done))} |"
+
+
+def _scores(part: Part, record: Record) -> Iterator[str]:
+    """A learner's score in each game of a part, beside its par: "matmul golf: 6 opts, par 9"."""
+    from classroom.puzzlebook.game import exercise_of, games, total
+
+    names = {exercise.number for exercise in part.exercises}
+    for game in games():
+        entries = [(p, record.get(exercise_of(p).name, {})) for p in game.puzzles]
+        counted = [(p, entry["score"]) for p, entry in entries if "score" in entry]
+        if counted and counted[0][0].name in names:
+            scores, pars = [score for _, score in counted], [p.par for p, _ in counted]
+            of = f"{len(counted)} of {len(entries)} done, " if len(entries) > 1 else ""
+            yield f"{game.title}: {of}{total(scores)} {game.unit}, par {total(pars)}"
 
 
 def _bar(count: int, total: int) -> str:
@@ -291,18 +308,15 @@ def _projects(folder: Path) -> Iterator[tuple[str, str, int]]:
 
 def _stages(folder: Path, record: Record) -> Iterator[str]:
     """A row for each stage of mini."""
+    from classroom.mini.stages import STAGES
+
+    order = [stage.file for stage in STAGES]
     paths = (_given(folder) / "mini").glob("part*.py")
-    for path in sorted(paths, key=_place):
+    for path in sorted((p for p in paths if p.name in order), key=lambda p: order.index(p.name)):
         about = _docstring(path).split("\n")[0].partition(": ")[2]
         name = path.relative_to(_given(folder)).as_posix()
         said = _mini(folder, path.stem.removeprefix("part"), record)
         yield f"| [{path.name}]({name}) | {about[:1].upper()}{about[1:]} | {said} |"
-
-
-def _place(path: Path) -> tuple[int, str]:
-    """Where a stage stands among all: part4b.py after part4.py, and part10.py after part9.py."""
-    number, letter = re.findall(r"(\d+)(\w*)", path.stem)[0]
-    return int(number), letter
 
 
 def _mini(folder: Path, name: str, record: Record) -> str:

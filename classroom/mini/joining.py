@@ -26,15 +26,21 @@ def join(folder: Path | None = None) -> Path:
 
 def joined(choices: list[Choice]) -> str:
     """The text of one file: a heading, all imports, and each stage without its own imports."""
-    imports: set[str] = set()
+    imports: dict[str, set[str]] = {}
     bodies = []
     for choice in choices:
         text = choice.path.read_text()
         own, body = _split(text)
-        imports |= own
+        for beginning, names in own:
+            imports.setdefault(beginning, set()).update(names)
         bodies.append(f"{_banner(choice, text)}\n\n\n{body.strip()}\n")
     heading = '"""A deep-learning framework in one file, from an index to training."""'
-    ordered = sorted(imports, key=lambda line: (line.split()[1].startswith("numpy"), line))
+    lines = [
+        beginning + line
+        for beginning, names in imports.items()
+        for line in (sorted(names) if beginning == "import " else [", ".join(sorted(names))])
+    ]
+    ordered = sorted(lines, key=lambda line: (line.split()[1].startswith("numpy"), line))
     return "\n\n\n".join(["\n\n".join([heading, "\n".join(ordered)]), *bodies])
 
 
@@ -48,18 +54,20 @@ def _banner(choice: Choice, text: str) -> str:
     return "\n".join([f"# {'=' * (WIDTH - 2)}", *lines])
 
 
-def _split(text: str) -> tuple[set[str], str]:
-    """The imports at the top level of a file, but for those of mini; and the rest of it, without
-    its docstring and the marks of solutions."""
+def _split(text: str) -> tuple[list[tuple[str, list[str]]], str]:
+    """The imports at the top level of a file, but for those of mini, each as what it begins with
+    and its names; and the rest of it, without its docstring and the marks of solutions."""
     lines: list[str | None] = list(text.splitlines())
-    imports = set()
+    imports = []
     tree = ast.parse(text)
     gone: list[ast.stmt] = []
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             gone.append(node)
-            if not (line := ast.unparse(node)).split()[1].startswith("mini."):
-                imports.add(line)
+            line = ast.unparse(node)
+            if not line.split()[1].startswith("mini."):
+                beginning, _, names = line.partition("import ")
+                imports.append((f"{beginning}import ", names.split(", ")))
     if ast.get_docstring(tree) is not None:
         gone.append(tree.body[0])
     for node in gone:

@@ -1,4 +1,6 @@
-"""Twenty puzzles of one line each; a wrong answer is drawn beside the right one.
+"""Puzzles that are scored, and drawn. `game.py` says what a game is; modules of `games/` have them.
+
+Part 3b's are twenty of one line each; a wrong answer is drawn beside the right one.
 
     from classroom import puzzle, puzzles
 

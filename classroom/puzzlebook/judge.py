@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from classroom import grids
 from classroom.ask import call, same_values, wants
-from classroom.exercise import Exercise, Wrong
+from classroom.exercise import Wrong
 from classroom.puzzlebook import ops
+from classroom.puzzlebook.game import against_par
 from classroom.puzzlebook.table import NODES, Inputs, Puzzle
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops
+from tinyframe.viz.picture import Picture
 
 # Names that are no tools, and may be used anywhere.
 FREE = {"Tensor", "len"}
@@ -42,6 +45,16 @@ class Trial:
     ops: Counter[str] = field(default_factory=Counter)
     case: Case | None = None
 
+    @property
+    def score(self) -> int | None:
+        return self.ops.total() if self.ops else None
+
+    def picture(self) -> Picture | None:
+        """The case that went wrong: what came, beside what is right."""
+        if (case := self.case) is None:
+            return None
+        return grids.side_by_side(self.puzzle.named(case.inputs), case.got, case.expected)
+
     def check(self, answer: Any) -> str:
         """What a right answer is told; Wrong with a sentence, and then `case` is what to draw."""
         for inputs in cases(self.puzzle):
@@ -64,21 +77,9 @@ class Trial:
         return f"{ops.described(self.ops)}. {against_par(self.ops.total(), self.puzzle)}"
 
 
-def exercise_of(puzzle: Puzzle, check: Callable[[Any], str] | None = None) -> Exercise:
-    """The puzzle as an exercise, to be judged, helped with and kept like one."""
-    return Exercise(
-        puzzle.name,
-        f"puzzle-{puzzle.name}",
-        puzzle.sentence,
-        check or Trial(puzzle).check,
-        puzzle.hints,
-        because=puzzle.because,
-    )
-
-
 def cases(puzzle: Puzzle) -> Iterator[Inputs]:
     """The example, a few that are the same each time, and one that is not."""
-    yield puzzle.example
+    yield puzzle.inputs
     for seed in (*FIXED, None):
         yield puzzle.fresh(np.random.default_rng(seed))
 
@@ -113,14 +114,3 @@ def refuse_nodes(puzzle: Puzzle, got: Tensor) -> None:
     if odd := found - PLAIN:
         node = min(op.name for op in odd)
         raise Wrong(f"Your graph has a {node} node, which no tool of this puzzle makes.")
-
-
-def against_par(total: int, puzzle: Puzzle) -> str:
-    """What a number of ops is worth; where fewer are known to be enough, that is a dare."""
-    par, best = puzzle.par, puzzle.best
-    if total < best:
-        return f"Par is {par}, and the shortest way we knew has {best}. Yours is shorter. Keep it!"
-    if total == best:
-        return f"{'That is par' if total == par else f'Par is {par}'}, and we know no shorter way."
-    against = "That is par." if total == par else f"Par is {par}."
-    return f"{against} It can be done in {best}. Can you?"

@@ -10,11 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from classroom import grids
 from tinyframe.uop import Ops
+from tinyframe.viz.picture import Picture
+
+if TYPE_CHECKING:
+    from classroom.puzzlebook.judge import Trial
 
 Inputs = tuple[Any, ...]  # arrays of int32 or float32, and ints
 
@@ -30,7 +35,7 @@ class Puzzle:
     """One puzzle.
 
     call: the function and its parameters, as "outer(a, b)". sentence: what it has to give.
-    example: the inputs of the case that is drawn first. expected: the right values, by NumPy.
+    inputs: those of the case that is drawn first. expected: the right values, by NumPy.
     fresh: more inputs, small enough to be drawn. par: how many ops the worked answer takes (see
     `ops.count`). best: the fewest that anybody has found, which is a dare. without: which of TOOLS
     may not be used. also: which method may be, beyond TOOLS.
@@ -38,7 +43,7 @@ class Puzzle:
 
     call: str
     sentence: str
-    example: Inputs
+    inputs: Inputs
     expected: Callable[..., Any]
     fresh: Callable[[np.random.Generator], Inputs]
     par: int
@@ -55,6 +60,19 @@ class Puzzle:
     @property
     def parameters(self) -> tuple[str, ...]:
         return tuple(self.call.partition("(")[2].removesuffix(")").split(", "))
+
+    def trial(self) -> Trial:
+        from classroom.puzzlebook.judge import Trial  # which reads this table
+
+        return Trial(self)
+
+    def example(self) -> Picture:
+        """The inputs of that case, and what is right for them."""
+        return grids.example(self.named(self.inputs), np.asarray(self.expected(*self.inputs)))
+
+    def named(self, inputs: Inputs) -> list[tuple[str, Any]]:
+        """Inputs with the names that the notebook gives them."""
+        return list(zip(self.parameters, inputs, strict=True))
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -440,5 +458,3 @@ PUZZLES = (
         "it there. It does n² comparisons, all of them at once.",
     ),
 )
-
-BY_NAME = {row.name: row for row in PUZZLES}

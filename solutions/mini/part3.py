@@ -83,10 +83,7 @@ class Array:
         - a.map(lambda x: x * x) squares every element.
         """
         ### BEGIN SOLUTION
-        return Array(
-            self.shape,
-            lambda index: function(self.at(index), *(other.at(index) for other in others)),
-        )
+        return Array(self.shape, lambda i: function(self.at(i), *(other.at(i) for other in others)))
         ### END SOLUTION
 
     def sum(self, axis):

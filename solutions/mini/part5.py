@@ -109,10 +109,8 @@ def flip_index(index, shape, axes):
     - With axes = (0, 1), index (1, 0) reads (0, 3).
     """
     ### BEGIN SOLUTION
-    return tuple(
-        size - 1 - i if axis in axes else i
-        for axis, (i, size) in enumerate(zip(index, shape, strict=True))
-    )
+    pairs = enumerate(zip(index, shape, strict=True))
+    return tuple(size - 1 - i if axis in axes else i for axis, (i, size) in pairs)
     ### END SOLUTION
 
 
@@ -149,9 +147,7 @@ def pad_index(index, shape, widths):
     """
     ### BEGIN SOLUTION
     condition = inside(index, shape, widths)
-    return tuple(
-        where(condition, i - before, 0) for i, (before, _) in zip(index, widths, strict=True)
-    )
+    return tuple(where(condition, i - a, 0) for i, (a, _) in zip(index, widths, strict=True))
     ### END SOLUTION
 
 
@@ -250,14 +246,6 @@ UOp.alu = alu  # replaces stage 4's, which needs equal shapes
 
 
 # ---- reduce --------------------------------------------------------------------------------------
-
-REDUCE = {Ops.ADD: np.sum, Ops.MAX: np.max}
-SHAPE[Ops.REDUCE_AXIS] = lambda node: tuple(
-    1 if axis in node.arg[1] else size for axis, size in enumerate(node.src[0].shape)
-)
-COMPUTE[Ops.REDUCE_AXIS] = lambda node, values: REDUCE[node.arg[0]](
-    values, axis=node.arg[1], keepdims=True
-)
 
 
 def reduce(x, op, axes, keepdim):

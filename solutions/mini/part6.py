@@ -340,18 +340,12 @@ class Mine:
         return 2 / ((x * -2).exp() + 1) - 1
 
     def __getitem__(x, key):
-        key = key if isinstance(key, tuple) else (key,)
-        bounds, kept = [], []
-        for axis, size in enumerate(x.shape):
-            one = key[axis] if axis < len(key) else slice(None)
-            if isinstance(one, slice):
-                start, end, _ = one.indices(size)
-                kept.append(max(end - start, 0))
-            else:
-                start = range(size)[one]
-                end = start + 1
-            bounds.append((start, end))
-        return x.shrink(*bounds).reshape(*kept)
+        keys = (*(key if isinstance(key, tuple) else (key,)), *[slice(None)] * len(x.shape))
+        taken = [range(size)[one] for size, one in zip(x.shape, keys, strict=False)]
+        ends = [
+            (t, t + 1) if isinstance(t, int) else (t.start, max(t.start, t.stop)) for t in taken
+        ]
+        return x.shrink(*ends).reshape(*(len(t) for t in taken if not isinstance(t, int)))
 
     def sin(x):
         return x.alu("SIN")

@@ -170,11 +170,21 @@ def terms(node):
 
 
 def total(parts):
-    """And back: the sum of a dict of terms, the constant last. Terms with factor 0 drop out."""
+    """And back: the sum of a dict of terms, as a node.
+
+    The terms stay in their order, and the constant comes last. A term whose factor is 0 drops out,
+    and so does a constant 0, unless nothing else is left. A factor of 1 needs no product.
+
+    Examples:
+    - total({i: 4, j: 1, None: 3}) is i * 4 + j + 3.
+    - total({i: 0, None: 0}) is 0, and total({j: 1}) is j itself.
+    """
+    ### BEGIN SOLUTION
     added = [t if factor == 1 else t * factor for t, factor in parts.items() if t and factor]
     if parts.get(None) or not added:
         added.append(UOp(Ops.CONST, (), parts.get(None, 0)))
     return sum(added[1:], added[0])
+    ### END SOLUTION
 
 
 def rejoined(parts):

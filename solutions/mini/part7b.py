@@ -34,8 +34,7 @@ class Loops:
 
     def __init__(self, memory):
         self.arguments = [memory]  # what the C function is called with; the first is written to
-        self.ranges = []
-        self.known = {}
+        self.ranges, self.known = [], {}
 
     def counter(self, size):
         """A new loop counter, from 0 to size - 1. An axis of size 1 needs no loop: it's at 0."""
@@ -99,12 +98,23 @@ def value_at(node, index, loops):
 
 
 def lower(kernel):
-    """The loops of a kernel, as a graph, and the memory that it's called with, the result first."""
+    """The loops of a kernel, as a graph, and the memory that it's called with, the result first.
+
+    The graph is a SINK with one STORE: for a new counter along each axis of kernel.value, it puts
+    the value that kernel.graph has there into kernel.memory, at the same place. Return the graph
+    simplified, and the arguments that Loops has collected on the way.
+
+    Examples, for the kernel of a * 2, where `a` has the shape (4, 5):
+    - The graph is SINK(STORE(data0, i * 5 + j, LOAD(data1, i * 5 + j) * 2.0)).
+    - The memory is [kernel.memory, a].
+    """
+    ### BEGIN SOLUTION
     loops = Loops(kernel.memory)
     index = tuple(loops.counter(size) for size in kernel.value.shape)
     value = loops.value(kernel.graph, index)
     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+    ### END SOLUTION
 
 
 # ---- from loops to lines -------------------------------------------------------------------------
@@ -143,17 +153,11 @@ def linearize(sink):
             depth[node] = nest.index(node) + 1
         elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
             last.add(node)
+    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
     lines = []
     for level in range(len(nest) + 1):
         lines += nest[level - 1 : level] if level else []
-        lines += [
-            node
-            for node in nodes
-            if depth[node] == level
-            and node not in last
-            and node not in reduces
-            and node.op not in (Ops.CONST, Ops.RANGE)
-        ]
+        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
         if level == len(outer):
             lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
     lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
@@ -182,9 +186,8 @@ def c_number(value):
     """A Python number, as C writes it. Floats have 32 bits; so has each part of an expression."""
     if isinstance(value, int):
         return str(value)
-    if math.isinf(value) or math.isnan(value):
-        return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
-    return f"{value!r}f"
+    special = {"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY"}
+    return special.get(repr(value), f"{value!r}f")
 
 
 @cache
@@ -246,7 +249,7 @@ def render(lines):
     ### BEGIN SOLUTION
     uses = Counter(source for node in lines for source in node.src)
     text, body, depth, names = {}, [], 1, count()
-    parameters = [node for node in lines if node.op is Ops.DEFINE_GLOBAL]
+    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
     for node in lines:
         src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
         said = None
@@ -267,9 +270,7 @@ def render(lines):
         elif node.op is Ops.STORE:
             said = f"{element_text(node, *src[:2])} = {src[2]};"
         else:
-            text[node] = (
-                element_text(node, *src) if node.op is Ops.LOAD else C[node.op].format(*src)
-            )
+            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
             if not is_inlined(node, uses):
                 name = f"val{next(names)}"
                 said = f"{c_type(node)} {name} = {text[node]};"
@@ -277,10 +278,7 @@ def render(lines):
         if said:
             body.append("  " * depth + said)
         depth += node.op is Ops.RANGE
-    signature = ", ".join(
-        f"{'const ' * (number > 0)}float* restrict data{number}"
-        for number in sorted(node.arg[0] for node in parameters)
-    )
+    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
     name = function_name(lines)
     return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
     ### END SOLUTION

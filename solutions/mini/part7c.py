@@ -61,11 +61,7 @@ def upcast(program, number, size):
     """
     ### BEGIN SOLUTION
     program, inner = split(program, number, size)
-    copies = [
-        substitute(store, {inner: UOp(Ops.CONST, (), n)})
-        for store in program.src
-        for n in range(size)
-    ]
+    copies = [substitute(s, {inner: inner.const(n)}) for s in program.src for n in range(size)]
     return simplify(UOp(Ops.SINK, tuple(copies)))
     ### END SOLUTION
 

@@ -29,10 +29,8 @@ def find_compiler():
     """The command of a C compiler: CC, or what is installed, or the one that `ziglang` brings."""
     if "CC" in environ:
         return shlex.split(environ["CC"])
-    for name in ("cc", "gcc", "clang"):
-        if which(name):
-            return [name]
-    return [sys.executable, "-m", "ziglang", "cc"]
+    installed = [name for name in ("cc", "gcc", "clang") if which(name)]
+    return installed[:1] or [sys.executable, "-m", "ziglang", "cc"]
 
 
 FLAGS = "-O2 -march=native -ffp-contract=fast -fno-math-errno -shared -fPIC -x c - -lm -o".split()
@@ -258,15 +256,6 @@ def jit(function, state, device=CRunner):
     """
     tape = {}
 
-    def captured(*inputs):
-        tensors = [tensor.realize() for tensor in (*inputs, *state)]
-        if not tape:
-            return first_call(inputs, [tensor.uop.arg.data for tensor in tensors])
-        for slot, tensor in zip(tape["slots"], tensors, strict=True):
-            if slot is not None and slot.shape != tensor.shape:
-                raise ValueError(f"this was captured for shape {slot.shape}, not {tensor.shape}")
-        return replay(tape, tensors, state, device)
-
     def record(sink):
         if tape:
             raise RuntimeError("a captured function has to realize everything together, once")
@@ -274,15 +263,23 @@ def jit(function, state, device=CRunner):
         tape.update(sink=sink, memory=memory, results=call(sink, dict(memory), device))
         return tape["results"]
 
-    def first_call(inputs, arrays):
-        if len({id(array) for array in arrays}) < len(arrays):
+    def captured(*inputs):
+        tensors = [tensor.realize() for tensor in (*inputs, *state)]
+        if tape:
+            for slot, tensor in zip(tape["slots"], tensors, strict=True):
+                if slot is not None and slot.shape != tensor.shape:
+                    raise ValueError(f"captured for shape {slot.shape}, and this is {tensor.shape}")
+            return replay(tape, tensors, state, device)
+        before = [id(tensor.uop.arg.data) for tensor in tensors]
+        if len(set(before)) < len(before):
             raise ValueError("two of the Tensors share their memory: which one changes later?")
         usual, Tensor.run = Tensor.run, staticmethod(record)
         try:
             out = function(*inputs)
             place_of = {id(array): place for place, array in enumerate(tape.pop("results", ()))}
-            made = [id(tensor.uop.arg and tensor.uop.arg.data) for tensor in (out, *state)]
-            if not place_of.keys() >= set(made):
+            made = [t.uop.arg.data if t.uop.op is Ops.BUFFER else None for t in (out, *state)]
+            tape["places"] = [place_of.get(id(array)) for array in made]
+            if None in tape["places"]:
                 raise RuntimeError("the function has to realize its result and all of `state`")
         except BaseException:
             tape.clear()
@@ -290,8 +287,7 @@ def jit(function, state, device=CRunner):
         finally:
             Tensor.run = staticmethod(usual)
         slot_of = {id(array): slot for slot, array in tape["memory"].items()}
-        tape["slots"] = [slot_of.get(id(array)) for array in arrays]
-        tape["places"] = [place_of[array] for array in made]
+        tape["slots"] = [slot_of.get(one) for one in before]
         return out
 
     return captured

@@ -18,8 +18,9 @@ from classroom.exercise import Outcome, judge
 from classroom.exercises import find
 from classroom.learner import record
 from classroom.puzzlebook import ops, play
-from classroom.puzzlebook.judge import Trial, against_par, exercise_of
-from classroom.puzzlebook.table import BY_NAME, PUZZLES, TOOLS
+from classroom.puzzlebook.game import against_par, by_name, exercise_of, games
+from classroom.puzzlebook.judge import Trial
+from classroom.puzzlebook.table import PUZZLES, TOOLS
 from tinyframe import Tensor
 from tinyframe.tensor.sorting import SHORT
 from tinyframe.uop import Ops
@@ -27,6 +28,8 @@ from tinyframe.viz.drawing import PAGE
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "solutions" / "course" / "03b_puzzles.ipynb"
+
+BY_NAME = {puzzle.name: puzzle for puzzle in PUZZLES}
 
 every_puzzle = pytest.mark.parametrize("puzzle", PUZZLES, ids=lambda puzzle: puzzle.name)
 
@@ -165,7 +168,7 @@ def test_a_wrong_answer_is_told_and_drawn(name, answer, said):
     assert (trial.case is None) is forbidden
     if trial.case:
         case = trial.case
-        drawn = grids.side_by_side(play.named(BY_NAME[name], case.inputs), case.got, case.expected)
+        drawn = trial.picture()
         marked = drawn.svg().count(grids.WRONG_FILL)
         if case.got.shape == case.expected.shape:
             assert marked == np.count_nonzero(case.got != case.expected) or marked > 0
@@ -326,6 +329,32 @@ def test_the_fewest_ops_known_are_enough_and_are_told_to_whoever_took_more(puzzl
 def test_who_finds_a_shorter_way_is_told_so():
     said = against_par(BY_NAME["sort"].best - 1, BY_NAME["sort"])
     assert said == "Par is 18, and the shortest way we knew has 14. Yours is shorter. Keep it!"
+
+
+# ---- games --------------------------------------------------------------------------------------
+
+
+def test_every_game_is_in_a_notebook_and_names_are_unique():
+    everything = [puzzle.name for game in games() for puzzle in game.puzzles]
+    assert len(set(everything)) == len(everything) == len(by_name())
+    for game in games():
+        (path,) = NOTEBOOK.parent.glob(f"{game.part.zfill(3)}_*.ipynb")
+        asked = re.findall(r'puzzle\(\\"(\w+)\\"', path.read_text())
+        assert list(dict.fromkeys(asked)) == [puzzle.name for puzzle in game.puzzles]
+
+
+@pytest.mark.parametrize("puzzle", by_name().values(), ids=lambda puzzle: puzzle.name)
+def test_a_puzzle_of_any_game_has_what_all_have(puzzle):
+    assert puzzle.best <= puzzle.par and puzzle.sentence and puzzle.because
+    assert len(puzzle.hints) == 2 and puzzle.trial().score is None
+
+
+def test_a_score_of_an_earlier_course_is_still_known():
+    text = '{"exercises": {"puzzle-eye": {"done": true, "ops": 3}, "puzzle-x": {"score": 1.5}}}'
+    assert record.parse(text) == {
+        "puzzle-eye": {"done": True, "score": 3},
+        "puzzle-x": {"score": 1.5},
+    }
 
 
 # ---- what a learner sees, and what is kept ------------------------------------------------------

@@ -14,8 +14,7 @@ from classroom.exercises import exercises, parts
 from classroom.learner import record, start_page
 from classroom.learner.copy import ROOT, Copy
 from classroom.mini import stages
-from classroom.puzzlebook.judge import exercise_of
-from classroom.puzzlebook.table import PUZZLES
+from classroom.puzzlebook.game import by_name, exercise_of, games
 from tests.mini.planted import with_body
 
 PART = min(parts())
@@ -54,7 +53,8 @@ def test_each_part_is_on_the_map_with_its_time_and_its_exercises(copy):
         minutes = re.search(r"About (\d+) minutes(, and (?:then )?(\d+) more)?", head)
         assert f"| {int(minutes[1]) + int(minutes[3] or 0)} min |" in row
         total[int(path.name[:2])] += int(re.search(r"0 of (\d+)", row)[1])
-    total[3] -= len(PUZZLES)
+    for game in games():
+        total[int(game.part[:-1])] -= len(game.puzzles)
     assert total == {part: len(exercises(part)) for part in parts()}
 
 
@@ -94,6 +94,16 @@ def test_an_exercise_that_is_done_is_on_the_page_at_once(copy):
     assert f"exercise {first.number}." in page.read_text()
 
 
+def test_the_best_scores_of_a_game_stand_beside_their_par(copy):
+    for game in games():
+        first, *rest = game.puzzles
+        row = f"course/{min((copy / 'course').glob(f'{game.part.zfill(3)}*.ipynb')).name}"
+        record.note_score(exercise_of(first), first.best)
+        said = row_of((copy / start_page.PAGE).read_text(), row)
+        of = f"1 of {len(game.puzzles)} done, " if rest else ""
+        assert f"{game.title}: {of}{first.best:g} {game.unit}, par {first.par:g}" in said
+
+
 def test_what_was_looked_up_is_marked_until_it_is_reset(copy):
     first, second, *_ = exercises(PART)
     name = f"course/{min((copy / 'course').glob(f'{PART:02}*.ipynb')).name}"
@@ -109,7 +119,7 @@ def test_what_was_looked_up_is_marked_until_it_is_reset(copy):
 def test_when_everything_is_done_the_page_says_so(copy):
     do(*(exercise for part in parts() for exercise in exercises(part)))
     assert "You have done every" in (copy / start_page.PAGE).read_text()  # but for the puzzles
-    do(*map(exercise_of, PUZZLES))
+    do(*map(exercise_of, by_name().values()))
     text = (copy / start_page.PAGE).read_text()
     assert "You have done every exercise there is so far." in text
     found = re.findall(r'value="(\d+)" max="(\d+)"', text)
@@ -138,7 +148,14 @@ def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
     text = start_page.page_text(copy)
     rows = [row_of(text, f"mini/{path.name}") for path in (copy / "mini").glob("part*.py")]
     assert rows and [("✓" in row) for row in rows] == ["part3" in row for row in rows]
-    assert text.index("mini/part4.py") < text.index("mini/part4b.py") < text.index("mini/part5.py")
+    places = [text.index(f"mini/{stage.file}") for stage in stages.STAGES]
+    assert places == sorted(places)
+
+
+def test_a_stage_that_two_notebooks_build_is_on_the_map_once(copy):
+    text = start_page.page_text(copy)
+    assert "mini: " not in row_of(text, "course/05a_three_kinds_of_op.ipynb")
+    assert "mini: 0 of " in row_of(text, "course/05b_matmul_and_convolution.ipynb")
 
 
 def test_how_far_mini_is_stands_beside_the_exercises_of_its_part_and_its_file(copy):

@@ -391,7 +391,7 @@ def gradient_of_all(loss, start, batches): return start() * 0
         "a mini that differentiates nothing, and sums nothing": """
 import mini.part4, mini.part5, mini.part6
 mini.part6.GRADIENT.clear()
-mini.part5.REDUCE.clear()
+mini.part5.SOURCE_INDEX.clear()
 mini.part4.COMPUTE.clear()
 mini.part4.Tensor.numpy = lambda self: np.zeros(self.shape, np.float32)
 mini.part4.Tensor.gradient = lambda self, *wanted: [t * 0 for t in wanted]

@@ -33,6 +33,11 @@ def test_the_one_file_imports_nothing_of_mini_and_has_no_marks(joined):
     assert not set(names) & set(dir(__builtins__)), "it would hide a function of Python's"
 
 
+def test_the_one_file_is_short(joined):
+    """A whole framework, its compiler included, in fewer than 900 lines of code."""
+    assert len(code_lines(joined.read_text())) < 900
+
+
 def test_the_one_file_has_every_line_of_code_once(joined):
     def lines(text):
         kept = [text.splitlines()[n - 1].strip() for n in code_lines(text)]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyframe.disk_cache import cached
-from tinyframe.viz.drawing import FONTS, MUTED, Drawing, n, width_of
+from tinyframe.viz.drawing import FONTS, MUTED, Drawing, fitted, n, width_of
 from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, MARKED_TEXT, TEXT, Kind
 from tinyframe.viz.nodes import Box, Node, described, lines_of, wrapped
 from tinyframe.viz.picture import NoLayout
@@ -256,6 +256,9 @@ def _dress_node(group: Element, node: Node) -> None:
             look = {"fill": "#ffffff", "stroke": TEXT, "stroke-width": "0.8", "rx": "4"}
             look |= {"x": n(x - half), "y": n(y - 10), "width": n(2 * half), "height": "13"}
             group.insert(list(group).index(line), Element(tag("rect"), look))
+        words = (line.text or "").replace("\u00a0", " ")
+        size, bold = float(line.attrib["font-size"]), line.get("font-weight") == "bold"
+        line.attrib.update(fitted(words, width_of(words, size, bold)))
     if node.names:
         group.set("data-name", ", ".join(node.names))
     kind = KINDS[node.kind]

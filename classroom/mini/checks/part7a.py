@@ -677,10 +677,57 @@ def same_sum(mini: Any) -> None:
                 )
 
 
+# ---- total ---------------------------------------------------------------------------------------
+
+
+@checks("total", "A sum with each term once, nothing that is 0, the constant last")
+def added_up(mini: Any) -> None:
+    i, j, k = counters(mini)
+    cases = [
+        ({i: 4, j: 1, None: 3}, i * 4 + j + 3),
+        ({j: 1}, j),
+        ({None: 7, k: 2}, k * 2 + 7),
+        ({i: 0, j: -1, None: 0}, j * -1),
+        ({i * j: 3, k // 2: 1}, i * j * 3 + k // 2),
+        ({None: 5}, number(mini, 5)),
+        ({i: 0}, number(mini, 0)),
+        ({}, number(mini, 0)),
+    ]
+    for parts, wanted in cases:
+        said = ", ".join(f"{plain(t) if t is not None else None}: {f}" for t, f in parts.items())
+        call, before = f"total({{{said}}})", dict(parts)
+        got = mini.total(parts)
+        keeps(mini, call, got, wanted)
+        if parts != before:
+            raise Wrong("Leave the dict as it is: others may still need it.", call)
+        size = len(wanted.toposort())
+        if len(got.toposort()) > size:
+            text = (
+                "The value is right, but there's more in it than it takes: a product with 1 or "
+                "with 0, or a constant 0."
+            )
+            raise Wrong(text, call, plain(wanted), plain(got))
+        if None in parts and len(parts) > 1 and parts[None] and got.src[1].op is not mini.Ops.CONST:
+            raise Wrong("The constant comes last.", call, plain(wanted), plain(got))
+
+
+@checks("total", "Its terms, added up again, are the same node", needs=("terms",))
+def stays_as_it_is(mini: Any) -> None:
+    i, j, k = counters(mini)
+    for parts in ({k: 1, j: 4, i: 2}, {i: 4, j: 1, None: 3}, {j // 2: 3, i: 1, None: -1}):
+        once = mini.total(parts)
+        again = mini.total(mini.terms(once))
+        if again is not once:
+            raise Wrong("The terms should stay in their order. A rule that turns i + j into j + i "
+                        "is never done.", "total(terms(x))", plain(once), plain(again))  # fmt: skip
+
+
 # ---- divide --------------------------------------------------------------------------------------
 
 
-@checks("divide", "Multiples come out, and bounds end a division", needs=("bounds", "terms"))
+@checks(
+    "divide", "Multiples come out, and bounds end a division", needs=("bounds", "terms", "total")
+)
 def divided(mini: Any) -> None:
     i, j, k = counters(mini)
     IDIV, MOD = mini.Ops.IDIV, mini.Ops.MOD
@@ -748,7 +795,7 @@ def keeps(mini: Any, call: str, got: Any, wanted: Any) -> None:
             raise Wrong(text, call, str(one), str(other))
 
 
-@checks("divide", "None where there is nothing to gain", needs=("bounds", "terms"))
+@checks("divide", "None where there is nothing to gain", needs=("bounds", "terms", "total"))
 def nothing_to_gain(mini: Any) -> None:
     i, j, _ = counters(mini)
     for said, x, by in (("j", j, 3), ("i", i, 2), ("j * 2 + i", j * 2 + i, 5)):
@@ -774,7 +821,7 @@ def settled_same(mini: Any, got: Any, x: Any, by: int, op: Any) -> bool:
 @checks(
     "divide",
     "A hundred other divisions keep their values",
-    needs=("bounds", "terms"),
+    needs=("bounds", "terms", "total"),
     seconds=20,
 )
 def division_keeps(mini: Any) -> None:
@@ -789,11 +836,13 @@ def division_keeps(mini: Any) -> None:
 
 # ---- fold and the rules together -----------------------------------------------------------------
 
-EVERYTHING = ("match", "rewrite", "walk", "graph_rewrite", "bounds", "terms", "divide")
+EVERYTHING = ("match", "rewrite", "walk", "graph_rewrite", "bounds", "terms", "total", "divide")
 
 
 @checks(
-    "fold", "Constants, equal sums, and comparisons that are decided", needs=("bounds", "terms")
+    "fold",
+    "Constants, equal sums, and comparisons that are decided",
+    needs=("bounds", "terms", "total"),
 )
 def folded(mini: Any) -> None:
     i, j, _ = counters(mini)
@@ -833,7 +882,9 @@ def folded(mini: Any) -> None:
 
 
 @checks(
-    "fold", "Floats are left alone: their sums may not be put in order", needs=("bounds", "terms")
+    "fold",
+    "Floats are left alone: their sums may not be put in order",
+    needs=("bounds", "terms", "total"),
 )
 def floats_left(mini: Any) -> None:
     t, u = floats(mini)

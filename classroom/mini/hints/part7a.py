@@ -53,6 +53,15 @@ HINTS = {
         "In this form, 4*i + j + 4*i and 8*i + j are the same dict. That's what makes them the "
         "same node when `total` builds them again.",
     ),
+    "total": (
+        "Three things must not show up in the sum: a product with 1, a product with 0, and a "
+        "constant 0. What is left if that's everything there was?",
+        "Make a list first: for each term that isn't None and whose factor isn't 0, the term or a "
+        "product. Then the constant, if it isn't 0 or the list is empty. `sum` adds nodes, too; "
+        "its second argument is what it starts from.",
+        "If the order is always the same, equal sums are one node, and the rules can tell that "
+        "nothing changes any more.",
+    ),
     "divide": (
         "Take (i*12 + j) // 4, where j counts to 3. Why do you know at once that it's i*3? Two "
         "different facts are at work. Which?",

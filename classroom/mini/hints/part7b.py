@@ -11,6 +11,15 @@ HINTS = {
         "An element is known as soon as you know which elements it's made of. That was true for "
         "numbers in stage 3; now the index is a formula, and so is the answer.",
     ),
+    "lower": (
+        "You have value_at for one element. Which index makes it every element, and where does "
+        "each value go?",
+        "Loops(kernel.memory) starts. A counter for each size of kernel.value.shape makes the "
+        "index; loops.value(kernel.graph, index) is what to store, and "
+        "loops.element(kernel.memory, index) is where: the first two sources of the STORE.",
+        "The same index stands on both sides: the element at i, j is computed, and stored at i, j. "
+        "All the rest is simplification.",
+    ),
     "linearize": (
         "Imagine the finished loops on paper. How many loops are open around a LOAD, if you know "
         "how many are open around what it needs? And where does everything go that needs a sum?",

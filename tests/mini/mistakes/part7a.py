@@ -308,6 +308,35 @@ MISTAKES = [
             added[term] = added.get(term, 0) + factor
         return added
         """, "should be {j: 1}"),
+    ("total", "return sum(t * f for t, f in parts.items() if t)", "a different value"),
+    ("total", """
+        added = [t * f for t, f in parts.items() if t]
+        added.append(UOp(Ops.CONST, (), parts.get(None, 0)))
+        return sum(added[1:], added[0])
+        """, "there's more in it than it takes"),
+    ("total", """
+        added = [t if f == 1 else t * f for t, f in parts.items() if t and f]
+        return sum(added[1:], added[0]) if added else UOp(Ops.CONST, (), 0)
+        """, "has a different value"),
+    ("total", """
+        constant = parts.pop(None, 0)
+        added = [t if f == 1 else t * f for t, f in parts.items() if f]
+        if constant or not added:
+            added.append(UOp(Ops.CONST, (), constant))
+        return sum(added[1:], added[0])
+        """, "Leave the dict as it is"),
+    ("total", """
+        added = [t if f == 1 else t * f for t, f in parts.items() if t and f]
+        if parts.get(None) or not added:
+            added.insert(0, UOp(Ops.CONST, (), parts.get(None, 0)))
+        return sum(added[1:], added[0])
+        """, "The constant comes last"),
+    ("total", """
+        added = [t if f == 1 else t * f for t, f in parts.items() if t and f][::-1]
+        if parts.get(None) or not added:
+            added.append(UOp(Ops.CONST, (), parts.get(None, 0)))
+        return sum(added[1:], added[0])
+        """, "stay in their order"),
     ("divide", "return None", "can be simplified"),
     ("divide", """
         low, high = bounds(x)

@@ -54,6 +54,39 @@ MISTAKES = [
         but("value_at", ("if running else value", "if True else value")),
         "there's nothing to add",
     ),
+    ("lower", "return kernel.graph, []", "is a STORE"),
+    ("lower", "return kernel.graph", "should give a graph and a list of memory"),
+    (
+        "lower",
+        but("lower", ("kernel.graph, index", "kernel.value, index")),
+        "kernel.graph begins at memory",
+    ),
+    (
+        "lower",
+        but(
+            "lower",
+            ("loops.element(kernel.memory, index)", "loops.element(kernel.memory, index[::-1])"),
+        ),
+        "stores element 12 of 12",
+    ),
+    (
+        "lower",
+        but("lower", ("simplify(UOp(Ops.SINK, (store,)))", "UOp(Ops.SINK, (store,))")),
+        "something to simplify",
+    ),
+    (
+        "lower",
+        but("lower", ("loops.arguments", "loops.arguments[::-1]")),
+        "The first of the arguments",
+    ),
+    (
+        "lower",
+        but(
+            "lower",
+            ("for size in kernel.value.shape)", "for size in kernel.value.shape[::-1])[::-1]"),
+        ),
+        "in the order of the axes",
+    ),
     (
         "value_at",
         but("value_at", ("if counter is not ZERO", "")),
@@ -121,11 +154,11 @@ MISTAKES = [
         ),
         "nested by their numbers",
     ),
-    ("linearize", but("linearize", ("and node not in reduces", "")), "2 lines"),
+    ("linearize", but("linearize", ("*reduces, ", "")), "2 lines"),
     ("linearize", but("linearize", ("lines += reduces + [", "lines += [")), "has no line"),
     (
         "linearize",
-        but("linearize", ("node.op not in (Ops.CONST, Ops.RANGE)", "node.op is not Ops.RANGE")),
+        but("linearize", ("n.op in (Ops.CONST, Ops.RANGE)", "n.op is Ops.RANGE")),
         "4 needs no line",
     ),
     ("render", "return None", "should give a pair of strings"),
@@ -161,8 +194,8 @@ MISTAKES = [
         but(
             "render",
             (
-                "sorted(node.arg[0] for node in parameters)",
-                "sorted((node.arg[0] for node in parameters), reverse=True)",
+                "sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)",
+                "[n.arg[0] for n in lines if n.op is Ops.DEFINE_GLOBAL][::-1]",
             ),
         ),
         "The C of a * 2 runs, but",

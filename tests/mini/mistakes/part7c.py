@@ -58,10 +58,10 @@ MISTAKES = [
     ("upcast", "return None", "should give a program"),
     ("upcast", "return split(program, number, size)[0]", "should store 4 elements"),
     ("upcast", but("upcast", ("for n in range(size)", "for n in range(size - 1)")), "never stored"),
-    ("upcast", but("upcast", ("UOp(Ops.CONST, (), n)", "UOp(Ops.CONST, (), 0)")), "never stored"),
+    ("upcast", but("upcast", ("inner.const(n)", "inner.const(0)")), "never stored"),
     (
         "upcast",
-        but("upcast", ("UOp(Ops.CONST, (), n)", "UOp(Ops.CONST, (), float(n))")),
+        but("upcast", ("inner.const(n)", "UOp(Ops.CONST, (), float(n))")),
         "gives a program that can't run",
     ),
     ("upcast", but("upcast", ("tuple(copies)", "tuple(copies[:1])")), "never stored"),

@@ -84,6 +84,17 @@ RIGHTS = [
                 added[term] = added.get(term, 0) + factor
         return added
         """),
+    ("total", """
+        result = None
+        for term, factor in parts.items():
+            if term is not None and factor != 0:
+                product = term * factor if factor != 1 else term
+                result = product if result is None else result + product
+        constant = parts.get(None, 0)
+        if result is None:
+            return UOp(Ops.CONST, (), constant)
+        return result + constant if constant else result
+        """),
     ("divide", """
         parts = terms(x)
         whole = total({t: f // c.arg for t, f in parts.items()})

@@ -26,6 +26,15 @@ RIGHTS = [
             return UOp(Ops.REDUCE, (x, *own), op) if own else x
         return UOp(node.op, values(index), node.arg)
         """),
+    ("lower", """
+        loops = Loops(kernel.memory)
+        index = [loops.counter(size) for size in kernel.memory.shape]
+        parameter, place = loops.element(kernel.memory, index)
+        value = value_at(kernel.graph, index, loops)
+        return simplify(UOp(Ops.SINK, (UOp(Ops.STORE, (parameter, place, value)),))), [
+            *loops.arguments
+        ]
+        """),
     ("linearize", """
         nodes = [node for node in sink.toposort() if node.op not in (Ops.CONST, Ops.SINK)]
         reduces = [node for node in nodes if node.op is Ops.REDUCE]

@@ -1,0 +1,1 @@
+"""The games, a module each, which has a `GAME` (`classroom/puzzlebook/game.py`)."""

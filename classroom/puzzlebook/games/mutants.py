@@ -1,0 +1,375 @@
+"""Part 7a: ten compilers, each with one wrong rule, and the smallest expression that shows it.
+
+    puzzle("nearly", Variable("i", 0, 5) % 5)
+
+An answer is an expression of Variables with bounds, of `number("x")` and of constants. It kills a
+mutant if the mutant makes something of it that has a different value somewhere. The fewer nodes the
+better. `tests/classroom/test_mutants.py` tries all the smaller ones that can be made of a few
+leaves, which is what `best` stands on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from classroom.exercise import Open, Wrong
+from classroom.lies import Lie, lie, shown, tried, variables_of, written
+from classroom.puzzlebook.game import Game, against_par
+from tinyframe import Tensor
+from tinyframe.dtype import dtypes, truncate
+from tinyframe.rewrite import PatternMatcher, Rule, UPat, graph_rewrite
+from tinyframe.rewrite.steps import record, source_of
+from tinyframe.uop import GroupOp, Ops, UOp
+from tinyframe.uop.evaluate import evaluate, exec_alu
+from tinyframe.viz.drawing import MUTED, Drawing, width_of
+from tinyframe.viz.picture import DrawnPicture, Picture
+
+MOST_NODES = 200  # of an answer: nobody needs a tenth of that
+LEAVES = {Ops.CONST, Ops.DEFINE_VAR}
+
+# ---- the compilers -------------------------------------------------------------------------------
+
+x, y, a, b = (UPat.var(name) for name in "xyab")
+i, f = UPat.var("x", dtypes.int), UPat.var("x", dtypes.float)
+c, d = UPat.cvar("c"), UPat.cvar("d")
+zero, one = UPat.const(None, 0), UPat.const(None, 1)
+
+
+def folded(u: UOp) -> UOp:
+    values = [truncate[s.dtype](s.arg) for s in u.src]  # 1e30 is no float32 until it's rounded
+    return u.const_like(exec_alu(u.op, u.dtype, values))
+
+
+# fmt: off
+# What is right in each of them. A row stands in one line, because that line is shown.
+HONEST = PatternMatcher([
+    (UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), folded),
+    (x * one, lambda x: x),
+    (i + zero, lambda x: x),
+    (i * zero, lambda x: x.const_like(0)),
+    (UPat(Ops.MAX, src=(x, x)), lambda x: x),
+    (UPat(Ops.WHERE, src=(y, x, x)), lambda x, y: x),
+    (i % c, lambda x, c: x if 0 <= x.vmin and x.vmax < c.arg else None),
+    (i // c, lambda x, c: x.const_like(0) if 0 <= x.vmin and x.vmax < c.arg else None),
+])
+
+# And what is wrong, a row for each, in the order of the puzzles.
+MUTATIONS = PatternMatcher([
+    (x / x, lambda x: x.const_like(1)),
+    ((f * f).sqrt(), lambda x: (0 < x).where(x, 0 - x)),
+    (i % c, lambda x, c: x if 0 <= x.vmin and x.vmax <= c.arg else None),
+    (i.cast(dtypes.float).cast(dtypes.int), lambda x: x),
+    (UPat(Ops.CMOD, src=(i + c, c)), lambda x, c: x.alu(Ops.CMOD, c)),
+    (i.alu(Ops.MAX, c) < d, lambda x, c, d: x < d if c.arg <= d.arg else None),
+    (i // c // d, lambda x, c, d: x // (c.arg * d.arg)),
+    (i * c < d, lambda x, c, d: x < -(-d.arg // c.arg) if c.arg else None),
+    ((c < i).where(a, b), lambda x, c, a, b: (x < c).where(b, a)),
+    ((f < y).ne(True), lambda x, y: y.alu(Ops.CMPLE, x)),
+])
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A compiler with a wrong rule. name: the puzzle's. story: what its author thought. because:
+    where it goes wrong."""
+
+    name: str
+    rule: Rule
+    story: str
+    par: int
+    best: int
+    hints: tuple[str, str]
+    because: str
+
+    @property
+    def row(self) -> str:
+        """The rule as it is written in this file."""
+        return source_of(self.rule).partition("  ")[2]
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.story} Its row: `{self.row}`"
+
+    @property
+    def table(self) -> PatternMatcher:
+        """All rules of this compiler; the wrong one has its turn first."""
+        return PatternMatcher([self.rule, *HONEST])
+
+    def compiled(self, expression: UOp) -> tuple[UOp, int]:
+        """What the compiler makes of an expression, and how often the wrong rule fired."""
+        with record() as passes:
+            after = graph_rewrite(expression, self.table, name=self.name)
+        return after, sum(step.rule is self.rule for step in passes[0].steps)
+
+    def trial(self) -> Trial:
+        return Trial(self)
+
+    def example(self) -> Picture | None:
+        return None
+
+
+@dataclass
+class Trial:
+    """One try at killing a mutant: what it made of the expression, and where that differs."""
+
+    mutant: Mutant
+    before: UOp | None = None
+    after: UOp | None = None
+    found: Lie | None = None
+
+    @property
+    def score(self) -> int | None:
+        return len(self.before.toposort()) if self.found and self.before is not None else None
+
+    def check(self, answer: Any) -> str:
+        """What a kill is told; Wrong with why the mutant survived."""
+        expression = understood(answer)
+        self.before = expression
+        self.after, fired = self.mutant.compiled(expression)
+        said = written(expression)
+        if not fired:
+            raise Wrong(
+                "It survives, because its wrong rule never fired: nothing in your expression "
+                "matches the row, or its condition says no.",
+                f"`{said}`",
+                more=(("the row", f"`{self.mutant.row}`"),),
+            )
+        self.found = lie(expression, self.after)
+        if self.found is None:
+            raise Wrong(
+                f"It survives. The rule fired, and `{said}` became `{written(self.after)}`, but "
+                "both have the same value wherever I looked. Which values of what is in there "
+                "would make a difference?",
+                f"`{said}`",
+                more=survived(expression, self.after),
+            )
+        nodes = len(expression.toposort())
+        where = f", for {self.found.where()}" if self.found.values else ""
+        return (
+            f"Killed{where}: {shown(self.found.honest)} is right, and the mutant says "
+            f"{shown(self.found.other)}. {nodes} nodes. {against_par(nodes, self.mutant)}"
+        )
+
+    def picture(self) -> Picture | None:
+        """The expression before and after, and the two values."""
+        if self.before is None or self.after is None:
+            return None
+        values = None if self.found is None else self.found
+        return drawn(self.before, self.after, values)
+
+
+def understood(answer: Any) -> UOp:
+    """An answer as an expression; Wrong where it isn't one that can be tried."""
+    if callable(answer) and not isinstance(answer, UOp):
+        answer = answer()
+    if answer is None or answer is ...:
+        raise Open
+    if isinstance(answer, Tensor):
+        raise Wrong("A Tensor has buffers in it. Build the expression of Variables and `number`s.")
+    if isinstance(answer, (bool, int, float)):
+        raise Wrong(
+            f"Python has computed that already, and all that's left is {answer}. An expression "
+            "needs a Variable, a `number` or a `UOp.const` in it.",
+            got=answer,
+        )
+    if not isinstance(answer, UOp):
+        raise Wrong("The answer has to be an expression, a UOp.", got=type(answer).__name__)
+    nodes = answer.toposort()
+    if len(nodes) > MOST_NODES:
+        raise Wrong(f"That has {len(nodes)} nodes. It can be done in a handful.")
+    for u in nodes:
+        if u.op not in LEAVES and (u.op not in GroupOp.Elementwise or u.op is Ops.BITCAST):
+            raise Wrong(
+                f"There's a {u.op.name} in it. Take Variables, `number`s and constants, and "
+                "operations on single numbers."
+            )
+    return answer
+
+
+def survived(before: UOp, after: UOp, most: int = 3) -> tuple[tuple[str, str], ...]:
+    """A few of the values that were tried, and what both have there, as rows."""
+    variables = variables_of(before, after)
+    if not variables:
+        return (("both are", shown(evaluate(before, {}))),)
+    rows = []
+    for values in [*tried(*variables)][:most]:
+        where = ", ".join(f"{u.arg[0]} = {shown(value)}" for u, value in values.items())
+        rows.append((where, f"both are {shown(evaluate(before, values))}"))
+    return tuple(rows)
+
+
+# ---- the picture ---------------------------------------------------------------------------------
+
+BEFORE, AFTER, RIGHT, LIE = "#fdebd0", "#e3e3f3", "#d3efd0", "#fdd9d0"
+CODE, HIGH = 12.0, 26.0  # points
+TITLES = ("your expression", "the mutant's")
+
+
+def drawn(before: UOp, after: UOp, found: Lie | None) -> Picture:
+    """An expression, what became of it, and both values where they differ."""
+    texts = [written(before), written(after)]
+    values = ["", ""] if found is None else [shown(found.honest), shown(found.other)]
+    where = "the same values" if found is None else found.where() or "no variables"
+    sheet, left = Drawing(), 0.0
+    for title, text, value, look in zip(TITLES, texts, values, (RIGHT, LIE), strict=True):
+        wide = 24 + max(
+            width_of(title, 10.5), width_of(text, CODE, mono=True), width_of(value, 14, bold=True)
+        )
+        sheet.words(left, 11, title, 10.5, colour=MUTED)
+        fill = BEFORE if title == TITLES[0] else AFTER
+        sheet.box(left, 17, wide, HIGH, fill, words=[text], size=CODE, mono=True)
+        if found is not None:
+            sheet.box(left, 50, wide, HIGH, look, words=[value], size=14)
+        left += wide + 34
+        if title == TITLES[0]:
+            sheet.line([(left - 29, 30), (left - 5, 30)], arrow=True)
+    sheet.words(left - 22, 67 if found else 34, where, 11, colour=MUTED)
+    sheet.width += 0.2 * width_of(where, 11)  # in case that the reader's letters are wider
+    lines = [f"{texts[0]}  becomes  {texts[1]}"]
+    lines += [f"{where}: {values[0]} is right, the mutant has {values[1]}"] if found else [where]
+    return DrawnPicture("what the mutant made of it", "\n".join(lines), sheet)
+
+
+# ---- the puzzles ---------------------------------------------------------------------------------
+
+
+def mutants(rows: Iterable[tuple[Any, ...]], rules: Sequence[Rule]) -> tuple[Mutant, ...]:
+    return tuple(Mutant(row[0], rule, *row[1:]) for row, rule in zip(rows, rules, strict=True))
+
+
+STORIES: tuple[tuple[Any, ...], ...] = (
+    (
+        "itself",
+        "Whatever is divided by itself is 1.",
+        2,
+        2,
+        (
+            "Which float, divided by itself, isn't 1?",
+            "`x = number(\"x\")` can be any float at all, so you needn't even say which.",
+        ),
+        "0 / 0 and infinity / infinity are NaN. A single variable is enough, since both sources "
+        "of the division are the same node.",
+    ),
+    (
+        "root",
+        "The root of a square is the number without its sign. (Look how careful its author was: "
+        "0 - x turns -0.0 into 0.0, and a NaN stays one.)",
+        3,
+        3,
+        (
+            "The sign is handled. What else can happen to a number on its way through a square?",
+            "What's 1e30 squared, if the largest float is 3.4e38?",
+        ),
+        "The square overflows, so the honest answer is infinity. (For tiny numbers it's 0.) Your "
+        "algebra is about numbers, and the compiler's has to be about floats.",
+    ),
+    (
+        "nearly",
+        "A remainder changes nothing if the number is small enough, and not negative.",
+        3,
+        2,
+        (
+            "How small is small enough? Try it with the largest number that the row lets through.",
+            "`vmax <= c.arg` lets c itself through, and c % c is 0. To save a node: does the left "
+            "side have to be a Variable?",
+        ),
+        "`<=` should be `<`. A Variable up to 5 shows that in three nodes. The constant 5 has "
+        "bounds, too, both of them 5: `5 % 5` is two nodes, because both sources are the same "
+        "constant.",
+    ),
+    (
+        "there_and_back",
+        "An int that becomes a float and then an int again is what it was.",
+        3,
+        3,
+        (
+            "A float32 has 32 bits, like the int. What does it use some of them for?",
+            "A float32 has 24 bits for digits. Which is the first whole number that needs 25, and "
+            "isn't even? Give your Variable bounds that include it.",
+        ),
+        "Above 2**24, not every int is a float32: 16,777,217 becomes 16,777,216. A Variable with "
+        "bounds up there shows it.",
+    ),
+    (
+        "clock",
+        "On a clock, 12 hours later is the same time. CMOD is the remainder as C computes it.",
+        4,
+        4,
+        (
+            "C's remainder has the sign of its left side: -1 CMOD 3 is -1. When do x + c and x "
+            "have different signs?",
+            "`Variable(\"i\", -1, 5)` includes a negative number. `u.alu(Ops.CMOD, v)` builds the "
+            "node, and a constant is `i.const_like(3)`.",
+        ),
+        "-1 + 3 is 2, whose remainder is 2, and C's remainder of -1 is -1. With Python's remainder "
+        "the row would be right.",
+    ),
+    (
+        "clamped",
+        "If max(x, c) is below d, so is x; and it works both ways, if c is below d.",
+        4,
+        4,
+        (
+            "When c isn't below d, max(x, c) < d can't be true. Which case did the row forget?",
+            "c and d may be the same number, and then they're also the same node.",
+        ),
+        "`<=` should be `<`. With c = d, `max(x, c) < c` is never true, and `x < c` may be. The "
+        "two constants are one node.",
+    ),
+    (
+        "twice",
+        "Dividing by c, and then by d, is dividing by c * d. (For positive numbers, it is.)",
+        5,
+        4,
+        (
+            "`//` rounds down, also below zero. What happens to the rounding if d is negative?",
+            "Try -2 for both, and a few values of i. Two equal constants are one node.",
+        ),
+        "Each `//` rounds down. Divide by a negative number after that, and down has become up. "
+        "-1 // -2 // -2 is 0 // -2, which is 0; -1 // 4 is -1.",
+    ),
+    (
+        "scaled",
+        "If x * c is below d, then x is below d / c, rounded up.",
+        5,
+        4,
+        (
+            "You did this at school, with x on one side of a `<`. There was a warning. Which?",
+            "If you divide by a negative number, `<` turns round. Is there a constant that can "
+            "serve as c and as d?",
+        ),
+        "Dividing by a negative number turns `<` into `>`, and the row doesn't look at the sign of "
+        "c. With c = d = -1, the two constants are one node.",
+    ),
+    (
+        "turned",
+        "A constant looks better on the right of a `<`, so turn the comparison round, and swap "
+        "what is chosen.",
+        6,
+        5,
+        (
+            "What does each side take if x is neither above c nor below it?",
+            "`i > 2` builds the node `2 < i`, and `(i > 2).where(7, 5)` chooses. Can one of the "
+            "two be a node that's there already?",
+        ),
+        "When x is c, the right answer is b, and the row takes a. The opposite of `c < x` is `x <= "
+        "c`. One of a and b may be the Variable itself, which saves a leaf.",
+    ),
+    (
+        "opposite",
+        "x isn't below y? Then y is at most x.",
+        5,
+        4,
+        (
+            "For whole numbers that's true. Which float doesn't play along?",
+            "NaN is neither below nor above anything. Is it at most itself?",
+        ),
+        "NaN < NaN is False, so `not` of it is True; and NaN <= NaN is False. One variable is "
+        "enough, since NaN isn't even equal to itself.",
+    ),
+)  # fmt: skip
+
+GAME = Game("mutants", "7a", "Ten mutants", "nodes", mutants(STORIES, MUTATIONS.rules))
