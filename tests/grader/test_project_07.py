@@ -106,8 +106,14 @@ MISTAKES = [
 # What nothing works with; in its own tasks it costs so much.
 BROKEN = {
     "what comes before the first zero": (
-        {"MyAllocator"}, ("dst[:] = src.raw[: len(dst)]",
-                          "dst[: len(src.value)] = src.value[: len(dst)]"),
+        {"MyAllocator", "MyRunner"},
+        ("dst[:] = src.raw[: len(dst)]", "dst[: len(src.value)] = src.value[: len(dst)]"),
+        {"MyAllocator": 4, "MyRunner": 20},
+        "MyAllocator comes first: what is copied in and out here is not the same",
+    ),
+    "what comes before the first zero, in its own task": (
+        {"MyAllocator"},
+        ("dst[:] = src.raw[: len(dst)]", "dst[: len(src.value)] = src.value[: len(dst)]"),
         {"MyAllocator": 4}, "The byte before it is a zero, where a text would end",
     ),
     "one memory for all": (
