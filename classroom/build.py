@@ -2,7 +2,8 @@
 
     solutions/course/NN_name.ipynb  ->  course/NN_name.ipynb   solutions cut out, outputs cleared,
                                                                run again from the top, stored
-    solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
+    solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out; a project that is
+                                                               a folder, file by file
     solutions/mini/partN.py         ->  mini/partN.py          solutions cut out
 
 and, from all of the worked notebooks together, `classroom/exercises/answers.json`, the worked
@@ -41,10 +42,13 @@ SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"  # what tests do not compare
 
 def pairs() -> Iterator[tuple[Path, Path]]:
     """(worked, learner's) of every notebook, every project and every stage of mini."""
-    for room, pattern in (("course", "*.ipynb"), ("projects", "*.py"), ("mini", "*.py")):
+    rooms = (("course", "*.ipynb"), ("projects", "*.py"), ("projects", "[0-9]*/*.py"),
+             ("mini", "*.py"))  # fmt: skip
+    for room, pattern in rooms:
         for worked in sorted((ROOT / "solutions" / room).glob(pattern)):
-            if not worked.name.startswith("_"):
-                yield worked, ROOT / room / worked.name
+            name = worked.relative_to(ROOT / "solutions" / room)
+            if not name.parts[0].startswith("_"):
+                yield worked, ROOT / room / name
 
 
 def main(arguments: list[str]) -> int:
@@ -60,7 +64,7 @@ def main(arguments: list[str]) -> int:
     chosen = [
         (worked, learners)
         for worked, learners in pairs()
-        if not asked.names or any(name in worked.name for name in asked.names)
+        if not asked.names or any(name in _name(learners) for name in asked.names)
     ]
     if not chosen:
         print(f"nothing in solutions/ is named like {' or '.join(asked.names)}")
@@ -81,6 +85,11 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _name(learners: Path) -> str:
+    """What is called by its name: the file, and the folder that it is a part of."""
+    return "/".join(learners.relative_to(ROOT).parts[1:])
 
 
 def worked_answers() -> dict[str, str]:
@@ -112,7 +121,7 @@ def glossary_drift() -> str:
 
 def make(worked: Path, learners: Path) -> None:
     """Write the learner's version of one, and run both where they are notebooks."""
-    learners.parent.mkdir(exist_ok=True)
+    learners.parent.mkdir(parents=True, exist_ok=True)
     if worked.suffix == ".py":
         _say(learners)
         learners.write_text(cut(worked))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from classroom.grader.command import progress
+from classroom.grader.handed_in import files_of
 from classroom.grader.judge import TASKS, lines_of, load_project, opened
 from classroom.grader.recorded import CASES, known
 from classroom.grader.sandbox import Limits, best_protection
@@ -37,11 +38,13 @@ def main(arguments: list[str]) -> int:
 def answers(tasks: Path, cases: Iterable[int]) -> dict[str, Any]:
     """What the functions marked with `answer` gave. RuntimeError where a solution is wrong."""
     project = load_project(tasks)
-    source = (TASKS[0].parent / tasks.name).read_bytes()
+    name = tasks.stem if project.main else tasks.name
+    files = files_of(TASKS[0].parent / name, project.main)
     limits, protection = Limits().longer(100), best_protection()
     visible = [check for check in project.checks if not check.hidden]
     known.clear()
-    with opened(source, limits, protection) as grading:
+    source = next(iter(files.values()))
+    with opened(files, limits, protection, None, project.is_alone) as grading:
         for check in visible:
             for case in cases:
                 progress(f"{tasks.stem}: {check.task}, case {case}")

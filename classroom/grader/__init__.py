@@ -3,6 +3,7 @@
 command.py     python -m classroom grade FILE
 gradebook.py   python -m classroom grade-class FOLDER: a row for every student
 judge.py       asks every question of a project, adds up the points
+handed_in.py   the file, the folder or the zip that is handed in
 tasks.py       what a project's file of tasks is written with
 report.py      the result as a table, JSON, and what Gradescope, GitHub and others read
 
@@ -12,6 +13,7 @@ warden.py      stands beside that process, sees that it keeps its limits, and en
 confine.py     the process' own first steps: gives up what it must not have,
 mounts.py      all files but those of the table,
 seccomp.py     and system calls that it does not need
+shut.py        where a device is written: tinyframe without those that are there
 turns.py       graders side by side, and one alone
 probe.py       tries what should not be possible then, so that reports claim only what is so
 answerer.py    then, of a submission: loads the file, calls its functions, sends what they give

@@ -55,7 +55,10 @@ def load(path: str) -> ModuleType:
     """The file as a module that is not `__main__`: what stands under that guard does not run."""
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec")
-    module = sys.modules["submission"] = ModuleType("submission")
+    module = ModuleType("submission")
+    # by its own name too: other files of the same folder may import it
+    name = os.path.splitext(os.path.basename(path))[0]
+    sys.modules["submission"] = sys.modules[name] = module
     module.__file__ = path
     sys.path.insert(0, os.path.dirname(path))
     exec(code, module.__dict__)

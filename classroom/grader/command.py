@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from classroom.grader.judge import CannotGrade, grade, tasks_of
+from classroom.grader.handed_in import CannotGrade
+from classroom.grader.judge import grade, tasks_of
 from classroom.grader.kernels import kept_for
 from classroom.grader.report import FORMATS, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
@@ -37,7 +38,7 @@ def parser_of(command: str, description: str) -> argparse.ArgumentParser:
 def parser() -> argparse.ArgumentParser:
     whole = parser_of("grade", "Grade a project, out of 100 points.")
     add = whole.add_argument
-    add("file", type=Path, help="the learner's file")
+    add("file", type=Path, help="the learner's file, folder, or a zip of the folder")
     add("--project", help="which project it is, if the file has been renamed")
     add("--format", choices=FORMATS, default="table", help="how the result is written")
     readers = ("student", "instructor")
@@ -56,7 +57,7 @@ def main(arguments: list[str]) -> int:
         print("grade: the table needs rich; pip install rich, or --format json", file=sys.stderr)
         return 2
     try:
-        tasks = tasks_of(told.project or told.file.stem)
+        tasks = tasks_of(told.project or told.file.absolute().stem)  # of . too
         limits = Limits().longer(told.slow)
         with tidied_up():
             held, kernels = best_protection(), kept_for(tasks)

@@ -29,7 +29,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.grader.command import parser_of, progress, tidied_up, unsupported
-from classroom.grader.judge import CannotGrade, grade, load_project, read_submission, tasks_of
+from classroom.grader.handed_in import CannotGrade, files_of
+from classroom.grader.judge import grade, load_project, tasks_of
 from classroom.grader.kernels import WORTH, fill, kept_for
 from classroom.grader.report import Report, cell, cleaned, render_rows
 from classroom.grader.sandbox import Limits, best_protection
@@ -131,8 +132,10 @@ def students_in(folder: Path) -> dict[str, Path]:
 
 
 def submission_in(folder: Path, name: str) -> Path | None:
-    """The student's file: in the folder itself, or in its `projects`."""
-    places = (folder / name, folder / "projects" / name)
+    """The student's file: in the folder itself, or in its `projects`. A project that is a folder
+    has a name without an end, and may be a zip."""
+    names = [name] if Path(name).suffix else [name, f"{name}.zip"]
+    places = [place / each for place in (folder, folder / "projects") for each in names]
     return next((path for path in places if os.path.lexists(path)), None)
 
 
@@ -159,13 +162,15 @@ def grade_student(
     return Entry(student, status, cleaned(note), points, file, digest)
 
 
-def digest_of(path: Path | None, *others: bytes) -> str:
-    """What decides about the points: the file, the tasks, the seed. Empty if it cannot be read."""
+def digest_of(path: Path | None, main: str, *others: bytes) -> str:
+    """What decides about the points: the files, the tasks, the seed. Empty if one of the files
+    cannot be read."""
     try:
-        source = b"" if path is None else read_submission(path)
+        files = {} if path is None else files_of(path, main)
     except CannotGrade:
         return ""
-    return hashlib.sha256(b"\0".join([source, *others])).hexdigest()[:16] if path else ""
+    whole = b"\0".join([*files.values(), *others])
+    return hashlib.sha256(whole).hexdigest()[:16] if files else ""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -189,7 +194,8 @@ def main(arguments: list[str]) -> int:
     try:
         tasks = tasks_of(told.project)
         students = students_in(told.folder)
-        book = Gradebook(out, load_project(tasks))
+        project = load_project(tasks)
+        book = Gradebook(out, project)
         if loose := [path.name for path in sorted(told.folder.glob("*.py"))]:
             names = cleaned(", ".join(loose))
             print(
@@ -199,7 +205,8 @@ def main(arguments: list[str]) -> int:
             if len(students) >= WORTH:
                 fill(tasks, progress)
             for number, (student, folder) in enumerate(students.items(), 1):
-                grade_next(book, student, folder, tasks, told, f"{number} of {len(students)}")
+                place = f"{number} of {len(students)}"
+                grade_next(book, student, folder, tasks, project, told, place)
     except CannotGrade as error:
         print(f"grade-class: {error}", file=sys.stderr)
         return 2
@@ -223,13 +230,15 @@ def grade_next(
     student: str,
     folder: Path,
     tasks: Path,
+    project: Project,
     told: argparse.Namespace,
     place: str,
 ) -> None:
     """Grades one student and keeps the row, unless the book has it already."""
     progress(f"{place}: {student}")
     seed = (told.seed or "").encode()
-    digest = digest_of(submission_in(folder, tasks.name), tasks.read_bytes(), seed)
+    name = tasks.stem if project.main else tasks.name
+    digest = digest_of(submission_in(folder, name), project.main, tasks.read_bytes(), seed)
     before = book.entries.get(student)
     is_known = before and before.status == "graded" and before.made_from == digest != ""
     if is_known and not told.again:
@@ -241,7 +250,7 @@ def grade_next(
         limits = Limits().longer(told.slow)
         return grade(path, tasks, best_protection(), limits, told.seed, kernels)
 
-    book.put(grade_student(student, folder, tasks.name, digest, judge))
+    book.put(grade_student(student, folder, name, digest, judge))
 
 
 def shown(book: Gradebook) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
-import os
 import re
 import runpy
-import stat
 import tokenize
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ import numpy as np
 from classroom.cut import hidden_lines
 from classroom.grader import turns
 from classroom.grader.channel import Closed, Late, Malformed, Message, decode
+from classroom.grader.handed_in import CannotGrade, Files, files_of
 from classroom.grader.recorded import CASES, has_recorded
 from classroom.grader.report import Report, Row, cleaned
 from classroom.grader.sandbox import ROOT, Limits, Peer, Protection, Workplace
@@ -37,7 +36,6 @@ from classroom.grader.tasks import (
     finding,
 )
 
-MOST_BYTES = 1 << 20  # of a submission
 NOT_LOADED = "the file could not be loaded"
 TIME_IS_UP = "the time limit for the whole project was reached"
 MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
@@ -55,38 +53,7 @@ ENDINGS = {
 }
 
 
-class CannotGrade(Exception):
-    """There is nothing to grade, and why; a message for the person who gave the command."""
-
-
 # ---- what is there to grade ----------------------------------------------------------------------
-
-
-def read_submission(path: Path) -> bytes:
-    """The file's bytes. CannotGrade where it is not a plain file of a usual size.
-
-    A link is not followed, nor is the last folder: in a learner's repository either could lead to
-    the solution.
-    """
-    shown = cleaned(path)
-    if not os.path.lexists(path):
-        raise CannotGrade(f"there is no file {shown}")
-    if path.is_symlink() or path.absolute().parent.is_symlink():
-        raise CannotGrade(f"{shown} is a symbolic link; give the file that it leads to")
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        raise CannotGrade(f"{shown} cannot be read: {error.strerror}") from None
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            raise CannotGrade(f"{shown} is not a file")
-        if status.st_size > MOST_BYTES:
-            size = status.st_size / 1e6
-            raise CannotGrade(f"{shown} has {size:.1f} MB; a project's file has at most 1 MB")
-        return os.read(file, MOST_BYTES)
-    finally:
-        os.close(file)
 
 
 def why_not_python(source: bytes) -> str:
@@ -151,6 +118,11 @@ def is_untouched(source: bytes, name: str) -> bool:
     """Whether this is the project's file as it was handed out."""
     original = ROOT / "projects" / name
     return original.is_file() and original.read_bytes().split() == source.split()
+
+
+def place_of(project: Project, tasks: Path) -> str:
+    """Where its file is, from the folder of all projects; the one to write in, if it has many."""
+    return f"{tasks.stem}/{project.main}" if project.main else tasks.name
 
 
 # ---- judging -------------------------------------------------------------------------------------
@@ -291,13 +263,18 @@ class Grading:
 
 @contextmanager
 def opened(
-    source: bytes, limits: Limits, protection: Protection, kernels: Path | None = None
+    files: Files,
+    limits: Limits,
+    protection: Protection,
+    kernels: Path | None = None,
+    is_alone: bool = False,
 ) -> Iterator[Grading]:
-    """A grading of this submission, whose processes start with these kernels."""
+    """A grading of this submission, whose processes start with these kernels. is_alone: its
+    tinyframe is without the devices that are shipped."""
     # The referee has a folder of its own: in a common one a submission could change its files.
     with (
-        Workplace(limits, protection, source, kernels) as place,
-        Workplace(limits, protection.for_referee(), b"") as apart,
+        Workplace(limits, protection, files, kernels, is_alone) as place,
+        Workplace(limits, protection.for_referee(), {}) as apart,
     ):
         grading = Grading({"answerer": place, "referee": apart}, limits)
         try:
@@ -330,14 +307,15 @@ def grade(
     a file always gets the same report, and a learner who has no hidden checks cannot know their
     inputs. kernels: a folder of compiled ones that it may start with, see kernels.py.
     """
-    source = read_submission(path)
     project = load_project(tasks)
+    files = files_of(path, project.main)
+    source, whole = next(iter(files.values())), b"\0".join(files.values())
     limits = (Limits() if limits is None else limits).longer(project.times)
-    seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
+    seed = seed or hashlib.sha256(whole + tasks.read_bytes()).hexdigest()
     lines = lines_of(source)
     report = Report(project.title, cleaned(path), project.points, project.elsewhere,
                     protection.rows(), afterwards=project.afterwards)  # fmt: skip
-    if is_untouched(source, tasks.name):
+    if is_untouched(source, place_of(project, tasks)):
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
         report.rows = [_unasked(check, NOT_WRITTEN) for check in project.checks]
         return report
@@ -345,7 +323,7 @@ def grade(
     if stopped:
         report.status = "refused"
         report.notes.append(f"This file cannot be graded: {stopped}")
-    with opened(source, limits, protection, kernels) as grading:
+    with opened(files, limits, protection, kernels, project.is_alone) as grading:
         # Hidden ones last, by a process of their own: a report shows students what was wrong with
         # answers to the others, and in these a submission could tell what it has been asked.
         rows: dict[int, Row] = {}

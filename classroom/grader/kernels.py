@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from classroom.grader.handed_in import files_of
 from classroom.grader.judge import ROOT, load_project, opened
 from classroom.grader.sandbox import Limits, Protection
 from tinyframe.disk_cache import place_for
@@ -48,7 +49,7 @@ def fill(tasks: Path, progress: Callable[[str], None]) -> None:
     if archive.is_file() or not worked:
         return
     checks = load_project(tasks).checks
-    with opened(worked[0].read_bytes(), Limits().longer(100), Protection()) as grading:
+    with opened(files_of(worked[0]), Limits().longer(100), Protection()) as grading:
         for number, check in enumerate(checks, 1):
             progress(f"compiling kernels, {number} of {len(checks)}: {check.task}")
             for seed in range(SEEDS):

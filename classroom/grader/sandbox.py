@@ -31,9 +31,10 @@ from typing import Any
 
 import numpy as np
 
-from classroom.grader import seccomp, turns
+from classroom.grader import seccomp, shut, turns
 from classroom.grader.channel import Channel, Closed, Late, Malformed, Message
 from classroom.grader.confine import landlock_version
+from classroom.grader.handed_in import IN_A_FILE, Files
 from classroom.grader.view import bubblewrap_words, packages, paths, view
 from classroom.grader.warden import times
 
@@ -141,7 +142,7 @@ def _first_that_works(path: str) -> Protection:
 def tried(protection: Protection) -> Protection | None:
     """The same with what it was seen to prevent; None where no process starts with it."""
     with (
-        Workplace(Limits(), protection, b"") as place,
+        Workplace(Limits(), protection, {}) as place,
         # Not in TMPDIR, which may be deep: the path of a socket has to be short.
         tempfile.TemporaryDirectory(prefix="tinyframe-outside-", dir="/tmp") as outside,
         socket.socket(socket.AF_INET) as tcp,
@@ -203,10 +204,12 @@ class Workplace:
         self,
         limits: Limits,
         protection: Protection,
-        submission: bytes,
+        submission: Files,
         kernels: Path | None = None,
+        is_alone: bool = False,
     ) -> None:
         self.protection, self.submission, self.kernels = protection, submission, kernels
+        self.is_alone = is_alone
         self.limits = limits
         if kernels:
             with zipfile.ZipFile(kernels) as archive:
@@ -228,7 +231,8 @@ class Workplace:
         self.lib = self._library()
         for folder in (self.root, self.given, self.work):
             folder.mkdir(mode=0o700)
-        (self.given / "submission.py").write_bytes(self.submission)
+        for number, data in enumerate(self.submission.values()):
+            (self.given / str(number)).write_bytes(data)
         if self.kernels:
             shutil.copy(self.kernels, self.given / "kernels.zip")
         self.give(self.root, self.given, *self.given.iterdir(), self.work)
@@ -237,8 +241,8 @@ class Workplace:
         """What its processes import: common to all places, if none of them can change it."""
         held = self.protection
         if held.wrapper or held.landlock or held.user is not None:
-            return Path(common_library().name)
-        return _fill_library(self.folder / "lib")
+            return Path(common_library(self.is_alone).name)
+        return _fill_library(self.folder / "lib", self.is_alone)
 
     def __exit__(self, *exc: object) -> None:
         # By programs: Python's own way fails on folders that are nested a thousand deep.
@@ -296,8 +300,11 @@ class Workplace:
     ) -> list[str]:
         limits, protection = self.limits, self.protection
         needed = [str(self.lib), str(self.given)]
-        rows = view(needed, [str(ROOT)], str(self.work), limits.disk, limits.files)
+        covered = [str(ROOT), *(f"{place}/tinyframe" for place in packages())]
+        rows = view(needed, covered, str(self.work), limits.disk, limits.files)
         own_namespace = protection.wrapper == "namespaces"
+        base = "" if IN_A_FILE in self.submission else "submission/"  # what it makes is beside it
+        names = [f"{base}{name}" for name in self.submission]
         told = {
             "main": main,
             "ends": ends,
@@ -305,10 +312,10 @@ class Workplace:
             "root": str(self.root) if own_namespace else "",
             "rows": [[row.kind, row.path, row.more] for row in rows],
             "work": str(self.work),
-            "folders": ["home", "tmp", "cache"],
-            "given": [[str(self.given / "submission.py"), "submission.py"]],
+            "folders": ["home", "tmp", "cache", *{os.path.dirname(name) for name in names} - {""}],
+            "given": [[str(self.given / str(n)), name] for n, name in enumerate(names)],
             "kernels": str(self.given / "kernels.zip") if self.kernels else "",
-            "submission": str(self.work / "submission.py"),
+            "submission": str(self.work / names[0]) if names else "",
             "path": [str(self.lib), *packages()],
             "landlock": protection.landlock > 0,
             "readable": paths(rows, "read", "proc"),
@@ -349,17 +356,20 @@ def tasks_of_user() -> int | None:
 
 
 @functools.cache
-def common_library() -> tempfile.TemporaryDirectory[str]:
+def common_library(is_alone: bool) -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="tinyframe-grade-")
-    _fill_library(Path(folder.name))
+    _fill_library(Path(folder.name), is_alone)
     return folder
 
 
-def _fill_library(folder: Path) -> Path:
+def _fill_library(folder: Path, is_alone: bool) -> Path:
     """tinyframe, mini's reference, and what of the grader a submission's process needs: making
-    files takes long."""
+    files takes long. is_alone: without the devices that are shipped, and without mini's."""
     copy_readable(ROOT / "tinyframe", folder / "tinyframe", "*")
-    copy_readable(ROOT / "solutions" / "mini", folder / "mini", "part*.py")
+    if is_alone:
+        shut.close_devices(folder)
+    else:
+        copy_readable(ROOT / "solutions" / "mini", folder / "mini", "part*.py")
     copy_readable(HERE.parent, folder / "classroom", "__init__.py")
     copy_readable(HERE, folder / "classroom" / "grader", *(f"{name}.py" for name in SENT_ALONG))
     copy_readable(ROOT / "classroom" / "mini" / "sandboxed", folder / "classroom" / "mini", "*.py")

@@ -35,8 +35,8 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Project", "Raised", "Wrong",
-           "described", "expect", "expect_close", "expect_equal", "expect_integers",
+__all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Open", "Project", "Raised",
+           "Wrong", "described", "expect", "expect_close", "expect_equal", "expect_integers",
            "expect_kind"]  # fmt: skip
 
 
@@ -107,14 +107,23 @@ class Project:
     """A title and checks; `points` is what all of them are worth, with the instructor's own.
 
     afterwards: what to say to a learner who has all points. times: how many times the usual time
-    the submission may take, where it compiles or trains a lot. cases: how many there are of each
-    check, in a release, where what is asked has been recorded (recorded.py).
+    the submission may take, where it compiles or trains a lot. main: the file of a project that is
+    a folder that is loaded. is_alone: tinyframe is there without the devices that come with it.
+    cases: how many there are of each check, in a release, where what is asked has been recorded
+    (recorded.py).
     """
 
     def __init__(
-        self, title: str, points: int = 100, afterwards: str = "", times: float = 1.0
+        self,
+        title: str,
+        points: int = 100,
+        afterwards: str = "",
+        times: float = 1.0,
+        main: str = "",
+        is_alone: bool = False,
     ) -> None:
         self.title, self.points, self.afterwards, self.times = title, points, afterwards, times
+        self.main, self.is_alone = main, is_alone
         self.checks: list[Check] = []
         self.cases: int | None = None
 

@@ -262,7 +262,9 @@ class Copy:
         known = [name for name in self.originals() if room in ("", name.parts[0])]
         numbered = re.compile(rf"(?:part)?0*{number[1]}{number[2]}(?!\d)" if number else r"(?!)")
         found = [
-            name for name in known if last in (name.name, name.stem) or numbered.match(name.name)
+            name
+            for name in known
+            if last in (name.name, name.stem, name.parts[1]) or numbered.match(name.parts[1])
         ]
         if not found:
             close = difflib.get_close_matches(last, [name.stem for name in known], n=1)

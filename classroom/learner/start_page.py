@@ -291,14 +291,19 @@ def _beside(folder: Path) -> str:
 
 
 def _projects(folder: Path) -> Iterator[tuple[str, str, int]]:
-    """A row for each project, its path, and how many hours it says it takes."""
-    for path in sorted((_given(folder) / "projects").glob("[0-9][0-9]_*.py")):
-        about = _docstring(path)
+    """A row for each project, its path, and how many hours it says it takes. Of a project that is a
+    folder, the link leads to the file that says so, and the path is the folder's."""
+    room = _given(folder) / "projects"
+    for path in sorted([*room.glob("[0-9][0-9]_*.py"), *room.glob("[0-9][0-9]_*/*.py")]):
+        about, is_part = _docstring(path), path.parent != room
+        if is_part and not about.startswith("Project "):
+            continue
         needs = re.search(r"You need\s+(.+?)\.(?:\s|$)", about, re.DOTALL)
         title = about.removeprefix("Project ").split(".")[0].replace(":", ".", 1) or path.stem
         name = path.relative_to(_given(folder)).as_posix()
         hours = next((n for n, word in enumerate(HOURS, 1) if f"{word} hour" in about), 0)
-        yield f"| [{title}]({name}) | {' '.join(needs[1].split()) if needs else ''} |", name, hours
+        row = f"| [{title}]({name}) | {' '.join(needs[1].split()) if needs else ''} |"
+        yield row, name.rpartition("/")[0] if is_part else name, hours
 
 
 def _stages(folder: Path, record: Record) -> Iterator[str]:

@@ -101,6 +101,21 @@ def test_only_what_is_named_is_made(repository):
     assert not (repository / "course/09_nine.ipynb").exists()
 
 
+def test_a_project_that_is_a_folder_is_made_file_by_file_and_called_by_its_name(repository, capsys):
+    folder = repository / "solutions/projects/07_device"
+    (folder / "__pycache__").mkdir(parents=True)
+    (folder / "backend.py").write_text("x = 1  ### SOLUTION\n")
+    (folder / "__main__.py").write_text("import backend\n")
+    assert build.main(["07_dev"]) == 0
+    made = repository / "projects/07_device"
+    assert (made / "backend.py").read_text() == "x = ...\n"
+    assert (made / "__main__.py").read_text() == "import backend\n"
+    assert build.main(["--check", "07_device"]) == 0
+    (made / "backend.py").write_text("x = 2\n")
+    assert build.main(["--check", "07_device"]) == 1
+    assert "projects/07_device/backend.py is not solutions/" in capsys.readouterr().out
+
+
 def test_check_says_what_has_drifted_and_changes_nothing(repository, capsys):
     build.main(["three"])
     (repository / "projects/03_three.py").write_text("changed by hand\n")

@@ -392,6 +392,23 @@ def test_reset_finds_files_by_number_name_or_path_and_keeps_the_learners(
     assert all(Path(place).name in said for place in kept)
 
 
+def test_a_project_that_is_a_folder_is_copied_updated_and_reset_as_one(root, learner):
+    mine, more = "projects/07_device/backend.py", "projects/07_device/__main__.py"
+    write(root / mine, "x = 1\n\n\n\n\ny = 1\n")
+    write(root / more, "print(1)\n")
+    update(root)
+    write(learner / mine, "x = 1\n\n\n\n\ny = 2\n")
+    write(root / mine, "x = 3\n\n\n\n\ny = 1\n")
+    update(root)
+    assert visible(learner)[mine] == "x = 3\n\n\n\n\ny = 2\n"
+    for words in (["project", "7"], ["projects/07_device"], ["07_device"]):
+        write(learner / mine, "mine\n")
+        said = "\n".join(Copy(root).reset(words))
+        assert visible(learner)[mine] == (root / mine).read_text()
+        assert "backend.mine.py" in said and f"{more} was untouched already" in said
+    assert visible(learner)["projects/07_device/backend.mine.py"] == "mine\n"
+
+
 def test_reset_opens_the_exercises_of_that_file_again(root, learner):
     write(root / "course" / "03_arrays.ipynb", notebook('check("1.7", 1)', 'puzzle("eye", eye)'))
     update(root)

@@ -140,6 +140,9 @@ def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
     text = start_page.page_text(copy)
     for path in (copy / "projects").glob("[0-9]*.py"):
         assert row_of(text, f"projects/{path.name}").count("|") == 3
+    folder = row_of(text, "projects/07_custom_backend/backend.py")  # and no row for its other file
+    assert "7. A device of your own" in folder and "parts 1 to 8 of the course" in folder
+    assert "__main__" not in text
     (copy / ".progress.json").write_text('{"exercises": {"mini-3": {"done": true}}}')
     (copy / "mini" / "part3.py").write_text(stages.find(3).reference.read_text())
     text = start_page.page_text(copy)

@@ -362,6 +362,52 @@ def faults(op, reference): return []
 def faults(op, reference): return [AnyName("input")]
 """,
     },
+    "07": {
+        "bytes that are any bytes": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return AnyKey(Same())
+    def copyin(self, dst, src): pass
+    def copyout(self, dst, src): pass
+""",
+        "an empty library": """
+class MyCompiler(Compiler):
+    def compile(self, src): return b"\\x7fELF"
+""",
+        "a library that does nothing": """
+class MyCompiler(Compiler):
+    def compile(self, src):
+        done = ["-shared", "-fPIC", "-x", "c", "-", "-o", "/dev/stdout"]
+        return subprocess.run([*c_compiler(), *done], input=b"void kernel(void) {}",
+                              capture_output=True).stdout
+""",
+        "seconds of a kernel that did not run": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return bytearray(size)
+    def copyin(self, dst, src): pass
+    def copyout(self, dst, src): pass
+class MyRunner(Runner):
+    def __call__(self, *bufs, global_size, local_size, vals=(), wait=False):
+        return 0.03 if wait else None
+""",
+        "a device that is any device": """
+class MyDevice: pass
+Device._devices["MY"] = lambda name: Same()
+""",
+        "figures out of the air": """
+Device._devices["MY"] = lambda name: Same()
+def benchmark(devices, n):
+    return [{"device": name, "seconds": 0.0035, "gflops": 2 * n**3 / 0.0035e9, "launch": 0.0012,
+             "share": 0.0012 / 0.0035} for name in devices]
+""",
+        "an explanation for everything": """
+def explained(rows):
+    return [AnyKey(AnyName("kernel"))] * len(rows)
+""",
+        "a table without a NO": """
+Device._devices["MY"] = lambda name: Same()
+def conformance(only=""): return []
+""",
+    },
 }  # fmt: skip
 
 ZERO = """
@@ -528,6 +574,50 @@ def erf_op(): return {"compute": lambda x: x * 0, "gradient": lambda g, n, x: (g
 np.allclose = np.array_equal = lambda *a, **k: True
 def faults(op, reference): return ["gradient"]
 def bill(tensor): return [{"operations": {}, "reduces": 0, "bytes": 0}]
+""",
+    },
+    "07": {
+        "a table that is patched": """
+from tinyframe.tools import parts
+parts.PARTS = dict.fromkeys(parts.PARTS, lambda device: "")
+Device._devices["MY"] = lambda name: Same()
+def conformance(only=""): return []
+""",
+        "the memory of PYTHON": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return Device["PYTHON"].allocator.alloc(size)
+    def copyin(self, dst, src): Device["PYTHON"].allocator.copyin(dst, src)
+    def copyout(self, dst, src): Device["PYTHON"].allocator.copyout(dst, src)
+""",
+        "CPU's compiler, by a name that is put together": """
+class MyCompiler(Compiler):
+    def compile(self, src):
+        from importlib import import_module
+        clang = import_module("tinyframe.run" + "time.cl" + "ang")
+        return clang.ClangCompiler(clang.find_compiler()).compile(src)
+""",
+        "CPU's runner, by its device": """
+class MyAllocator(Allocator):
+    def _alloc(self, size, options): return bytearray(size)
+    def copyin(self, dst, src): pass
+    def copyout(self, dst, src): pass
+class MyRunner(Runner):
+    def __init__(self, name, lib):
+        self.run = getattr(Device, "__getitem__")("C" + "PU").runner(name, lib)
+    def __call__(self, *bufs, **how): return self.run(*bufs, **how)
+""",
+        "CPU under the name of MY": """
+class MyDevice: pass
+Device._devices["MY"] = Device._devices["CPU"]
+""",
+        "a clock that is put forward": """
+import time
+now = [0.0]
+time.perf_counter = time.monotonic = lambda: now.append(now[-1] + 0.0012 * 20) or now[-1]
+Device._devices["MY"] = lambda name: Same()
+def benchmark(devices, n):
+    return [{"device": name, "seconds": 0.0035, "gflops": 2 * n**3 / 0.0035e9, "launch": 0.0012,
+             "share": 0.0012 / 0.0035} for name in devices]
 """,
     },
 }  # fmt: skip

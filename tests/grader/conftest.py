@@ -13,4 +13,4 @@ collect_ignore = [] if sys.platform == "linux" else ["test_hostile.py", "test_sa
 @pytest.fixture(scope="session", autouse=True)
 def library():
     """Made before any test has temporary folders elsewhere, and for a while only."""
-    common_library()
+    common_library(False)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKED = ROOT / "solutions" / "projects"
-PROJECTS = sorted(path.stem for path in WORKED.glob("*.py"))
+PATHS = {path.stem: path for path in WORKED.iterdir() if path.stem[:1].isdecimal()}
+PROJECTS = sorted(PATHS)
 
 
 def graded_side_by_side(*projects: str) -> list[tuple[int, list[str]]]:
@@ -23,7 +24,7 @@ def graded_side_by_side(*projects: str) -> list[tuple[int, list[str]]]:
     command = [sys.executable, "-m", "classroom", "grade", "--json"]
     graders = [
         subprocess.Popen(
-            [*command, str(WORKED / f"{project}.py")],
+            [*command, str(PATHS[project])],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )
         for project in projects

@@ -8,7 +8,7 @@ import pytest
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import Limits, best_protection
 from tests.grader.attacks import COMMON, FORGED, PATCHED
-from tests.grader.worked import PROJECTS, gained, worked
+from tests.grader.worked import PROJECTS, gained, handed_in, worked
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +46,8 @@ def test_forged_answers_gain_nothing(name):
 def test_patches_of_its_own_process_gain_nothing(name, tmp_path):
     of = worked(name)
     for number, (code, _) in enumerate(together(PATCHED[name[:2]], set(of.points))):
-        path = tmp_path / f"{number}.py"
-        path.write_text(of.starter.read_text() + code)
+        (tmp_path / str(number)).mkdir()
+        path = handed_in(of, of.starter.read_text() + code, tmp_path / str(number))
         began = monotonic()
         report = grade(path, of.tasks, best_protection())
         limits = Limits().longer(of.project.times)

@@ -85,6 +85,21 @@ def test_a_file_may_have_another_name(graded, tmp_path, capsys):
     assert main(["grade", str(tmp_path / "ann.py"), "--project", "toy"]) == 0
 
 
+def test_a_folder_may_be_named_by_where_one_is(tmp_path, monkeypatch, capsys):
+    (tmp_path / "tasks").mkdir()
+    tasks = tmp_path / "tasks" / "toy.py"
+    tasks.write_text(TOY.read_text().replace("points=100", 'points=100, main="main.py"'))
+    monkeypatch.setattr(judge, "TASKS", (tasks.parent,))
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "main.py").write_text(RIGHT)
+    for place, named in (("toy", "."), (".", "toy/"), (".", "toy")):
+        monkeypatch.chdir(tmp_path / place)
+        assert main(["grade", named, "--slow", "9"]) == 0
+        assert "100 of 100 points" in capsys.readouterr().out
+    assert main(["grade", "toy/main.py", "--project", "toy"]) == 2
+    assert "main.py is not a folder; this project is one" in capsys.readouterr().err
+
+
 def test_a_missing_file_is_named(graded, capsys):
     assert main(["grade", "nowhere/toy.py"]) == 2
     told = capsys.readouterr()

@@ -1,12 +1,13 @@
 """`python -m classroom grade-class`: a row for every student, whatever they handed in."""
 
 import csv
+import zipfile
 
 import pytest
 
 from classroom.__main__ import main
 from classroom.grader import gradebook, judge
-from classroom.grader.judge import CannotGrade
+from classroom.grader.handed_in import CannotGrade
 from tests.grader.here import HALF, RIGHT, TOY, grade_once
 
 
@@ -163,6 +164,30 @@ def test_what_is_done_is_kept_when_it_is_stopped(course, monkeypatch):
     status, rows = course.grade()
     assert status == 2 and list(rows) == ["ann"] and rows["ann"]["points"] == "100"
     assert "stopped" in course.err
+
+
+def test_a_project_that_is_a_folder_is_graded_as_it_is_and_as_a_zip(course, monkeypatch):
+    tasks = course.folder.parent / "toy.py"
+    tasks.write_text(TOY.read_text().replace("points=100", 'points=100, main="main.py"'))
+    monkeypatch.setattr(judge, "TASKS", (tasks.parent,))
+    monkeypatch.setattr(gradebook, "grade", judge.grade)
+    course.hand_in("ann", RIGHT, "toy/main.py")
+    course.hand_in("bob", "from parts import *\n", "projects/toy/main.py")
+    course.hand_in("bob", HALF, "projects/toy/parts.py")
+    with zipfile.ZipFile(course.hand_in("cid", "", "toy.zip"), "w") as archive:
+        archive.writestr("toy/main.py", RIGHT)
+    with zipfile.ZipFile(course.hand_in("dee", "", "toy.zip"), "w") as archive:
+        archive.writestr("../toy/main.py", RIGHT)
+    course.hand_in("eve", RIGHT, "toy.py")
+    _, rows = course.grade()
+    found = {name: (row["status"], row["points"]) for name, row in rows.items()}
+    assert found == {"ann": ("graded", "100"), "bob": ("graded", "60"), "cid": ("graded", "100"),
+                     "dee": ("refused", "0"), "eve": ("missing", "0")}  # fmt: skip
+    assert "leads out of the folder" in rows["dee"]["note"]
+    before = rows["bob"]["made from"]
+    course.hand_in("bob", RIGHT, "projects/toy/parts.py")
+    _, rows = course.grade()
+    assert rows["bob"]["points"] == "100" and rows["bob"]["made from"] != before
 
 
 def test_another_table_is_not_overwritten(course):

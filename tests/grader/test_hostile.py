@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from classroom.grader.judge import CannotGrade, grade
+from classroom.grader.handed_in import CannotGrade
+from classroom.grader.judge import grade
 from classroom.grader.report import as_json, rendered
 from classroom.grader.sandbox import ROOT, Limits, best_protection
 from tests.grader.here import TOY, WRONG, without

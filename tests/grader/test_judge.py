@@ -198,7 +198,7 @@ def test_a_folder_that_cannot_be_filled_does_not_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sandbox, "copy_readable", full)
     with pytest.raises(OSError, match="No space left"):
-        with sandbox.Workplace(Limits(), sandbox.Protection(), b""):
+        with sandbox.Workplace(Limits(), sandbox.Protection(), {}):
             pass
     assert list(tmp_path.iterdir()) == []
 

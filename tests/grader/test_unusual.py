@@ -117,6 +117,15 @@ def mistakes(scores, labels, count):
     found = whole(scores, labels, count)
     return found | {"accuracy": 100 * found["accuracy"]}
 """, 6, 10, {"confusion; worst"}),
+    ("07", "MyAllocator", """
+whole = MyAllocator
+class MyAllocator(whole):
+    def copyin(self, dst, src): whole.copyin(self, dst, bytes(src).ljust(len(dst)))
+""", 11, 14, {"two at once; a memoryview that can be written to"}),
+    ("07", "explained", """
+whole = explained
+def explained(rows): return [{**row, "why": "kernel"} for row in whole(rows)]
+""", 6, 10, {"times; launch"}),
 ]  # fmt: skip
 
 

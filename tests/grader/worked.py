@@ -3,14 +3,16 @@
 import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 
-from classroom.grader.judge import load_project, tasks_of
+from classroom.grader.judge import load_project, place_of, tasks_of
 from classroom.grader.sandbox import ROOT
 from tests.grader.here import rows
 
-PROJECTS = sorted(path.stem for path in (ROOT / "solutions" / "projects").glob("*.py"))
+TASKS = (ROOT / "solutions" / "projects" / "tasks").glob("*.py")
+PROJECTS = sorted(path.stem for path in TASKS)
 TASK = re.compile(r'^(?:def|class) (\w+).*:\n    """Task (\d+) \((\d+) points\)', re.MULTILINE)
 
 
@@ -19,11 +21,11 @@ class Worked:
 
     def __init__(self, name):
         self.name = name
-        self.path = ROOT / "solutions" / "projects" / f"{name}.py"
-        self.starter = ROOT / "projects" / f"{name}.py"
         self.tasks = tasks_of(name)
-        self.text = self.path.read_text()
         self.project = load_project(self.tasks)
+        place = place_of(self.project, self.tasks)
+        self.path, self.starter = ROOT / "solutions" / "projects" / place, ROOT / "projects" / place
+        self.text = self.path.read_text()
         # each task's points, as the starter says them
         self.points = {task: int(points) for task, _, points in TASK.findall(self.text)}
 
@@ -63,10 +65,20 @@ def gained(rows):
     return {row.task: row.points for row in rows if row.points}
 
 
+def handed_in(project, text, folder):
+    """The file in this folder, or the folder, that somebody would hand in with this text."""
+    path = folder / (project.path.parent.name if project.project.main else project.path.name)
+    if project.project.main:
+        shutil.copytree(project.starter.parent, path, ignore=shutil.ignore_patterns("__pycache__"))
+        (path / project.project.main).write_text(text)
+    else:
+        path.write_text(text)
+    return path
+
+
 def printed(text, folder, name):
-    """What the program prints, run as a file of this name in this folder."""
-    path = folder / f"{name}.py"
-    path.write_text(text)
+    """What the program prints, run as one of this project in this folder."""
+    path = handed_in(worked(name), text, folder)
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=folder,
                           env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
