@@ -61,9 +61,9 @@ def dtypes_of_pixels() -> tuple[str, ...]:
 def disc(answer: Any) -> str:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
-    for n in (7, *(size for size in fresh_sizes(2))):  # none of them is a multiple of 3
-        small = n == 7
-        case = "`n = 7`" if small else "a larger `n`"
+    for n in (11, *fresh_sizes(2)):  # none of them is a multiple of 3
+        small = n == 11
+        case = "`n = 11`" if small else "a larger `n`"
         got = call(answer, n)
         wants(got, Tensor, "a Tensor", case)
         down, along = np.indices((n, n)) - n // 2
@@ -91,17 +91,20 @@ def centre(answer: Any) -> str:
     for x in (small_tensor(2, 3), fresh_tensor(*fresh_sizes(2))):
         small = x.numel() == 6
         case = "`x = [[1, 2, 3], [4, 5, 6]]`" if small else "a different shape"
+        values = x.numpy().copy()  # what the answer does to x is its own affair
         got = call(answer, x)
         wants(got, Tensor, "a Tensor", case)
-        values = x.numpy()
+        shifted = values - values.mean(axis=0)
         mistakes = {
             "You subtracted the mean of each row. The columns have means of their own.":
                 values - values.mean(axis=1, keepdims=True),
             "You subtracted the mean of the whole table. Each column has a mean of its own.":
                 values - values.mean(),
+            "You also divided by the standard deviation. Here the columns are only to be shifted.":
+                shifted / values.std(axis=0, ddof=1),
         }  # fmt: skip
-        unlike(got, mistakes, values - values.mean(axis=0), case, small)
-        same_values(got, values - values.mean(axis=0), case, shown=small)
+        unlike(got, mistakes, shifted, case, small)
+        same_values(got, shifted, case, shown=small)
     return "Every column now has mean 0. This is the first half of what BatchNorm does."
 
 
@@ -138,9 +141,9 @@ def fill(answer: Any) -> str:
         small = holes.size == 6
         table = "`x = [[1, 2, 3], [4, 5, 6]]`, the 1 and the 2 are holes"
         case = table if small else "a different shape"
+        values = x.numpy().copy()
         got = call(answer, x, Tensor(holes).realize())
         wants(got, Tensor, "a Tensor", case)
-        values = x.numpy()
         mean, expected = values[~holes].mean(), np.where(holes, values[~holes].mean(), values)
         mistakes = {
             "The mean includes the elements in the holes. Leave those out.":
@@ -148,6 +151,9 @@ def fill(answer: Any) -> str:
             "The mean counts the holes as zeros. Divide by how many elements are not holes.":
                 np.where(holes, values[~holes].sum() / values.size, values),
             "You filled the places that are not holes.": np.where(holes, values, mean),
+            "`x.where(mask, other)` is PyTorch's order. Here the mask comes first: "
+            "`mask.where(x, other)`.":
+                np.where(values != 0, ~holes, mean),
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
@@ -168,8 +174,15 @@ def average(answer: Any) -> str:
         got = call(answer, Tensor(a).realize(), Tensor(b).realize())
         wants(got, Tensor, "a Tensor", case)
         expected = (a.astype(np.int32) + b) // 2
-        said = "Some sums are larger than 255. A uint8 can't hold those, so they wrapped around."
-        unlike(got, {said: (a + b) // 2}, expected, case, small)
+        halves = (a.astype(np.float32) + b) / 2
+        mistakes = {
+            "Some sums are larger than 255. A uint8 can't hold those, so they wrapped around.":
+                (a + b) // 2,
+            "You rounded to the nearest whole number. Here every half is rounded down.":
+                np.round(halves),
+            "Every half was rounded up. Here it is rounded down.": np.ceil(halves),
+        }  # fmt: skip
+        unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
         if got.dtype != dtypes.uint8:
             raise Wrong(
