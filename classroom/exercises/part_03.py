@@ -61,29 +61,43 @@ def dtypes_of_pixels() -> tuple[str, ...]:
 def disc(answer: Any) -> str:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
-    for n in (11, *fresh_sizes(2)):  # none of them is a multiple of 3
-        small = n == 11
-        case = "`n = 11`" if small else "a larger `n`"
-        got = call(answer, n)
-        wants(got, Tensor, "a Tensor", case)
-        down, along = np.indices((n, n)) - n // 2
-        inside = down**2 + along**2 < (n / 3) ** 2
+    odd, half = fresh_sizes(2)
+    # none is a multiple of 3; 7 can be shown, but there a diamond is a small circle
+    given = {n: call(answer, n) for n in (7, odd, 2 * half)}
+    for n, got in given.items():
+        wants(got, Tensor, "a Tensor", _rows(n))
+        if n == 7:
+            continue
         mistakes = {
             "That's a circle around the corner (0, 0). Its middle should be (n // 2, n // 2).":
                 np.add(*(np.indices((n, n)) ** 2)) < (n / 3) ** 2,
             "That's a diamond: you added the two distances. In a circle, their squares are added.":
-                abs(down) + abs(along) < n / 3,
+                np.abs(np.indices((n, n)) - n // 2).sum(0) < n / 3,
             "That's a square. In a circle, the squares of the two distances are added.":
-                np.maximum(abs(down), abs(along)) < n / 3,
-            "Inside and outside are swapped.": ~inside,
+                np.abs(np.indices((n, n)) - n // 2).max(0) < n / 3,
+            "Inside and outside are swapped.": ~circle(n, n / 3),
             "Your circle is as wide as it should be if the diameter were n / 3. That's the radius.":
-                down**2 + along**2 < (n / 6) ** 2,
-            "Your circle is a little too small: `//` rounds down, and n / 3 isn't a whole number.":
-                down**2 + along**2 < (n // 3) ** 2,
+                circle(n, n / 6),
+            "Your circle is a little too small. Its radius is n / 3, and `//` rounds down.":
+                circle(n, n // 3),
+            "Your middle lies between the points. It should be one of them, (n // 2, n // 2).":
+                circle(n, n / 3, middle=n / 2 if n % 2 else (n - 1) / 2),
         }  # fmt: skip
-        unlike(got, mistakes, inside, case, shown=False)
-        same_values(got.int(), inside.astype(np.int32), case, shown=small)
+        unlike(got, mistakes, circle(n, n / 3), _rows(n), shown=False)
+    for n, got in given.items():
+        expected = circle(n, n / 3).astype(np.int32)
+        same_values(got.int(), expected, _rows(n), shown=n == 7)
     return "A circle from a column, a row and one comparison. Pythagoras would be pleased."
+
+
+def circle(n: int, radius: float, middle: float | None = None) -> np.ndarray:
+    """Which of n x n points are closer than the radius to the one in the middle."""
+    away = np.indices((n, n)) - (n // 2 if middle is None else middle)
+    return (away**2).sum(0) < radius**2
+
+
+def _rows(n: int) -> str:
+    return "`n = 7`" if n == 7 else f"a larger {'odd' if n % 2 else 'even'} `n`"
 
 
 def centre(answer: Any) -> str:

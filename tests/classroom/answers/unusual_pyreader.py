@@ -315,6 +315,36 @@ def disc(n):
         "wrong",
         "a picture from -1 to 1: half a point off, and a little too large",
     ),
+    (
+        "tensors-disc",
+        """
+def disc(n):
+    r = Tensor.arange(n) - (n - 1) / 2
+    return r[:, None] ** 2 + r**2 < (n / 3) ** 2
+""",
+        "wrong",
+        "the middle of a picture, between two points if n is even",
+    ),
+    (
+        "tensors-disc",
+        """
+def disc(n):
+    r = (Tensor.arange(n) - n // 2).abs()
+    return r[:, None] + r < n / 3
+""",
+        "wrong",
+        "a diamond",
+    ),
+    (
+        "tensors-disc",
+        """
+def disc(n):
+    r = (Tensor.arange(n) - n // 2) * 3
+    return (r.square()[:, None] + r.square()).lt(n * n).where(1, 0)
+""",
+        "right",
+        "1 and 0 for True and False",
+    ),
     ("tensors-shapes-of-reductions", "((2, 4), (2, 3, 1), (1, 3, 1))", "wrong", "kept"),
     ("tensors-shapes-of-reductions", "[[2, 4], [2, 3, 1], [3]]", "right", "lists"),
     ("tensors-centre", "lambda x: x.sub(x.mean(dim=0, keepdim=True))", "right", "sub, dim"),
@@ -499,6 +529,38 @@ def life(board):
         "right",
         "|a|² + |b|² - 2ab, as cdist does it",
     ),
+    (
+        "puzzle-moving_average",
+        "lambda a: sum([a[:-2], a[1:-1], a[2:]]) / 3",
+        "right",
+        "Python's sum, of three tensors",
+    ),
+    ("puzzle-arange", "lambda n: Tensor.ones(n).cumsum(dim=0) - 1", "right", "dim"),
+    (
+        "puzzle-argmax",
+        "lambda a: (a == a.max()) @ Tensor.arange(len(a))",
+        "right",
+        "one-hot times indices",
+    ),
+    (
+        "puzzle-argmax",
+        "lambda a: (a == a.max()).where(Tensor.arange(len(a)), 0).sum(0, keepdim=True)",
+        "wrong",
+        "shape (1,)",
+    ),
+    (
+        "puzzle-distances",
+        "lambda a, b: ((a[:, None] - b[None]) ** 2).sum(dim=-1) ** 0.5",
+        "wrong",
+        "the distance, as cdist gives it, and not its square",
+    ),
+    (
+        "puzzle-checkerboard",
+        "lambda n: Tensor.arange(n)[:, None] % 2 != Tensor.arange(n) % 2",
+        "right",
+        "odd meets even",
+    ),
+    ("puzzle-normalise", "lambda x: x / x.sum(dim=1)", "wrong", "the trap of part 3a"),
     (
         "puzzle-repeat",
         "lambda a, k: a[:, None].expand(-1, k).reshape(-1)",
