@@ -184,7 +184,7 @@ def _word(given: Any) -> str | None:
     if not isinstance(given, str):
         return None
     word = " ".join(given.split()).strip("'\"")
-    named = dtypes.fields().get(word.lower().removeprefix("dtypes."))
+    named = dtypes.fields().get(word.lower().rpartition(".")[2])  # dtypes.int, torch.int32
     return str(named).removeprefix("dtypes.") if named else word
 
 

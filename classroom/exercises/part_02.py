@@ -560,6 +560,7 @@ def replays() -> list[tuple[str, Callable[[], Replay], bool]]:
         ("`function` asks whether `x.sum().item() > 3`, and TinyJit refuses that",
          lambda: ((lambda x: x * 2 if x.sum().item() > 3 else x), rows()), False),
         (special.format("fourth"), one_is_special(3), False),
+        (special.format("first"), one_is_special(0), True),  # that call isn't replayed
         ("`(x * weight).sum()`", weighted, True),
         (special.format("last"), one_is_special(4), False),
         ("`x * 2`, for inputs of 3, 3 and 4 numbers, and TinyJit refuses the third",

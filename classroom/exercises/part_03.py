@@ -61,29 +61,43 @@ def dtypes_of_pixels() -> tuple[str, ...]:
 def disc(answer: Any) -> str:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
-    for n in (7, *(size for size in fresh_sizes(2))):  # none of them is a multiple of 3
-        small = n == 7
-        case = "`n = 7`" if small else "a larger `n`"
-        got = call(answer, n)
-        wants(got, Tensor, "a Tensor", case)
-        down, along = np.indices((n, n)) - n // 2
-        inside = down**2 + along**2 < (n / 3) ** 2
+    odd, half = fresh_sizes(2)
+    # none is a multiple of 3; 7 can be shown, but there a diamond is a small circle
+    given = {n: call(answer, n) for n in (7, odd, 2 * half)}
+    for n, got in given.items():
+        wants(got, Tensor, "a Tensor", _rows(n))
+        if n == 7:
+            continue
         mistakes = {
             "That's a circle around the corner (0, 0). Its middle should be (n // 2, n // 2).":
                 np.add(*(np.indices((n, n)) ** 2)) < (n / 3) ** 2,
             "That's a diamond: you added the two distances. In a circle, their squares are added.":
-                abs(down) + abs(along) < n / 3,
+                np.abs(np.indices((n, n)) - n // 2).sum(0) < n / 3,
             "That's a square. In a circle, the squares of the two distances are added.":
-                np.maximum(abs(down), abs(along)) < n / 3,
-            "Inside and outside are swapped.": ~inside,
+                np.abs(np.indices((n, n)) - n // 2).max(0) < n / 3,
+            "Inside and outside are swapped.": ~circle(n, n / 3),
             "Your circle is as wide as it should be if the diameter were n / 3. That's the radius.":
-                down**2 + along**2 < (n / 6) ** 2,
-            "Your circle is a little too small: `//` rounds down, and n / 3 isn't a whole number.":
-                down**2 + along**2 < (n // 3) ** 2,
+                circle(n, n / 6),
+            "Your circle is a little too small. Its radius is n / 3, and `//` rounds down.":
+                circle(n, n // 3),
+            "Your middle lies between the points. It should be one of them, (n // 2, n // 2).":
+                circle(n, n / 3, middle=n / 2 if n % 2 else (n - 1) / 2),
         }  # fmt: skip
-        unlike(got, mistakes, inside, case, shown=False)
-        same_values(got.int(), inside.astype(np.int32), case, shown=small)
+        unlike(got, mistakes, circle(n, n / 3), _rows(n), shown=False)
+    for n, got in given.items():
+        expected = circle(n, n / 3).astype(np.int32)
+        same_values(got.int(), expected, _rows(n), shown=n == 7)
     return "A circle from a column, a row and one comparison. Pythagoras would be pleased."
+
+
+def circle(n: int, radius: float, middle: float | None = None) -> np.ndarray:
+    """Which of n x n points are closer than the radius to the one in the middle."""
+    away = np.indices((n, n)) - (n // 2 if middle is None else middle)
+    return (away**2).sum(0) < radius**2
+
+
+def _rows(n: int) -> str:
+    return "`n = 7`" if n == 7 else f"a larger {'odd' if n % 2 else 'even'} `n`"
 
 
 def centre(answer: Any) -> str:
@@ -91,17 +105,20 @@ def centre(answer: Any) -> str:
     for x in (small_tensor(2, 3), fresh_tensor(*fresh_sizes(2))):
         small = x.numel() == 6
         case = "`x = [[1, 2, 3], [4, 5, 6]]`" if small else "a different shape"
+        values = x.numpy().copy()  # what the answer does to x is its own affair
         got = call(answer, x)
         wants(got, Tensor, "a Tensor", case)
-        values = x.numpy()
+        shifted = values - values.mean(axis=0)
         mistakes = {
             "You subtracted the mean of each row. The columns have means of their own.":
                 values - values.mean(axis=1, keepdims=True),
             "You subtracted the mean of the whole table. Each column has a mean of its own.":
                 values - values.mean(),
+            "You also divided by the standard deviation. Here the columns are only to be shifted.":
+                shifted / values.std(axis=0, ddof=1),
         }  # fmt: skip
-        unlike(got, mistakes, values - values.mean(axis=0), case, small)
-        same_values(got, values - values.mean(axis=0), case, shown=small)
+        unlike(got, mistakes, shifted, case, small)
+        same_values(got, shifted, case, shown=small)
     return "Every column now has mean 0. This is the first half of what BatchNorm does."
 
 
@@ -138,9 +155,9 @@ def fill(answer: Any) -> str:
         small = holes.size == 6
         table = "`x = [[1, 2, 3], [4, 5, 6]]`, the 1 and the 2 are holes"
         case = table if small else "a different shape"
+        values = x.numpy().copy()
         got = call(answer, x, Tensor(holes).realize())
         wants(got, Tensor, "a Tensor", case)
-        values = x.numpy()
         mean, expected = values[~holes].mean(), np.where(holes, values[~holes].mean(), values)
         mistakes = {
             "The mean includes the elements in the holes. Leave those out.":
@@ -148,6 +165,9 @@ def fill(answer: Any) -> str:
             "The mean counts the holes as zeros. Divide by how many elements are not holes.":
                 np.where(holes, values[~holes].sum() / values.size, values),
             "You filled the places that are not holes.": np.where(holes, values, mean),
+            "`x.where(mask, other)` is PyTorch's order. Here the mask comes first: "
+            "`mask.where(x, other)`.":
+                np.where(values != 0, ~holes, mean),
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
@@ -168,8 +188,15 @@ def average(answer: Any) -> str:
         got = call(answer, Tensor(a).realize(), Tensor(b).realize())
         wants(got, Tensor, "a Tensor", case)
         expected = (a.astype(np.int32) + b) // 2
-        said = "Some sums are larger than 255. A uint8 can't hold those, so they wrapped around."
-        unlike(got, {said: (a + b) // 2}, expected, case, small)
+        halves = (a.astype(np.float32) + b) / 2
+        mistakes = {
+            "Some sums are larger than 255. A uint8 can't hold those, so they wrapped around.":
+                (a + b) // 2,
+            "You rounded to the nearest whole number. Here every half is rounded down.":
+                np.round(halves),
+            "Every half was rounded up. Here it is rounded down.": np.ceil(halves),
+        }  # fmt: skip
+        unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
         if got.dtype != dtypes.uint8:
             raise Wrong(

@@ -38,12 +38,21 @@ class Counted:
 def counting(mini: Any, *shape: int) -> Any:
     """An Array of 1, 2, 3, …, made without anything that the learner writes."""
     sizes = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
-    return mini.Array(
-        shape, Counted(lambda i: 1 + sum(k * n for k, n in zip(i, sizes, strict=True)))
-    )
+
+    def at(index: Any) -> int:
+        if isinstance(index, (list, tuple)) and len(index) != len(shape):
+            raise Wrong(
+                f"An Array of shape {shape} was asked for the element {describe(index)}. An index "
+                "has one number for each axis."
+            )
+        return 1 + sum(k * n for k, n in zip(index, sizes, strict=True))
+
+    return mini.Array(shape, Counted(at))
 
 
 def nothing_yet(array: Any) -> None:
+    if not isinstance(array.at, Counted):
+        raise Wrong("You changed the Array itself. Leave it as it is, and return a new one.")
     if array.at.calls:
         raise Wrong(ASKED_TOO_EARLY, got=f"{array.at.calls} calls of `at`")
 
@@ -111,6 +120,8 @@ def two_axes(mini: Any) -> None:
            "are, so the last axis changes fastest.",
         3: "You added the two numbers of the index. One step along the first axis skips a whole "
            "row.",
+        11: "You multiplied each number by the size of its own axis. One step along an axis skips "
+            "as many elements as the axes after it hold.",
         2: "Only the last axis counts here. What happened to the first one?",
     })  # fmt: skip
 

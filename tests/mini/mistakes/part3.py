@@ -13,6 +13,7 @@ MISTAKES = [
             place = place * size + i
         return place
         """, "its place if the columns were written one after another"),
+    ("flat", "return sum(i * size for i, size in zip(index, shape))", "the size of its own axis"),
     ("flat", "return sum(index)", "One step along the first axis skips a whole"),
     ("flat", "return index[0] * shape[1] + index[1]", "This is right for two axes"),
     ("flat", "print(index)", "returns nothing. Is there a `return`?"),
@@ -54,9 +55,19 @@ MISTAKES = [
         stored = {i: self.at(source_index(i)) for i in itertools.product(*map(range, shape))}
         return Array(shape, stored.get)
         """, "Elements were computed when the Array was made"),
+    ("Array.moved", """
+        self.shape, old = shape, self.at
+        self.at = lambda index: old(source_index(index))
+        return self
+        """, "You changed the Array itself"),
     ("Array.map", """
         return Array(self.shape, lambda i: function(*(o.at(i) for o in others), self.at(i)))
         """, "in the wrong order"),
+    ("Array.sum", """
+        shape = self.shape[:axis] + self.shape[axis + 1 :]
+        return Array(shape, lambda i: sum(
+            self.at(i[:axis] + (k,) + i[axis + 1 :]) for k in range(self.shape[axis])))
+        """, "An index has one number for each axis"),
     ("Array.map", "return Array(self.shape, lambda i: function(self.at(i), others[0].at(i)))",
      "IndexError"),
     ("Array.sum", """
