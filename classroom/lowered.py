@@ -285,12 +285,13 @@ def painting(paint: Callable[[UOp, UOp], UOp], rows: int = ROWS, columns: int = 
 
 def mandelbrot(row: UOp, column: UOp) -> UOp:
     """For how many of 24 steps z² + c stays small, from the point c of each row and column."""
-    up, right = row.cast(dtypes.float) * 0.0104 - 1.25, column.cast(dtypes.float) * 0.0104 - 2.35
-    x, y, steps = right, up, right * 0.0
+    imaginary = row.cast(dtypes.float) * 0.0104 - 1.25
+    real = column.cast(dtypes.float) * 0.0104 - 2.35
+    a, b, count = real, imaginary, real * 0.0
     for _ in range(24):
-        x, y = x * x - y * y + right, x * y * 2.0 + up
-        steps = steps + (x * x + y * y < 4.0).where(1.0, 0.0)
-    return steps
+        a, b = a * a - b * b + real, a * b * 2.0 + imaginary
+        count = count + (a * a + b * b < 4.0).where(1.0, 0.0)
+    return count
 
 
 def unfit(value: UOp, row: UOp, column: UOp) -> str:

@@ -178,7 +178,8 @@ def launched(kernel: Kernel, given: Launch) -> tuple[dict[str, np.ndarray], floa
     """A launch on tinyframe's CUDA device: the buffers after it, and the seconds it took.
     DeviceUnavailable where there is no GPU."""
     device = Device["CUDA"]
-    runner = device.runner("kernel", device.compiler.compile(kernel.cuda))
+    text = kernel.watched if settings.CUDA_EMULATE else kernel.cuda
+    runner = device.runner("kernel", device.compiler.compile(text))
     values, buffers = list[int](), dict[str, Buffer]()
     for name, value in given.arguments.items():
         if isinstance(value, np.ndarray):

@@ -321,7 +321,7 @@ def race_in_words(who: str, other: str, cell: str, fault: Mapping[str, Any]) -> 
     )
     match bool(fault["is_write"]), bool(fault["other_is_write"]):
         case True, True:
-            does = f"{who}{here} writes {cell}, and so does {other}{there}, with another number"
+            does = f"{who}{here} writes {cell}, and so does {other}{there}, with a different number"
         case True, False:
             does = f"{who}{here} writes {cell}, and {other}{there} reads it"
         case _:

@@ -121,9 +121,9 @@ def fade_in_c() -> Any:
 
 
 def fade(function: Any, one: np.ndarray, other: np.ndarray, t: float) -> np.ndarray:
-    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
-    out = np.empty(one.shape, np.float32)
-    addresses = (ctypes.c_void_p(array.ctypes.data) for array in (out, one, other))
+    arrays = [np.empty(one.shape, np.float32), *map(np.ascontiguousarray, (one, other))]
+    out = arrays[0]
+    addresses = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
     function(*addresses, ctypes.c_float(t), out.size)
     return out
 

@@ -128,7 +128,7 @@ BROKEN = {
         {"MyAllocator": 12}, "raised TypeError: underlying buffer is not writable",
     ),
     "fast mathematics": (
-        {"MyCompiler"}, ('"-O2", ', '"-O2", "-ffast-math", '),
+        {"MyCompiler"}, ('"-O2", ', '"-O2", "-ffinite-math-only", '),
         {"MyCompiler": 2}, "NaN came out as equal to itself: leave -ffast-math out",
     ),
     "the path, not the bytes": (

@@ -88,11 +88,9 @@ ANSWERS = [
     ("why-cube", "lambda x: Tensor.outer(x, x).unsqueeze(-1) + x", "right", "outer"),
     ("why-cube", "lambda x: x.outer(x) + x[:, None]", "wrong", "two axes"),
     # ---- 2a -------------------------------------------------------------------------------------
-    ("steps-smallest-wrong-bill", "(Tensor([1.0]), Tensor([0.5]))", "right", "Tensors for lists"),
     ("steps-smallest-wrong-bill", "(np.array([0.5]), np.ones(1))", "right", "half a thing"),
     ("steps-smallest-wrong-bill", "([-1], [0.25])", "right", "brought back"),
     ("steps-smallest-wrong-bill", "([1, 0], [0.5, 7])", "wrong", "one thing too many"),
-    ("steps-name-of-column-sums", "'R_4_3'", "right", "a capital"),
     ("steps-name-of-column-sums", "'r_3_4'", "wrong", "the order of the table"),
     (
         "steps-what-the-c-computes",
@@ -100,7 +98,6 @@ ANSWERS = [
         "right",
         "trunc, and dim for axis",
     ),
-    ("steps-what-the-c-computes", "lambda q, p: q.int() @ p.int()", "right", "a product"),
     (
         "steps-what-the-c-computes",
         "lambda q, p: Tensor.einsum('ct,t->c', q.long(), p.long())",
@@ -114,7 +111,6 @@ ANSWERS = [
         "wrong",
         "a column, where the bills are a row",
     ),
-    ("steps-second-witness", "'SAME'", "right", "shouted"),
     (
         "steps-largest-difference",
         """
@@ -194,18 +190,6 @@ def spoil(sink):
         "lambda stages, name: [s for s in stages if name not in s]",
         "right",
         "in, on a pair",
-    ),
-    (
-        "steps-mended",
-        """
-def mended(stages, name):
-    for stage in stages:
-        if stage[0] == name:
-            stages.remove(stage)
-    return stages
-""",
-        "wrong",
-        "taking away from what one walks over",
     ),
     (
         "steps-mended",
@@ -506,7 +490,6 @@ def life(board):
         "right",
         "turned",
     ),
-    ("puzzle-triu", "lambda n: Tensor.ones(n, n).triu()", "wrong", "there is no triu"),
     ("puzzle-one_hot", "lambda labels, n: labels[..., None] == Tensor.arange(n)", "right", "…"),
     (
         "puzzle-normalise",
@@ -554,12 +537,6 @@ def life(board):
         "wrong",
         "the distance, as cdist gives it, and not its square",
     ),
-    (
-        "puzzle-checkerboard",
-        "lambda n: Tensor.arange(n)[:, None] % 2 != Tensor.arange(n) % 2",
-        "right",
-        "odd meets even",
-    ),
     ("puzzle-normalise", "lambda x: x / x.sum(dim=1)", "wrong", "the trap of part 3a"),
     (
         "puzzle-repeat",
@@ -583,16 +560,6 @@ def flat(index, shape):
 """,
         "right",
         "contiguous strides, and a dot product",
-    ),
-    (
-        "3",
-        "flat",
-        """
-def flat(index, shape):
-    return sum(i * n for i, n in zip(index, shape))
-""",
-        "wrong",
-        "sizes for strides",
     ),
     (
         "3",

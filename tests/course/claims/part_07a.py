@@ -55,8 +55,9 @@ def what_bounds_decide_is_gone():
 
 @claim("Two rules may each be right, and never end together.")
 def right_rules_that_never_end_together():
-    spread = ((x + y) * c, lambda x, y, c: x * c + y * c)
-    collect = (x * c + y * c, lambda x, y, c: (x + y) * c)
+    (left, right), k = (UPat.var("left"), UPat.var("right")), UPat.cvar("k")
+    spread = ((left + right) * k, lambda left, right, k: left * k + right * k)
+    collect = (left * k + right * k, lambda left, right, k: (left + right) * k)
     root = (i + j) * 3
     for row in (spread, collect):
         for start in (root, i * 3 + j * 3):

@@ -34,17 +34,17 @@ out[t] = t > 0 ? s[t - 1] : 0;
 """
 TILED = """
 __shared__ float at[4][4], bt[4][4];
-int x = threadIdx.x, y = threadIdx.y;
-int row = blockIdx.y * 4 + y, column = blockIdx.x * 4 + x;
-float sum = 0;
-for (int k = 0; k < n; k += 4) {
-  at[y][x] = a[row * n + k + x];
-  bt[y][x] = b[(k + y) * n + column];
+int c = threadIdx.x, r = threadIdx.y;
+int down = 4 * blockIdx.y + r, along = 4 * blockIdx.x + c;
+float total = 0;
+for (int from = 0; from < n; from += 4) {
+  at[r][c] = a[down * n + from + c];
+  bt[r][c] = b[(from + r) * n + along];
   __syncthreads();
-  for (int j = 0; j < 4; j++) sum += at[y][j] * bt[j][x];
+  for (int i = 0; i < 4; i++) total += at[r][i] * bt[i][c];
   __syncthreads();
 }
-out[row * n + column] = sum;
+out[down * n + along] = total;
 """
 TREE = """
 __shared__ float s[16];
