@@ -24,6 +24,7 @@ import numpy as np
 
 from classroom.grids import WRONG_FILL, shades
 from classroom.limit import OutOfTime, time_limit
+from classroom.yours import yours_or
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.device import buffer_of
@@ -69,7 +70,7 @@ def removed(op: Ops, stages: Stages) -> str:
 
 def vanished(removed_by: Any, stages: Stages) -> None:
     """A line for each stage that removed something for good: which ops."""
-    find = _yours_or("7.16", removed_by, removed)
+    find = yours_or("7.16", removed_by, removed, said="With")
     taken: dict[str, list[str]] = {name: [] for name, _ in stages}
     for op in dict.fromkeys(u.op for _, nodes in stages for u in nodes):
         if stage := find(op, stages):
@@ -77,18 +78,6 @@ def vanished(removed_by: Any, stages: Stages) -> None:
     for name, ops in taken.items():
         if ops:
             print(f"{name:15} removes {', '.join(sorted(ops))}")
-
-
-def _yours_or(number: str, yours: Any, ours: Any) -> Any:
-    """The learner's function if it passes the check of its exercise, else ours; says which."""
-    from classroom.exercise import judge
-    from classroom.exercises import find
-
-    if judge(find(number), yours).state == "right":
-        print("With your function.")
-        return yours
-    print("With our function, until yours passes its check.")
-    return ours
 
 
 # ---- where statements go -------------------------------------------------------------------------

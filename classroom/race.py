@@ -249,7 +249,7 @@ def own_plan(nest: Callable[[Workload], Any]) -> Plan:
 
 
 @contextmanager
-def added(plan: Plan) -> Iterator[None]:
+def installed(plan: Plan) -> Iterator[None]:
     """Inside of it, a plan is the first one of the table."""
     CPU.insert(0, plan)
     try:
@@ -268,7 +268,7 @@ def with_own_plan(nest: Callable[[Workload], Any], x: Tensor) -> DrawnPicture | 
         )
         return None
     runs = [ready(x)]
-    with added(own_plan(nest)):
+    with installed(own_plan(nest)):
         runs.append(ready(x))
     times = least({str(n): undisturbed(run) for n, run in enumerate(runs)})
     first, own = times.values()

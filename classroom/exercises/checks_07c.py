@@ -12,7 +12,7 @@ import numpy as np
 
 from classroom.ask import call, describe, fresh_sizes, predicts, same_values
 from classroom.exercise import Exercise, Wrong
-from classroom.race import added, own_plan, ready
+from classroom.race import installed, own_plan, ready
 from classroom.tiles import COUNTED_FOR, LANES, REGISTERS, count, lines_read, planned, workload
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
@@ -261,7 +261,7 @@ def mirrored(answer: Any) -> str:
                 plan_input(x).lanes,
                 vectors[0].arg,
             )
-        with added(own_plan(answer)), Context(NOOPT=0):
+        with installed(own_plan(answer)), Context(NOOPT=0):
             values = ready(x)
             values()
         same_values(Tensor(values.values()), x.numpy().ravel(), case, shown=False)
@@ -296,7 +296,7 @@ def plan_input(x: Tensor) -> Workload:
 
 
 def opts_with(answer: Any, x: Tensor) -> list[Opt]:
-    with added(own_plan(answer)):
+    with installed(own_plan(answer)):
         return planned(x).opts
 
 

@@ -33,16 +33,16 @@ from typing import Any
 import numpy as np
 
 from classroom.mini import compiler, digits, loader, stages
-from classroom.mini.triumphs import yours_or
 from classroom.plots import pictures
+from classroom.race import least
 from classroom.speed import Card, cards, faster, rate, time_of
+from classroom.yours import yours_or
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing
 from tinyframe.viz.picture import DrawnPicture
 
 N = 512  # rows and columns of a climb's matrices
 OPERATIONS = 2.0 * N**3
 STEPS = 30  # timed, of learning digits, on each device
-TURNS, FEWEST, PATIENCE = 15, 3, 0.5  # runs of a program, and seconds after which that is enough
 SIDE = 480  # pixels of a painting
 MINE, THEIRS, BEST = "#cfe0f5", "#e6e6e6", "#bfe3b9"  # fills of bars
 COLOURS = "twilight_shifted"  # a colour map of matplotlib
@@ -248,7 +248,7 @@ def climb(programs: Mapping[str, Any]) -> Climb:
             if not np.allclose(out, a @ b, atol=1e-2):
                 raise ValueError(f"the program {name!r} computes something else than a @ b")
     beside = numpy_on_one_core()
-    seconds = least_of(runs)
+    seconds = least({name: partial(own_seconds, run) for name, run in runs.items()})
     beside = min(beside, numpy_on_one_core())
     found = _bars(seconds, beside)
     found.seconds, found.numpy = seconds, beside
@@ -263,16 +263,11 @@ def _expect_a_product(name: str, program: Any) -> None:
         raise ValueError(f"the program {name!r} is not one for a @ b, both of {N} × {N}")
 
 
-def least_of(runs: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
-    """The least seconds of a few calls of each; slow ones have fewer."""
-    seconds = dict.fromkeys(runs, float("inf"))
-    for turn in range(TURNS):
-        for name, run in runs.items():
-            if turn < FEWEST or seconds[name] * turn < PATIENCE:
-                start = thread_time()
-                run()
-                seconds[name] = min(seconds[name], thread_time() - start)
-    return seconds
+def own_seconds(run: Callable[[], Any]) -> float:
+    """The seconds that one call takes, without those of other programs."""
+    start = thread_time()
+    run()
+    return thread_time() - start
 
 
 def numpy_on_one_core(n: int = N) -> float:
@@ -288,7 +283,7 @@ def numpy_on_one_core(n: int = N) -> float:
 def _bars(seconds: Mapping[str, float], beside: float) -> Climb:
     """A bar for each, as long as it is fast, and NumPy's below them."""
     label, high, gap = 210.0, 24.0, 8.0
-    room, least = PAGE - label - 150, min([beside, *seconds.values()])
+    room, shortest = PAGE - label - 150, min([beside, *seconds.values()])
     first, best = next(iter(seconds.values()), beside), min(seconds.values(), default=beside)
     sheet = Drawing()
     before, after = (rate(OPERATIONS, s).removesuffix(" GFLOP/s") for s in (first, best))
@@ -297,9 +292,9 @@ def _bars(seconds: Mapping[str, float], beside: float) -> Climb:
     rows = [(name, took, BEST if took == best else MINE) for name, took in seconds.items()]
     for name, took, fill in [*rows, ("NumPy, on one core", beside, THEIRS)]:
         sheet.words(label - 10, y + 16, name, 12, anchor="end", colour=MUTED)
-        sheet.box(label, y, max(2.0, room * least / took), high, fill)
+        sheet.box(label, y, max(2.0, room * shortest / took), high, fill)
         said = rate(OPERATIONS, took)
-        sheet.words(label + room * least / took + 8, y + 17, said, 13, bold=True, colour=MUTED)
+        sheet.words(label + room * shortest / took + 8, y + 17, said, 13, bold=True, colour=MUTED)
         y += high + gap
     wide = max(map(len, [*seconds, "NumPy, on one core"]))
     text = "\n".join(f"{name:{wide}}  {rate(OPERATIONS, took):>15}" for name, took, _ in

@@ -13,7 +13,7 @@ import threadpoolctl
 
 from classroom import race
 from classroom.build import sanitized
-from classroom.race import added, climb, least, own_plan, price, ready, searched, steps, work_of
+from classroom.race import climb, installed, least, own_plan, price, ready, searched, steps, work_of
 from classroom.tiles import planned
 from tinyframe import Context, Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
@@ -150,12 +150,12 @@ def test_steps_are_drawn_once_there_is_a_list(operands, capsys):
     assert steps(a @ b, ...) is None and "no list of opts yet" in capsys.readouterr().out
 
 
-def test_an_own_plan_is_first_as_long_as_it_is_added(operands):
+def test_an_own_plan_is_first_as_long_as_it_is_installed(operands):
     a, b = operands
     before = list(CPU)
-    with added(own_plan(lambda k: Nest(((OptOps.VECTOR, k.around[1], 4),)))):
+    with installed(own_plan(lambda k: Nest(((OptOps.VECTOR, k.around[1], 4),)))):
         assert planned(a @ b).opts == [Opt(OptOps.VECTOR, 1, 4)]
-    with added(own_plan(lambda k: None)):
+    with installed(own_plan(lambda k: None)):
         assert planned(a @ b).name == "short sum"
     assert before == CPU
 
