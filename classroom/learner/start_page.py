@@ -241,10 +241,15 @@ def _row(folder: Path, part: Part, record: Record, stages: list[str]) -> str:
     bar = _bar(total - len(part.to_do(record)), total)
     if looked_up := sum(record.get(e.name, {}).get("helped", False) for e in part.exercises):
         bar += f" ({looked_up} looked up)"
+    mini = "mini, stage {}" if len(stages) > 1 else "mini"
     done = [
         bar,
         *_scores(part, record),
-        *(f"mini: {said}" for name in stages if (said := _mini(folder, name, record))),
+        *(
+            f"{mini.format(name)}: {said}"
+            for name in stages
+            if (said := _mini(folder, name, record))
+        ),
     ]
     return f"| {link} | {minutes} | {'<br>'.join(filter(None, done))} |"
 

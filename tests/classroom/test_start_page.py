@@ -156,6 +156,17 @@ def test_a_stage_that_two_notebooks_build_is_on_the_map_once(copy):
     text = start_page.page_text(copy)
     assert "mini: " not in row_of(text, "course/05a_three_kinds_of_op.ipynb")
     assert "mini: 0 of " in row_of(text, "course/05b_matmul_and_convolution.ipynb")
+    both = row_of(text, "course/08a_your_own_c.ipynb")
+    assert both.index("mini, stage 8: 0 of ") < both.index("mini, stage 7c: 0 of ")
+
+
+def test_minutes_for_what_comes_after_the_lesson_are_on_the_map(copy):
+    """Whatever a head says of more minutes, START has to be able to read."""
+    for path in (copy / "course").glob("[0-9]*.ipynb"):
+        head = "".join(json.loads(path.read_text())["cells"][0]["source"])
+        (said,) = re.findall(r"\*About (.+?)\*", head, re.DOTALL)
+        minutes = re.search(r"About (\d+) minutes(?:, and (?:then )?(\d+) more)?", head)
+        assert bool(minutes[2]) == (" more" in said), head
 
 
 def test_how_far_mini_is_stands_beside_the_exercises_of_its_part_and_its_file(copy):
