@@ -175,6 +175,15 @@ def show(title, answer, look=lambda answer: answer):
     print(f"{title}: {'open' if is_open else look(answer)}")
 
 
+def quickest(measure, times=5):
+    """The same measurement several times, with the least of each time: noise only ever adds."""
+    found = [measure() for _ in range(times)]
+    if not isinstance(found[0], dict):
+        return found[0]
+    timed = [name for name in found[0] if name.startswith("seconds")]
+    return found[0] | {name: min(each[name] for each in found) for name in timed}
+
+
 def main():
     a, b = Tensor.rand(512, 512).realize(), Tensor.rand(512, 512).realize()
     pair = Tensor([1.0, 2.0]).realize()
@@ -204,7 +213,7 @@ def main():
 
     print("8. Together and apart")
     steps = [lambda t: t + b, lambda t: t.relu(), lambda t: t.sum()]
-    measured = compare(lambda: a, steps)
+    measured = quickest(lambda: compare(lambda: a, steps))
     show("   (a + b).relu().sum()", measured)
 
     print("9. Where the ops are in the source")

@@ -28,7 +28,7 @@ def checks_of(stage: Stage) -> Checks:
     return importlib.import_module(f"classroom.mini.checks.part{stage.name}").checks
 
 
-def judge_stage(stage: Stage, paths: dict[str, Path]) -> Verdict:
+def judge_stage(stage: Stage, paths: dict[str, Path], until_wrong: bool = False) -> Verdict:
     """Load the modules and run the checks of the last one, here and now."""
     path = paths[stage.module]
     try:
@@ -38,7 +38,7 @@ def judge_stage(stage: Stage, paths: dict[str, Path]) -> Verdict:
     except (Exception, SystemExit, OutOfTime) as error:
         text, rows = told_of(error, path)
         return Verdict(stage.name, trouble=f"{path.name} does not run. {text}", rows=rows)
-    return judge_names(stage, names_of(modules), path, still_open)
+    return judge_names(stage, names_of(modules), path, still_open, until_wrong)
 
 
 def names_of(modules: list[Any]) -> SimpleNamespace:
@@ -46,8 +46,17 @@ def names_of(modules: list[Any]) -> SimpleNamespace:
     return SimpleNamespace(**{name: x for module in modules for name, x in vars(module).items()})
 
 
-def judge_names(stage: Stage, names: Any, path: Path, still_open: tuple[str, ...] = ()) -> Verdict:
-    """Run the checks of a stage on what has been loaded. path: the file that is checked."""
+def judge_names(
+    stage: Stage,
+    names: Any,
+    path: Path,
+    still_open: tuple[str, ...] = (),
+    until_wrong: bool = False,
+) -> Verdict:
+    """Run the checks of a stage on what has been loaded. path: the file that is checked.
+
+    until_wrong: the first check that fails is the last one that is run.
+    """
     results: list[Result] = []
     failed: set[str] = set()
     for check in checks_of(stage):
@@ -62,6 +71,8 @@ def judge_names(stage: Stage, names: Any, path: Path, still_open: tuple[str, ...
         results.append(result)
         if result.state != "right":
             failed.add(check.of)
+            if until_wrong:
+                break
     return Verdict(stage.name, tuple(results), still_open)
 
 
@@ -119,7 +130,9 @@ def main() -> None:
     paths = {name: Path(path) for name, path in asked_for["paths"].items()}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-        found = judge_stage(stages.find(asked_for["stage"]), paths)
+        found = judge_stage(
+            stages.find(asked_for["stage"]), paths, asked_for.get("until_wrong", False)
+        )
     json.dump(asdict(found) | {"printed": printed.getvalue()[:MOST_PRINTED]}, sys.stdout)
 
 

@@ -1,6 +1,7 @@
 """Judges many files of a stage: a process starts and imports once, and each file gets a copy of it.
 
-JSON in, JSON out, as classroom.mini.judging, which does the same for one.
+JSON in, JSON out, as classroom.mini.judging, which does the same for one. The first check that fails
+decides, and those after it are not run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from classroom.mini.stages import Stage
 def verdicts(stage: Stage, files: list[dict[str, Path]]) -> list[Verdict]:
     """What the checks of a stage find in each of these sets of files."""
     asked = [
-        {"stage": stage.name, "paths": {name: str(path) for name, path in paths.items()}}
+        {
+            "stage": stage.name,
+            "paths": {name: str(path) for name, path in paths.items()},
+            "until_wrong": True,
+        }
         for paths in files
     ]
     done = subprocess.run(
