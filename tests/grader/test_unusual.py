@@ -117,6 +117,31 @@ def mistakes(scores, labels, count):
     found = whole(scores, labels, count)
     return found | {"accuracy": 100 * found["accuracy"]}
 """, 6, 10, {"confusion; worst"}),
+    ("05", "price", """
+whole = price
+def price(build):
+    found = whole(build)
+    return {"scheduled": found["scheduled"], "fused": found["scheduled"]}
+""", 4, 10, {"scheduled"}),
+    ("05", "difference", """
+whole = difference
+def difference(before, after):
+    return whole(before, after) | {"kept": len({*before.toposort()} & {*after.toposort()}) - 1}
+""", 4, 8, {"appeared; vanished"}),
+    ("05", "tile_of", """
+whole = tile_of
+def tile_of(kernel, rows): return whole(kernel, rows) | {"steps": 1}
+""", 4, 8, {"rows; columns"}),
+    ("06", "gelu", "def gelu(x): return (1 + (x / math.sqrt(2)).erf()).detach() * x / 2",
+     4, 8, {"values"}),
+    ("06", "rms_norm", """
+def rms_norm(x, weight, eps):
+    return x / ((x * x).mean(axis=-1, keepdim=True).detach() + eps).sqrt() * weight
+""", 4, 10, {"values"}),
+    ("06", "bill", """
+whole = bill
+def bill(tensor): return [{**row, "reduces": 1} for row in whole(tensor)]
+""", 8, 12, {"operations; bytes"}),
     ("07", "MyAllocator", """
 whole = MyAllocator
 class MyAllocator(whole):
