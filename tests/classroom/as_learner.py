@@ -4,8 +4,9 @@
     told["5.1-a"]     # Told(verdict="wrong", text="…")
 
 One process for a notebook: its cells run from the top in a shell of IPython, with the learner's
-imports and settings, up to the last exercise that is asked about. At each exercise, every answer
-gets a copy of the process (a fork), so none sees what another one did.
+imports and settings, up to the last exercise that is asked about. A cell is left out if it makes
+nothing that an answer, or an exercise's cell, could use. At each exercise, every answer gets a copy
+of the process (a fork), so none sees what another one did.
 
 `python -m tests.classroom.as_learner` is that process: JSON in, a line of JSON for each answer.
 """
@@ -19,6 +20,7 @@ import re
 import resource
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -93,7 +95,7 @@ def answered(notebook: Path, answers: list[list[str]]) -> Iterator[tuple[str, st
     settings.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=settings)
     waiting = {number for _, number, _ in answers}
-    for cell in code_cells(notebook):
+    for cell in needed(code_cells(notebook), answers):
         for number in [found[1] for found in ASKS.finditer(cell)]:
             for key, asked, source in answers:
                 if asked == number:
@@ -102,6 +104,40 @@ def answered(notebook: Path, answers: list[list[str]]) -> Iterator[tuple[str, st
         if not waiting:
             return
         quietly(shell, cell).raise_error()
+
+
+def needed(cells: list[str], answers: list[list[str]]) -> list[str]:
+    """The cells that ask, and those that make what they use, or what those use; the first cell too,
+    which is settings and imports."""
+    asked, kept = {number for _, number, _ in answers}, []
+    wanted = {name for _, _, source in answers for name in names_in(source)[1]}
+    for place, cell in reversed([*enumerate(cells)]):
+        made, used = names_in(cell)
+        asks = any(found[1] in asked for found in ASKS.finditer(cell))
+        if asks or place == 0 or made & wanted:
+            kept.append(cell)
+            wanted |= used
+    return kept[::-1]
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """(names that a cell makes or changes, names that it uses). `x[0] = …` and `x.n = …` change
+    `x`, and so may a line that is just `x.add(…)`, but for a picture's `plt.show()`."""
+    tree = ast.parse(re.sub(r"(?m)^%.*$", "", textwrap.dedent(source).strip()))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            made.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            made |= {(name.asname or name.name).partition(".")[0] for name in node.names}
+        elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            made |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            of = node.value.func
+            made |= {n.id for n in ast.walk(of) if n is not of and isinstance(n, ast.Name)}
+    made.discard("plt")
+    return made, {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
 
 def in_a_copy(shell: Any, cell: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Judges many files of a stage: a process starts and imports once, and each file gets a copy of it.
 
-JSON in, JSON out, as classroom.mini.judging, which does the same for one. The first check that fails
-decides, and those after it are not run.
+JSON in, JSON out, as classroom.mini.judging, which does the same for one. The first check that
+fails decides, and those after it are not run.
 """
 
 from __future__ import annotations
