@@ -411,8 +411,8 @@ if (t == 0) { total = 0; for (float x : s) total += x; }
 __syncthreads();
 if (i < n) out[i] = s[t] / total;
 """''',
-        "right",
-        "one thread adds, a range-based for, and a shared number",
+        "asked again",
+        "a range-based for, which the emulator can't watch (I had said right)",
     ),
     (
         "puzzle-dot",
