@@ -48,6 +48,12 @@ class Watched:
             raise Wrong(f"`argtypes` needs five types, and it has {len(kinds)}.")
         for slot, kind, value in zip(SLOTS[:3], kinds[:3], given[:3], strict=True):
             _expect_address(slot, kind, value)
+        _, one, other = (getattr(value, "value", None) for value in given[:3])
+        if isinstance(one, int) and one == other:
+            raise Wrong(
+                "`from` and `to` are at the same address. An array that nobody has a name for is "
+                "gone before C begins, and the next one gets its memory. Give both of them names."
+            )
         _expect_float(kinds[3], given[3])
         _expect_count(kinds[4], given[4], self.elements)
         function = own_c.fade_in_c()

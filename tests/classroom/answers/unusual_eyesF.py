@@ -65,6 +65,19 @@ def fade(function, one, other, t):
         "right",
         "three flat rows; the first is overwritten, and is a copy",
     ),
+    (
+        "call-c-by-hand",
+        """
+def fade(function, one, other, t):
+    out = np.empty(one.shape, np.float32)
+    def at(array):
+        return address(np.ascontiguousarray(array))
+    function(address(out), at(one), at(other), ctypes.c_float(t), out.size)
+    return out
+""",
+        "wrong",
+        "the copies are gone before C begins",
+    ),
     ("two-sums-apart", "np.r_[2.0**24, np.ones(30), -(2.0**24)]", "right", "np.r_"),
     ("two-sums-apart", "(x for x in [2**25] + [1] * 30 + [-(2**25)])", "right", "a generator"),
     ("two-sums-apart", "Tensor([2**24, *[1] * 30, -(2**24)])", "right", "a Tensor of mini"),
