@@ -84,7 +84,10 @@ def runner(answer: Any) -> str:
         text = "With `wait=True`, a launch has to return how many seconds it took."
         raise Wrong(text, case, got=describe(seconds))
     if seconds < SLEPT / 2:
-        text = "You stopped the clock too early, or started it too late: the kernel takes longer."
+        text = (
+            "You stopped the clock too early, or started it too late: the kernel takes longer. (Or "
+            "it's a clock that stops while nobody computes, as `process_time` does.)"
+        )
         raise Wrong(
             text if seconds >= 0 else "You subtracted the later time from the earlier.", case
         )

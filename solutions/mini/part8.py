@@ -223,8 +223,8 @@ def replay(tape, tensors, state, device):
     `tensors` are the step's inputs and then `state`, all of them realized. The tape says the rest:
     - tape["sink"] is the numbered graph, and tape["memory"] has the arrays of its parameters in the
       first call; some of them are still right, like that of a constant table.
-    - tape["slots"] has the parameter of each of `tensors`: whose array belongs there now. (None for
-      a Tensor that the step didn't read.)
+    - tape["slots"] has a parameter for each of `tensors`: there its array belongs now. (None for a
+      Tensor that the step didn't read.)
     - `call`, above, gives a list of results. tape["places"] has the place, in this list, of the
       step's own result, and then of the new values of each Tensor of `state`.
 
