@@ -469,8 +469,8 @@ EXERCISES: tuple[Exercise, ...] = (
             "elements. Then take its share out of the first time. Or `np.polyfit` with weights "
             "`w=1 / np.array(seconds)`, so that each point counts by its percents.",
         ),
-        because="The largest sizes say what an element costs, since a launch is lost in them. What "
-        "the smallest takes beyond its elements is the launch.",
+        because="In percents, each time is as good as any other. So the large sizes say what an "
+        "element costs, since a launch is lost in them, and the small ones what a launch does.",
     ),
     Exercise(
         "8.11",

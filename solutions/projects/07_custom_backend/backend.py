@@ -98,7 +98,7 @@ class MyCompiler(Compiler):
     def compile(self, src):
         """The bytes of the shared library that a C compiler makes of the text `src`.
 
-        subprocess.run starts the compiler, which writes a file. Read it, and leave nothing behind.
+        subprocess.run starts the compiler, which writes a file. Read it, then remove it.
         tinyframe compiles several kernels at once, in threads, so no two calls may write to the
         same file. These flags of c_compiler() matter:
 
