@@ -225,7 +225,16 @@ def own():
         "right",
         "the larger of x and a limit is at least x",
     ),
-    ("puzzle-itself", "Variable('i', 0, 3) // Variable('i', 0, 3)", "wrong", "its row is for /"),
+    (
+        "puzzle-itself",
+        """
+from classroom import puzzle
+
+itself = Variable("i", 0, 3) // Variable("i", 0, 3)
+""",
+        "wrong",
+        "its row is for /",
+    ),
     ("puzzle-root", "(number('x') * number('x')).sqrt()", "right", "1e30 squared is infinite"),
     ("puzzle-nearly", "Variable('i', 0, 3) % 4", "wrong", "here the rule is right"),
     (
@@ -288,8 +297,8 @@ def squares(out, data):
     i = UOp.range(out.dtype.size, 0)
     return UOp.sink(out.index(i).store(data.index(i**2).load(), i))
 """,
-        "wrong",
-        "nodes have no powers",
+        "right",
+        "nodes have powers, too; I had thought that they don't",
     ),
     (
         "a-kernel-of-squares",
@@ -378,8 +387,8 @@ def paint(row, column):
     (
         "a-painting-by-loops",
         "lambda row, column: abs(row - 120) * 2 + column",
-        "right",
-        "Python's abs",
+        "wrong",
+        "Python's abs isn't in the exercise's list, and nodes don't have it; I had overlooked that",
     ),
     (
         "a-painting-by-loops",
@@ -438,6 +447,9 @@ def best_tile(registers):
     (
         "fast-own-plan",
         """
+from tinyframe.codegen.optimize.nest import Nest
+
+
 def mirrored(k):
     backwards = {r: [x for x in k.table.reads if x.step(r) == -1] for r in k.around}
     for r, reads in backwards.items():
@@ -495,8 +507,8 @@ def match(pattern, node, found):
         ways += so_far
     return ways
 """,
-        "right",
-        "a set of orders; a constant's arg compared by ==",
+        "wrong",
+        "a constant's arg compared by ==, which takes 1 for 1.0; I had thought that it may",
     ),
     (
         "7a",
@@ -547,8 +559,8 @@ def walk(root, change):
 
     return go(root)
 """,
-        "right",
-        "recursion with a memory",
+        "wrong",
+        "recursion, with a memory; but graphs get deep, which the docstring now says",
     ),
     (
         "7a",
@@ -678,8 +690,8 @@ def value_at(node, index, loops):
         return where(inside(index, shape, node.arg), value, 0.0) if node.op is Ops.PAD else value
     return UOp(node.op, tuple(loops.value(s, index) for s in node.src), node.arg)
 """,
-        "wrong",
-        "right but for PAD, whose index leaves the memory",
+        "right",
+        "PAD's index is kept inside by stage 5; the text had sounded as if it had to be done here",
     ),
     (
         "7b",
