@@ -751,6 +751,89 @@ def linearize(sink):
     ),
     (
         "7b",
+        "linearize",
+        """
+def linearize(sink):
+    nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
+    reduces = [n for n in nodes if n.op is Ops.REDUCE]
+    inner = list(dict.fromkeys(r for n in reduces for r in n.src[1:]))
+    outer = [n for n in nodes if n.op is Ops.RANGE and n not in inner]
+    nest = sorted(outer, key=lambda r: r.arg[0]) + inner
+    depth, late, levels = {}, set(), [[] for _ in range(len(nest) + 1)]
+    after = []
+    for n in sink.toposort():
+        if n in nest:
+            depth[n] = nest.index(n) + 1
+            continue
+        depth[n] = max([depth[s] for s in n.src], default=0)
+        if n.op in (Ops.SINK, Ops.CONST):
+            continue
+        if n.op is Ops.STORE or any(s in late or s in reduces for s in n.src):
+            late.add(n)
+            after.append(n)
+        else:
+            levels[len(nest) if n in reduces else depth[n]].append(n)
+    lines = []
+    for level in range(len(nest) + 1):
+        if level:
+            lines.append(nest[level - 1])
+        lines += levels[level]
+        if level == len(outer):
+            at = len(lines) if inner else len(lines) - len(levels[level])
+            lines[at:at] = [UOp(Ops.DEFINE_REG, (n,)) for n in reduces]
+    lines += [UOp(Ops.ENDRANGE, (r,)) for r in reversed(inner)]
+    return lines + after + [UOp(Ops.ENDRANGE, (r,)) for r in reversed(nest[: len(outer)])]
+""",
+        "right",
+        "a list of levels; what needs a sum is collected for the end",
+    ),
+    (
+        "7b",
+        "render",
+        """
+def render(lines):
+    uses = Counter(s for n in lines for s in n.src)
+    said, body, tab = {}, [], 1
+
+    def text(n):
+        return c_number(n.arg) if n.op is Ops.CONST else said[n]
+
+    arguments = sorted((n for n in lines if n.op is Ops.DEFINE_GLOBAL), key=lambda n: n.arg[0])
+    for k, n in enumerate(lines):
+        if n.op is Ops.DEFINE_GLOBAL:
+            said[n] = f"data{n.arg[0]}"
+        elif n.op is Ops.RANGE:
+            said[n] = i = f"i{n.arg[0]}"
+            body.append("  " * tab + f"for (int {i} = 0; {i} < {n.arg[1]}; {i} += 1) {{")
+            tab += 1
+        elif n.op is Ops.ENDRANGE:
+            tab -= 1
+            body.append("  " * tab + "}")
+        elif n.op is Ops.DEFINE_REG:
+            said[n.src[0]] = f"acc{k}"
+            body.append("  " * tab + f"float acc{k} = {FIRST[n.src[0].arg]};")
+        elif n.op is Ops.REDUCE:
+            body.append("  " * tab + f"{said[n]} = {C[n.arg].format(said[n], text(n.src[0]))};")
+        elif n.op is Ops.STORE:
+            data, place, value = map(text, n.src)
+            body.append("  " * tab + f"{data}[{place}] = {value};")
+        else:
+            words = [text(s) for s in n.src]
+            found = f"{words[0]}[{words[1]}]" if n.op is Ops.LOAD else C[n.op].format(*words)
+            if is_inlined(n, uses):
+                said[n] = found
+            else:
+                said[n] = f"v{k}"
+                body.append("  " * tab + f"{c_type(n)} v{k} = {found};")
+    name = function_name(lines)
+    listed = ", ".join(f"{'const ' * (n.arg[0] > 0)}float* data{n.arg[0]}" for n in arguments)
+    return name, beginning(lines) + f"void {name}({listed}) {{\\n" + "\\n".join(body) + "\\n}\\n"
+""",
+        "right",
+        "without restrict, and names by the number of the line",
+    ),
+    (
+        "7b",
         "render",
         """
 def render(lines):
