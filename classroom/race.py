@@ -192,7 +192,7 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
 
     _, axes = plt.subplots(figsize=(8, 4.4))
     roof, heights = Roof(0, 0), list[float]()
-    drawn = list[tuple[float, dict[str, float], str]]()
+    drawn = list[tuple[float, dict[str, float], Any]]()
     for x, ways in kernels:
         operations, nbytes = work_of(x)
         across = operations / nbytes

@@ -305,6 +305,8 @@ def _misplaced(u: UOp, nest: Sequence[UOp], got: int, expected: int, shown: bool
             "You counted the loops that it changes with. To be in an inner loop, it has to be in "
             "all the loops around that one."
         )
+    elif got > expected and any(v.op is Ops.REDUCE for v in u.toposort()):
+        words = "A REDUCE closes the loops it runs over, and what uses its result is outside, too."
     elif got > expected:
         words = "That's deeper than it has to be: nothing in it changes there."
     else:

@@ -77,8 +77,8 @@ def walk(root, change):
     """The graph below `root` once more, with `change` applied to each node, sources first.
 
     Each node is rebuilt on top of what its sources have become; `change` is called with it, and
-    what that returns takes its place. If nothing changes, the same nodes come back. Graphs get deep,
-    as in stage 4.
+    what that returns takes its place. If nothing changes, the same nodes come back. Graphs get
+    deep, as in stage 4.
 
     Examples, for root = i * 4 + i:
     - walk(root, lambda node: j if node is i else node) is j * 4 + j.
