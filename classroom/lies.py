@@ -30,7 +30,7 @@ LARGEST, SMALLEST = 3.4028234663852886e38, 1.401298464324817e-45  # that a float
 FLOATS = tuple(
     truncate[dtypes.float](value)
     for value in (0.0, 1.0, -1.0, -0.0, math.nan, math.inf, -math.inf, 0.5, -2.5, 3.0, 0.1, 1e30,
-                  -1e30, 16777216.0, LARGEST, -LARGEST, 2.0**-75, SMALLEST)
+                  -1e30, 16777216.0, LARGEST, -LARGEST, 2.0**-75, SMALLEST, 5 * SMALLEST)
 )  # fmt: skip
 MOST = 4096  # combinations of values that are tried
 

@@ -115,8 +115,9 @@ def placed(sink: UOp, loops_around: Any) -> Picture:
     right = {u: depth_of(u, nest) for u in values}
     found = _depths(loops_around, values, nest)
     lines = _lines(sink, nest, found or right, right)
-    said = f"{len(values) + 1} statements in {len(nest)} loops, placed by "
-    said += "your function" if found else "ours, until yours gives a number for each"
+    by = "your function" if found else "ours, until yours gives a number for each"
+    print(f"Placed by {by}.")
+    said = f"{len(values) + 1} statements in {len(nest)} loops, placed by {by}"
     wrong = sum(bool(line.note) for line in lines)
     said += f"; {wrong} of them in the wrong place" * bool(wrong)
     return DrawnPicture(said, "\n".join([said, *map(_indented, lines)]), _boxes(lines))

@@ -188,9 +188,11 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
     first label to the last. It ends in matplotlib's current figure: `plt.show()` shows it.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogFormatter
 
     _, axes = plt.subplots(figsize=(8, 4.4))
     roof, heights = Roof(0, 0), list[float]()
+    drawn = list[tuple[float, dict[str, float], Any]]()
     for x, ways in kernels:
         operations, nbytes = work_of(x)
         across = operations / nbytes
@@ -200,14 +202,17 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
         rates = [operations / took / 1e9 for took in times.values()]
         heights += rates
         (line,) = axes.plot([across] * len(rates), rates, marker="o", linestyle=":")
+        drawn.append((across, dict(zip(times, rates, strict=True)), line.get_color()))
+    ridge = roof.flops / roof.bandwidth
+    for across, points, color in drawn:
+        taken = roof.flops / 1e9 if across > ridge else 0.0
         for (label, height), place in zip(
-            zip(times, rates, strict=True), _apart(rates), strict=True
+            points.items(), _apart([*points.values()], taken), strict=True
         ):
             axes.annotate(
                 f"{label}: {height:.3g}", (across, height), (across * 1.5, place), va="center",
-                fontsize=8.5, color=line.get_color(),
+                fontsize=8.5, color=color,
             )  # fmt: skip
-    ridge = roof.flops / roof.bandwidth
     left, right = 0.03, max(1e4, 4 * ridge)
     corners = [left * roof.bandwidth / 1e9, roof.flops / 1e9, roof.flops / 1e9]
     axes.plot([left, ridge, right], corners, color="#808080", linestyle="-", zorder=1)
@@ -221,18 +226,22 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
     )
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(LogFormatter())  # 20, 40, if there's no power of ten to see
     axes.grid()
 
 
 CLOSEST = 1.28  # times: two labels on an axis with a logarithmic scale
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
-    """Where labels for these heights go, none too close to the next one below."""
+def _apart(heights: Sequence[float], taken: float = 0.0) -> list[float]:
+    """Where labels for these heights go, none too close to the next one below, or on a line at the
+    height `taken`."""
     places = dict.fromkeys(range(len(heights)), 0.0)
-    least_free = 0.0
+    least_free, half = 0.0, CLOSEST**0.6
     for n in sorted(places, key=lambda n: heights[n]):
         places[n] = max(heights[n], least_free)
+        if taken / half < places[n] < taken * half:
+            places[n] = taken * half
         least_free = places[n] * CLOSEST
     return list(places.values())
 

@@ -26,8 +26,8 @@ def match(pattern, node, found):
 
     Each dict says which node fills each hole, by name, and includes `found`, the holes that have
     been filled already. A hole that occurs twice is filled by the same node both times. Whatever
-    isn't a hole must have the same op, the same arg, and sources that match; the two sources of a
-    COMMUTATIVE op may match in either order. Leave `found` itself as it is.
+    isn't a hole must have the same op, the same arg (1.0 and 1 are two constants), and sources that
+    match; the two sources of a COMMUTATIVE op may match in either order. Leave `found` as it is.
 
     Examples, with x = hole("x"), y = hole("y") and c = hole("c"), and four for the node of 4:
     - match(x * c, i * 4, {}) is [{"x": i, "c": four}], and so is match(c * x, i * 4, {}).
@@ -54,7 +54,8 @@ def walk(root, change):
     """The graph below `root` once more, with `change` applied to each node, sources first.
 
     Each node is rebuilt on top of what its sources have become; `change` is called with it, and
-    what that returns takes its place. If nothing changes, the same nodes come back.
+    what that returns takes its place. If nothing changes, the same nodes come back. Graphs get
+    deep, as in stage 4.
 
     Examples, for root = i * 4 + i:
     - walk(root, lambda node: j if node is i else node) is j * 4 + j.

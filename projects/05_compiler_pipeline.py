@@ -4,8 +4,8 @@ wrote those, and can they be trusted?
 You are the inspector. First you walk the building: which kernels there are, why the walls stand
 where they stand, and what happens at each of the dozen stages that a kernel goes through. Then you
 play the other side: you hunt for rules that lie, write a few that don't, and time what a search
-finds when it may try anything. I was sure what x * 1 + 0 would turn into without the optimizer. I
-was wrong, and task 6 is why.
+finds when it may try anything. In part 7, x * 1 + 0 lost both its operations although nobody was
+allowed to optimize it. Task 6 finds out who took them.
 
     python projects/05_compiler_pipeline.py                       a report, in a minute or two
     python -m classroom grade projects/05_compiler_pipeline.py    100 points, a hint for each miss
@@ -172,8 +172,7 @@ def looks(build, noopt):
     noopt: 0 or 1; take the stages in `with Context(NOOPT=noopt):`.
 
     No text says which of our stages these are. Find out: look at stages_of(lambda: x * 1 + 0), for
-    an x in memory, once with NOOPT=1 and once without. You might expect that the multiplication is
-    still there with NOOPT=1. So did I.
+    an x in memory, once with NOOPT=1 and once without. Where does the multiplication go?
     """
     ...
 

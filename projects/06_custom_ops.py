@@ -16,7 +16,8 @@ your operations with it. You need parts 1 to 7 of the course, and about four hou
 
 A list is as good as a tuple everywhere. In tasks 1 to 7, a Tensor is one of tinyframe's. Task 8 is
 written with mini, your own framework: at home on yours, where its checks pass, and in the grader on
-ours. Task 9 needs neither; its arrays are NumPy's.
+ours. (Until you've written stage 8, which runs your C, that one is ours.) Task 9 needs neither; its
+arrays are NumPy's.
 """
 
 import math

@@ -154,12 +154,14 @@ def largest(answer: Any) -> str:
     table = table_of(given(answer))
     i, j, k = (UOp.variable(name, -n, 9) for n, name in enumerate("ijk", 2))
     p, q = number("p"), number("q")
+    s, t = (UOp.variable(name, 0, 9, dtypes.uint8) for name in "st")
     n, m = random.sample(range(3, 20), 2)
-    for x, y in ((i, j), (j * 2, i + 1), (k, k.const_like(4)), (i * n + j, k * m)):
+    for x, y in ((i, j), (j * 2, i + 1), (k, k.const_like(4)), (i * n + j, k * m), (s, t)):
         before = (x < y).where(y, x)
         after = table.rewrite(before)
         if after is None:
-            raise Wrong("Your row doesn't fire here.", f"`{written(before)}`")
+            small = ", with s and t of dtype uint8, which are whole numbers, too" * (x is s)
+            raise Wrong("Your row doesn't fire here.", f"`{written(before)}`{small}")
         wants(after, UOp, "a UOp", f"`{written(before)}`")
         refuse_lie(before, after)
         if any(u.op is Ops.WHERE for u in after.toposort()):
@@ -258,7 +260,7 @@ def bounds(answer: Any) -> str:
         (Ops.ADD, (0, 3), (1, 5)), (Ops.SUB, (0, 3), (1, 5)), (Ops.MUL, (2, 3), (1, 5)),
         (Ops.MUL, (-2, 3), (-7, 5)), (Ops.MAX, (0, 9), (4, 6)), (Ops.MOD, (0, 9), (4, 4)),
         (Ops.MOD, (0, 2), (4, 4)), (Ops.MOD, (5, 7), (4, 4)), (Ops.MOD, (-2, 2), (4, 4)),
-        (Ops.MOD, (-7, -6), (4, 4)),
+        (Ops.MOD, (-7, -6), (4, 4)), (Ops.MOD, (3, 5), (4, 4)),
     ]  # fmt: skip
     for op, x, y in cases:
         one_bound(answer, op, x, y)

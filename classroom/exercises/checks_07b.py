@@ -305,6 +305,8 @@ def _misplaced(u: UOp, nest: Sequence[UOp], got: int, expected: int, shown: bool
             "You counted the loops that it changes with. To be in an inner loop, it has to be in "
             "all the loops around that one."
         )
+    elif got > expected and any(v.op is Ops.REDUCE for v in u.toposort()):
+        words = "A REDUCE closes the loops it runs over, and what uses its result is outside, too."
     elif got > expected:
         words = "That's deeper than it has to be: nothing in it changes there."
     else:
@@ -339,7 +341,7 @@ EXERCISES = (
     Exercise(
         "7.10",
         "the-place-that-conv-reads",
-        "a short form of seven million characters",
+        "A short form of seven million characters",
         place,
         hints=(
             "In which row of the image is the cell, and in which column? Only then: what's its "
@@ -353,7 +355,7 @@ EXERCISES = (
     Exercise(
         "7.11",
         "scaled-by-rows-and-columns",
-        "kernels of four sums",
+        "Kernels of four sums",
         predicts(kernels_of_four),
         hints=(
             "Write the two loops of each sum down, the result's loop outside. In which of them is "
@@ -370,7 +372,7 @@ EXERCISES = (
     Exercise(
         "7.12",
         "a-kernel-of-squares",
-        "a kernel whose index is a square",
+        "A kernel whose index is a square",
         squares,
         hints=(
             "How many loops does it have? Which of the two indices is unusual, the one that's read "
@@ -383,7 +385,7 @@ EXERCISES = (
     Exercise(
         "7.13",
         "which-division-is-corrected",
-        "which divisions need a correction",
+        "Which divisions need a correction",
         predicts(divisions),
         hints=(
             "When do Python and C disagree on x // 3? Which of the four x can be like that?",
@@ -397,7 +399,7 @@ EXERCISES = (
     Exercise(
         "7.14",
         "as-far-out-as-possible",
-        "in which loop a value is computed",
+        "In which loop a value is computed",
         loops_around,
         hints=(
             "A value that needs two others can't be computed before both of them are there. So how "
@@ -413,7 +415,7 @@ EXERCISES = (
     Exercise(
         "7.15",
         "how-often-it-is-read",
-        "how often a kernel reads and writes",
+        "How often a kernel reads and writes",
         predicts(accesses),
         hints=(
             "In how many loops is each of the four? The picture says it.",
@@ -427,7 +429,7 @@ EXERCISES = (
     Exercise(
         "7.16",
         "the-stage-that-removed-it",
-        "which stage removed an op",
+        "Which stage removed an op",
         removed_by,
         hints=(
             "Where would you look first, at the front of the list or at its end? An op may go and "
@@ -440,7 +442,7 @@ EXERCISES = (
     Exercise(
         "7.17",
         "a-painting-by-loops",
-        "a design: a picture from two counters",
+        "A design: a picture from two counters",
         painted,
         hints=(
             "Which patterns do you know that are made of whole numbers? What do (row * row + "

@@ -66,7 +66,7 @@ def value_at(node, index, loops):
     - Memory is read: LOAD, with what loops.element(node, index) gives.
     - A CONST is itself, whatever the index.
     - A movement op reads its source at the index that its row of SOURCE_INDEX says. PAD also needs
-      `where` and `inside`: outside of the source it's 0.0, and nothing may be read there.
+      `where` and `inside`: outside of the source it's 0.0, whatever its row reads there.
     - REDUCE_AXIS gets a new counter for each of its axes, and becomes REDUCE, whose sources are the
       value at the index with these counters in it, and the counters; its arg is ADD or MAX. If all
       those axes have size 1, it's the value itself.

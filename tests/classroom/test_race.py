@@ -144,6 +144,11 @@ def test_labels_are_kept_apart():
     assert places[2] == 1.0 and places[0] == 50.0 and places[1] >= 50.0 * race.CLOSEST
 
 
+def test_no_label_is_on_the_roof():
+    low, high = race._apart([30.0, 59.0], 60.0)
+    assert low == 30.0 and high > 65.0
+
+
 def test_steps_are_drawn_once_there_is_a_list(operands, capsys):
     a, b = operands
     assert "1. VECTOR(1, 8)" in steps(a @ b, [VECTOR]).text

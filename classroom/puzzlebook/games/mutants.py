@@ -309,7 +309,7 @@ STORIES: tuple[tuple[Any, ...], ...] = (
     ),
     (
         "clamped",
-        "If max(x, c) is below d, so is x; and it works both ways, if c is below d.",
+        "If c is below d, then max(x, c) is below d whenever x is.",
         4,
         4,
         (
@@ -321,7 +321,7 @@ STORIES: tuple[tuple[Any, ...], ...] = (
     ),
     (
         "twice",
-        "Dividing by c, and then by d, is dividing by c * d. (For positive numbers, it is.)",
+        "Dividing by c, and then by d, is dividing by c * d.",
         5,
         4,
         (
