@@ -11,10 +11,9 @@ import numpy as np
 
 from classroom.ask import call, count, describe, does_nothing, predicts, wants
 from classroom.exercise import Exercise, Open, Wrong
-from classroom.grader import tasks
 from classroom.portfolio.projects import described
 from classroom.toys.files import CHEATS, COUSINS, HALF_DONE, HONEST
-from classroom.toys.grading import Here, gullible, readings, really
+from classroom.toys.grading import as_file, gullible, readings, really, refused
 
 # ---- 9.1 to 9.5: a file, as text -----------------------------------------------------------------
 
@@ -24,7 +23,7 @@ TRIES = 4  # of a check of the learner's, with each file
 def program(answer: Any) -> str:
     """The text of a file. Wrong where it is none, or not Python."""
     wants(answer, str, "a text: all lines of a file, between triple quotes")
-    text = textwrap.dedent(answer).strip() + "\n"
+    text = as_file(answer)
     if not text.strip():
         raise Open("The file is empty so far.")
     try:
@@ -140,22 +139,6 @@ def catches(answer: Any) -> str:
         f"{count(len(COUSINS), 'cheat')} caught, every time, and {len(HONEST)} honest files let "
         "through. That's a check you could grade a class with."
     )
-
-
-def refused(check: Callable[[Any], Any], text: str, seed: int, is_honest: bool = False) -> str:
-    """What a learner's check says against a file; nothing where it lets it through."""
-    ask = tasks.Ask(Here(text), seed)
-    try:
-        with np.errstate(all="ignore"):
-            result = check(ask)
-    except (tasks.Wrong, tasks.Raised, tasks.Ended, tasks.Open, AssertionError) as error:
-        return tasks.finding(error, ask.last).text if str(error) else "not right"
-    except Exception as error:
-        if is_honest:  # a mistake in the check
-            raise
-        return type(error).__name__
-    found = [part.text for part in ask.parts().values() if part]
-    return found[0] if found else "False" if result is False else ""
 
 
 # ---- 9.8: a plan ---------------------------------------------------------------------------------
@@ -422,7 +405,7 @@ EXERCISES = (
         "A plan, week by week",
         planned,
         (
-            "In any week, which projects may be worked on, and how many hours does each still need?",
+            "In any week, which projects may be worked on, and how many hours do they still need?",
             "Go week by week. Fill the week from the projects whose part is done, in order of that "
             "part, until either the hours or the projects run out.",
         ),

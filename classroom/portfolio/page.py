@@ -175,7 +175,7 @@ def _framework(stages: tuple[Stage, ...]) -> str:
     said = (
         "A deep-learning framework is what neural networks are built with. I wrote a small one, "
         "in stages: it keeps arrays, writes down what is to be computed, finds derivatives, "
-        "trains networks, and translates them to C. A bar is a whole file, and its coloured part is "
+        "trains networks, and translates them to C. A bar is a whole file, its coloured part is "
         "what I wrote. The rest was given."
     )
     rows = []

@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -24,12 +26,17 @@ from classroom.grader.judge import grade, judge_check, lines_of, load_project, r
 from classroom.grader.referee import answer as refereed
 from classroom.grader.report import Report, rendered
 from classroom.grader.sandbox import ROOT, Limits, Protection, best_protection
-from classroom.grader.tasks import Ask, Raised
+from classroom.grader.tasks import Ask, Ended, Open, Raised, Wrong, finding
 
 HERE = Path(__file__).parent
 LARGER, READINGS = HERE / "larger.py", HERE / "readings.py"
 SECONDS = 60.0  # for a gullible grader
 COLUMNS = "100"  # of a report in a notebook
+
+
+def as_file(text: str) -> str:
+    """A text between triple quotes as a file would have it: from the left margin."""
+    return textwrap.dedent(text).strip() + "\n"
 
 
 @cache
@@ -38,7 +45,7 @@ def gullible(name: str, text: str) -> tuple[int | None, str]:
     went wrong, if anything did. In a process of its own, which a submission may spoil as it
     likes."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "submission.py").write_text(text)
+        (Path(folder) / "submission.py").write_text(as_file(text))
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DEVICE": "CPU", "NOOPT": "1"}
         try:
             done = subprocess.run(
@@ -66,7 +73,7 @@ def really(text: str) -> Report:
     """The real grader's report on `larger`: its sandbox, its processes, its fresh questions."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / LARGER.name
-        path.write_text(text)
+        path.write_text(as_file(text))
         return grade(path, LARGER, _protection(), Limits().longer(3))
 
 
@@ -110,6 +117,25 @@ class Here:
 
     def value(self, message: Message) -> Any:
         return decode(message.body, message.arrays)
+
+
+def refused(
+    check: Callable[[Ask], object], text: str, seed: int = 0, is_honest: bool = False
+) -> str:
+    """What a check of a learner's says against a file; nothing where it lets it through. A mistake
+    in the check itself is raised where the file is honest."""
+    ask = Ask(Here(text), seed)
+    try:
+        with np.errstate(all="ignore"):
+            result = check(ask)
+    except (Wrong, Raised, Ended, Open, AssertionError) as error:
+        return finding(error, ask.last).text if str(error) else "not right"
+    except Exception as error:
+        if is_honest:
+            raise
+        return type(error).__name__
+    found = [part.text for part in ask.parts().values() if part]
+    return found[0] if found else "False" if result is False else ""
 
 
 def readings(text: str) -> Report:
