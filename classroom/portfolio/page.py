@@ -42,6 +42,19 @@ ABOUT_GAMES = {
 }
 
 
+DOES = {  # what a framework can do as soon as it has this stage
+    "3": "holds tables of numbers without storing them",
+    "4": "writes down what is to be computed, and waits",
+    "4b": "cuts that into programs",
+    "5": "multiplies matrices and slides filters over pictures",
+    "6": "finds derivatives and learns",
+    "7a": "simplifies its own formulas",
+    "7b": "writes C",
+    "8": "compiles that C and runs it",
+    "7c": "rearranges loops until they're fast",
+}
+
+
 class Portfolio:
     """A page. As a cell's last line it is shown; `print` gives what it says, as text."""
 
@@ -172,11 +185,11 @@ def _sections(made: Made) -> Iterator[str]:
 
 
 def _framework(stages: tuple[Stage, ...]) -> str:
+    does = [DOES[stage.name] for stage in stages if stage.own and stage.name in DOES]
+    able = f" It {', '.join(does[:-1])}{' and ' * (len(does) > 1)}{does[-1]}." if does else ""
     said = (
-        "A deep-learning framework is what neural networks are built with. I wrote a small one, "
-        "in stages: it keeps arrays, writes down what is to be computed, finds derivatives, "
-        "trains networks, and translates them to C. A bar is a whole file, its coloured part is "
-        "what I wrote. The rest was given."
+        f"A deep-learning framework is what neural networks are built with. This one is mine.{able}"
+        " A bar is a whole file of it, and the coloured part is what I wrote. The rest was given."
     )
     rows = []
     for stage in stages:
@@ -189,7 +202,7 @@ def _framework(stages: tuple[Stage, ...]) -> str:
         rows.append(
             f"<li><h3>{html.escape(stage.title)}</h3>{_bar(share)}<p>{', '.join(words)}</p></li>"
         )
-    return _section("A framework, written from scratch", said, _list("rows", rows))
+    return _section("A framework of my own", said, _list("rows", rows))
 
 
 def _climb(speeds: Speeds) -> str:

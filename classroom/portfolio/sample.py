@@ -7,7 +7,7 @@ from classroom.portfolio.made import Digits, Game, Made, Part, Project, Speeds, 
 from classroom.portfolio.projects import described
 
 PARTS = ((13, 13, 4, 6, 0), (20, 21, 6, 9, 1), (11, 12, 3, 4, 0), (19, 24, 5, 9, 2))
-LINES = ((58, 121), (64, 160), (71, 133), (40, 118), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0))
+LINES = ((58, 121), (64, 160), (71, 133), (40, 118), (52, 171), (0, 0), (0, 0), (0, 0), (0, 0))
 POINTS = {1: (52, 52), 2: (41, 48)}
 
 

@@ -264,7 +264,7 @@ def test_help_says_what_it_does(capsys):
 
 def test_what_the_page_shows_is_what_it_says_as_text():
     words = " ".join(Tags(Portfolio(FULL).html()).words)
-    for number in ("233", "97.3%", "63", "1.8", "96", "71", "52", "41", "22"):
+    for number in ("285", "97.3%", "63", "1.8", "96", "71", "52", "41", "22"):
         assert number in words
     assert "looked up" in words and "after a look at the answer" in words
     assert repr(Portfolio(EMPTY)).startswith("a page with nothing")
@@ -287,3 +287,11 @@ def test_a_hundred_dots_are_filled_by_their_share():
 def test_a_record_of_the_real_page_is_valid_json(copy):
     kept.keep("climb", 2.0, {"rates": {"a": 1.0}})
     assert json.loads(Path(copy / kept.FILE).read_text())["climb"]["rank"] == 2.0
+
+
+def test_a_framework_is_said_to_do_no_more_than_its_stages():
+    text = Portfolio(replace(sample(), stages=sample().stages[:2])).html()
+    assert "writes down what is to be computed, and waits." in text
+    assert (
+        "derivatives" not in text.partition("A framework of my own")[2].partition("</section>")[0]
+    )
