@@ -1,14 +1,18 @@
 """Three graders, each written in an evening, and each gullible in its own way.
 
-    python -m classroom.toys.graders second
+    python -m classroom.toys.graders        and then lines on its stdin: "second FOLDER"
 
-grades `submission.py` in this folder, and writes the points into `points.txt` beside it. That they
-run in one process with the submission is one of their faults, and here that's the point.
+grades `submission.py` in that folder, and writes the points into `points.txt` beside it. That they
+run in one process with the submission is one of their faults, and here that's the point. It's a
+fork for each submission, so that tinyframe is imported once.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
+import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -55,6 +59,26 @@ def main(name: str) -> None:
     Path("points.txt").write_text(str(points))
 
 
-if __name__ == "__main__":
+def serve() -> None:
+    """For each line, a fork that grades; then a line back, once that has ended."""
     sys.path.insert(0, "")
-    main(sys.argv[1])
+    for line in sys.stdin:
+        name, _, folder = line.rstrip("\n").partition(" ")
+        if (child := os.fork()) == 0:
+            os.chdir(folder)
+            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+            os.dup2(0, 1)
+            os.dup2(os.open("said.txt", os.O_WRONLY | os.O_CREAT), 2)
+            try:
+                main(name)
+            except BaseException:
+                traceback.print_exc()
+            atexit._run_exitfuncs()  # as at the end of any process
+            sys.stderr.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    serve()

@@ -6,13 +6,19 @@ A submission is a text. A text that was graded before isn't graded again.
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -20,13 +26,16 @@ from typing import Any
 
 import numpy as np
 
+from classroom import grader
 from classroom.grader.answerer import answer, what_was_raised
 from classroom.grader.channel import Message, decode
 from classroom.grader.judge import grade, judge_check, lines_of, load_project, raised_body
 from classroom.grader.referee import answer as refereed
-from classroom.grader.report import Report, rendered
+from classroom.grader.report import Report, Row, rendered
 from classroom.grader.sandbox import ROOT, Limits, Protection, best_protection
 from classroom.grader.tasks import Ask, Ended, Open, Raised, Wrong, finding
+from tinyframe.nn.state import replacing
+from tinyframe.settings import settings
 
 HERE = Path(__file__).parent
 LARGER, READINGS = HERE / "larger.py", HERE / "readings.py"
@@ -39,28 +48,57 @@ def as_file(text: str) -> str:
     return textwrap.dedent(text).strip() + "\n"
 
 
-@cache
+class Graders:
+    """The process of graders.py, which forks one for each submission to spoil as it likes."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def grade(self, name: str, folder: str) -> bool:
+        """Whether there was an end within SECONDS; if not, all of it is stopped."""
+        if self.process is None or self.process.poll() is not None:
+            environment = {"PYTHONPATH": str(ROOT), "DEVICE": "CPU", "THREADS": "1", "NOOPT": "1"}
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "classroom.toys.graders"], env=os.environ | environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+                start_new_session=True,
+            )  # fmt: skip
+            atexit.register(self.process.kill)
+        assert self.process.stdin and self.process.stdout
+        with suppress(BrokenPipeError):
+            print(name, folder, file=self.process.stdin, flush=True)
+        if not select.select([self.process.stdout], [], [], SECONDS)[0]:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            return False
+        if not self.process.stdout.readline():  # a submission has stopped its parent
+            self.process.wait()
+        return True
+
+
+_graders = Graders()
+
+
 def gullible(name: str, text: str) -> tuple[int | None, str]:
     """The points that one of graders.py gives, None where it gives none; and the last line of what
-    went wrong, if anything did. In a process of its own, which a submission may spoil as it
-    likes."""
+    went wrong, if anything did."""
+    return _gullible(name, as_file(text))
+
+
+@cache
+def _gullible(name: str, text: str) -> tuple[int | None, str]:
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "submission.py").write_text(as_file(text))
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "DEVICE": "CPU", "NOOPT": "1"}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "classroom.toys.graders", name], cwd=folder,
-                env=environment, capture_output=True, text=True, timeout=SECONDS,
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
+        (Path(folder) / "submission.py").write_text(text)
+        if not _graders.grade(name, folder):
             return None, f"it was stopped after {SECONDS:.0f} seconds"
+        said = Path(folder) / "said.txt"
+        lines = said.read_text(errors="replace").splitlines() if said.is_file() else []
+        last = [line.strip() for line in lines if line.strip()][-1:]
         try:
             points = int((Path(folder) / "points.txt").read_text())
         except (OSError, ValueError):
             points = None
-        last = [line for line in done.stderr.splitlines() if line.strip()][-1:]
-        return points, "".join(last).strip()
+        return points, "".join(last)
 
 
 @cache
@@ -68,13 +106,33 @@ def _protection() -> Protection:
     return best_protection()
 
 
-@cache
 def really(text: str) -> Report:
-    """The real grader's report on `larger`: its sandbox, its processes, its fresh questions."""
+    """The real grader's report on `larger`: its sandbox, its processes, its fresh questions. It is
+    remembered by the text of everything that takes part."""
+    return _really(as_file(text))
+
+
+@cache
+def _really(text: str) -> Report:
+    parts = sorted([*Path(grader.__file__).parent.glob("*.py"), LARGER])
+    digest = hashlib.sha256(f"{sys.version} {text}".encode())
+    for path in parts:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    place = Path(settings.TINYFRAME_CACHE) / "toys" / f"{digest.hexdigest()[:32]}.json"
+    if settings.CACHE:
+        with suppress(OSError, ValueError, TypeError, LookupError):
+            found = json.loads(place.read_text())
+            return Report(**{**found, "rows": [Row(**row) for row in found["rows"]]})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / LARGER.name
-        path.write_text(as_file(text))
-        return grade(path, LARGER, _protection(), Limits().longer(3))
+        path.write_text(text)
+        report = replace(grade(path, LARGER, _protection(), Limits().longer(3)), file=LARGER.name)
+    if settings.CACHE and report.status != "late":
+        with suppress(OSError):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(place) as unfinished:
+                Path(unfinished).write_text(json.dumps(asdict(report)))
+    return report
 
 
 def report(found: str | Report) -> None:
