@@ -79,11 +79,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _keep(file: Path, name: str, report: Report) -> None:
-    """Keep the points of a project that is in a learner's copy, for the portfolio."""
-    from classroom.learner.kept import keep
+    """Keep the points of a project that is in a learner's copy, for the portfolio; but not those
+    of a copied solution."""
+    from classroom.learner import kept, record
 
-    entry = {"points": report.score, "of": report.of}
-    keep(f"project {name}", report.score, entry, file.absolute().parent)
+    folder = file.absolute().parent
+    if record.place(folder) is not None:
+        from classroom.portfolio.lines import is_copied_project
+
+        if not is_copied_project(file, name):
+            entry = {"points": report.score, "of": report.of}
+            kept.keep(f"project {name}", report.score, entry, folder)
 
 
 @contextmanager

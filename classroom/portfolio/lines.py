@@ -12,7 +12,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from classroom.mini.stages import HANDED_OUT, REFERENCE
+from classroom.mini.stages import HANDED_OUT, REFERENCE, ROOT
 
 
 def spelled_out(text: str) -> list[str]:
@@ -39,6 +39,25 @@ def own_lines(text: str, given: frozenset[str] = frozenset()) -> tuple[int, int]
     not count, beside those of the course."""
     lines = spelled_out(text)
     return sum(line not in of_the_course() and line not in given for line in lines), len(lines)
+
+
+def is_copied_project(path: Path, name: str) -> bool:
+    """Whether a file, or each file of a folder, has no line but those of the project as it was
+    handed out and of its worked solution, where that is here."""
+    rooms = (ROOT / "projects", ROOT / "solutions" / "projects")
+    sources = [
+        each for room in rooms for each in (room / f"{name}.py", *(room / name).glob("*.py"))
+    ]
+    files = [path] if path.is_file() else [*path.glob("*.py")]
+    try:
+        known = {
+            line for each in sources if each.is_file() for line in spelled_out(each.read_text())
+        }
+        return bool(files) and all(
+            line in known for each in files for line in spelled_out(each.read_text())
+        )
+    except (OSError, ValueError, SyntaxError):  # a zip, or no Python
+        return False
 
 
 def of_folder(folder: Path) -> frozenset[str]:
