@@ -2,7 +2,7 @@
 
 A line counts if it is code, and stands neither in a file as it was handed out nor in the course's
 own version of it. Both are compared as Python would write them, so neither comments nor spaces nor
-quotes make a line one's own. It is a strict count: of two people who write `return self.shape`,
+quotes make a line one's own. It is a strict count: of two people who write `return self.uop.shape`,
 each wrote it, and here nobody gets it.
 """
 

@@ -58,6 +58,7 @@ def test_a_copied_file_has_no_lines_of_ones_own(copy, room):
 def test_comments_spaces_quotes_and_docstrings_make_no_line_ones_own():
     text = (REFERENCE / "part3.py").read_text()
     dressed = text.replace(" = ", "   =  ").replace("\n    ", "\n\n    # mine\n    ")
+    assert own_lines("return self.uop.shape") == (0, 1)  # as the notebook says
     assert own_lines("# all of it by me\n" + dressed.replace('""""', '"""My own. "'))[0] == 0
 
 
