@@ -10,6 +10,7 @@ from importlib import import_module
 COMMANDS = [
     ("progress", "classroom.learner.progress:main", "exercises done, part by part"),
     ("mini", "classroom.mini.command:main", "your own framework: stages, checks, lines"),
+    ("portfolio", "classroom.portfolio.command:main", "a page of what you made, to show somebody"),
     ("grade", "classroom.grader.command:main", "grade a project, out of 100 points"),
     ("grade-class", "classroom.grader.gradebook:main", "grade a project of every student"),
     (

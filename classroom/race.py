@@ -10,7 +10,7 @@ a form that tests of notebooks do not compare.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from classroom.learner import kept
 from classroom.speed import Card, cards, faster, rate, seconds_of, time_of
 from classroom.tiles import workload
 from tinyframe.codegen import get_program
@@ -201,6 +202,7 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
         roof = Roof(max(roof.flops, now.flops), max(roof.bandwidth, now.bandwidth))
         rates = [operations / took / 1e9 for took in times.values()]
         heights += rates
+        _keep(across, times, rates, roof)
         (line,) = axes.plot([across] * len(rates), rates, marker="o", linestyle=":")
         drawn.append((across, dict(zip(times, rates, strict=True)), line.get_color()))
     ridge = roof.flops / roof.bandwidth
@@ -228,6 +230,16 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(LogFormatter())  # 20, 40, if there's no power of ten to see
     axes.grid()
+
+
+def _keep(across: float, labels: Iterable[str], rates: Sequence[float], roof: Roof) -> None:
+    """Keep a climb for the portfolio: the one with the most steps, and of those the highest. Only a
+    product of matrices has more operations than bytes."""
+    if across > 1:
+        kept.keep("climb", len(rates) + 1 - 1 / (1 + max(rates)), {
+            "rates": dict(zip(labels, rates, strict=True)), "intensity": across,
+            "flops": roof.flops / 1e9, "bandwidth": roof.bandwidth / 1e9,
+        })  # fmt: skip
 
 
 CLOSEST = 1.28  # times: two labels on an axis with a logarithmic scale

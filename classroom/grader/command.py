@@ -22,7 +22,7 @@ from pathlib import Path
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import grade, tasks_of
 from classroom.grader.kernels import kept_for
-from classroom.grader.report import FORMATS, not_graded, rendered
+from classroom.grader.report import FORMATS, Report, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
 
 
@@ -72,9 +72,24 @@ def main(arguments: list[str]) -> int:
         return 2
     finally:
         progress("")
+    _keep(told.file, tasks.stem, report)
     print(rendered(report, told.format, told.reader))
     enough = report.is_full if told.min_score is None else report.score >= told.min_score
     return 0 if enough else 1
+
+
+def _keep(file: Path, name: str, report: Report) -> None:
+    """Keep the points of a project that is in a learner's copy, for the portfolio; but not those
+    of a copied solution."""
+    from classroom.learner import kept, record
+
+    folder = file.absolute().parent
+    if record.place(folder) is not None:
+        from classroom.portfolio.lines import is_copied_project
+
+        if not is_copied_project(file, name):
+            entry = {"points": report.score, "of": report.of}
+            kept.keep(f"project {name}", report.score, entry, folder)
 
 
 @contextmanager

@@ -218,7 +218,8 @@ def _terminal() -> Console:
 
     width = max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
     color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=color)
+    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=color,
+                   force_jupyter=False)  # fmt: skip
 
 
 def _written_on(terminal: Console) -> str:

@@ -6,6 +6,7 @@
       backups/WHEN/...             each file as it was just before an update changed it
       .originals/...               each file as the course gave it: what an update compares with
       .progress.json               exercises done (record.py)
+      .made.json                   what is worth showing (kept.py)
 
 An update merges three versions (merge.py): the original, what the learner made of it, and what the
 course has now. Every file is written whole or not at all. Before a merged file takes the place of

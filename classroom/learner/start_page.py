@@ -97,6 +97,8 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 - **The course has changed:** save your notebooks and close their tabs. Then, in that same folder,
   `python3 start.py update` fetches what is new and brings it into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
+- **Something to show somebody?** `python -m classroom portfolio` in a terminal makes one page of
+  what you've made.
 
 *This page rewrites itself as you go along, so keep your notes somewhere else.*
 """

@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from classroom.learner import kept
+from classroom.mini import loader, stages
+
 BATCH = 32
 HIDDEN = 32
 
@@ -96,6 +99,8 @@ def train(
             print(f"epoch {epoch:2} of {epochs}: loss {mean:.3f}, "
                   f"{trained.accuracy:.1%} of {len(test_labels)} test digits right")  # fmt: skip
     trained.parameters = [param.numpy() for param in params]
+    if loader.is_learners(stages.find("6")):
+        kept.keep("digits", trained.accuracy, {"right": trained.accuracy, "of": len(test_labels)})
     return trained
 
 

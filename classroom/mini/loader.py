@@ -136,6 +136,13 @@ def use(last: Stage, upto: str = "") -> tuple[list[Choice], bool]:
     return choices, has_changed
 
 
+def is_learners(last: Stage) -> bool:
+    """Whether every stage in use, up to this one, is the learner's."""
+    folder = stages.learners_folder()
+    used = [_finder.paths.get(stage.module) for stage in stages.up_to(last)]
+    return folder is not None and all(path and path.parent == folder for path in used)
+
+
 def _join() -> Path:
     """Write all stages that are in use into one file, my_mini.py. Returns where it is."""
     from classroom.mini.joining import join

@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from classroom.learner import kept
 from classroom.mini import compiler, digits, loader, stages
 from classroom.plots import pictures
 from classroom.race import least
@@ -251,6 +252,10 @@ def climb(programs: Mapping[str, Any]) -> Climb:
     seconds = least({name: partial(own_seconds, run) for name, run in runs.items()})
     beside = min(beside, numpy_on_one_core())
     found = _bars(seconds, beside)
+    rates = {name: OPERATIONS / took / 1e9 for name, took in seconds.items()}
+    if rates and loader.is_learners(stages.STAGES[-1]):
+        entry = {"rates": rates, "numpy": OPERATIONS / beside / 1e9}
+        kept.keep("own c", max(rates.values()), entry)
     found.seconds, found.numpy = seconds, beside
     return found
 

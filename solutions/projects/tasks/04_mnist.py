@@ -34,7 +34,8 @@ project = Project(
     points=100,
     times=4,  # a training step is a dozen kernels to compile, or more
     afterwards="Your network reads handwriting, and you know which kernels its training waits for. "
-    "That was the last project for now: you have come from a Tensor to a network that reads.",
+    "You have come from a Tensor to a network that reads. Next: project 5, where you inspect the "
+    "compiler behind it.",
 )
 
 
