@@ -26,10 +26,10 @@ VERSIONS = {
     "tinyframe": "",
     "tinygrad": "0.14 (2026)",
     "Inductor": "PyTorch 2.13 (2026)",
-    "Triton": "main, 2026",
-    "TVM": "main, 2026",
-    "JAX, XLA": "JAX 0.10, XLA main, 2026",
-    "Halide": "main, 2026",
+    "Triton": "2026, main",
+    "TVM": "2026, main",
+    "JAX, XLA": "JAX 0.10 (2026), XLA main",
+    "Halide": "2026, main",
 }
 # a room: what is done in it
 ROOMS = {
@@ -55,7 +55,7 @@ MAP: dict[str, tuple[str, ...]] = {
     "tinygrad": (
         "tinygrad/tensor.py", "tinygrad/uop/ops.py", "tinygrad/schedule/rangeify.py",
         "tinygrad/uop/ops.py", "tinygrad/schedule/indexing.py",
-        "tinygrad/codegen/opt/postrange.py", "tinygrad/renderer/cstyle.py",
+        "tinygrad/codegen/late/linearizer.py", "tinygrad/renderer/cstyle.py",
         "tinygrad/runtime/ops_cpu.py", "tinygrad/runtime/ops_cuda.py", "tinygrad/nn/__init__.py",
     ),
     "Inductor": (
@@ -106,7 +106,8 @@ PINNED = {
     "python/tvm/relax/transform/legalize_ops/unary.py": "for relax.exp of a tensor, a program with "
     "an exp of one number in it",
     "torch/nn/modules/linear.py": "a weight, a bias, and forward",
-    "tinygrad/codegen/opt/postrange.py": "applies UPCAST, UNROLL, LOCAL",
+    "tinygrad/schedule/indexing.py": "reshape, permute and the like become sums and products of "
+    "ranges",
 }
 
 
