@@ -215,7 +215,7 @@ def with_map(text: str) -> str:
     topics: dict[str, list[str]] = {}
     for term in terms(course_in(ROOT / "course")):
         topics.setdefault(term.place.notebook, []).append(term.name)
-    table = ["| | notebook | time | topics | needs | afterwards you can |", "|---|---|---|---|---|---|"]
+    table = ["| | notebook | time | topics | needs | afterwards you can |", "|---" * 6 + "|"]
     table += [
         f"| {one.number} | [{one.title}]({one.file}) | {hours(one.minutes)} | "
         f"{', '.join(topics.get(one.file, []))} | {one.needs} | {'; '.join(one.afterwards)} |"
