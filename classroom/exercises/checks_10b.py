@@ -185,7 +185,7 @@ def pins(answer: Any) -> str:
                 f"{PINNED[file]}.{others}",
                 f"file {number}, `{file}`",
             )
-    return "Ten doors in a house that you'd never entered, and you knew what's behind each."
+    return "Ten doors in houses that you'd never entered, and you knew what's behind each."
 
 
 def understood(
@@ -351,7 +351,7 @@ def meant(answer: Any) -> str:
         if given != word:
             same = " They use our word, and don't mean what we do." if given in said else ""
             raise Wrong(f"Not that one.{same} {why}", f"sentence {number}, {who}: {said}")
-    return "Eight sentences from five rooms, and no dictionary."
+    return "Eight sentences from six houses, and no dictionary."
 
 
 # ---- a wrong claim -------------------------------------------------------------------------------
