@@ -49,7 +49,7 @@ KEPT_BACK = (
 )
 NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md")
 # The part of a text that is about how the course is made begins at this line.
-AUTHORS_ONLY = {"course/README.md": "## What a lesson consists of"}
+AUTHORS_ONLY = {"docs/writing_lessons.md": "## What a lesson consists of"}
 MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}
 TASKS = "solutions/projects/tasks"
 

@@ -12,11 +12,15 @@ replaces:
     N in a table row | `path` | N | …            by the file's number of lines
     what stands after <!-- methods -->           by the public methods of Tensor, from docstrings
     what stands after <!-- trunk -->             by the files that one expression passes through
+    what stands after <!-- notebooks -->         by the course's notebooks, from their first cells
+    what stands after <!-- settings -->          by the table of settings
+    what stands after <!-- links -->             by where [4a] and [project 5] lead
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -24,11 +28,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from classroom.build import clean_environment
+from classroom.glossary import course_in, terms
 from tests.repository import trunk
+from tinyframe.settings import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (".", "tinyframe", "tinyframe/runtime", "course")
 READMES = [ROOT / folder / "README.md" for folder in FOLDERS]
+MAP = ROOT / "course" / "README.md"
 
 # What a fence holds: ```python or ```text, up to the closing one.
 FENCE = re.compile(r"```(python|text)\n(.*?)```\n", re.DOTALL)
@@ -155,11 +162,89 @@ def as_it_stands(found: re.Match[str]) -> str:
     return found[0] if found[0].startswith("`") else "\\" + found[0]
 
 
+# ---- the course's map ---------------------------------------------------------------------------
+
+BETWEEN = "(<!-- {0} -->\n).*?(<!-- end of {0} -->)"
+TIME = re.compile(r"About (\d+) minutes(?:.*?\band (?:then )?(\d+) more)?", re.DOTALL)
+NEEDS = re.compile(r"You need (.+?)\. (?=Nothing is|[A-Z])", re.DOTALL)
+LINK = re.compile(r"\[([^]]+)\]\([^)]*\)")
+
+
+class Lesson(NamedTuple):
+    """What the first cell of a notebook says. number: 4a, of 04a_lazy_evaluation.ipynb."""
+
+    number: str
+    file: str
+    title: str
+    minutes: int
+    needs: str
+    afterwards: list[str]
+
+
+def lessons() -> list[Lesson]:
+    """The notebooks that are numbered, in order."""
+    return [_lesson(path) for path in sorted((ROOT / "course").glob("[0-9]*.ipynb"))]
+
+
+def _lesson(path: Path) -> Lesson:
+    head = "".join(json.loads(path.read_text())["cells"][0]["source"])
+    title = head.splitlines()[0].partition(". ")[2]
+    opening = " ".join(head.split())
+    time, needs = TIME.search(opening.partition("You need")[0]), NEEDS.search(opening)
+    assert time, f"{path.name} doesn't say how long it takes"
+    can = re.findall(r"^- (.+?)[;.]?$", head, re.MULTILINE)
+    return Lesson(
+        path.name.partition("_")[0].lstrip("0"),
+        path.name,
+        title,
+        sum(int(n) for n in time.groups() if n),
+        LINK.sub(r"\1", needs[1]) if needs else "",
+        can,
+    )
+
+
+def hours(minutes: int) -> str:
+    """105 as `1 h 45`."""
+    whole, rest = divmod(minutes, 60)
+    return f"{whole} h {rest:02}" if whole else f"{rest} min"
+
+
+def with_map(text: str) -> str:
+    """The course's README with its tables of notebooks and settings, and its links, as they are."""
+    found = lessons()
+    topics: dict[str, list[str]] = {}
+    for term in terms(course_in(ROOT / "course")):
+        topics.setdefault(term.place.notebook, []).append(term.name)
+    table = ["| | notebook | time | topics | needs | afterwards you can |", "|---" * 6 + "|"]
+    table += [
+        f"| {one.number} | [{one.title}]({one.file}) | {hours(one.minutes)} | "
+        f"{', '.join(topics.get(one.file, []))} | {one.needs} | {'; '.join(one.afterwards)} |"
+        for one in found
+    ]
+    total = sum(one.minutes for one in found)
+    table.append(f"| | all {len(found)} | about {round(total / 60)} h | | | |")
+    settings = ["| setting | unless you say so | can be | what it does |", "|---|---|---|---|"]
+    settings += [
+        f"| `{row.name}` | {row.default_text} | {row.allowed} | {row.meaning} |"
+        for row in rows().values()
+    ]
+    links = [f"[{one.number}]: {one.file}" for one in found]
+    projects = sorted((ROOT / "projects").glob("[0-9]*"))
+    named = {path.name[:2].lstrip("0"): path.name for path in projects}
+    links += [f"[project {number}]: ../projects/{name}" for number, name in named.items()]
+    for name, lines in (("notebooks", table), ("settings", settings), ("links", links)):
+        block = "\n".join(lines) + "\n"
+        pattern = re.compile(BETWEEN.format(name), re.DOTALL)
+        text = pattern.sub(lambda found, block=block: f"{found[1]}{block}{found[2]}", text)
+    return text
+
+
 def main(arguments: list[str]) -> None:
     for path in [Path(argument).resolve() for argument in arguments] or READMES:
         print(path.relative_to(ROOT))
         text = with_methods(with_counts(with_examples(path.read_text())))
-        path.write_text(with_trunk(text) if TRUNK.search(text) else text)
+        text = with_trunk(text) if TRUNK.search(text) else text
+        path.write_text(with_map(text) if path == MAP else text)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,14 @@ import pytest
 from classroom.build import sanitized
 from tests.course.refresh import (
     COUNT,
+    MAP,
     READMES,
     ROOT,
+    lessons,
     number_of_lines,
     public_methods,
     with_examples,
+    with_map,
     with_methods,
 )
 from tinyframe.codegen import passes
@@ -73,6 +76,62 @@ def test_the_map_leads_to_every_notebook_and_project():
     text = (ROOT / "README.md").read_text()
     for path in [*ROOT.glob("course/*.ipynb"), *ROOT.glob("projects/[0-9]*.py")]:
         assert f"]({path.relative_to(ROOT).as_posix()})" in text, path.name
+
+
+# ---- the course's map ---------------------------------------------------------------------------
+
+# [6a], [project 3]; not [a link](to somewhere)
+REFERENCE = re.compile(r"\[((?:\d+[a-z]?)|(?:project \d))\](?![(:])")
+PLANNED = {"9", "10a", "10c", "11a", "11b"}  # parts that are being written
+
+
+def test_the_map_is_that_of_the_notebooks_and_settings():
+    assert with_map(MAP.read_text()) == MAP.read_text(), "python -m tests.course.refresh"
+
+
+def test_the_map_leads_only_where_something_is():
+    text = MAP.read_text()
+    used = set(REFERENCE.findall(text))
+    defined = dict(re.findall(r"^\[(.+)\]: (\S+)$", text, re.MULTILINE))
+    assert used - PLANNED <= set(defined) and not PLANNED & set(defined), "PLANNED is out of date"
+    assert all((MAP.parent / file).exists() for file in defined.values())
+
+
+def test_each_notebook_is_a_way_to_some_topic():
+    topics = MAP.read_text().partition("## Where each topic is")[2].partition("## Settings")[0]
+    led_to = set(REFERENCE.findall(topics))
+    assert {one.number for one in lessons()} - led_to <= {"6c"}, "6c is for show"
+
+
+def test_each_lesson_says_what_it_takes_and_gives():
+    for one in lessons():
+        assert 20 <= one.minutes <= 300 and one.needs and len(one.afterwards) >= 3, one.file
+
+
+# ---- hacking ------------------------------------------------------------------------------------
+
+HACKING = (ROOT / "docs" / "hacking.md").read_text()
+ROWS = [line.split(" | ") for line in HACKING.splitlines() if line.count(" | ") == 3]
+
+
+def in_code(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize("row", ROWS[1:], ids=lambda row: row[0].strip("| "))
+def test_hacking_names_what_there_is(row):
+    _, files, words, tests = row
+    (file, *_), (test, *_) = in_code(files), in_code(tests)
+    path = PACKAGE / file if (PACKAGE / file).exists() else ROOT / file
+    text = path.read_text()
+    assert all(word in text for word in in_code(words)), row
+    assert (ROOT / test).exists(), test
+
+
+def test_hacking_names_commands_that_there_are():
+    for module in re.findall(r"python -m ([\w.]+)", HACKING):
+        place = ROOT / module.replace(".", "/")
+        assert place.with_suffix(".py").exists() or (place / "__main__.py").exists(), module
 
 
 # ---- the architecture ---------------------------------------------------------------------------
