@@ -41,6 +41,7 @@ def plot_launches(fit: Fit, devices: Mapping[str, Sequence[int]]) -> None:
     """Plot the times of x + y on some devices, and the line that `fit` makes of each; ours, where
     it makes none yet."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogFormatter
 
     _, axes = plt.subplots(1, len(devices), figsize=(8.5, 3.6), squeeze=False)
     for axis, (device, sizes) in zip(axes[0], devices.items(), strict=True):
@@ -48,6 +49,8 @@ def plot_launches(fit: Fit, devices: Mapping[str, Sequence[int]]) -> None:
         launch, each = _fitted(fit, list(sizes), seconds)
         axis.loglog(sizes, np.multiply(seconds, 1e6), "o", label="measured")
         axis.loglog(sizes, [1e6 * (launch + each * n) for n in sizes], "-", label="your line")
+        axis.yaxis.set_major_formatter(LogFormatter())  # 30, and not 3 × 10¹
+        axis.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
         axis.set(xlabel="elements", ylabel="microseconds" if axis is axes[0][0] else "")
         axis.set_title(
             f"{device}: a launch {launch * 1e6:,.1f} µs,\nan addition {_short(each * 1e9)} ns\n"

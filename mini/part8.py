@@ -179,14 +179,15 @@ def replay(tape, tensors, state, device):
     `tensors` are the step's inputs and then `state`, all of them realized. The tape says the rest:
     - tape["sink"] is the numbered graph, and tape["memory"] has the arrays of its parameters in the
       first call; some of them are still right, like that of a constant table.
-    - tape["slots"] has the parameter of each of `tensors`: whose array belongs there now. (None for
-      a Tensor that the step didn't read.)
+    - tape["slots"] has a parameter for each of `tensors`: there its array belongs now. (None for a
+      Tensor that the step didn't read.)
     - `call`, above, gives a list of results. tape["places"] has the place, in this list, of the
       step's own result, and then of the new values of each Tensor of `state`.
 
     Examples:
-    - A step adds x to `total`, and returns x * 2. Then `tensors` is [x, total], tape["slots"] has
-      two parameters, and tape["places"] might be [0, 1].
+    - A step adds x to `total`, and returns x * 2. Then `tensors` is [x, total]. Say its parameters
+      are p0 and p1. Then the tape is {"slots": [p0, p1], "memory": {p0: the array that x had then,
+      p1: that of total}, "places": [0, 1], "sink": the graph}. Now x and total have other arrays.
     - If `total` was 3 and x is 4, `total` is 7 after this, and the Tensor returned is 8.
     """
     ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def counted(run: Run, results: int) -> dict[str, str]:
     return {
         "threads in a block": str(threads),
         "blocks": str(blocks),
-        "results for each thread": f"{results / (threads * blocks):.3g}",
+        "results for each thread": str(Fraction(int(results), threads * blocks)),
         "numbers in shared memory": str(sum(size for _, size, _ in kept)),
         LOADS: f"{run.loads() / results:.4g}",
     }

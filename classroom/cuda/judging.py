@@ -7,6 +7,7 @@ that is new each time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,9 @@ from tinyframe.viz.picture import Picture
 FIXED = (3, 14, 8)  # seeds of the cases that are the same each time
 UNTOUCHED = 1e30  # what nobody has written to in shared memory is larger
 SHOWN = 16  # elements of an array of which all are said
+
+RANGE_FOR = re.compile(r"\bfor\s*\(\s*(?:const\s+)?\w+\s*[&*]?\s*\w+\s*:")
+SIZE_OF = re.compile(r"\bsizeof\s*\(?\s*(\w+)\b")
 
 Inputs = Mapping[str, Argument]
 
@@ -152,6 +156,13 @@ def text_of(answer: Any) -> str:
         )
     if "extern" in written:
         raise Wrong("Give a shared array its size: `__shared__ float s[8];`, without `extern`.")
+    shared = Kernel("float* out", body_of(answer)).shared_shapes
+    if RANGE_FOR.search(written) or shared.keys() & set(SIZE_OF.findall(written)):
+        raise Open(
+            "The emulator gives each array more room than you asked for, so that it can see who "
+            "goes beyond the end. `for (float x : s)` and `sizeof s` would see that room. Write "
+            "the number of elements instead."
+        )
     code, last = written.count("{"), written.count("}")
     if code != last:
         more, fewer = ("{", "}") if code > last else ("}", "{")

@@ -184,7 +184,12 @@ def complaint(words: str) -> NotCompiled:
 
 
 def _plain(words: str) -> str:
-    return re.sub(r"\(emulated_line\(\d+\), (\w+)\)", r"\1", words).strip()
+    words = re.sub(r"\(emulated_line\(\d+\), (\w+)\)", r"\1", words).strip()
+    words = re.sub(r"\*\(emulated_line\(\d+\), \((\w+) \+ [^’']*", r"\1[…]", words)
+    unknown = re.search(r"[‘'](__\w+)[’']", words)
+    if unknown and "declared" in words:
+        return f"the emulator doesn't know `{unknown[1]}`, which CUDA may have"
+    return words
 
 
 def runs(

@@ -33,7 +33,12 @@ MATHS = "".join(
         *(f"static inline float {name}(float x, float y) {{ return __builtin_{name}(x, y); }}\n"
           for name in ("fmaxf", "fminf", "powf")),
         *(f"static inline {kind} {name}({kind} x, {kind} y) {{ return x {sign} y ? x : y; }}\n"
-          for kind in ("int", "unsigned", "float") for name, sign in (("max", ">"), ("min", "<"))),
+          for kind in ("int", "unsigned", "float", "double")
+          for name, sign in (("max", ">"), ("min", "<"))),
+        *(f"static inline {kind} {name}({one} x, {other} y) "
+          f"{{ return {name}(({kind})x, ({kind})y); }}\n"
+          for kind, pair in (("unsigned", ("unsigned", "int")), ("double", ("double", "float")))
+          for one, other in (pair, pair[::-1]) for name in ("max", "min")),
     ]
 )  # fmt: skip
 # Words that may stand before an expression, where any other word would make it a declaration.
@@ -72,7 +77,9 @@ class Kernel:
         return self.source or MATHS + self._whole(marked(shared_made_known(self.body)))
 
     def _whole(self, body: str) -> str:
-        head = f'extern "C" __global__ void __launch_bounds__({self.most}) kernel'
+        # nvcc has this for every kernel, and NVRTC hasn't
+        head = "#define INFINITY __int_as_float(0x7f800000)\n"
+        head += f'extern "C" __global__ void __launch_bounds__({self.most}) kernel'
         return f'{head}({self.parameters}) {{\n#line 1 "kernel"\n{body}\n}}\n'
 
     @property

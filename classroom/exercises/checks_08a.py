@@ -4,6 +4,7 @@ mini's."""
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -47,6 +48,12 @@ class Watched:
             raise Wrong(f"`argtypes` needs five types, and it has {len(kinds)}.")
         for slot, kind, value in zip(SLOTS[:3], kinds[:3], given[:3], strict=True):
             _expect_address(slot, kind, value)
+        _, one, other = (getattr(value, "value", None) for value in given[:3])
+        if isinstance(one, int) and one == other:
+            raise Wrong(
+                "`from` and `to` are at the same address. An array that nobody has a name for is "
+                "gone before C begins, and the next one gets its memory. Give both of them names."
+            )
         _expect_float(kinds[3], given[3])
         _expect_count(kinds[4], given[4], self.elements)
         function = own_c.fade_in_c()
@@ -118,12 +125,13 @@ def fade(answer: Any) -> str:
     """answer(function, one, other, t): a new array, made by the C function."""
     dice = np.random.default_rng()
     high, wide = fresh_sizes(2)
-    big = dice.random((2, high, wide), dtype=np.float32)
+    big = dice.random((3, high, wide), dtype=np.float32)
     ten = np.array([0.0, 10.0], np.float32), np.array([10.0, 30.0], np.float32)
     cases: list[tuple[str, np.ndarray, np.ndarray, float]] = [
         ("`one = [0, 10]`, `other = [10, 30]`, `t = 0.25`", *ten, 0.25),
         ("two larger pictures", big[0], big[1], float(dice.random())),
         ("two pictures, transposed: views of memory in a different order", big[0].T, big[1].T, 0.5),
+        ("a picture that's transposed, and one that isn't", big[2].T, big[1].T.copy(), 0.5),
     ]
     for case, one, other, t in cases:
         shown, kept = case[0] == "`", (one.copy(), other.copy())
@@ -311,6 +319,12 @@ def name_of_work(answer: Any) -> str:
         raise Wrong("Two results, in a different order, have the same name. Each would be taken "
                     "for the other.", "`a + b, a * b` and `a * b, a + b`", "two names",
                     "one name")  # fmt: skip
+    terms = [a * n for n in range(2, 14)]
+    one, other = _look_alike(part8.UOp(part8.Ops.SINK, tuple(t.uop for t in terms)), terms)
+    if named("t1 + t12", *terms, one) == named("t11 + t2", *terms, other):
+        raise Wrong("Nothing stands between the numbers of two sources, so node 1 plus node 12 "
+                    "looks like node 11 plus node 2.", "a sum of two of twelve nodes", "two names",
+                    "one name")  # fmt: skip
     if len(long := named("more, doubled 18 times", _doubled(more, 18))) > LONGEST:
         raise Wrong(
             f"The name of 18 doublings, which are 19 nodes, has {len(long):,} letters. You wrote a "
@@ -318,6 +332,18 @@ def name_of_work(answer: Any) -> str:
             "`x = x + x`, 18 times", f"fewer than {LONGEST:,}", f"{len(long):,}",
         )  # fmt: skip
     return "Strict enough to be right, and loose enough to be useful. That's a cache key."
+
+
+def _look_alike(sink: Any, terms: list[Any]) -> tuple[Any, Any]:
+    """Two sums of two of these Tensors each, whose nodes' numbers are the same digits in a row."""
+    number = {node: n for n, node in enumerate(sink.toposort())}
+    seen: dict[str, Any] = {}
+    for one, other in itertools.permutations(terms, 2):
+        digits = f"{number[one.uop]}{number[other.uop]}"
+        if digits in seen:
+            return seen[digits], one + other
+        seen[digits] = one + other
+    raise LookupError("no two pairs look alike")
 
 
 def _doubled(x: Any, times: int) -> Any:

@@ -84,7 +84,10 @@ def runner(answer: Any) -> str:
         text = "With `wait=True`, a launch has to return how many seconds it took."
         raise Wrong(text, case, got=describe(seconds))
     if seconds < SLEPT / 2:
-        text = "You stopped the clock too early, or started it too late: the kernel takes longer."
+        text = (
+            "You stopped the clock too early, or started it too late: the kernel takes longer. (Or "
+            "it's a clock that stops while nobody computes, as `process_time` does.)"
+        )
         raise Wrong(
             text if seconds >= 0 else "You subtracted the later time from the earlier.", case
         )
@@ -466,8 +469,8 @@ EXERCISES: tuple[Exercise, ...] = (
             "elements. Then take its share out of the first time. Or `np.polyfit` with weights "
             "`w=1 / np.array(seconds)`, so that each point counts by its percents.",
         ),
-        because="The largest sizes say what an element costs, since a launch is lost in them. What "
-        "the smallest takes beyond its elements is the launch.",
+        because="In percents, each time is as good as any other. So the large sizes say what an "
+        "element costs, since a launch is lost in them, and the small ones what a launch does.",
     ),
     Exercise(
         "8.11",

@@ -97,7 +97,9 @@ def tasks_of(name: str) -> Path:
         if (path := folder / f"{name}.py").is_file():
             return path
     known = sorted({path.stem for folder in TASKS for path in folder.glob("*.py")})
-    raise CannotGrade(f"there is no project {name!r}; there are: {', '.join(known) or 'none'}")
+    there = ", ".join(known) or "none"
+    renamed = ". If yours has a different name, add --project and one of these" if known else ""
+    raise CannotGrade(f"there is no project {name!r}; there are: {there}{renamed}")
 
 
 def load_project(tasks: Path) -> Project:

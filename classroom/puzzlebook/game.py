@@ -107,7 +107,7 @@ def against_par(score: Score, puzzle: Puzzle) -> str:
     if score < best:
         return f"Par is {par}, and the shortest way we knew has {best}. Yours is shorter. Keep it!"
     if score == best:
-        return f"{'That is par' if score == par else f'Par is {par}'}, and we know no shorter way."
+        return f"{'That is par' if score == par else f'Par is {par}'}, and we know no better way."
     against = "That is par." if score == par else f"Par is {par}."
     return f"{against} It can be done in {best}. Can you?"
 

@@ -87,7 +87,7 @@ def test_the_fewest_that_are_known_are_possible_and_right(hole, clock):
     clock(yours=(1.0,))
     outcome, stroke = tried(hole, BEST[hole.size])
     assert outcome.state == "right" and stroke.score == hole.best
-    assert outcome.text.endswith("and we know no shorter way.")
+    assert outcome.text.endswith("and we know no better way.")
 
 
 def test_the_goal_is_what_the_plan_reaches_and_a_bit_less(clock):

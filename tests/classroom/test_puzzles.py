@@ -263,7 +263,7 @@ def test_ops_are_counted_by_kind():
 def test_par_can_be_beaten_and_missed():
     diagonal = tried("eye", lambda n: (Tensor.arange(n * n) % (n + 1) == 0).reshape(n, n))
     assert diagonal[0].text == (
-        "4 ops: 2 elementwise, 1 movement, 1 arange. Par is 6, and we know no shorter way."
+        "4 ops: 2 elementwise, 1 movement, 1 arange. Par is 6, and we know no better way."
     )
     index = tried("take", lambda a, index: a[index])
     assert index[0].text.startswith("19 ops")
@@ -319,7 +319,7 @@ def test_the_fewest_ops_known_are_enough_and_are_told_to_whoever_took_more(puzzl
     outcome, trial = tried(puzzle.name, SHORTEST[puzzle.name])
     assert outcome.state == "right", outcome.text
     assert trial.ops.total() == puzzle.best <= puzzle.par
-    assert outcome.text.endswith("and we know no shorter way.")
+    assert outcome.text.endswith("and we know no better way.")
     dared = tried(puzzle.name, WORKED[puzzle.name])[0].text.endswith(
         f"That is par. It can be done in {puzzle.best}. Can you?"
     )

@@ -280,6 +280,9 @@ def reordered_three(mini: Any) -> None:
         if opened != wanted:
             raise Wrong(f"The loops should have the sizes {wanted}, the outermost first.", call,
                         str(wanted), str(opened))  # fmt: skip
+    square, _ = mini.split(Case(mini, "a @ b").program, 1, 4)
+    Case(mini, "a @ b").expect("reorder(a @ b with a loop of 16 split into 4 and 4, 3, 1)",
+                               mini.reorder(square, 3, 1))  # fmt: skip
     swapped = mini.reorder(program, 2, 0)
     if sorted(sizes(mini, swapped)) != [0, 1, 2]:
         text = "Loops 2 and 0 trade places, and loop 1 keeps its number. Now two have the same one."

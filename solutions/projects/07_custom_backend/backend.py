@@ -98,7 +98,7 @@ class MyCompiler(Compiler):
     def compile(self, src):
         """The bytes of the shared library that a C compiler makes of the text `src`.
 
-        subprocess.run starts the compiler, which writes a file. Read it, and leave nothing behind.
+        subprocess.run starts the compiler, which writes a file. Read it, then remove it.
         tinyframe compiles several kernels at once, in threads, so no two calls may write to the
         same file. These flags of c_compiler() matter:
 
@@ -217,7 +217,8 @@ def benchmark(devices, n):
     "gflops"     2 * n**3 operations, in how many billions a second
     "launch"     the seconds it takes to launch one kernel that computes next to nothing: a Tensor
                  of one element, plus 1
-    "share"      launch / seconds: how much of a matmul is only the launch
+    "share"      launch / seconds: how much of a matmul is only the launch. (A tiny matmul and a
+                 noisy clock can make that more than 1. Leave it so.)
 
     Measuring is harder than it looks. One step is too short, so put twenty or more into a TinyJit,
     each on the result of the one before, and realize() each of them; then divide. A TinyJit's first

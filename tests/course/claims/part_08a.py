@@ -141,7 +141,7 @@ def a_number_that_changes_is_a_program_each_time():
     assert programs_made(mini, lambda n: mini.Tensor([0.1 / n]), 5) == 1
 
 
-@claim("Whoever rearranges loops adds up in a different order.")
+@claim("Rearranged loops add up in a different order.")
 def each_sum_keeps_its_order():
     mini, part7b, part7c = parts("part8", "part7b", "part7c")
     program, a, b = product(mini)
