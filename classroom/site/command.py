@@ -8,6 +8,7 @@ import io
 import shutil
 import sys
 import tempfile
+import warnings
 import webbrowser
 from pathlib import Path
 
@@ -41,7 +42,12 @@ def build(root: Path, site: Path) -> int:
         _beside(root, source)
         said = io.StringIO()
         options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(Path(temporary, "trees"))]
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        with (
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")  # between Sphinx and its extensions
             status = build_main([*options, str(source), str(made)])
         if status:
             raise Refused(said.getvalue().replace(str(source), "").strip())

@@ -64,7 +64,7 @@ def write(root: Path, folder: Path) -> list[Path]:
                 return found[0]
             path = os.path.normpath(Path(page).parent / target)
             place = root / path
-            if path.startswith("..") or not place.exists():
+            if path.startswith(("..", "/")) or not place.exists():
                 dead.append(f"{page}: {target}")
             elif path in pages:
                 return f"[{words}]({target}{slug(anchor) if path.endswith('.ipynb') else anchor})"
