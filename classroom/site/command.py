@@ -37,8 +37,8 @@ def build(root: Path, site: Path) -> int:
         source, made = Path(temporary, "source"), Path(temporary, "site")
         try:
             written = pages.write(root, source)
-        except pages.DeadLink as found:
-            raise Refused(f"These links lead nowhere:\n{found}") from None
+        except pages.DeadLink as nowhere:
+            raise Refused(f"These links lead nowhere:\n{nowhere}") from None
         _beside(root, source)
         said = io.StringIO()
         options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(Path(temporary, "trees"))]

@@ -6,7 +6,7 @@ extensions = ["myst_nb"]
 
 nb_execution_mode = "off"  # what a cell printed is in the notebook
 nb_merge_streams = True
-myst_enable_extensions = []  # no mathematics, so that no page asks for MathJax
+myst_enable_extensions: list[str] = []  # no mathematics, so that no page asks for MathJax
 myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure", "myst.header", "toc.not_included"]
 exclude_patterns = ["README.md"]  # the first page includes it
