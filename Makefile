@@ -1,7 +1,7 @@
 # Short names for what contributors run most. A learner needs none of this: python3 start.py.
 PYTHON = .venv/bin/python
 
-.PHONY: lab test lint bench course
+.PHONY: lab test lint bench course site
 
 lab:     ## set up and open JupyterLab
 	python3 start.py
@@ -23,3 +23,6 @@ endif
 course:  ## the learners' notebooks and projects from the worked ones, run again; READMEs' examples
 	$(PYTHON) -m classroom course $(ARGS)
 	$(PYTHON) -m tests.course.refresh
+
+site:    ## the course as a web site, in _site/; needs pip install -e .[site]
+	$(PYTHON) -m classroom site $(ARGS)

@@ -55,7 +55,8 @@ MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
 GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2,
-             "cuda": 0.4, "webgpu": 0.1}  # fmt: skip
+             "cuda": 0.4, "webgpu": 0.1, "site": 0.1}  # fmt: skip
+TESTS = {"test", "site"}  # the extras that every test run takes
 # What `start.py test` may be asked to test as well, and the extras that this takes.
 TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda"}}
 FEW = 10  # tests that failed side by side get a second try alone; if more did, something broke
@@ -377,7 +378,7 @@ def test(options: list[str]) -> None:
     if os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0"):
         more.add("--torch")
     options = [option for option in options if option not in TEST_OPTIONS]
-    set_up(COURSE.union({"test"}, *[TEST_OPTIONS[option] for option in more]))
+    set_up(COURSE.union(TESTS, *[TEST_OPTIONS[option] for option in more]))
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     # Hundreds of processes import the same modules, which each would compile for itself.
@@ -453,9 +454,9 @@ def failed_tests() -> list[str]:
 
 def doctor(options: list[str]) -> None:
     """One line for each thing that the course can use: what was found, or how to get it."""
-    needed = sum(GIGABYTES[extra] for extra in COURSE | {"test"})
+    needed = sum(GIGABYTES[extra] for extra in COURSE | TESTS)
     free = shutil.disk_usage(ROOT).free / 1e9
-    room = free > needed or is_ready(COURSE | {"test"})
+    room = free > needed or is_ready(COURSE | TESTS)
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do

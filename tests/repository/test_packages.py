@@ -22,7 +22,7 @@ NOT_IN_CONDA = {
     "cuda": "NVIDIA's driver binding and compiler, by pip",
     "zig": "clang is there",
     "browser": "what tests the explorer's page, by pip",
-    "dev": "the sum of course and test",
+    "dev": "the sum of course, test and site",
 }
 
 
@@ -79,7 +79,7 @@ def test_pytorch_is_a_reference_for_tests_in_one_release():
 
 
 def test_dev_is_what_start_py_test_installs():
-    assert EXTRAS["dev"] == ["tinyframe[course,test]"]
+    assert EXTRAS["dev"] == ["tinyframe[course,test,site]"]
 
 
 def test_no_package_is_asked_for_in_two_versions():

@@ -1,0 +1,148 @@
+"""What is on the site: a folder of sources for Sphinx, made from the repository.
+
+Paths stay what they are, so that links from page to page do too. A link to a file that is no page,
+such as `../tinyframe/dtype.py`, leads to a page that shows this file.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+NOTEBOOKS = "notebooks"  # the folder of the site that has the notebooks themselves
+SOURCES = "source"  # and of the pages that show a file
+# [text](target#anchor), and not an image's
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s#]*)(#[^()\s]*)?\)")
+FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".c": "c",
+             ".h": "c", ".cfg": "ini", ".js": "javascript", ".css": "css"}  # fmt: skip
+# The texts beside the notebooks, by the heading that they are listed under.
+TEXTS = {
+    "The course": ["course/README.md", "course/GLOSSARY.md"],
+    "Around it": [
+        "docs/hacking.md", "docs/first_issues.md", "tinyframe/README.md", "docs/benchmarks.md",
+        "INSTRUCTOR.md", "CONTRIBUTING.md", "docs/writing_lessons.md",
+    ],
+}  # fmt: skip
+
+
+class DeadLink(ValueError):
+    """A page links to something that the repository hasn't got."""
+
+
+def notebooks(root: Path) -> list[Path]:
+    """The learner's notebooks in order, the gallery last."""
+    return sorted((root / "course").glob("*.ipynb"))
+
+
+def slug(anchor: str) -> str:
+    """A heading's anchor as a site has it, of the one that Jupyter gives it."""
+    return re.sub(r"[^\w#-]", "", unquote(anchor)).lower()
+
+
+def write(root: Path, folder: Path) -> list[Path]:
+    """Fill a folder with what Sphinx makes the site from. Returns the pages, relative to it.
+
+    Raises DeadLink, with all links that lead nowhere.
+    """
+    texts = [path for group in TEXTS.values() for path in group if (root / path).is_file()]
+    pages = ["README.md", *texts]
+    pages += [path.relative_to(root).as_posix() for path in notebooks(root)]
+    shown, dead = set[str](), list[str]()
+
+    def relinked(page: str, text: str) -> str:
+        def link(found: re.Match[str]) -> str:
+            words, target, anchor = found[1], found[2], found[3] or ""
+            if not target or "://" in target or target.startswith("mailto:"):
+                return found[0]
+            path = os.path.normpath(Path(page).parent / target)
+            place = root / path
+            if path.startswith(("..", "/")) or not place.exists():
+                dead.append(f"{page}: {target}")
+            elif path in pages:
+                return f"[{words}]({target}{slug(anchor) if path.endswith('.ipynb') else anchor})"
+            elif place.is_dir():
+                inside = f"{path}/README.md"
+                return f"[{words}](/{inside}{anchor})" if inside in pages else words
+            elif place.suffix in (".png", ".svg"):
+                return found[0]
+            else:
+                shown.add(path)
+                return f"[{words}](/{SOURCES}/{path}.md)"
+            return words
+
+        parts, at = [], 0
+        for fence in FENCE.finditer(text):  # code has brackets of its own
+            parts += [LINK.sub(link, text[at : fence.start()]), fence[0]]
+            at = fence.end()
+        return "".join([*parts, LINK.sub(link, text[at:])])
+
+    for page in pages:
+        place = folder / page
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.suffix == ".ipynb":
+            _write_notebook(root / page, place, page, relinked)
+        else:
+            place.write_text(relinked(page, (root / page).read_text()))
+    if dead:
+        raise DeadLink("\n".join(dead))
+    for path in sorted(shown):
+        _write_source(root / path, folder / SOURCES / f"{path}.md", path)
+    for image in (root / "docs").glob("*.*"):
+        if image.suffix in (".svg", ".png"):
+            shutil.copy(image, folder / "docs" / image.name)
+    (folder / "index.md").write_text(index(root, texts))
+    return [*map(Path, pages), *(Path(SOURCES, f"{path}.md") for path in sorted(shown))]
+
+
+def index(root: Path, texts: Iterable[str]) -> str:
+    """The first page: the README, and the list of all pages, which is the side bar."""
+    there, lines = set(texts), ["```{include} README.md", "```", ""]
+    groups = {heading: [p for p in paths if p in there] for heading, paths in TEXTS.items()}
+    first = next(iter(groups))
+    lessons = [path.relative_to(root).as_posix() for path in notebooks(root)]
+    groups[first] = [*groups[first][:1], *lessons, *groups[first][1:]]
+    for heading, paths in groups.items():
+        lines += ["```{toctree}", ":hidden:", f":caption: {heading}", ""]
+        lines += [f"/{path.rpartition('.')[0]}" for path in paths] + ["```", ""]
+    return "\n".join(lines)
+
+
+def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
+    """The notebook with its links changed, and a link to itself under the title; and a copy of it
+    as it is, for whoever wants to run it."""
+    content = json.loads(path.read_text())
+    up = "../" * page.count("/")
+    for number, cell in enumerate(content["cells"]):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            if number == 0:
+                title, _, rest = source.partition("\n")
+                link = (f'<a class="notebook" download href="{up}{NOTEBOOKS}/{path.name}">'
+                        f"This page as a notebook</a>")  # fmt: skip
+                source = f"{title}\n\n{link}\n{rest}"
+            source = relinked(page, source)
+            for name, kinds in cell.pop("attachments", {}).items():
+                image = place.with_name(f"{place.stem}_{name}")
+                image.write_bytes(base64.b64decode(*kinds.values()))
+                source = source.replace(f"attachment:{name}", image.name)
+        cell["source"] = source
+    place.write_text(json.dumps(content))
+
+
+def _write_source(path: Path, place: Path, name: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    language = LANGUAGES.get(path.suffix, "text")
+    fence = "`" * 6
+    text = path.read_text()
+    place.write_text(
+        f"---\norphan: true\n---\n\n# `{name}`\n\n"
+        f"{fence}{{code-block}} {language}\n:linenos:\n\n{text}\n{fence}\n"
+    )
