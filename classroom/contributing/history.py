@@ -1,16 +1,17 @@
 """The owl and its thirty patches: what each version draws, a search drawn, and git's own search.
 
-    owl = History()
-    owl.poster(30)                       rows of text; an error where that version is broken
-    owls({"at first": owl.poster(0)})    posters beside one another
-    drawn_search(bisect, owl, verdict)   which patches a search tried, in which order
-    git_bisect(owl)                      `git bisect run` over the same thirty, in a scratch folder
+owl = History()
+owl.poster(30)                       rows of text; an error where that version is broken
+owls({"at first": owl.poster(0)})    posters beside one another
+drawn_search(suspects, verdict)      which patches a search tried, in which order
+git_bisect(owl)                      `git bisect run` over the same thirty, in a scratch folder
 """
 
 from __future__ import annotations
 
 import difflib
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -28,14 +29,15 @@ from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.picture import DrawnPicture
 
 PAPER, INK = "#eef2f6", "#2b3d52"
-GOOD, BAD, UNTESTABLE, UNTRIED = "#a9dca4", "#f3a5a2", "#cfcfcf", "#f7f7f7"
+GOOD, BAD, SKIP = "good", "bad", "skip"  # what a verdict may say
+FILLS, UNTRIED = {GOOD: "#a9dca4", BAD: "#f3a5a2", SKIP: "#cfcfcf"}, "#f7f7f7"
+OURS = "ours, until yours is there"
 DOT, GAP = 5.0, 26.0  # points
 THUMB = 3.4  # points, of a dot below a search
 STEP, BOX = 20.5, 17.0  # points, from patch to patch and of a patch
-WORDS = {True: "bad", False: "good", None: "can't be tested"}
-FILLS = {True: BAD, False: GOOD, None: UNTESTABLE}
 
-Verdict = Callable[[int], "bool | None"]
+Verdict = Callable[[int], str]
+Trials = Sequence[tuple[int, str]]
 
 
 class History:
@@ -93,12 +95,31 @@ def is_lopsided(rows: Sequence[str]) -> bool:
     return sum(row != row[::-1] for row in rows) > len(rows) / 2
 
 
-def our_verdict(n: int) -> bool | None:
-    """Whether version n of the owl is lopsided; None where it can't be tested."""
+def our_verdict(n: int) -> str:
+    """Of version n of the owl: is it lopsided, or not, or can't it be tested?"""
     try:
-        return is_lopsided(History().poster(n))
+        lopsided = is_lopsided(History().poster(n))
     except Exception:  # whatever it is that's broken
+        return SKIP
+    return BAD if lopsided else GOOD
+
+
+def with_place(place: Callable[..., Any]) -> list[str]:
+    """Today's poster, if a View's cells were where this function says."""
+    names = History().module(History.last)
+    names["View"].place = lambda view, i, j: place(view, i, j)
+    rows: list[str] = names["poster"]()
+    return rows
+
+
+def mended(place: Callable[..., Any]) -> DrawnPicture | None:
+    """Today's owl, and the owl with the learner's place."""
+    try:
+        rows = with_place(place)
+    except Exception:  # not written yet, or wrong: the check says how
+        print("Nothing to draw yet: with your place, there's no poster.")
         return None
+    return owls({"today": History().poster(History.last), "with your place": rows})
 
 
 # ---- searches ------------------------------------------------------------------------------------
@@ -112,87 +133,120 @@ def most_trials(patches: int, untestable: int = 0) -> int:
 
 def our_search(low: int, high: int, verdict: Verdict) -> list[int]:
     """The suspects between a version that's good and one that's bad."""
-    known = {low: False, high: True}
+    known = {low: GOOD, high: BAD}
 
     def edges() -> tuple[int, int]:
-        goods, bads = ([n for n, is_bad in known.items() if is_bad is want] for want in (False, True))
+        goods, bads = ([n for n, word in known.items() if word == want] for want in (GOOD, BAD))
         return max(goods), min(bads)
 
     while left := [n for n in range(*edges()) if n not in known]:
         centre = sum(edges()) / 2
         pick = min(left, key=lambda n: abs(n - centre))
-        known[pick] = verdict(pick)  # type: ignore[assignment]
+        known[pick] = verdict(pick)
     begin, end = edges()
     return [*range(begin + 1, end + 1)]
 
 
 def tried_by(
-    search: Callable[..., Any], low: int, high: int, verdict: Verdict
-) -> tuple[Any, list[tuple[int, bool | None]]]:
+    search: Callable[..., Any], low: int, high: int, verdict: Callable[[int], Any]
+) -> tuple[Any, list[tuple[int, Any]]]:
     """What a search returns, and what it tried, in order, each with what came out."""
-    trials: list[tuple[int, bool | None]] = []
+    trials: list[tuple[int, Any]] = []
 
-    def asked(n: Any) -> bool | None:
+    def asked(n: Any) -> Any:
         trials.append((int(n), verdict(int(n))))
         return trials[-1][1]
 
     return search(low, high, asked), trials
 
 
-def drawn_search(search: Callable[..., Any], history: History, verdict: Verdict) -> DrawnPicture:
-    """A search over the owl's patches, drawn as a line: what was tried in which order, with what it
-    drew. Where the learner's search or verdict isn't there yet, ours."""
-    yours = "yours"
+def drawn_trials(bisect: Callable[..., Any], first_bad: int) -> DrawnPicture:
+    """Thirty patches without trouble, of which one is the first that's bad, and which of them the
+    learner's bisect tries; ours, where it isn't there yet."""
+    yours, last = "yours", History.last
     try:
-        found, trials = tried_by(search, 0, history.last, verdict)
-        if found is None or found is ... or not trials:
-            raise ValueError
-        found = sorted(int(n) for n in (found if np.iterable(found) else [found]))
+        found, trials = tried_by(bisect, 0, last, lambda n: n >= first_bad)
+        named = [int(found)]
     except Exception:  # not written yet, or wrong: the check says how
-        yours = "ours, until yours is there"
-        found, trials = tried_by(our_search, 0, history.last, our_verdict)
-    text = [f"{len(trials)} trials, {yours}"]
-    for number, (n, is_bad) in enumerate(trials, 1):
-        text.append(f"{number}. patch {n:2}: {WORDS[is_bad]}")
-    text += [f"suspected: {n}, {history.message(n)!r}" for n in found]
-    sheet = _line(history.last, trials, found)
-    _thumbnails(sheet, history, trials)
+        yours = OURS
+        named, trials = tried_by(our_search, 0, last, lambda n: BAD if n >= first_bad else GOOD)
+    words = [(n, word if word in (GOOD, BAD) else BAD if word else GOOD) for n, word in trials]
+    text = [*_told(words, yours), f"found: {named[0]}"]
+    return DrawnPicture(text[0], "\n".join(text), _line(last, words, named))
+
+
+def accused(bisect: Callable[..., Any], verdict: Callable[[int], Any]) -> DrawnPicture:
+    """Whom a bisect accuses that takes what can't be tested for good, drawn."""
+
+    def careless(low: int, high: int, word: Callable[[int], Any]) -> list[Any]:
+        return [bisect(low, high, lambda n: str(word(n)).strip().lower() == BAD)]
+
+    def ours(low: int, high: int, word: Verdict) -> list[int]:
+        return our_search(low, high, lambda n: BAD if word(n) == BAD else GOOD)
+
+    return drawn_search(careless, verdict, ours)
+
+
+def drawn_search(
+    search: Callable[..., Any], verdict: Callable[[int], Any], ours: Callable[..., Any] = our_search
+) -> DrawnPicture:
+    """A search over the owl's patches, drawn as a line: what was tried in which order, with what it
+    drew. Where the learner's search or verdict isn't there yet, `ours`."""
+    yours, owl = "yours", History()
+    try:
+        found, trials = tried_by(search, 0, owl.last, verdict)
+        named = sorted(int(n) for n in found)
+        words = [(n, str(word).strip().lower()) for n, word in trials]
+        if not {word for _, word in words} <= set(FILLS) or not named:
+            raise ValueError
+    except Exception:  # not written yet, or wrong: the check says how
+        yours = OURS
+        named, words = tried_by(ours, 0, owl.last, our_verdict)
+    text = _told(words, yours)
+    text += [f"suspected: {n}, {owl.message(n)!r}" for n in named]
+    sheet = _line(owl.last, words, named)
+    _thumbnails(sheet, owl, words)
     return DrawnPicture(text[0], "\n".join(text), sheet)
 
 
-def _line(last: int, trials: Sequence[tuple[int, bool | None]], found: Sequence[int]) -> Drawing:
+def _told(trials: Trials, yours: str) -> list[str]:
+    head = f"{len(trials)} trials ({yours})"
+    return [head, *(f"{k}. patch {n:2}: {word}" for k, (n, word) in enumerate(trials, 1))]
+
+
+def _line(last: int, trials: Trials, found: Sequence[int]) -> Drawing:
     """The patches in a row, with the order of the trials above them."""
     sheet = Drawing()
     order = {n: number for number, (n, _) in enumerate(trials, 1)}
-    results = {0: False, last: True} | dict(trials)
+    results = {0: GOOD, last: BAD} | dict(trials)
     for n in range(last + 1):
-        x = n * STEP
-        fill = FILLS[results[n]] if n in results else UNTRIED
+        x, fill = n * STEP, FILLS.get(results.get(n, ""), UNTRIED)
         line, thick = (MARKED["color"], 3.0) if n in found else (ARROW, 1.0)
-        sheet.box(x, 22, BOX, 22, fill, line, [str(n)], History().message(n), thick=thick, size=9)
+        sheet.box(x, 22, BOX, 22, fill, line, [str(n)], thick=thick, size=9)
         if n in order:
-            sheet.words(x + BOX / 2, 14, str(order[n]), 13, anchor="middle", bold=True, colour=MUTED)
+            above = str(order[n])
+            sheet.words(x + BOX / 2, 14, above, 13, anchor="middle", bold=True, colour=MUTED)
     return sheet
 
 
-def _thumbnails(
-    sheet: Drawing, history: History, trials: Sequence[tuple[int, bool | None]]
-) -> None:
+def _thumbnails(sheet: Drawing, history: History, trials: Trials) -> None:
     """Below the line, what each version that was tried draws."""
     shown = sorted(dict(trials).items())
     top, width = 84.0, PAGE / max(len(shown), 1)
-    for place, (n, is_bad) in enumerate(shown):
+    for place, (n, word) in enumerate(shown):
         middle = (place + 0.5) * width
         sheet.line([(n * STEP + BOX / 2, 44), (n * STEP + BOX / 2, 52), (middle, top - 4)])
         try:
             pixels = pixels_of(history.poster(n))
         except Exception as error:  # a version that can't be tested: its error is what there is
-            sheet.box(middle - 38, top, 76, 34, FILLS[None], words=[type(error).__name__], size=9)
+            sheet.box(middle - 38, top, 76, 34, FILLS[SKIP], words=[type(error).__name__], size=9)
+            high = 34.0
         else:
             dot = min(THUMB, (width - 6) / pixels.shape[1])
             wide, high = pixels.shape[1] * dot, pixels.shape[0] * dot
             sheet.image(middle - wide / 2, top, wide, high, pixels, (PAPER, INK))
-            sheet.words(middle, top + high + 13, f"{n}: {WORDS[is_bad]}", 10, anchor="middle", colour=MUTED)
+        below = f"{n}: {word}"
+        sheet.words(middle, top + high + 13, below, 10, anchor="middle", colour=MUTED)
 
 
 def pixels_of(rows: Sequence[str]) -> np.ndarray:
@@ -247,6 +301,13 @@ def git_bisect(history: History) -> GitSearch | None:
     return GitSearch(log, named)
 
 
+def git_suspects(history: History) -> list[int]:
+    """The patches that git suspects; where there's no git, those that our search does."""
+    if (found := git_bisect(history)) is not None:
+        return found.suspects
+    return our_search(0, history.last, our_verdict)
+
+
 class GitSearch:
     """What git printed, and which patches it suspects: numbers, found by their messages."""
 
@@ -288,8 +349,6 @@ class _Git:
 
 def _environment() -> dict[str, str]:
     """This process's, without what would lead git to a different repository."""
-    import os
-
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 

@@ -84,7 +84,9 @@ class Patch:
         """The module after it. ValueError where a text isn't there exactly once."""
         for before, after in self.edits:
             if source.count(before) != 1:
-                raise ValueError(f"{self.message!r}: {before!r} occurs {source.count(before)} times")
+                raise ValueError(
+                    f"{self.message!r}: {before!r} occurs {source.count(before)} times"
+                )
             source = source.replace(before, after)
         return source
 
@@ -261,8 +263,14 @@ PATCHES = (
             "        end = self.offset + (self.shape[1] - 1) * right\n"
             "        return View(self.source,",
         ),
-        ("        return View(self.cells, self.shape[::-1]", "        return View(self.source, self.shape[::-1]"),
-        ("        return View(self.cells, (height, width)", "        return View(self.source, (height, width)"),
+        (
+            "        return View(self.cells, self.shape[::-1]",
+            "        return View(self.source, self.shape[::-1]",
+        ),
+        (
+            "        return View(self.cells, (height, width)",
+            "        return View(self.source, (height, width)",
+        ),
     ),
     patch(
         "view gets a docstring",

@@ -1,7 +1,7 @@
 """A review: the change shown with numbered lines, and what marks on it are worth.
 
-    change()             the diff, with a number before each line
-    marks(…)             how the check and the picture read what a learner marked
+change()             the diff, with a number before each line
+marks(…)             how the check and the picture read what a learner marked
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ADDED, REMOVED, MARK = "#1b7f37", "#b3261e", "#e8590c"
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the diff. sign: "+", "-" or " " of a file's, "=" of a line that names the file."""
+    """One line of the diff. sign: "+", "-" or " " of a file's line, "=" of a line with its name."""
 
     number: int
     sign: str
@@ -90,7 +90,9 @@ class Change:
     def _repr_html_(self) -> str:
         rows = []
         for line in lines():
-            colour = {"+": f"color: {ADDED}", "-": f"color: {REMOVED}"}.get(line.sign, "opacity: 0.75")
+            colour = {"+": f"color: {ADDED}", "-": f"color: {REMOVED}"}.get(
+                line.sign, "opacity: 0.75"
+            )
             weight = "; font-weight: bold" if line.sign == "=" else ""
             edge = f"; border-left: 4px solid {MARK}" if line.number in self.marked else ""
             sign = " " if line.sign == "=" else line.sign
@@ -108,6 +110,14 @@ class Change:
 def change() -> Change:
     """The change that is to be reviewed."""
     return Change()
+
+
+def show_marks(marks: Any) -> Change:
+    """The change with what a learner has marked so far."""
+    try:
+        return Change(numbers_of([] if marks is ... else marks))
+    except ValueError:  # the check says what's odd
+        return Change()
 
 
 def numbers_of(marks: Any) -> list[int]:

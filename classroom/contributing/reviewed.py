@@ -168,13 +168,13 @@ class Fault:
 FAULTS = (
     Fault(
         "a new dependency",
-        "scipy, for a square root of a sum of squares. Everybody who installs this has to install that.",
+        "scipy, for a square root of a sum of squares. Whoever installs this has to install that.",
         ('dependencies = ["numpy", "scipy"]', "from scipy.linalg import norm"),
     ),
     Fault(
         "an unrelated change",
-        "mean works as it did, and isn't what this change is about. Whoever looks for a bug in mean "
-        "later ends up here.",
+        "mean works as it did, and isn't what this change is about. Whoever looks for a bug in "
+        "mean later ends up here.",
         ("row_length = x.shape[-1]", "total = x.sum(axis=-1)", "return total / row_length",
          "return x.sum(axis=-1) / x.shape[-1]"),
     ),
@@ -209,24 +209,39 @@ FAULTS = (
     Fault(
         "a test that can't fail",
         "It compares rms with rms.",
-        ("def test_rms_of_two_rows():", "expected = rms(x)", "assert np.allclose(rms(x), expected)"),
+        ("def test_rms_of_two_rows():", "expected = rms(x)", "assert np.allclose(rms(x), exp"),
     ),
 )  # fmt: skip
 
 # Lines that may look like faults. The reason why each isn't.
 INNOCENT = {
-    "if x.shape[-1] == 0:": "It can happen: x of shape (3, 0) has rows without elements, and there's a test of it.",
-    "raise ValueError(f\"rms needs": "It says what was needed and what came. That's a good error.",
-    "root = norm(x, axis=-1, keepdims=True)": "The formula is right: the norm over the root of n is the rms. Where norm comes from is a different question.",
+    "if x.shape[-1] == 0:": (
+        "It can happen: x of shape (3, 0) has rows without elements, and there's a test of it."
+    ),
+    'raise ValueError(f"rms needs': "It says what was needed and what came. That's a good error.",
+    "root = norm(x, axis=-1, keepdims=True)": (
+        "The formula is right: the norm over the root of n is the rms. Where norm comes "
+        "from is a different question."
+    ),
     "import pytest": "pytest is in the dev dependencies already.",
     "from ops import GRADIENT, mean, rms": "The tests need rms.",
     "def test_rms_of_nothing_is_refused": "It fails if nothing is raised, or something else.",
     "with pytest.raises(ValueError, match=": "It fails if nothing is raised, or something else.",
     "rms(np.zeros((3, 0), np.float32))": "Rows without elements are what it's about.",
-    "def test_gradient_of_rms_where_all_is_zero": "It fails if there's a NaN, which is what 0 / 0 would give. It's a good case to have thought of.",
-    "assert not GRADIENT[": "It fails if there's a NaN, which is what 0 / 0 would give. It's a good case to have thought of.",
-    "| rms | the root of the mean square of each row |": "It's true, and a new op belongs in the table.",
+    "def test_gradient_of_rms_where_all_is_zero": (
+        "It fails if there's a NaN, which is what 0 / 0 would give. It's a good case to "
+        "have thought of."
+    ),
+    "assert not GRADIENT[": (
+        "It fails if there's a NaN, which is what 0 / 0 would give. It's a good case to "
+        "have thought of."
+    ),
+    "| rms | the root of the mean square of each row |": (
+        "It's true, and a new op belongs in the table."
+    ),
     '@gradient_of("rms")': "That's how a gradient is registered.",
     "def rms_gradient(grad, x):": "Its signature is that of the other gradient.",
-    "x = np.array([[3.0, 4.0], [6.0, 8.0]], np.float32)": "Two rows of float32: as good an input as any.",
+    "x = np.array([[3.0, 4.0], [6.0, 8.0]], np.float32)": (
+        "Two rows of float32: as good an input as any."
+    ),
 }
