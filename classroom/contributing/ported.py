@@ -3,7 +3,7 @@
 rms = in_c(lambda x: (x * x).mean(-1).sqrt())
 rms(np.ones((2, 3), np.float32))                     array([1., 1.])
 rms.run(result_address, x_address, (2, 3), "float32")
-in_pytorch(as_op, rms_gradient)                                    PyTorch's own checks, where it's installed
+in_pytorch(as_op, rms_gradient)                      PyTorch's own checks, where it's there
 """
 
 from __future__ import annotations
