@@ -119,13 +119,13 @@ def by_numbers(n):
     return "skip" if n in (18, 22) else "bad" if n > 18 else "good"
 
 
-def by_the_ears(n):
+def by_halves(n):
     try:
         rows = OWL.poster(n)
     except (AttributeError, NameError):
         return "SKIP"
-    found = next(row for row in rows if "." in row)
-    return " bad" if found != found[::-1] else "Good"
+    alike = np.mean([row == "".join(reversed(row)) for row in rows])
+    return " bad" if alike < 0.5 else "Good"
 
 
 # ---- 11.11 ---------------------------------------------------------------------------------------
@@ -313,16 +313,16 @@ def tile_of_six():
 
 WRONG: list[Any] = [
     # 11.9: a search by halves
-    ("11.9", one_by_one, "5 are enough"),
-    ("11.9", last_good, "One too few"),
-    ("11.9", off_the_end, "are enough"),
+    ("11.9", one_by_one, "in 19 trials, and 5 would do"),
+    ("11.9", last_good, "1 too small"),
+    ("11.9", off_the_end, "in one trial, and 0 would do"),
     ("11.9", turned_round, "expected 19"),
     ("11.9", twice, "Some were tried twice"),
     ("11.9", lambda good, bad, is_bad: bad if is_bad(good - 1) else bad, "go from 0 to 30"),
     ("11.9", lambda good, bad, is_bad: is_bad((good + bad) / 4), "has to be the number"),
     ("11.9", lambda good, bad, is_bad: [19], "has to be a whole number"),
     # 11.10: what is bad
-    ("11.10", the_same_as_at_first, "raised AttributeError"),
+    ("11.10", the_same_as_at_first, "That one is good"),
     ("11.10", no_wink, "that's a joke"),
     ("11.10", errors_are_bad, "neither good nor bad"),
     ("11.10", errors_get_out, "raised AttributeError"),
@@ -332,15 +332,15 @@ WRONG: list[Any] = [
     ("11.10", lambda n: "skip" if n == 30 else by_numbers(n), "can be tested"),
     # 11.11: a search that can skip
     ("11.11", lambda g, b, v: halves(g, b, v, "good"), "Why not 13"),
-    ("11.11", lambda g, b, v: halves(g, b, v, "bad"), "could be the first bad one"),
-    ("11.11", only_the_first, "could be the first bad one"),
-    ("11.11", with_the_good_one, "known to be good"),
-    ("11.11", gives_up, "one more trial would show that"),
-    ("11.11", each_of_them, "are enough"),
+    ("11.11", lambda g, b, v: halves(g, b, v, "bad"), "20 is missing"),
+    ("11.11", only_the_first, "Why not 14"),
+    ("11.11", with_the_good_one, "You tried 15, and it's good"),
+    ("11.11", gives_up, "stopped too early"),
+    ("11.11", each_of_them, "in 29 trials, and 5 would do"),
     ("11.11", lambda g, b, v: all_of_them(g, b, v)[0], "has to be a list"),
     ("11.11", lambda g, b, v: "18, 19", "has to be a list"),
     # 11.12: where a cell is
-    ("11.12", lambda view, i, j: view.offset + i * view.shape[1] + j, "offset 0"),
+    ("11.12", lambda view, i, j: view.offset + i * view.shape[1] + j, "offset 12"),
     ("11.12", lambda view, i, j: i * view.strides[0] + j * view.strides[1], "offset 12"),
     ("11.12", lambda v, i, j: v.offset + i * v.strides[1] + j * v.strides[0], "offset 0"),
     ("11.12", lambda v, i, j: v.offset + abs(i * v.strides[0]) + abs(j * v.strides[1]), "flipped"),
@@ -363,16 +363,15 @@ WRONG: list[Any] = [
     ("11.14", no_assert, "an rms that's right"),
     ("11.14", nonsense, "raised NameError"),
     ("11.14", without_memory, "remembers"),
-    ("11.14", lambda rms, gradient: 3, "It catches 0 of 6"),
+    ("11.14", lambda rms, gradient: rms(X), "It catches 0 of 6"),
     ("11.14", "assert rms", "asks for a function"),
     # 11.15: the gradient
-    ("11.15", lambda grad, x: grad[..., None] * x / root_of(x)[..., None], "2 times too"),
+    ("11.15", lambda grad, x: grad[..., None] * x / root_of(x)[..., None], "factor of 2"),
     ("11.15", lambda grad, x: x / (x.shape[-1] * root_of(x)[..., None]), "grad = [1, 10]"),
-    ("11.15", lambda grad, x: one_line(grad, x).sum(-1), "shape"),
+    ("11.15", lambda grad, x: one_line(grad, x).sum(-1), "should have 2 axes"),
     ("11.15", lambda grad, x: -one_line(grad, x), "sign"),
     ("11.15", lambda grad, x: one_line(grad, x).tolist(), "has to be an array"),
     ("11.15", lambda grad, x: one_line(grad, x).astype(np.float64), "x's dtype"),
-    ("11.15", lambda grad, x: one_line(grad, x.astype(np.float32)), "x's dtype"),
     # 11.16: an issue of one's own
     ("11.16", (2, passes), "It passes today"),
     ("11.16", (2, of_nothing), "doesn't come near the issue"),
@@ -390,7 +389,7 @@ RIGHT: list[Any] = [
     ("11.9", in_numpy),
     ("11.9", by_library),
     ("11.10", by_numbers),
-    ("11.10", by_the_ears),
+    ("11.10", by_halves),
     ("11.11", all_of_them),
     ("11.11", lambda *given: iter(all_of_them(*given)[::-1])),
     ("11.11", lambda *given: np.array(all_of_them(*given))),
