@@ -24,7 +24,8 @@ from classroom.contributing.reviewed import (
     Fault,
 )
 
-ADDED, REMOVED, MARK = "#1b7f37", "#b3261e", "#e8590c"
+ADDED, REMOVED = "rgba(46, 160, 67, 0.2)", "rgba(248, 81, 73, 0.2)"  # on light pages and dark ones
+MARK = "#e8590c"
 
 
 @dataclass(frozen=True)
@@ -90,14 +91,12 @@ class Change:
     def _repr_html_(self) -> str:
         rows = []
         for line in lines():
-            colour = {"+": f"color: {ADDED}", "-": f"color: {REMOVED}"}.get(
-                line.sign, "opacity: 0.75"
-            )
+            look = {"+": f"background: {ADDED}", "-": f"background: {REMOVED}"}.get(line.sign, "")
             weight = "; font-weight: bold" if line.sign == "=" else ""
             edge = f"; border-left: 4px solid {MARK}" if line.number in self.marked else ""
             sign = " " if line.sign == "=" else line.sign
             rows.append(
-                f'<div style="{colour}{weight}{edge}; padding-left: 4px; white-space: pre">'
+                f'<div style="{look}{weight}{edge}; padding-left: 4px; white-space: pre">'
                 f"{line.number:3} {html.escape(sign)} {html.escape(line.text)}</div>"
             )
         return (
