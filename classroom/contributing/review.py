@@ -93,7 +93,9 @@ class Change:
         for line in lines():
             look = {"+": f"background: {ADDED}", "-": f"background: {REMOVED}"}.get(line.sign, "")
             weight = "; font-weight: bold" if line.sign == "=" else ""
-            edge = f"; border-left: 4px solid {MARK}" if line.number in self.marked else ""
+            edge = (
+                f"; border-left: 4px solid {MARK if line.number in self.marked else 'transparent'}"
+            )
             sign = " " if line.sign == "=" else line.sign
             rows.append(
                 f'<div style="{look}{weight}{edge}; padding-left: 4px; white-space: pre">'

@@ -330,8 +330,7 @@ def test_of_rms(answer: Any) -> str:
         )  # fmt: skip
     return (
         f"It passes for an rms that's right, however that's written, and fails for all "
-        f"{len(SPOILED)} that aren't. Put it into the review: it says more than I think this is "
-        "wrong."
+        f"{len(SPOILED)} that aren't. Put it into the review. It says more than an opinion does."
     )
 
 
