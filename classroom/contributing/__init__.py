@@ -1,0 +1,1 @@
+"""What part 11, Contributing, needs: one module for each of its subjects."""
