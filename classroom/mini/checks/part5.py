@@ -505,6 +505,18 @@ def other_products(mini: Any) -> None:
         a, b = floats(n, k), floats(k, m)
         said = f"a @ b of shapes {(n, k)} and {(k, m)}"
         expect_values(said, (mini.Tensor(a) @ mini.Tensor(b)).numpy(), a @ b)
+    few, many = (nodes_of_product(mini, k) for k in (4, 12))
+    if many > few:
+        raise Wrong(
+            "The graph grows with the matrices, so there's a loop in it. One multiplication and "
+            "one sum do it for any size.", "a @ b of shapes (3, 12) and (12, 5)",
+            f"{few} nodes, as for (3, 4) and (4, 5)", f"{many} nodes",
+        )  # fmt: skip
+
+
+def nodes_of_product(mini: Any, k: int) -> int:
+    product = mini.Tensor(floats(3, k)) @ mini.Tensor(floats(k, 5))
+    return len(product.uop.toposort())
 
 
 def windows_of(x: np.ndarray, size: int) -> np.ndarray:
@@ -590,17 +602,18 @@ def softmax(mini: Any) -> None:
 @checks("log_softmax", "Numbers whose exponential is too large, and too small", needs=NEEDED)
 def softmax_of_large(mini: Any) -> None:
     half = -np.log(2)
-    for row, wanted in (
-        ([1000.0, 1000.0], [half, half]),
-        ([0.0, 200.0], [-200.0, 0.0]),
-        ([-1000.0, -1000.0], [half, half]),
+    for rows, wanted in (
+        ([[1000.0, 1000.0]], [[half, half]]),
+        ([[0.0, 200.0]], [[-200.0, 0.0]]),
+        ([[-1000.0, -1000.0]], [[half, half]]),
+        ([[0.0, 0.0], [1000.0, 1000.0]], [[half, half], [half, half]]),
     ):
-        said = f"Tensor([{row}]).log_softmax()"
+        said = f"Tensor({rows}).log_softmax()"
         with np.errstate(all="ignore"):
-            got = mini.Tensor([row]).log_softmax().numpy()
+            got = mini.Tensor(rows).log_softmax().numpy()
         if not np.isfinite(got).all():
             raise Wrong(
                 "An exponential overflows, or a logarithm is taken of 0. What changes in a softmax "
-                "if the same number is subtracted from a whole row?", said, [wanted], shown(got)
+                "if the same number is subtracted from a whole row?", said, wanted, shown(got)
             )  # fmt: skip
-        expect_values(said, got, np.array([wanted]))
+        expect_values(said, got, np.array(wanted))

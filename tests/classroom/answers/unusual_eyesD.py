@@ -7,7 +7,7 @@ ANSWERS = [
     # ---- 4a -------------------------------------------------------------------------------------
     ("lazy-doubling", "sum(1 for _ in range(60))", "right", "counted in the cell"),
     ("lazy-who-asks", "{1: 0, 2: 0, 3: 1, 4: 1}", "asked again", "a dict, line by line"),
-    ("lazy-same-node", "('no', 'yes', 'no', 'no')", "asked again", "words for truths"),
+    ("lazy-same-node", "('no', 'yes', 'no', 'no')", "right", "words for truths; thought unclear"),
     (
         "lazy-count-nodes",
         """
@@ -143,8 +143,8 @@ def three_cheaper_sums(u):
     totals = Tensor([2.0, 3.0, 4.0]) * u.sin().exp().sum()
     return [totals[0], totals[1], totals[2]]
 """,
-        "wrong",
-        "the same, not stored: each slice computes the sum anew",
+        "right",
+        "thought wrong: a slice is a view, so the first one realizes all of `totals`",
     ),
     (
         "lazy-swap",
@@ -153,8 +153,8 @@ def swap(x, y):
     x.uop, y.uop = y.uop, x.uop
     return x, y
 """,
-        "wrong",
-        "uop can only be read: AttributeError",
+        "right",
+        "thought it could only be read; the two boxes exchange their graphs, and views look there",
     ),
     (
         "lazy-swap",
@@ -421,8 +421,8 @@ def remembered(optimizer):
     (
         "training-number-as-tensor",
         "lambda captured, x, number: captured(x, Tensor(np.array(number)))",
-        "right",
-        "NumPy's numbers go into memory, even one of shape ()",
+        "wrong",
+        "a single number of NumPy's is a constant, too; thought it went into memory",
     ),
     # ---- 6c -------------------------------------------------------------------------------------
     (
@@ -688,7 +688,7 @@ class SGD:
             p.uop = (p - g * self.lr).realize().uop
         return loss.realize()
 """,
-        "wrong",
-        "after the first one, the graph of the loss has other parameters; thought about it twice",
+        "right",
+        "thought wrong; but the graph of the loss holds the old nodes, so no gradient changes",
     ),
 ]
