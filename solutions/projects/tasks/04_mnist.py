@@ -34,7 +34,7 @@ project = Project(
     points=100,
     times=4,  # a training step is a dozen kernels to compile, or more
     afterwards="Your network reads handwriting, and you know which kernels its training waits for. "
-    "That was the last project for now: you have come from a Tensor to a network that reads.",
+    "Next: part 7, and then project 5, where you find out what happened to them on the way to C.",
 )
 
 
