@@ -609,20 +609,6 @@ def broadcast(*nodes):
     ),
     (
         "5",
-        "__matmul__",
-        """
-def __matmul__(a, b):
-    (n, k), (_, m) = a.shape, b.shape
-    total = 0
-    for i in range(k):
-        total = a.shrink((0, n), (i, i + 1)) * b.shrink((i, i + 1), (0, m)) + total
-    return total
-""",
-        "wrong",
-        "a loop over k, and the docstring says no loops over elements",
-    ),
-    (
-        "5",
         "windows",
         """
 def windows(x, size):
