@@ -6,7 +6,6 @@ The verdicts were written before anything was run.
 ANSWERS = [
     # ---- 4a -------------------------------------------------------------------------------------
     ("lazy-who-asks", "{1: 0, 2: 0, 3: 1, 4: 1}", "asked again", "a dict, line by line"),
-    ("lazy-same-node", "('no', 'yes', 'no', 'no')", "right", "words for truths; thought unclear"),
     (
         "lazy-count-nodes",
         """
