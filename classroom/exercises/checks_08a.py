@@ -336,10 +336,10 @@ def name_of_work(answer: Any) -> str:
 
 def _look_alike(sink: Any, terms: list[Any]) -> tuple[Any, Any]:
     """Two sums of two of these Tensors each, whose nodes' numbers are the same digits in a row."""
-    number = {node: n for n, node in enumerate(sink.toposort())}
+    places = dict(zip(sink.toposort(), itertools.count()))
     seen: dict[str, Any] = {}
     for one, other in itertools.permutations(terms, 2):
-        digits = f"{number[one.uop]}{number[other.uop]}"
+        digits = f"{places[one.uop]}{places[other.uop]}"
         if digits in seen:
             return seen[digits], one + other
         seen[digits] = one + other

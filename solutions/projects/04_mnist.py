@@ -446,7 +446,7 @@ class Report:
         answers, worst = self.scores.argmax(1).tolist(), found["worst"]
         lines = [f"{found['accuracy']:.2%} right", "", *confusion_table(found["confusion"]), ""]
         if self.pixels == 8:  # larger ones are in the plot only
-            captions = [f"a {truth[p]}, taken for a {answers[p]}" for p in worst[:3]]
+            captions = [f"{truth[p]}, taken for {answers[p]}" for p in worst[:3]]
             lines += ["   ".join(f"{caption:16}" for caption in captions)]
             lines += side_by_side([picture(raw[p]) for p in worst[:3]])
         return "\n".join([*lines, plot_mistakes(raw, truth, answers, worst)])
@@ -541,7 +541,7 @@ def plot_mistakes(images, labels, answers, places):
     for number, place in enumerate(places, 1):
         axes = figure.add_subplot(rows, columns, number)
         axes.imshow(images[place], cmap="gray_r")
-        axes.set_title(f"a {labels[place]}, taken for a {answers[place]}", fontsize=8)
+        axes.set_title(f"{labels[place]}, taken for {answers[place]}", fontsize=8)
         axes.axis("off")
     return saved(figure, "mistakes.png")
 

@@ -517,7 +517,14 @@ def derived(mini: Any, operations: Any) -> None:
                     f"x.{missing[0]}")  # fmt: skip
     for name, said, f, wanted, mistakes in operations:
         x, y = buffer(mini, POSITIVE if name == "log" else X), buffer(mini, Y)
-        node = f(x, y)
+        try:
+            node = f(x, y)
+        except RecursionError:
+            raise Wrong(
+                f"{said} asks itself without end. Is a plain number to the left of an operator in "
+                f"your {name}? Python turns `2 < x` around, to `x > 2`, and `2 - x` is "
+                "`x.__rsub__(2)`. `x.const(2)` is a node.", said,
+            ) from None  # fmt: skip
         if not isinstance(node, mini.UOp):
             nothing = " Is there a `return`?" if node is None else ""
             raise Wrong(f"{said} should be a node.{nothing}", said, "a UOp", describe(node))
@@ -540,6 +547,11 @@ def arithmetic(mini: Any) -> None:
 @checks("Derived", "x > y, x.eq(y) and relu", needs=UP_TO_INTERPRET)
 def comparisons(mini: Any) -> None:
     derived(mini, OPERATIONS[7:12])
+    near = buffer(mini, [1e-8, 1.0]).eq(buffer(mini, [0.0, 1.0]))
+    got = mini.interpret(sink_of(mini, near))[0]
+    if got[0] != 0:
+        said = "x.eq(y), where x is [1e-08, 1] and y is [0, 1]"
+        raise Wrong("Two numbers that are close aren't equal.", said, "[0, 1]", shown(got))
 
 
 @checks("Derived", "exp and log, to seven digits", needs=UP_TO_INTERPRET)

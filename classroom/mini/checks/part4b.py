@@ -566,22 +566,35 @@ def values_in_order(mini: Any) -> None:
 def one_by_one(mini: Any) -> None:
     root = op(mini, "SQRT", buffer(mini, 4, 5))
     x, y = total(mini, root, 0), total(mini, root, 1)
-    row, calls = mini.COMPUTE[mini.Ops.SQRT], []
+    said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
+    if (times := computed(mini, "SQRT", x, y)) < 2:
+        raise Wrong("Two kernels need the root, and neither stores it, so each computes it. Here "
+                    "it was computed once: the graph was run as a whole.", said,
+                    "2 SQRT", f"{times} SQRT")  # fmt: skip
+    a = buffer(mini, 4, 5)
+    said = "run_kernels(SINK) of a * s.expand(4, 5), where s = a.sum(keepdim=True)"
+    share = op(mini, "MUL", a, spread(mini, total(mini, a), 4, 5))
+    if (times := computed(mini, "REDUCE_AXIS", share)) > 1:
+        raise Wrong("The first kernel stores the sum, and the second should read it from there. "
+                    "Here it was added up again. A kernel's `graph` starts from memory, and its "
+                    "`value` doesn't.", said, "1 REDUCE_AXIS", f"{times} REDUCE_AXIS")  # fmt: skip
+
+
+def computed(mini: Any, name: str, *nodes: Any) -> int:
+    """How often an op is computed while the kernels for these nodes run."""
+    op, calls = mini.Ops[name], []
+    row = mini.COMPUTE[op]
 
     def count(*arguments: Any) -> Any:
         calls.append(1)
         return row(*arguments)
 
-    mini.COMPUTE[mini.Ops.SQRT] = count
-    said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
+    mini.COMPUTE[op] = count
     try:
-        mini.run_kernels(sink(mini, x, y))
+        mini.run_kernels(sink(mini, *nodes))
     finally:
-        mini.COMPUTE[mini.Ops.SQRT] = row
-    if len(calls) < 2:
-        raise Wrong("Two kernels need the root, and neither stores it, so each computes it. Here "
-                    "it was computed once: the graph was run as a whole.", said,
-                    "2 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+        mini.COMPUTE[op] = row
+    return len(calls)
 
 
 @checks("run_kernels", "The values of 100 random graphs", needs=ALL_BELOW)

@@ -590,17 +590,18 @@ def softmax(mini: Any) -> None:
 @checks("log_softmax", "Numbers whose exponential is too large, and too small", needs=NEEDED)
 def softmax_of_large(mini: Any) -> None:
     half = -np.log(2)
-    for row, wanted in (
-        ([1000.0, 1000.0], [half, half]),
-        ([0.0, 200.0], [-200.0, 0.0]),
-        ([-1000.0, -1000.0], [half, half]),
+    for rows, wanted in (
+        ([[1000.0, 1000.0]], [[half, half]]),
+        ([[0.0, 200.0]], [[-200.0, 0.0]]),
+        ([[-1000.0, -1000.0]], [[half, half]]),
+        ([[0.0, 0.0], [1000.0, 1000.0]], [[half, half], [half, half]]),
     ):
-        said = f"Tensor([{row}]).log_softmax()"
+        said = f"Tensor({rows}).log_softmax()"
         with np.errstate(all="ignore"):
-            got = mini.Tensor([row]).log_softmax().numpy()
+            got = mini.Tensor(rows).log_softmax().numpy()
         if not np.isfinite(got).all():
             raise Wrong(
                 "An exponential overflows, or a logarithm is taken of 0. What changes in a softmax "
-                "if the same number is subtracted from a whole row?", said, [wanted], shown(got)
+                "if the same number is subtracted from a whole row?", said, wanted, shown(got)
             )  # fmt: skip
-        expect_values(said, got, np.array([wanted]))
+        expect_values(said, got, np.array(wanted))

@@ -29,8 +29,8 @@ project = Project(
     "Project 2: Three kinds of op",
     points=100,
     afterwards="You can now take any network apart into elementwise ops, reductions and movement, "
-    "follow each of them to memory, and say what doesn't look like a network with them, too. Next: "
-    "part 6, where gradients are made of the same three kinds.",
+    "and follow each of them to memory. With the same three you multiplied anything by anything, "
+    "and got out of a maze. Next: part 6, where gradients are made of them.",
 )
 
 KINDS = ("elementwise", "reduction", "movement")

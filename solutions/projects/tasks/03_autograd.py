@@ -164,6 +164,7 @@ def expect_renamed(ask, found, *names):
         with ask.part(name):
             got = entry(found, name)
             expect_kind(got, str, "it")
+            got = got.removeprefix("Ops.").upper()
             (whole, ops), (less, others) = ((text, ops_of(text)) for text in GRAPHS[name])
             expect(got in ops, f"there is no {got} in the graph of {whole}")
             expect(got not in others, f"the graph of {less} has {got} as well; that is not it")
