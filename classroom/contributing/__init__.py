@@ -1,0 +1,11 @@
+"""Changing a framework, from a clone to a merged change: part 11's workbench.
+
+    clone = Clone()                       a scratch copy; the tinyframe that you use stays as it is
+    clone.put(test_sinc, TESTS)           a function of the notebook, written into a file of it
+    clone.run_tests()                     in a process of its own, on the code of the copy
+    clone.diff()                          what you would send
+
+`scratch.py` is the copy, `job.py` what runs in it, `planted.py` functions that are wrong in a known
+way, `replayed.py` which kernels a change altered, `drive_by.py` five small changes that nobody
+asked for, `clocks.py` machines on which it is hard to time anything.
+"""

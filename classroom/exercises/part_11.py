@@ -1,0 +1,9 @@
+"""Part 11, contributing: the exercises of its notebooks, each with its checks in a file of its
+own."""
+
+from __future__ import annotations
+
+from classroom.exercises import checks_11a
+
+TITLE = "Contributing"
+EXERCISES = (*checks_11a.EXERCISES,)
