@@ -7,5 +7,6 @@
 
 `scratch.py` is the copy, `job.py` what runs in it, `planted.py` functions that are wrong in a known
 way, `replayed.py` which kernels a change altered, `drive_by.py` five small changes that nobody
-asked for, `clocks.py` machines on which it is hard to time anything.
+asked for, `clocks.py` machines on which it is hard to time anything, and `standards.py` what a
+reviewer looks at first.
 """

@@ -1,6 +1,6 @@
 """Machines on which it is hard to time anything, and a benchmark with four mistakes in it.
 
-    office = Machine("a download starts")
+    office = Machine("a download comes and goes")
     office.old(); office.new()         two programs: calling one only moves the machine's clock
     office.clock()                     seconds, as `perf_counter` would give them
 
@@ -14,6 +14,7 @@ every time. Each machine is a row of MACHINES.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf, log
 from random import Random
 from typing import Any, NamedTuple
 
@@ -34,8 +35,8 @@ class Habits(NamedTuple):
 
     said: what happens there. compile: seconds that the first call of each program takes longer.
     cold: how many calls after that take twice as long. step: of the clock, in seconds.
-    interruptions: in a second, on average, each for `pause` seconds. slower: from so many seconds
-    on everything takes twice as long.
+    interruptions: in a second, on average, each for `pause` seconds. busy: from so many seconds on,
+    everything takes twice as long, until three times as many, then it doesn't, and so on.
     """
 
     said: str
@@ -44,7 +45,7 @@ class Habits(NamedTuple):
     step: float = 0.1 * US
     interruptions: float = 0.0
     pause: float = 0.0
-    slower: float = float("inf")
+    busy: float = inf
     seconds: tuple[float, float] = (3 * MS, 2 * MS)  # of a call: old, new
 
 
@@ -52,15 +53,15 @@ MACHINES: Mapping[str, Habits] = {
     "a quiet machine": Habits("nothing happens"),
     "a fresh start": Habits("a program's first call compiles it, and the next ten find the caches "
                             "cold", compile=(0.4, 0.9), cold=10),
-    "a download starts": Habits("after a tenth of a second everything takes twice as long, for "
-                                "good", slower=0.1, compile=(0.02, 0.02)),
-    "an interrupted machine": Habits("twice in a second something else needs the processor for a "
-                                     "tenth of it", interruptions=2, pause=0.1,
+    "a download comes and goes": Habits("everything takes twice as long for a while, and then it "
+                                        "doesn't", busy=0.1, compile=(0.02, 0.02)),
+    "an interrupted machine": Habits("twice in a second something else gets the processor for a "
+                                     "moment", interruptions=2, pause=0.03,
                                      seconds=(3 * MS, 4 * MS)),
     "a coarse clock": Habits("the clock ticks once in a millisecond, and a call takes far less",
                              step=MS, seconds=(30 * US, 25 * US)),
     "a Monday": Habits("all of that at once", compile=(0.3, 0.1), cold=5, step=MS,
-                       interruptions=1, pause=0.1, slower=0.5, seconds=(45 * US, 30 * US)),
+                       interruptions=1, pause=0.03, busy=0.05, seconds=(45 * US, 30 * US)),
 }  # fmt: skip
 
 
@@ -96,7 +97,8 @@ class Machine:
         habits, before = self.habits, self.calls[which]
         seconds = habits.seconds[which] * self._random.uniform(0.98, 1.02)
         seconds *= 2 if 0 < before <= habits.cold else 1
-        seconds *= 2 if self.now > habits.slower else 1
+        phase = log(max(self.now, US) / habits.busy, 3) if habits.busy < inf else -1
+        seconds *= 2 if phase > 0 and int(phase) % 2 == 0 else 1
         seconds += habits.compile[which] if before == 0 else 0
         self.now, self.calls[which] = self.now + seconds, before + 1
         while self.now > self._next:
@@ -106,7 +108,7 @@ class Machine:
     def _pause(self) -> float:
         """Seconds until the next interruption."""
         rate = self.habits.interruptions
-        return self._random.expovariate(rate) if rate else float("inf")
+        return self._random.expovariate(rate) if rate else inf
 
 
 Compare = Callable[[Callable[[], None], Callable[[], None], Callable[[], float]], Any]

@@ -1,11 +1,7 @@
 """Five small changes that nobody asked for, on their way in with a real one.
 
-    drive_by()            their diff, with a letter before each
-    after_drive_by()      a replay of all five
-    effects()             of each letter, the expressions whose kernels it changes
-
 Each is a line of tinyframe that somebody found nicer another way. A test holds that each line is
-there exactly once.
+there exactly once. `effects` tells, for each of them, the expressions whose kernels it changes.
 """
 
 from __future__ import annotations
@@ -18,8 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from classroom.contributing.replayed import Replay, as_it_is, compared, kernels
-from classroom.contributing.scratch import Clone, Text
+from classroom.contributing.recorded import compared, kernels
 
 
 class Hunk(NamedTuple):
@@ -58,22 +53,6 @@ HUNKS = {
         "result = x * result + c", "result = c + result * x",
     ),
 }  # fmt: skip
-
-
-def drive_by() -> Text:
-    """The diff of all five."""
-    lines: list[str] = []
-    for letter, hunk in HUNKS.items():
-        lines += [f"@@ {letter}, {hunk.function}", f"-    {hunk.old}", f"+    {hunk.new}"]
-    return Text(lines)
-
-
-def after_drive_by() -> Replay:
-    """What kernels are generated with all five, beside those without."""
-    clone = Clone()
-    for hunk in HUNKS.values():
-        clone.save(hunk.path, clone.text(hunk.path).replace(hunk.old, hunk.new))
-    return Replay(as_it_is(), clone.job(kernels=[])["kernels"])
 
 
 def effects() -> dict[str, list[str]]:

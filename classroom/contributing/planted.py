@@ -56,11 +56,11 @@ RIGHT = Planted("is right", rounded, slope)
 VALUES = (
     Planted("is NaN at 0", punched(rounded), slope),
     Planted("forgets π: sin(x) / x", lambda x: np.sinc(x / np.pi), slope),
+    Planted("is right at whole numbers only: 1 at 0, and 0 at all the others",
+            lambda x: np.where(x == 0, 1.0, 0.0), slope),
     Planted("never gets below 0", lambda x: np.abs(rounded(x)), slope),
     Planted("is a bell: right at 0, and nearly right around it", lambda x: np.exp(-1.64 * x * x),
             slope),
-    Planted("is right at whole numbers only: 1 at 0, and 0 at all the others",
-            lambda x: np.where(x == 0, 1.0, 0.0), slope),
 )  # fmt: skip
 SLOPES = (
     Planted("has a slope of NaN at 0", rounded, punched(slope)),

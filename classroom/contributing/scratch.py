@@ -47,7 +47,7 @@ IMPORTS = (
     (("np", "import numpy as np"), ("pytest", "import pytest")),
 )
 OURS = ("Tensor", "dtypes")  # from tinyframe
-SECONDS = 60.0  # that a job may take
+SECONDS = 120.0  # that a job may take
 CONTEXT = 2  # lines around a change
 NOBODY = ("-c", "user.name=you", "-c", "user.email=")  # who commits to a copy that will be gone
 ADDED, TAKEN, MUTED = "#2e9e5b", "#d1603d", "#8a8f98"  # colours that show on light and on dark

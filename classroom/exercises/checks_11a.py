@@ -25,7 +25,7 @@ from classroom.contributing.drive_by import HUNKS
 from classroom.contributing.scratch import SPECIAL, TESTS, functions_of, judged
 from classroom.exercise import Exercise, Wrong
 
-CLOSE = 0.08  # relative: how far off a measurement may be
+CLOSE = 0.1  # relative: how far off a measurement may be
 
 
 # ---- a test --------------------------------------------------------------------------------------
@@ -69,9 +69,10 @@ def try_test(answer: Any, which: str) -> None:
     right, *wrong = told["planted"]
     if right["failed"]:
         first = right["failed"][0]
-        digits = "float32 has about seven digits, so leave room for rounding."
+        close = " (float32 has about seven digits, so leave room for rounding.)"
+        compares = first["error"] in ("AssertionError", "ValueError")
         raise Wrong(
-            f"Your test fails on a sinc that is right. ({digits})",
+            f"Your test fails on a sinc that is right.{close * compares}",
             got=f"{first['error']}: {first['text']}",
             more=where(first),
         )
@@ -176,7 +177,7 @@ def fair(answer: Any) -> str:
             if abs(said * machine.truth - 1) <= CLOSE:
                 raise Wrong("Upside down: that's how many times as fast the old one is.", case)
             both = (f"{machine.truth:.2f}", f"{said:.2f}") if seed else ("", "")
-            raise Wrong("It has to be within 8 % of what's true.", case, *both)
+            raise Wrong("It has to be within 10 % of what's true.", case, *both)
     return "Six machines, one of them on a Monday, and none could fool you."
 
 
@@ -258,7 +259,7 @@ EXERCISES = (
         ),
         because="Many points on both sides of 0, and 0 among them, beside a function that somebody "
         "else wrote. `atol` leaves room for the last digits of a float32, and for nothing else.",
-        seconds=90.0,
+        seconds=150.0,
     ),
     Exercise(
         "11.2",
@@ -273,7 +274,7 @@ EXERCISES = (
         ),
         because="sin(πx) / (πx) has a hole at 0, and the WHERE fills it. The decorator takes care "
         "of all dtypes, and the docstring of whoever calls it.",
-        seconds=90.0,
+        seconds=150.0,
     ),
     Exercise(
         "11.3",
@@ -290,7 +291,7 @@ EXERCISES = (
         because="The finite difference is taken of NumPy's function, in 64 bits, so nothing of "
         "ours is in it. The points lie where the formula is in trouble, and `atol` is smaller "
         "than the slopes there.",
-        seconds=90.0,
+        seconds=150.0,
     ),
     Exercise(
         "11.4",
@@ -308,7 +309,7 @@ EXERCISES = (
         because="Near 0 the series has no division in it, so nothing large is subtracted from "
         "anything large. Far from 0 the formula is fine. And each branch sees an argument for "
         "which it's finite, even where the other one is chosen.",
-        seconds=90.0,
+        seconds=150.0,
     ),
     Exercise(
         "11.5",
@@ -324,7 +325,7 @@ EXERCISES = (
         because="`self**2` is built as `self * self`, and `math.log2(math.e)` is the same number "
         "as `1 / math.log(2)`. The other three write different graphs. B is the worst: the "
         "compiler has a rule for a multiplication by 1 / log(2), and a division doesn't match it.",
-        seconds=90.0,
+        seconds=150.0,
     ),
     Exercise(
         "11.6",
