@@ -309,7 +309,7 @@ class Clone:
             return
         self._commit(message)
         print(message.splitlines()[0])
-        print(f"  {files} files, {new} lines more, {gone} lines less")
+        print(f"  {count(files, 'file')}, {new} lines more, {gone} lines less")
 
 
 def _segment(text: str, node: ast.FunctionDef) -> str:

@@ -10,6 +10,7 @@ import ast
 import sys
 from collections.abc import Iterator
 
+from classroom.ask import count
 from classroom.contributing.scratch import Clone
 from classroom.exercise import Wrong
 
@@ -27,9 +28,9 @@ def standards(clone: Clone) -> None:
     code = [path for path in clone.changed() if not path.startswith("tests/")]
     wide = [line for line in _added(clone) if len(line) > WIDTH]
     rows = [
-        ("both", "as small as it can be", f"{new} lines more, {gone} less, in {files} files"),
+        ("both", "as small as it can be", f"{new} lines more, {gone} less"),
         ("both", "no new dependencies", ", ".join(_packages(clone)) or "none"),
-        ("both", "a feature has tests", f"{len(results) or 'no'} tests"),
+        ("both", "a feature has tests", count(len(results), "test")),
         ("both", "all tests pass", f"no: {', '.join(failed)}" if failed else "these do"),
         ("ours", "public methods say what they give", _documented(clone, code)),
         ("ours", f"at most {WIDTH} columns", f"{len(wide)} are longer" if wide else "yes"),

@@ -17,23 +17,12 @@ OBJECTS: set[str] = {"11.1", "11.2", "11.3", "11.4", "11.5", "11.7"}
 GUESSES: dict[str, Any] = {}
 
 
-def named(name, function):
-    """A function of another name, as it stands in somebody's cell."""
-    function.__name__ = name
-    return function
-
-
 # ---- 11.1 ----------------------------------------------------------------------------------------
 
 
 def test_nothing():
     x = np.linspace(-3, 3, 7)
     np.testing.assert_allclose(np.sinc(x), np.sinc(x))
-
-
-def test_with_a_typo():
-    x = np.linspace(-3, 3, 31)
-    np.testing.assert_allclose(Tensor(x).sinc().nunpy(), np.sinc(x), atol=1e-6)
 
 
 def test_with_an_unknown_name():
@@ -80,11 +69,6 @@ def test_with_a_helper():
 # ---- 11.2 and 11.4 -------------------------------------------------------------------------------
 
 
-def method(function, name="sinc"):
-    """What stands in a cell as `def sinc`. (Here, several do.)"""
-    return named(name, function)
-
-
 def of_a_cell(text: str) -> Any:
     """A function whose text is that of a cell."""
     import linecache
@@ -94,9 +78,7 @@ def of_a_cell(text: str) -> Any:
     scope = {"math": math, "np": np, "Tensor": Tensor, "Self": Self,
              "float_function": float_function}  # fmt: skip
     exec(compile(text, file, "exec"), scope)
-    return [value for value in scope.values() if getattr(value, "__module__", "") is None
-            or getattr(getattr(value, "__code__", None), "co_filename", "") == file
-            or hasattr(value, "__wrapped__") and value is not float_function][-1]  # fmt: skip
+    return list(scope.values())[-1]
 
 
 HOLE = of_a_cell('''\
@@ -104,12 +86,6 @@ HOLE = of_a_cell('''\
 def sinc(self):
     """sin(πx) / (πx)."""
     return (self * math.pi).sin() / (self * math.pi)
-''')
-RADIANS = of_a_cell('''\
-@float_function
-def sinc(self):
-    """sin(x) / x."""
-    return (self == 0).where(1, self.sin() / self)
 ''')
 NARROW = of_a_cell('''\
 def sinc(self):
@@ -128,13 +104,6 @@ def sinc(self):
     x = self * math.pi
     return (x == 0).where(1, x.sin() / x)
 """)
-ASKS = of_a_cell('''\
-def sinc(self):
-    """sin(πx) / (πx)."""
-    if self.item() == 0:
-        return 1
-    return (self * math.pi).sin() / (self * math.pi)
-''')
 UNKNOWN = of_a_cell('''\
 @float_function
 def sinc(self):
@@ -160,13 +129,6 @@ def sinc(self):
     """sin(πx) / (πx), 1 at 0."""
     x = (self == 0).where(1, self * math.pi)
     return (self == 0).where(1, x.sin() / x)
-''')
-TINY = of_a_cell('''\
-@float_function
-def sinc(self):
-    """sin(πx) / (πx), 1 at 0."""
-    x = (self == 0).where(1e-20, self * math.pi)
-    return x.sin() / x
 ''')
 COSINES = of_a_cell('''\
 @float_function
@@ -198,15 +160,6 @@ def sinc(self) -> Self:
     near = _sinc_near_zero((small.where(x, 0)) ** 2)
     x = small.where(2, x)
     return small.where(near, x.sin() / x)
-''')
-TAYLOR_TOO_SHORT = of_a_cell('''\
-@float_function
-def sinc(self):
-    """sin(πx) / (πx); 1 at 0."""
-    x = self * math.pi
-    small = x * x < 1
-    x = small.where(2, x)
-    return small.where(1 - (self * math.pi) ** 2 / 6, x.sin() / x)
 ''')
 
 
@@ -309,7 +262,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("11.1", "test_sinc", "with `def`"),
     ("11.1", test_nothing, "can't fail says nothing"),
     ("11.1", test_with_an_unknown_name, "wrong reason"),
-    ("11.1", test_with_a_typo, "fails on a sinc that is right"),
     ("11.1", test_at_whole_numbers, "right at whole numbers only"),
     ("11.1", test_without_zero, "is NaN at 0"),
     ("11.1", test_too_strict, "leave room for rounding"),
@@ -317,22 +269,17 @@ WRONG: list[tuple[str, Any, str]] = [
     ("11.2", lambda self: self, "with `def`"),
     ("11.2", Tensor([1.0]), "with `def`"),
     ("11.2", HOLE, "At 0 it has to be 1"),
-    ("11.2", RADIANS, "has a π in it"),
     ("11.2", NARROW, "decorator"),
     ("11.2", EAGER, "only writes down a graph"),
-    ("11.2", ASKS, "raised"),
     ("11.2", NO_WORDS, "docstring"),
     ("11.2", UNKNOWN, "only what that file has"),
     ("11.2", OTHER_NAME, "has to be called `sinc`"),
     ("11.3", slope_test("[-1.5, -0.2, 0.3, 2.5]", 1e-5), "NaN at 0"),
     ("11.3", slope_test("[-1.5, 0, 0.3, 2.5]", 1e-5), "off in between"),
-    ("11.3", slope_test("[-1.5, 0, 1e-4, 2.5]", 1e-2), "off in between"),
     ("11.3", slope_test("[-1.5, 0, 1e-4, 2.5]", 1e-5, "slopes"), "begins with `test`"),
     ("11.4", OBVIOUS, "The slope at 0 is NaN"),
     ("11.4", SAFE, "Very close to 0"),
-    ("11.4", TINY, "Very close to 0"),
     ("11.4", DETACHED, "The slope is off"),
-    ("11.4", TAYLOR_TOO_SHORT, "The value is off"),
     ("11.4", [WITH_HELPER], "only what that file has"),
     ("11.5", "BCDE", "D changes no kernel"),
     ("11.5", "B", "explains why these are different"),
@@ -356,7 +303,6 @@ WRONG: list[tuple[str, Any, str]] = [
 RIGHT: list[tuple[str, Any]] = [
     ("11.1", test_by_asserts),
     ("11.1", [expected_of, test_with_a_helper]),
-    ("11.2", COSINES),
     ("11.3", BY_OUR_OWN),
     ("11.3", BY_FORMULA),
     ("11.4", COSINES),
