@@ -177,7 +177,7 @@ def trace(name: str) -> DrawnPicture:
 
 def verdicts(compare: Compare) -> None:
     """What a way to measure says of each machine, beside the truth."""
-    print(f"{'':24}{'says':>8}{'truth':>8}")
+    print(f"{'':26}{'says':>8}{'truth':>8}")
     for name in MACHINES:
         try:
             said = f"{float(measured(compare, name)):.2f}"
@@ -185,7 +185,7 @@ def verdicts(compare: Compare) -> None:
             said = "never"
         except ZeroDivisionError:
             said = "x / 0"
-        print(f"{name:24}{said:>8}{Machine(name).truth:>8.2f}")
+        print(f"{name:26}{said:>8}{Machine(name).truth:>8.2f}")
 
 
 # ---- a benchmark with four mistakes --------------------------------------------------------------

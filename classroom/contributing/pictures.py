@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from classroom.contributing.job import DELAY
+from classroom.contributing.job import DELAY, STEPS
 from classroom.contributing.scratch import Clone
 from classroom.exercise import Wrong
 
@@ -43,7 +43,8 @@ def microphones(clone: Clone) -> None:
     delays = found["delays"]
     right.axhline(DELAY, color=WRONG, lw=0.8, ls="--")
     right.plot(delays, "o-", ms=2.5, lw=0.8, color=SECOND)
-    right.set(title="the delay, learned", xlabel="step", ylim=(-0.2, DELAY * 1.3))
+    right.set(title="the delay, learned", xlabel="step", xlim=(-1, STEPS + 1),
+              ylim=(-0.2, DELAY * 1.3))  # fmt: skip
     last = delays[-1]
     if "why" in found:
         print(found["why"])

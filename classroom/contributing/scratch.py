@@ -50,6 +50,7 @@ OURS = ("Tensor", "dtypes")  # from tinyframe
 SECONDS = 120.0  # that a job may take
 CONTEXT = 2  # lines around a change
 NOBODY = ("-c", "user.name=you", "-c", "user.email=")  # who commits to a copy that will be gone
+STYLE = "background: none; color: inherit; line-height: 1.35; font-family: monospace"
 ADDED, TAKEN, MUTED = "#2e9e5b", "#d1603d", "#8a8f98"  # colours that show on light and on dark
 
 
@@ -64,7 +65,7 @@ class Text:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         rows = "\n".join(self._coloured(line) for line in self.lines)
-        page = f'<pre style="background: none; color: inherit; line-height: 1.35">{rows}</pre>'
+        page = f'<pre style="{STYLE}">{rows}</pre>'
         return {"text/plain": str(self), "text/html": page}
 
     @staticmethod

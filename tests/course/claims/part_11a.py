@@ -45,10 +45,10 @@ def a_formula_has_a_gradient_that_is_lost_near_zero() -> None:
 @claim("Process replay shows which kernels a change altered, also where every test passes.")
 def kernels_that_compute_the_same_are_told_apart() -> None:
     x = Tensor(PLACES).realize()
-    before = kernels(["x.exp()", "x.sqrt()"])
-    with applied(HUNKS["B"]):
-        np.testing.assert_allclose(x.exp().numpy(), np.exp(PLACES), rtol=1e-6)
-        assert compared(before, kernels([*before])) == {"x.exp()": "changed", "x.sqrt()": "same"}
+    values, before = x.tanh().tolist(), kernels(["x.tanh()", "x.sqrt()"])
+    with applied(HUNKS["E"]):
+        assert x.tanh().tolist() == values
+        assert compared(before, kernels([*before])) == {"x.tanh()": "changed", "x.sqrt()": "same"}
     assert kernels([*before]) == before
 
 
