@@ -49,7 +49,8 @@ IMPORTS = (
 OURS = ("Tensor", "dtypes")  # from tinyframe
 SECONDS = 120.0  # that a job may take
 CONTEXT = 2  # lines around a change
-NOBODY = ("-c", "user.name=you", "-c", "user.email=")  # who commits to a copy that will be gone
+# who commits to a copy that will be gone; nothing is signed
+NOBODY = ("-c", "user.name=you", "-c", "user.email=", "-c", "commit.gpgsign=false")
 STYLE = "background: none; color: inherit; line-height: 1.35; font-family: monospace"
 ADDED, TAKEN, MUTED = "#2e9e5b", "#d1603d", "#8a8f98"  # colours that show on light and on dark
 
