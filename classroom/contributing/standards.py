@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 
 from classroom.ask import count
+from classroom.contributing.pictures import answered
 from classroom.contributing.scratch import Clone
 from classroom.exercise import Wrong
 
@@ -44,10 +45,8 @@ def standards(clone: Clone) -> None:
 def everywhere(clone: Clone) -> None:
     """Print what a row of conformance would say of a copy's sinc: on this CPU, beside the
     interpreter, for each dtype of floats."""
-    try:
-        found = clone.job(devices=True)["devices"]
-    except Wrong as wrong:
-        print("\n".join([str(wrong), *(value for _, value in wrong.rows)]))
+    found = answered(clone, "devices")
+    if found is None:
         return
     if not found:
         print("Tensor has no sinc yet.")

@@ -101,8 +101,6 @@ def test_a_new_file_imports_what_it_uses(clone):
 
 def test_the_copy_runs_what_was_put_into_it_also_when_it_was_changed_a_moment_ago(clone, capsys):
     clone.put(written()[0], TESTS)
-    clone.run_tests()
-    assert "FAILED  test_of_twice" in capsys.readouterr().out
     for factor, verdict in ((3, "FAILED"), (2, "passed")):
         body = f'def doubled(self):\n    """Twice."""\n    return self * {factor}\n'
         clone.save(SPECIAL, inserted(clone.text(SPECIAL), body))

@@ -280,7 +280,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("11.4", OBVIOUS, "The slope at 0 is NaN"),
     ("11.4", SAFE, "Very close to 0"),
     ("11.4", DETACHED, "The slope is off"),
-    ("11.4", [WITH_HELPER], "only what that file has"),
     ("11.5", "BCDE", "D changes no kernel"),
     ("11.5", "B", "explains why these are different"),
     ("11.5", ["A", "B", "C", "E"], "A changes no kernel"),
