@@ -3,7 +3,10 @@ own."""
 
 from __future__ import annotations
 
-from classroom.exercises import checks_11b
+from classroom.exercises import checks_11a, checks_11b
 
 TITLE = "Contributing"
-EXERCISES = (*checks_11b.EXERCISES,)
+EXERCISES = (
+    *checks_11a.EXERCISES,
+    *checks_11b.EXERCISES,
+)

@@ -61,7 +61,7 @@ def label_of_the_tree() -> str:
 
 def record_here(folder: Path, label: str, tests: Sequence[str], languages: Sequence[str]) -> None:
     """Run the tests on the code that is here. ReplayError where pytest could not run them."""
-    from tests.replay.record import record  # what it imports is what is recorded
+    from tests.replay.plugin import record  # what it imports is what is recorded
     from tinyframe import Device
 
     has = Device[Device.DEFAULT].renderer.target

@@ -1,17 +1,18 @@
-"""Listens to the engine while tests run, and keeps every kernel that is made into a program."""
+"""Listens to the engine while tests run, and keeps every kernel that is made into a program.
+
+Nothing here needs pytest: part 11 of the course records a few expressions with it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from tests.replay.recording import Kernel, Program, Recording
 from tinyframe import Device
 from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.observe import Observer, observing
+from tinyframe.observe import Observer
 from tinyframe.run.realize import Setup
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
@@ -83,24 +84,3 @@ def written_in(language: str, ast: UOp) -> Program:
     except Exception as error:
         return Program(language, "", "", (), "", f"{type(error).__name__}: {error}\n")
     return program_of(spec, language=language)
-
-
-class Plugin:
-    """Tells a Recorder, under pytest, which file's tests run."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
-        self.recorder.begin(item.nodeid.partition("::")[0])
-        with observing(self.recorder):
-            return (yield)
-
-
-def record(recording: Recording, arguments: Sequence[str]) -> tuple[Recorder, int]:
-    """Run tests in this process; the Recorder, and pytest's exit status."""
-    recorder = Recorder(recording)
-    options = ["-p", "no:cacheprovider", "--no-header", "-q", "--tb=line", *arguments]
-    status = pytest.main(options, plugins=[Plugin(recorder)])
-    return recorder, int(status)
