@@ -21,7 +21,6 @@ from classroom.exercises import find
 from classroom.learner.record import FILE, Record, is_done, parse
 
 PAGE = "START.md"
-PARTS = 11
 ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
 MINI_CHECKED = re.compile(r"^check_mini\(\W*(\w+)", re.MULTILINE)
 PUZZLE = re.compile(r'^puzzle\("(\w+)"', re.MULTILINE)
@@ -216,23 +215,20 @@ def _next(parts: list[Part], record: Record) -> str:
             if part is parts[0] and len(to_do) == len(part.exercises):
                 return f"Start here: {link}"
             return f"Go on with {link}, exercise {to_do[0].number}."
-    return "You have done every exercise there is so far."
+    return "You have done every exercise there is."
 
 
 def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> str:
-    rows = []
     ends = {name: part for part in parts for name in part.stages}  # a stage of two notebooks: once
-    for number in range(1, PARTS + 1):
-        here = [part for part in parts if part.number == number]
-        rows += [
-            _row(folder, part, record, [name for name in part.stages if ends[name] is part])
-            for part in here
-        ] or [f"| {number} | | *being written* |"]
+    rows = [
+        _row(folder, part, record, [name for name in part.stages if ends[name] is part])
+        for part in parts
+    ]
     hours = sum(part.minutes for part in parts) / 60
     total = [f"| *all of these* | {hours:.0f} hours | |"]
     if for_projects:
         total.append(f"| *with the projects below* | {hours + for_projects:.0f} hours | |")
-    return "\n".join([*_joined(rows), *total])
+    return "\n".join([*rows, *total])
 
 
 def _row(folder: Path, part: Part, record: Record, stages: list[str]) -> str:
@@ -273,19 +269,6 @@ def _scores(part: Part, record: Record) -> Iterator[str]:
 def _bar(count: int, total: int) -> str:
     bar = f'<progress value="{count}" max="{total}"></progress> {count} of {total}'
     return bar if total else ""
-
-
-def _joined(rows: list[str]) -> list[str]:
-    """The rows, with one for all the parts in a line that are being written: "7 to 11"."""
-    found: list[str] = []
-    for row in rows:
-        unwritten = re.fullmatch(r"\| (\d+) (\| \| \*being written\* \|)", row)
-        first = unwritten and found and re.fullmatch(r"\| (\d+)(?: to \d+)? \| \| .*", found[-1])
-        if unwritten and first:
-            found[-1] = f"| {first[1]} to {unwritten[1]} {unwritten[2]}"
-        else:
-            found.append(row)
-    return found
 
 
 def _beside(folder: Path) -> str:
