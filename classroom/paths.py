@@ -1,0 +1,232 @@
+"""The way of an expression through tinyframe's files, call by call, and a picture of it.
+
+    walk = walked("a + b")        # in a Python of its own, where nothing is in any cache
+    walk.rooms                    # {"uop/node.py": {"UOp.__new__": 21, …}, …} in the order entered
+    route(walk)                   # the files as rooms, numbered in the order of the first call
+    first, again = walks("a + b", "a + b", to="numbers")    # one after the other, in one Python
+
+An expression may use Tensor; `a` and `b`, three floats each; and `m`, 3 × 3. Calls are seen by
+`sys.setprofile` in that other process, so a debugger, a profiler or coverage in this one notices
+nothing. What a walk counts is the same on every machine when it goes to C: the C is that of a plain
+processor, garbage is not collected meanwhile, and what runs while a file is imported is left out.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from classroom.exercise import Wrong
+from classroom.limit import OutOfTime
+from tinyframe.viz.drawing import MUTED, Drawing, colour_of, width_of
+from tinyframe.viz.picture import DrawnPicture, Picture
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "tinyframe"
+# A comprehension is a call in some versions of Python and none in others.
+NO_FUNCTIONS = {"<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
+ENDS = ("C", "numbers")  # where a walk may end: at the source text, or at what it computes
+# The other process is on one thread of one device, without anything that was kept on disk.
+SETTINGS = {"DEVICE": "CPU", "THREADS": "1", "NOOPT": "1", "CACHE": "0", "DEBUG": "0", "SPEC": "0",
+            "BEAM": "0", "VIZ": "0", "VIZ_TRACE": "", "RELAXED": "0", "JIT": "1"}  # fmt: skip
+SECONDS = 60.0  # that a walk may take
+
+Call = tuple[str, str]  # a file of tinyframe, and a function in it, with its class
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What was called for an expression, in order. source: the C it became, of its last kernel; ""
+    where it went on to numbers."""
+
+    expression: str
+    calls: tuple[Call, ...]
+    source: str = ""
+
+    @cached_property
+    def rooms(self) -> dict[str, dict[str, int]]:
+        """Each file once, in the order of its first call: its functions, and how often each was
+        entered."""
+        found: dict[str, dict[str, int]] = {}
+        for file, function in self.calls:
+            functions = found.setdefault(file, {})
+            functions[function] = functions.get(function, 0) + 1
+        return found
+
+
+def walked(expression: str, to: str = "C") -> Walk:
+    """The walk of an expression that is computed for the first time."""
+    (walk,) = walks(expression, to=to)
+    return walk
+
+
+@cache
+def walks(*expressions: str, to: str = "C") -> tuple[Walk, ...]:
+    """The walks of several, one after the other in one process. Wrong, with what Python says, where
+    one of them is no expression that gives a Tensor."""
+    asked = json.dumps({"expressions": expressions, "to": ENDS[ENDS.index(to)]})
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "classroom.paths"],
+            input=asked,
+            env={**os.environ, **SETTINGS, "PYTHONPATH": str(ROOT)},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise OutOfTime from None
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise Wrong(f"`{expressions[-1]}` goes nowhere: {said}")
+    return tuple(
+        Walk(expression, tuple(map(tuple, found["calls"])), found["source"])
+        for expression, found in zip(expressions, json.loads(done.stdout), strict=True)
+    )
+
+
+# ---- in the other process ------------------------------------------------------------------------
+
+
+def calls_of(work: Callable[[], Any]) -> list[Call]:
+    """The functions of tinyframe that this thread enters while `work` runs, in order. Who was told
+    of calls before is told of them again afterwards."""
+    calls: list[Call] = []
+    importing = 0
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal importing
+        code, file = frame.f_code, frame.f_code.co_filename
+        if not file.startswith(here):
+            return
+        if code.co_name == "<module>":  # a file that is imported late: its own calls don't count
+            importing += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not importing and code.co_name not in NO_FUNCTIONS:
+            calls.append((file[len(here) :], code.co_qualname))
+
+    here, before, collects = f"{PACKAGE}{os.sep}", sys.getprofile(), gc.isenabled()
+    gc.disable()
+    sys.setprofile(called)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        if collects:
+            gc.enable()
+    return calls
+
+
+def main() -> None:
+    """Answers what `walks` asks."""
+    from tinyframe import Tensor
+    from tinyframe.codegen import get_program
+    from tinyframe.renderer.cstyle import CStyleLanguage
+    from tinyframe.uop import Ops
+
+    asked = json.load(sys.stdin)
+    a, b = Tensor([1.0, 2.0, 3.0]).realize(), Tensor([4.0, 5.0, 6.0]).realize()
+    m = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]).realize()
+    plain, answers = CStyleLanguage(), []
+    for expression in asked["expressions"]:
+        code, text = compile(expression, "<your expression>", "eval"), [""]
+
+        def work(code: Any = code, text: list[str] = text) -> None:
+            found = eval(code, {"Tensor": Tensor, "a": a, "b": b, "m": m})
+            if not isinstance(found, Tensor):
+                raise TypeError(f"it gives a {type(found).__name__}, and not a Tensor")
+            if asked["to"] == "numbers":
+                found.numpy()
+                return
+            for item in found.schedule():
+                if item.ast.op is Ops.SINK:
+                    text[0] = get_program(item.ast, plain).src
+
+        answers.append({"calls": calls_of(work), "source": text[0]})
+    json.dump(answers, sys.stdout)
+
+
+# ---- the picture ---------------------------------------------------------------------------------
+
+WIDE, HIGH, GAP, ACROSS = 118.0, 38.0, 16.0, 5  # points; and rooms in a row
+NUMBER, NAME, SMALL = 9.0, 10.5, 8.5  # sizes of letters
+
+
+def floor_of(file: str) -> str:
+    """The folder that a file is in: "codegen" of codegen/optimize/loops.py."""
+    return file.partition("/")[0] if "/" in file else "tinyframe"
+
+
+def route(walk: Walk, rooms: Mapping[str, int] | None = None) -> Picture:
+    """The files of a walk as rooms, each once, in the order of the first call. rooms: the files,
+    and how many functions of each, where it is not this module that counted."""
+    counted = {file: len(functions) for file, functions in walk.rooms.items()}
+    shown = dict(counted if rooms is None else rooms)
+    floors = [*dict.fromkeys(map(floor_of, shown))]
+    sheet, top = Drawing(), 14.0
+    sheet.words(0, top, walk.expression, 13, bold=True, mono=True)
+    sheet.words(width_of(walk.expression, 13, True, True) + 14, top, summary(shown), 11,
+                colour=MUTED)  # fmt: skip
+    top += 16
+    places = [_place(number, top) for number in range(len(shown))]
+    for (x, y), (x2, y2) in zip(places, places[1:], strict=False):
+        middle = (x + WIDE / 2, y + HIGH / 2), (x2 + WIDE / 2, y2 + HIGH / 2)
+        sheet.line(middle, width=2)
+    for number, ((file, count), (x, y)) in enumerate(zip(shown.items(), places, strict=True), 1):
+        entered = sum(walk.rooms.get(file, {}).values())
+        title = f"{file}: {count} functions, entered {entered} times"
+        fill = colour_of(floors.index(floor_of(file)), len(floors))
+        sheet.box(x, y, WIDE, HIGH, fill, title=title)
+        sheet.words(x + 6, y + 13, str(number), NUMBER, bold=True)
+        sheet.words(x + WIDE - 6, y + 13, f"{count} · {entered:,}×", SMALL, anchor="end")
+        inner = file.partition("/")[2]
+        name = inner if inner and inner != "__init__.py" else file
+        size = min(NAME, NAME * (WIDE - 12) / width_of(name, NAME))
+        sheet.words(x + WIDE / 2, y + 29, name, size, anchor="middle")
+    _legend(sheet, floors, sheet.height + 14)
+    lines = [f"{number:3}  {file:34} {count:3}"
+             for number, (file, count) in enumerate(shown.items(), 1)]  # fmt: skip
+    text = "\n".join([f"{walk.expression}: {summary(shown)}", *lines])
+    return DrawnPicture(f"the way of {walk.expression} through tinyframe", text, sheet)
+
+
+def _place(number: int, top: float) -> tuple[float, float]:
+    """The corner of a room: rows are walked to the right and to the left by turns."""
+    row, column = divmod(number, ACROSS)
+    column = column if row % 2 == 0 else ACROSS - 1 - column
+    return column * (WIDE + GAP), top + row * (HIGH + GAP)
+
+
+def _legend(sheet: Drawing, floors: list[str], top: float) -> None:
+    x = 0.0
+    for number, name in enumerate(floors):
+        wide = width_of(name, NUMBER) + 22
+        if x + wide > ACROSS * (WIDE + GAP):
+            x, top = 0.0, top + 16
+        sheet.box(x, top - 8, 10, 10, colour_of(number, len(floors)), radius=2)
+        sheet.words(x + 14, top, name, NUMBER, colour=MUTED)
+        x += wide
+    sheet.words(0, top + 17, "left: its number on the way; right: different functions, and calls",
+                NUMBER, colour=MUTED)  # fmt: skip
+
+
+def summary(rooms: Mapping[str, int]) -> str:
+    return f"{len(rooms)} rooms, {sum(rooms.values())} functions"
+
+
+def entered(walk: Walk, files: Iterable[str]) -> tuple[bool, ...]:
+    """Which of these files a walk enters."""
+    return tuple(file in walk.rooms for file in files)
+
+
+if __name__ == "__main__":
+    main()
