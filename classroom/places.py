@@ -54,10 +54,10 @@ class Place:
             return True
         path = named(self.file)
         if not self.name:
-            wanted = {Path(self.file).stem.lower()} - {"__init__"} or path
+            wanted = {bare_name(Path(self.file).stem)} - {"init"} or path
             return wanted <= named(answer) <= path | FILLER
         allowed = path | named(self.name) | {"locals"} | FILLER
-        return self.short.lower() in named(answer) <= allowed
+        return bare_name(self.short) in named(answer) <= allowed
 
     def __str__(self) -> str:
         return f"`{self.name or self.file}`" + f" in {self.file}" * bool(self.name)
@@ -74,7 +74,12 @@ def _is_line(answer: str, line: str) -> bool:
 def named(answer: str) -> set[str]:
     """The words of an answer, in lower case; numbers of lines, brackets and quotes are none."""
     text = re.sub(r"\(.*?\)", " ", answer, flags=re.DOTALL)
-    return {w.lower() for w in re.findall(r"\w+", text) if not w.isdecimal()}
+    return {bare_name(w) for w in re.findall(r"\w+", text) if not w.isdecimal()}
+
+
+def bare_name(name: str) -> str:
+    """Without what is easily left out: underscores in front, and capitals."""
+    return name.strip("_").lower()
 
 
 def said(answer: Any) -> str:
@@ -158,18 +163,18 @@ def fired(work: Callable[[], Any], is_it: Callable[[Step, Pass], bool]) -> list[
 
 @cache
 def definitions() -> dict[str, tuple[str, ...]]:
-    """The files of tinyframe in which each name is defined, in lower case."""
+    """The files of tinyframe in which each name is defined, by its bare name."""
     found: dict[str, dict[str, None]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         for names in DEFINED.findall(path.read_text()):
-            found.setdefault("".join(names).lower(), {})[within(path)] = None
+            found.setdefault(bare_name("".join(names)), {})[within(path)] = None
     return {name: tuple(files) for name, files in found.items()}
 
 
 def temperature(answer: str, right: Iterable[Place]) -> str:
     """How far a wrong answer is from the right place, without saying where that is."""
     right = list(right)
-    words = [w for w in re.findall(r"\w+", answer.lower()) if w not in FILLER]
+    words = [w for w in map(bare_name, re.findall(r"\w+", answer)) if w not in FILLER]
     known = [w for w in words if w in definitions()]
     files = {place.file for place in right}
     folders = {file.partition("/")[0] for file in files if "/" in file}
@@ -178,7 +183,7 @@ def temperature(answer: str, right: Iterable[Place]) -> str:
     stands = next((definitions()[word] for word in reversed(known)), ())
     if files.intersection(stands):
         return f"Hot: `{known[-1]}` is in the right file. It does something else there."
-    if any(Path(file).stem.lower() in words for file in files):
+    if any(bare_name(Path(file).stem) in words for file in files):
         return "Hot: that's the right file. What's the name in it?"
     if folders.intersection(file.partition("/")[0] for file in stands):
         return f"Warm: `{known[-1]}` is in {stands[0]}. The folder is the right one."

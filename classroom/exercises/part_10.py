@@ -1,0 +1,9 @@
+"""Part 10, reading the source: the exercises of its notebooks, each with its checks in a file of
+its own. (10c is a game: `classroom/puzzlebook/games/hunt.py`.)"""
+
+from __future__ import annotations
+
+from classroom.exercises import checks_10a
+
+TITLE = "Reading the source"
+EXERCISES = (*checks_10a.EXERCISES,)
