@@ -2,17 +2,21 @@
 
     passes = recorded(x)                  what the compiler's tables did, pass by pass, step by step
     births(x, who_made)                   each node of the finished kernel, and where it comes from
+    told(x, "decompose")                  what DEBUG=4 prints of one stage
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from itertools import chain
 from typing import Any
 
 from classroom.tables import Table
 from classroom.yours import yours_or
-from tinyframe import Tensor
-from tinyframe.codegen import full_rewrite_to_sink
+from tinyframe import Context, Tensor
+from tinyframe.codegen import full_rewrite_to_sink, get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.steps import Pass, Step, record, source_of
 from tinyframe.uop import GroupOp, UOp
@@ -31,10 +35,22 @@ def recorded(x: Tensor) -> tuple[UOp, list[Pass]]:
 
 def made_in(node: UOp, passes: Sequence[Pass]) -> Step | None:
     """The first step that a node comes out of, and didn't go into; None of one that was there."""
-    for step in (step for each in passes for step in each.steps):
-        if node in step.after.toposort() and node not in step.before.toposort():
-            return step
-    return None
+
+    def holds(graph: UOp) -> bool:
+        return node in graph.toposort()
+
+    steps = chain.from_iterable(each.steps for each in passes)
+    return next((step for step in steps if holds(step.after) and not holds(step.before)), None)
+
+
+def told(x: Tensor, stage: str) -> None:
+    """Print what DEBUG=4 says of one stage on the way from a Tensor to C."""
+    item, _ = one_kernel(x, None, "told")
+    with Context(DEBUG=4), redirect_stdout(io.StringIO()) as said:
+        get_program(item.ast, CStyleLanguage())
+    for part in said.getvalue().split("───── ")[1:]:
+        if part.startswith(stage):
+            print(f"───── {part}".rstrip())
 
 
 def births(x: Tensor, who_made: Callable[..., Any]) -> Table:

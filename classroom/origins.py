@@ -20,32 +20,37 @@ from typing import Any
 from classroom.exercise import Wrong
 from tinyframe import Tensor
 from tinyframe.observe import observing
+from tinyframe.uop import GroupOp, Ops
 from tinyframe.viz.drawing import MUTED, Drawing, colour_of, width_of
 from tinyframe.viz.explorer.record import Recorder
+from tinyframe.viz.explorer.rows import below
 from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Trace
 from tinyframe.viz.picture import DrawnPicture, Picture
 
-LAST = "linearize"  # the stage after which there is only text
+WORK = {*GroupOp.Elementwise, Ops.REDUCE}
 NOTHING = "#eeeeee"
 CODE, CHIP, LINE = 11.0, 9.5, 25.0  # points: letters of code, of an op; from line to line
 WIDEST = 640.0
 
 
 def left_of(function: Callable[[], Tensor]) -> dict[str, list[str]]:
-    """For each line of a function's body that makes something: the ops in the finished programs
-    that come from it, in order. A realized input and the bookkeeping of loops come from no line."""
+    """For each line of a function's body: the ops in the finished kernels that come from it, in
+    order. Only those that compute something are told."""
     lines = body_of(function)
     recorder = Recorder(Store.temporary(), [])
     with observing(recorder):
         function().realize()
     trace = Trace(recorder.store, recorder.overview)
     found: dict[str, list[str]] = {text: [] for text in lines.values()}
-    shown = trace.overview["lines"]
+    shown = trace.overview["lines"]  # each a file, a number and the text
     for number in range(len(trace.overview["kernels"])):
-        stages = trace.described(f"kernel/{number}").stages
-        for row in next(stage for stage in stages if stage.name == LAST).roots:
-            if row.line is not None and (text := lines.get(shown[row.line][1])):
+        *graphs, _ = trace.described(f"kernel/{number}").stages  # the last one is a list
+        for row in below(graphs[-1].roots):
+            if row.line is None or row.op not in WORK:
+                continue
+            _, line, text = shown[row.line]
+            if lines.get(line) == text:
                 found[text].append(row.op.name)
     return found
 

@@ -27,6 +27,7 @@ from typing import Any
 
 from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
+from classroom.tables import Table
 from tinyframe.viz.drawing import MUTED, Drawing, colour_of, width_of
 from tinyframe.viz.picture import DrawnPicture, Picture
 
@@ -159,6 +160,7 @@ def main() -> None:
 
 WIDE, HIGH, GAP, ACROSS = 118.0, 38.0, 16.0, 5  # points; and rooms in a row
 NUMBER, NAME, SMALL = 9.0, 10.5, 8.5  # sizes of letters
+GREY = "#eeeeee"
 
 
 def floor_of(file: str) -> str:
@@ -166,16 +168,48 @@ def floor_of(file: str) -> str:
     return file.partition("/")[0] if "/" in file else "tinyframe"
 
 
+def counted(walk: Walk) -> dict[str, int]:
+    """The files of a walk in order, and how many different functions of each are called."""
+    return {file: len(functions) for file, functions in walk.rooms.items()}
+
+
 def route(walk: Walk, rooms: Mapping[str, int] | None = None) -> Picture:
     """The files of a walk as rooms, each once, in the order of the first call. rooms: the files,
     and how many functions of each, where it is not this module that counted."""
-    counted = {file: len(functions) for file, functions in walk.rooms.items()}
-    shown = dict(counted if rooms is None else rooms)
+    shown = dict(counted(walk) if rooms is None else rooms)
+    lines = [f"{number:3}  {file:34} {count:3}"
+             for number, (file, count) in enumerate(shown.items(), 1)]  # fmt: skip
+    text = "\n".join([f"{walk.expression}: {summary(shown)}", *lines])
+    sheet = drawn(walk, shown, summary(shown), lambda file: True)
+    return DrawnPicture(f"the way of {walk.expression} through tinyframe", text, sheet)
+
+
+def twice(expression: str, rooms: Iterable[str]) -> Picture:
+    """The way to the numbers, once more: what the second time doesn't enter is grey. rooms: those
+    of which the text says whether they are entered again; the rest depends on the machine."""
+    first, again = walks(expression, expression, to="numbers")
+    sheet = drawn(first, counted(first), "the second time", lambda file: file in again.rooms)
+    lines = [f"{file:24} {'entered again' if file in again.rooms else '-'}" for file in rooms]
+    return DrawnPicture(f"what the second {expression} enters", "\n".join(lines), sheet)
+
+
+def difference(expression: str, other: str) -> Table:
+    """The functions that the first expression takes to its C, and the other one doesn't."""
+    walk, without = walked(expression), walked(other)
+    new = {file: [name for name in functions if name not in without.rooms.get(file, {})]
+           for file, functions in walk.rooms.items()}  # fmt: skip
+    rows = [(file, ", ".join(names)) for file, names in new.items() if names]
+    return Table(("file", f"called for {expression}, and not for {other}"), rows)
+
+
+def drawn(
+    walk: Walk, shown: Mapping[str, int], words: str, is_lit: Callable[[str], bool]
+) -> Drawing:
+    """The rooms of a walk on a sheet, joined in order; those that are not lit are grey."""
     floors = [*dict.fromkeys(map(floor_of, shown))]
     sheet, top = Drawing(), 14.0
     sheet.words(0, top, walk.expression, 13, bold=True, mono=True)
-    sheet.words(width_of(walk.expression, 13, True, True) + 14, top, summary(shown), 11,
-                colour=MUTED)  # fmt: skip
+    sheet.words(width_of(walk.expression, 13, True, True) + 14, top, words, 11, colour=MUTED)
     top += 16
     places = [_place(number, top) for number in range(len(shown))]
     for (x, y), (x2, y2) in zip(places, places[1:], strict=False):
@@ -184,7 +218,8 @@ def route(walk: Walk, rooms: Mapping[str, int] | None = None) -> Picture:
     for number, ((file, count), (x, y)) in enumerate(zip(shown.items(), places, strict=True), 1):
         entered = sum(walk.rooms.get(file, {}).values())
         title = f"{file}: {count} functions, entered {entered} times"
-        fill = colour_of(floors.index(floor_of(file)), len(floors))
+        floor = floors.index(floor_of(file))
+        fill = colour_of(floor, len(floors)) if is_lit(file) else GREY
         sheet.box(x, y, WIDE, HIGH, fill, title=title)
         sheet.words(x + 6, y + 13, str(number), NUMBER, bold=True)
         sheet.words(x + WIDE - 6, y + 13, f"{count} · {entered:,}×", SMALL, anchor="end")
@@ -193,10 +228,7 @@ def route(walk: Walk, rooms: Mapping[str, int] | None = None) -> Picture:
         size = min(NAME, NAME * (WIDE - 12) / width_of(name, NAME))
         sheet.words(x + WIDE / 2, y + 29, name, size, anchor="middle")
     _legend(sheet, floors, sheet.height + 14)
-    lines = [f"{number:3}  {file:34} {count:3}"
-             for number, (file, count) in enumerate(shown.items(), 1)]  # fmt: skip
-    text = "\n".join([f"{walk.expression}: {summary(shown)}", *lines])
-    return DrawnPicture(f"the way of {walk.expression} through tinyframe", text, sheet)
+    return sheet
 
 
 def _place(number: int, top: float) -> tuple[float, float]:

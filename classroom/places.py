@@ -192,3 +192,23 @@ def temperature(answer: str, right: Iterable[Place]) -> str:
     if folders.intersection(words):
         return "Warm: that's the right folder. Go in."
     return f"Nothing in tinyframe is called `{words[-1]}`."
+
+
+# ---- looking for words ---------------------------------------------------------------------------
+
+MOST, WIDEST = 12, 96  # lines that are shown, and characters of each
+
+
+def seek(text: str, under: str = "") -> None:
+    """Print the lines of tinyframe with these words in them, and their files. under: only those of
+    files that begin so, as "codegen/"."""
+    lines = [(within(path), line.strip()) for path in sorted(PACKAGE.rglob("*.py"))
+             for line in path.read_text().splitlines() if text in line]  # fmt: skip
+    found = [(file, line) for file, line in lines if file.startswith(under)]
+    width = max((len(file) for file, _ in found[:MOST]), default=0)
+    for file, line in found[:MOST]:
+        print(f"{file:{width}}  {line if len(line) <= WIDEST else line[:WIDEST] + ' …'}")
+    if len(found) > MOST:
+        print(f"and {len(found) - MOST} more: say more of the line, or name a folder")
+    if not found:
+        print("nowhere")

@@ -12,7 +12,7 @@ from classroom.ask import call, count, describe, predicts
 from classroom.births import made_in, recorded
 from classroom.exercise import Exercise, Wrong
 from classroom.origins import remains
-from classroom.paths import Call, entered, walked, walks
+from classroom.paths import Call, Walk, counted, entered, walked, walks
 from classroom.rooms import answered
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
@@ -58,23 +58,15 @@ def lines_that_remain() -> tuple[bool, ...]:
 SMALL: list[Call] = [("b.py", "f"), ("a.py", "g"), ("b.py", "h"), ("b.py", "f"), ("a.py", "g")]
 
 
-def counted(calls: list[Call]) -> dict[str, int]:
-    """Each file once, in the order of its first call, and how many different functions it has."""
-    functions: dict[str, set[str]] = {}
-    for file, function in calls:
-        functions.setdefault(file, set()).add(function)
-    return {file: len(names) for file, names in functions.items()}
-
-
 def rooms(answer: Any) -> str:
     letters = "abcdefg"
     fresh = [(f"{random.choice(letters)}.py", random.choice(letters)) for _ in range(200)]
     real = [*walked("a + b").calls]
     for calls, case in ((SMALL, f"`rooms({SMALL})`"), (fresh, "200 calls"), (real, "`a + b`")):
         got = call(answer, list(calls))
-        expected = counted(calls)
+        expected = counted(Walk(case, tuple(calls)))
         same_rooms(got, expected, case, calls)
-    return f"{count(len(counted(real)), 'room')} for `a + b`, each once, in the order of the way."
+    return f"{count(len(expected), 'room')} for `a + b`, each once, in the order of the way."
 
 
 def same_rooms(got: Any, expected: dict[str, int], case: str, calls: list[Call]) -> None:
@@ -211,6 +203,7 @@ EXERCISES = (
             "What do you have to remember about a file while you go through the calls?",
             "A dict keeps the order in which keys come in. Give each file a set of names.",
         ),
+        seconds=90,
         because="A set forgets repetitions, and a dict remembers who came first. That's all a map "
         "of the house needs.",
     ),
@@ -254,6 +247,7 @@ EXERCISES = (
             "The graph is built anew, its structure is looked up, and the kernel is run.",
         ),
         shown_by="the next cell",
+        seconds=90,
         because="Building the graph, looking up its schedule, and running the kernel happen every "
         "time. Lowering and rendering happened once, and their results are kept.",
     ),
@@ -279,6 +273,7 @@ EXERCISES = (
             "Movement becomes index arithmetic, and `+ 0` has a rule. Is there one for two relus?",
         ),
         shown_by="the next cell",
+        seconds=90,
         because="A transpose only changes an index, adding 0 has a rule, and a detach is only for "
         "gradients. But nobody has a rule for a relu of a relu, so both are computed.",
     ),

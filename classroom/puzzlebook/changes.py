@@ -10,7 +10,7 @@ import numpy as np
 
 from classroom.added import work
 from classroom.ask import call, describe, fresh_tensor, kernels, runs_as, same_values, wants
-from classroom.exercise import Wrong
+from classroom.exercise import Open, Wrong
 from classroom.places import said
 from classroom.puzzlebook.games.golf import opts_of
 from classroom.puzzlebook.hunted import PLAIN, floats, kernel_of, replaced, scaled
@@ -52,9 +52,11 @@ def twice_the_registers(answer: Any) -> str:
     )
     if not same:
         raise Wrong("Keep these two Opts and their axes, and change one number.", case, got=opts)
+    if opts == [*TILE]:
+        raise Open("These are still the Opts from the question.")
     changed = sum(one.arg != other.arg for one, other in zip(opts, TILE, strict=True))
     if changed != 1:
-        raise Wrong(f"You changed {changed or 'no'} numbers. Change exactly one.", case, got=opts)
+        raise Wrong(f"You changed {changed} numbers. Change exactly one.", case, got=opts)
     try:
         after = register_bytes(opts)
     except KernelOptError as error:
@@ -138,6 +140,9 @@ def spelled_out(answer: Any) -> str:
     if not isinstance(answer, CStyleLanguage):
         raise Wrong("The answer has to be a language: a subclass of CStyleLanguage.",
                     got=describe(answer))  # fmt: skip
+    if type(answer).__dict__.keys() <= {"__module__", "__doc__", "__firstlineno__",
+                                        "__static_attributes__"}:  # fmt: skip
+        raise Open
     source = get_program(kernel_of(floats(1, 2, 3) + floats(4, 5, 6)), answer, []).src
     line = next((text.strip() for text in source.splitlines() if "data0[" in text), "")
     if "add(val0,val1)" not in line.replace(" ", ""):
@@ -152,6 +157,8 @@ def spelled_out(answer: Any) -> str:
 
 
 def row_taken_out(answer: Any) -> str:
+    if not isinstance(answer, PatternMatcher):
+        answer = call(answer)
     wants(answer, PatternMatcher, "a PatternMatcher")
     x = UOp(Ops.DEFINE_VAR, dtypes.float, (), ("x", 0.0, 1.0))
     times_one = x * 1.0

@@ -74,15 +74,6 @@ QUESTIONS = (
         "algebra, so the row is among the index rules.",
     ),
     ask(
-        "who_stores",
-        "`why` says \"needed 4 times\". Which function decided that this value is stored?",
-        Names(hunted.who_stores, "It returned that very string."),
-        "The cost rule of 4b decides. In which folder would you expect it?",
-        "Search `schedule/fuse.py` for the words `needed {`.",
-        "The cost rule is one method, and its answer is the reason, as a string, or None. What "
-        "`why` prints is simply that.",
-    ),
-    ask(
         "minus",
         "The graph of `i - j` has no SUB in it, only `i + j * -1`. For whole numbers, which rule "
         "puts the minus into the C?",
@@ -94,16 +85,52 @@ QUESTIONS = (
         "back at the very end, as an idiom.",
     ),
     ask(
-        "lanes",
-        "Split a loop with a VECTOR Opt, and sooner or later there's a VECTORIZE in the graph. In "
-        "which pass does it turn up?",
-        Words(hunted.pass_of_vectors, "Before it, no node had that op.",
-              "There's no new VECTORIZE after that one."),
-        "Run the passes one by one, as in 7b, and look at the ops after each.",
-        "`for name, function in passes: sink = function(sink, job)`, with a `Compilation` that has "
-        "a VECTOR among its Opts.",
-        "Up to there, a VECTOR loop is a RANGE like any other. This pass makes its turns into the "
-        "lanes of one value.",
+        "endless",
+        "A rule makes a graph larger and larger, until somebody loses patience. Which class counts "
+        "the steps?",
+        Names(hunted.who_counts_steps, "I let such a rule run. That's where the error was raised."),
+        "What you get is a RewriteLoopError. Where is it made?",
+        "`rewrite/steps.py` has a class with `count` and `limit`.",
+        "Every rewrite is a step, and somebody adds them up. The same class records them for "
+        "DEBUG=4.",
+    ),
+    ask(
+        "row_out",
+        "Write a function that gives the table `value_rules` without the row that makes `x * 1` an "
+        "`x`. The other rows stay.",
+        changes.row_taken_out,
+        "A table is a PatternMatcher, and it has a list of its rules. Which of them fires?",
+        "Record `graph_rewrite(x * 1.0, value_rules)` to find the row; then `without`.",
+        "Rules are data, so taking one out needs no change to tinyframe.",
+    ),
+    ask(
+        "who_stores",
+        "`why` says \"needed 4 times\". Which function decided that this value is stored?",
+        Names(hunted.who_stores, "It returned that very string."),
+        "The cost rule of 4b decides. In which folder would you expect it?",
+        "Search `schedule/fuse.py` for the words `needed {`.",
+        "The cost rule is one method, and its answer is the reason, as a string, or None. What "
+        "`why` prints is simply that.",
+    ),
+    ask(
+        "one_number",
+        "`(table * w.exp()).sum(axis=1)` stores the exponentials first, as in 7b. Change one "
+        "number of `thresholds.py`, and it doesn't. A pair: its name and a new value.",
+        changes.one_number,
+        "Each exponential would be computed four times. Who says that this is too often?",
+        "Two numbers of the first section matter here: one says how often is too often, one says "
+        "what's cheap.",
+        "The cost rule compares the evaluations with a limit, unless the value is cheap. Raise "
+        "either, and the exponentials move into the kernel.",
+    ),
+    ask(
+        "one_kernel",
+        "`x / x.sum()` takes two kernels. Write a function that does it in one.",
+        changes.in_one_kernel,
+        "Who decides that the sum is stored? Can you overrule them?",
+        "The README of tinyframe names one method that overrules the cost rule.",
+        "FUSE tells the cost rule to store nothing below it, so the sum is computed for each "
+        "element anew. It's legal, and on a large x it's terrible.",
     ),
     ask(
         "long_sums",
@@ -118,12 +145,12 @@ QUESTIONS = (
         "additions a block may have.",
     ),
     ask(
-        "kernel_name",
-        "E_3, r_64_16. Which function makes these names?",
-        Names(hunted.who_names_kernels, "It returned the name of `a + b`."),
-        "Is the name made before the Opts are known, or after?",
-        "It's called in `get_program`; look there for a variable that's passed to the renderer.",
-        "The name is E or r, for elementwise or reduce, and the lengths of its loops.",
+        "promotion",
+        "An int32 plus a float16 is a float16. Which function says so?",
+        Names(hunted.who_promotes, "It was given both dtypes, and returned the float16."),
+        "Is that a question about Tensors, or about dtypes?",
+        "`dtype.py`: which function is given some dtypes, and returns one?",
+        "Promotion is a small lattice, and the answer is the least dtype above both.",
     ),
     ask(
         "dead_end",
@@ -136,24 +163,53 @@ QUESTIONS = (
         "There's no row for them, so nothing is sent back.",
     ),
     ask(
-        "endless",
-        "A rule makes a graph larger and larger, until somebody loses patience. Which class counts "
-        "the steps?",
-        Names(hunted.who_counts_steps, "I let such a rule run. That's where the error was raised."),
-        "What you get is a RewriteLoopError. Where is it made?",
-        "`rewrite/steps.py` has a class with `count` and `limit`.",
-        "Every rewrite is a step, and somebody adds them up. The same class records them for "
-        "DEBUG=4.",
+        "watchman",
+        "Somebody's pass makes an ADD with one source. Which setting has every graph inspected "
+        "after every stage?",
+        Words(hunted.watchmen, "I tried them all on an ADD with one source.",
+              "With that one, nobody minds an ADD with one source."),
+        "All settings stand in one table, with a sentence each.",
+        "`tinyframe/settings.py`, in the part on how to compile.",
+        "What's legal at which level is a table, too: `rewrite/spec.py`. The tests run with it.",
     ),
     ask(
-        "cache_key",
-        "A C compiler with a new flag has to compile everything again, even if the text is the "
-        "same. Which method tells the disk cache?",
-        Names(hunted.who_says_what_a_binary_depends_on,
-              "It gives all that the machine code depends on, beside the text."),
-        "What's the key of a compiled kernel? You designed one in 8a.",
-        "`Compiler.compile_cached` in `device.py` puts two things into the key. One is the text.",
-        "The key is that string and the source: compiler, version, flags and machine.",
+        "no_work",
+        "`log(exp(x))` is `x`, on paper. Which settings have tinyframe believe it? A dict.",
+        changes.no_operation_left,
+        "On paper isn't in floats. Which setting allows what isn't exact?",
+        "Read `simplify` in `codegen/__init__.py`, and remember what the first cell of this "
+        "notebook has set.",
+        "The inexact rules are only used if RELAXED is 1. With NOOPT=1, which all our notebooks "
+        "begin with, `simplify` takes the index rules alone.",
+    ),
+    ask(
+        "lanes",
+        "Split a loop with a VECTOR Opt, and sooner or later there's a VECTORIZE in the graph. In "
+        "which pass does it turn up?",
+        Words(hunted.pass_of_vectors, "Before it, no node had that op.",
+              "There's no new VECTORIZE after that one."),
+        "Run the passes one by one, as in 7b, and look at the ops after each.",
+        "`for name, function in passes: sink = function(sink, job)`, with a `Compilation` that has "
+        "a VECTOR among its Opts.",
+        "Up to there, a VECTOR loop is a RANGE like any other. This pass makes its turns into the "
+        "lanes of one value.",
+    ),
+    ask(
+        "registers",
+        "For 64 × 64 times 64 × 64, `[Opt(OptOps.VECTOR, 1, 8), Opt(OptOps.UPCAST, 0, 4)]` keeps a "
+        "tile of sums in registers. Change one number, so that they need twice the registers.",
+        changes.twice_the_registers,
+        "How many rows of sums does UPCAST make, and how wide is each?",
+        "The tile is 4 rows of 8. Either 4 or 8 can be doubled.",
+        "The sums are a tile, rows times lanes. Doubling either doubles the registers.",
+    ),
+    ask(
+        "kernel_name",
+        "E_3, r_64_16. Which function makes these names?",
+        Names(hunted.who_names_kernels, "It returned the name of `a + b`."),
+        "Is the name made before the Opts are known, or after?",
+        "It's called in `get_program`; look there for a variable that's passed to the renderer.",
+        "The name is E or r, for elementwise or reduce, and the lengths of its loops.",
     ),
     ask(
         "better_exp",
@@ -176,63 +232,6 @@ QUESTIONS = (
         "`? :`, so nothing is read where it's false.",
     ),
     ask(
-        "promotion",
-        "An int32 plus a float16 is a float16. Which function says so?",
-        Names(hunted.who_promotes, "It was given both dtypes, and returned the float16."),
-        "Is that a question about Tensors, or about dtypes?",
-        "`dtype.py`: which function is given some dtypes, and returns one?",
-        "Promotion is a small lattice, and the answer is the least dtype above both.",
-    ),
-    ask(
-        "watchman",
-        "Somebody's pass makes an ADD with one source. Which setting has every graph inspected "
-        "after every stage?",
-        Words(hunted.watchmen, "I tried them all on an ADD with one source.",
-              "With that one, nobody minds an ADD with one source."),
-        "All settings stand in one table, with a sentence each.",
-        "`tinyframe/settings.py`, in the part on how to compile.",
-        "What's legal at which level is a table, too: `rewrite/spec.py`. The tests run with it.",
-    ),
-    ask(
-        "registers",
-        "For 64 × 64 times 64 × 64, `[Opt(OptOps.VECTOR, 1, 8), Opt(OptOps.UPCAST, 0, 4)]` keeps "
-        "four sums in registers. Change one number, so that the sums need twice the registers.",
-        changes.twice_the_registers,
-        "How many rows of sums does UPCAST make, and how wide is each?",
-        "The tile is 4 rows of 8. Either 4 or 8 can be doubled.",
-        "The sums are a tile, rows times lanes. Doubling either doubles the registers.",
-    ),
-    ask(
-        "one_kernel",
-        "`x / x.sum()` takes two kernels. Write a function that does it in one.",
-        changes.in_one_kernel,
-        "Who decides that the sum is stored? Can you overrule them?",
-        "The README of tinyframe names one method that overrules the cost rule.",
-        "FUSE tells the cost rule to store nothing below it, so the sum is computed for each "
-        "element anew. It's legal, and on a large x it's terrible.",
-    ),
-    ask(
-        "no_work",
-        "`log(exp(x))` is `x`, on paper. Which settings have tinyframe believe it? A dict.",
-        changes.no_operation_left,
-        "On paper isn't in floats. Which setting allows what isn't exact?",
-        "Read `simplify` in `codegen/__init__.py`, and remember what the first cell of this "
-        "notebook has set.",
-        "The inexact rules are only used if RELAXED is 1. With NOOPT=1, which all our notebooks "
-        "begin with, `simplify` takes the index rules alone.",
-    ),
-    ask(
-        "one_number",
-        "`(table * w.exp()).sum(axis=1)` stores the exponentials first, as in 7b. Change one "
-        "number of `thresholds.py`, and it doesn't. A pair: its name and a new value.",
-        changes.one_number,
-        "Each exponential would be computed four times. Who says that this is too often?",
-        "Two numbers of the first section matter here: one says how often is too often, one says "
-        "what's cheap.",
-        "The cost rule compares the evaluations with a limit, unless the value is cheap. Raise "
-        "either, and the exponentials move into the kernel.",
-    ),
-    ask(
         "spelled",
         "A language without a plus: `a + b` should read `add(val0, val1)` in the C. Make it, as a "
         "subclass of CStyleLanguage.",
@@ -243,13 +242,14 @@ QUESTIONS = (
         "too.",
     ),
     ask(
-        "row_out",
-        "Make the table `value_rules` without the row that makes `x * 1` an `x`. The other rows "
-        "stay.",
-        changes.row_taken_out,
-        "A table is a PatternMatcher, and it has a list of its rules. Which of them fires?",
-        "Record `graph_rewrite(x * 1.0, value_rules)` to find the row; then `without`.",
-        "Rules are data, so taking one out needs no change to tinyframe.",
+        "cache_key",
+        "A C compiler with a new flag has to compile everything again, even if the text is the "
+        "same. Which method tells the disk cache?",
+        Names(hunted.who_says_what_a_binary_depends_on,
+              "It gives all that the machine code depends on, beside the text."),
+        "What's the key of a compiled kernel? You designed one in 8a.",
+        "`Compiler.compile_cached` in `device.py` puts two things into the key. One is the text.",
+        "The key is that string and the source: compiler, version, flags and machine.",
     ),
     ask(
         "witness",
