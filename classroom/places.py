@@ -27,7 +27,10 @@ from tinyframe.rewrite import Rule
 from tinyframe.rewrite.steps import Pass, Step, record
 from tinyframe.uop import Ops
 
-DEFINED = re.compile(r"^\s*(?:def|class)\s+(\w+)|^(\w+)(?::[^=\n]+)?\s*=[^=]", re.MULTILINE)
+# How a name is defined, the best way first: where several files have it, that one counts.
+DEFINED = [re.compile(how, re.MULTILINE) for how in (
+    r"^class\s+(\w+)", r"^\s*(?:def|class)\s+(\w+)", r"^\s*(\w+)(?::[^=\n]+)?\s*=[^=]",
+)]  # fmt: skip
 # What stands around a name, and says nothing.
 FILLER = set("a an the in of by def class function method row rule table pass stage property file "
              "module tinyframe py it is line constant self ops".split())  # fmt: skip
@@ -72,9 +75,10 @@ def _is_line(answer: str, line: str) -> bool:
 
 
 def named(answer: str) -> set[str]:
-    """The words of an answer, in lower case; numbers of lines, brackets and quotes are none."""
+    """The words of an answer, in lower case; numbers of lines, brackets, quotes and single letters,
+    as in `x.sum`, are none."""
     text = re.sub(r"\(.*?\)", " ", answer, flags=re.DOTALL)
-    return {bare_name(w) for w in re.findall(r"\w+", text) if not w.isdecimal()}
+    return {bare_name(w) for w in re.findall(r"\w\w+", text) if not w.isdecimal()}
 
 
 def bare_name(name: str) -> str:
@@ -164,33 +168,37 @@ def fired(work: Callable[[], Any], is_it: Callable[[Step, Pass], bool]) -> list[
 @cache
 def definitions() -> dict[str, tuple[str, ...]]:
     """The files of tinyframe in which each name is defined, by its bare name."""
+    texts = {within(path): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
     found: dict[str, dict[str, None]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for names in DEFINED.findall(path.read_text()):
-            found.setdefault(bare_name("".join(names)), {})[within(path)] = None
+    for how in DEFINED:
+        for file, text in texts.items():
+            for name in how.findall(text):
+                found.setdefault(bare_name(name) or name, {})[file] = None
     return {name: tuple(files) for name, files in found.items()}
 
 
 def temperature(answer: str, right: Iterable[Place]) -> str:
     """How far a wrong answer is from the right place, without saying where that is."""
-    right = list(right)
-    words = [w for w in map(bare_name, re.findall(r"\w+", answer)) if w not in FILLER]
-    known = [w for w in words if w in definitions()]
     files = {place.file for place in right}
     folders = {file.partition("/")[0] for file in files if "/" in file}
+    every = [*map(bare_name, re.findall(r"\w+", answer))]
+    words = [word for word in every if word not in FILLER] or every
     if not words:
         return "There's no name in that."
-    stands = next((definitions()[word] for word in reversed(known)), ())
-    if files.intersection(stands):
-        return f"Hot: `{known[-1]}` is in the right file. It does something else there."
-    if any(bare_name(Path(file).stem) in words for file in files):
-        return "Hot: that's the right file. What's the name in it?"
-    if folders.intersection(file.partition("/")[0] for file in stands):
-        return f"Warm: `{known[-1]}` is in {stands[0]}. The folder is the right one."
-    if stands:
-        return f"Cold: `{known[-1]}` is in {stands[0]}, and what you're looking for is elsewhere."
-    if folders.intersection(words):
+    if any(bare_name(place.short) in words for place in right):
+        return "Burning hot. Name that one, and nothing else."
+    if words[-1] in folders:
         return "Warm: that's the right folder. Go in."
+    if any(bare_name(Path(file).stem) == words[-1] for file in files):
+        return "Hot: that's the right file. What's the name in it?"
+    name = next((word for word in reversed(words) if word in definitions()), None)
+    stands = definitions()[name] if name else ()
+    if files.intersection(stands):
+        return f"Hot: `{name}` is in the right file. It does something else there."
+    if near := [file for file in stands if file.partition("/")[0] in folders]:
+        return f"Warm: `{name}` is in {near[0]}. The folder is the right one."
+    if stands:
+        return f"Cold: `{name}` is in {stands[0]}, and what you're looking for is elsewhere."
     return f"Nothing in tinyframe is called `{words[-1]}`."
 
 

@@ -36,7 +36,11 @@ STEPS = ("s", "step", "n", "next", "r", "return", "unt", "until", "j", "jump", "
          "restart", "interact", "b", "break", "tbreak")  # fmt: skip
 
 
-class Typist(pdb.Pdb):
+# In a notebook, IPython has put a debugger of its own in the place of Python's.
+Debugger: Any = next(kind for kind in pdb.Pdb.__mro__ if kind.__module__ == "pdb")
+
+
+class Typist(Debugger):
     """The debugger, on one frame, with commands from a list. out: what it prints."""
 
     def __init__(self, commands: Sequence[str], until: FrameType) -> None:

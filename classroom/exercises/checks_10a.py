@@ -8,9 +8,9 @@ from typing import Any
 
 from classroom import stops
 from classroom.added import added
-from classroom.ask import call, count, describe, predicts
+from classroom.ask import call, count, describe, does_nothing, predicts
 from classroom.births import made_in, recorded
-from classroom.exercise import Exercise, Wrong
+from classroom.exercise import Exercise, Open, Wrong
 from classroom.origins import remains
 from classroom.paths import Call, Walk, counted, entered, walked, walks
 from classroom.rooms import answered
@@ -142,14 +142,15 @@ def who_made(answer: Any) -> str:
         (a.exp2(), "`a.exp2()`"),
     ):
         sink, passes = recorded(x)
-        nodes = [*sink.toposort()]
-        random.shuffle(nodes)
-        nodes.sort(key=lambda u: u.op not in (Ops.SUB, Ops.SHR, Ops.BITCAST))
-        for u in nodes:
-            expected = made_in(u, passes)
-            # what a function without an answer gives is right only where nobody made the node
-            got = call(answer, u, list(passes)) if expected else answer(u, list(passes))
-            where = f"{case}, the node {u.op.name}"
+        nodes = sorted(sink.toposort(), key=lambda u: u.op not in (Ops.SUB, Ops.SHR, Ops.BITCAST))
+        if not callable(answer):
+            call(answer)  # says what is asked for
+        given = [answer(u, list(passes)) for u in nodes]
+        if all(got is None or got is ... for got in given):
+            raise Open("" if does_nothing(answer) else "It gives None for every node. Is there a "
+                       "`return`?")  # fmt: skip
+        for u, got in zip(nodes, given, strict=True):
+            where, expected = f"{case}, the node {u.op.name}", made_in(u, passes)
             if got is not None and not isinstance(got, Step):
                 raise Wrong("The answer has to be a step, or None.", where, got=describe(got))
             if got is not expected:

@@ -174,7 +174,8 @@ QUESTIONS = (
     ),
     ask(
         "no_work",
-        "`log(exp(x))` is `x`, on paper. Which settings have tinyframe believe it? A dict.",
+        "`log(exp(x))` is `x`, on paper. Which settings have tinyframe believe it? A dict, from "
+        "names to values.",
         changes.no_operation_left,
         "On paper isn't in floats. Which setting allows what isn't exact?",
         "Read `simplify` in `codegen/__init__.py`, and remember what the first cell of this "
