@@ -49,7 +49,8 @@ def told(x: Tensor, stage: str) -> None:
     with Context(DEBUG=4), redirect_stdout(io.StringIO()) as said:
         get_program(item.ast, CStyleLanguage())
     for part in said.getvalue().split("───── ")[1:]:
-        if part.startswith(stage):
+        title = part.partition(" ─")[0].removesuffix(" (nothing to do)")
+        if title == stage:
             print(f"───── {part}".rstrip())
 
 

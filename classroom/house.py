@@ -73,4 +73,5 @@ def by_finds() -> Picture:
         if done and isinstance(question.check, Names):
             place = question.check.places[0]
             lit[place.file] = ", ".join(filter(None, [lit.get(place.file), question.name]))
-    return house(lit, f"{len(lit)} windows lit by what you've found")
+    windows = f"{len(lit)} window{'s' * (len(lit) != 1)}"
+    return house(lit, f"{windows} lit by what you've found")

@@ -11,11 +11,13 @@ from itertools import pairwise
 
 import pytest
 
-from classroom import births, origins, paths, places, rooms, stops
+from classroom import births, house, origins, paths, places, rooms, stops
 from classroom.added import added
 from classroom.exercise import Wrong
+from classroom.learner import record
 from classroom.paths import ROOT, Walk, calls_of, counted, difference, route, twice, walked, walks
 from classroom.places import Place, fired, named, returned_by, said, seek, temperature
+from classroom.puzzlebook import play
 from classroom.stops import session, typed
 from tests.repository.trunk import PACKAGE
 from tinyframe import Context, Tensor
@@ -262,3 +264,25 @@ def test_seek_prints_files_and_lines_without_numbers(capsys):
     said = capsys.readouterr().out
     assert said.startswith("observe.py  class Observer") and "\nnowhere\n" in said
     assert "more: say more" in said and paths.PACKAGE.name not in said.split()[0]
+
+
+# ---- the house -----------------------------------------------------------------------------------
+
+
+def test_the_house_has_a_window_for_each_file_and_lights_those_of_a_walk():
+    picture, files = house.by_walk("a + b"), house.floors()
+    assert sum(map(len, files.values())) == len([*PACKAGE.rglob("*.py")])
+    svg = picture.svg()
+    assert svg.count(house.LIT) == 2 * len(walked("a + b").rooms)  # its fill and its line
+    assert picture.drawing.width <= PAGE and "viz" in picture.text
+
+
+def test_what_is_found_in_the_hunt_lights_a_window(tmp_path, monkeypatch):
+    assert str(house.by_finds()).startswith("0 windows")
+    (tmp_path / record.COPY).mkdir()
+    monkeypatch.chdir(tmp_path / record.COPY)
+    play.puzzle("minus", "difference")
+    play.puzzle("one_turn", "fold")
+    text = str(house.by_finds())
+    assert text.startswith("1 window lit") and "codegen/decompose/idioms.py" in text
+    assert "minus" in text and "one_turn" not in text

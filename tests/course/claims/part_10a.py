@@ -38,7 +38,7 @@ def the_compiler_sleeps():
     assert {"tensor/elementwise.py", "schedule/__init__.py"} <= set(again.rooms)
 
 
-@claim("A rule sees one node, and the frames around it see everything else.")
+@claim("A rule sees one node, and the stack frames around it see everything else.")
 def the_kernel_is_nine_frames_out():
     def rule(u):
         breakpoint()
