@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from classroom.learner import record
-from classroom.paths import PACKAGE, floor_of, walked
+from classroom.paths import floor_of, walked
 from classroom.places import within
 from classroom.puzzlebook.game import exercise_of
 from classroom.puzzlebook.games.hunt import QUESTIONS
 from classroom.puzzlebook.hunted import Names
+from classroom.walking import PACKAGE
 from tinyframe.viz.drawing import MUTED, Drawing
 from tinyframe.viz.picture import DrawnPicture, Picture
 

@@ -5,15 +5,12 @@
     route(walk)                   # the files as rooms, numbered in the order of the first call
     first, again = walks("a + b", "a + b", to="numbers")    # one after the other, in one Python
 
-An expression may use Tensor; `a` and `b`, three floats each; and `m`, 3 × 3. Calls are seen by
-`sys.setprofile` in that other process, so a debugger, a profiler or coverage in this one notices
-nothing. What a walk counts is the same on every machine when it goes to C: the C is that of a plain
-processor, garbage is not collected meanwhile, and what runs while a file is imported is left out.
+An expression may use Tensor; `a` and `b`, three floats each; and `m`, 3 × 3. `walking.py` is what
+runs in that other process.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
@@ -21,27 +18,19 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
 from classroom.tables import Table
+from classroom.walking import ROOT, Call
 from tinyframe.viz.drawing import MUTED, Drawing, colour_of, width_of
 from tinyframe.viz.picture import DrawnPicture, Picture
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "tinyframe"
-# A comprehension is a call in some versions of Python and none in others.
-NO_FUNCTIONS = {"<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
 ENDS = ("C", "numbers")  # where a walk may end: at the source text, or at what it computes
 # The other process is on one thread of one device, without anything that was kept on disk.
 SETTINGS = {"DEVICE": "CPU", "THREADS": "1", "NOOPT": "1", "CACHE": "0", "DEBUG": "0", "SPEC": "0",
             "BEAM": "0", "VIZ": "0", "VIZ_TRACE": "", "RELAXED": "0", "JIT": "1"}  # fmt: skip
 SECONDS = 60.0  # that a walk may take
-
-Call = tuple[str, str]  # a file of tinyframe, and a function in it, with its class
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,7 @@ def walks(*expressions: str, to: str = "C") -> tuple[Walk, ...]:
     asked = json.dumps({"expressions": expressions, "to": ENDS[ENDS.index(to)]})
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "classroom.paths"],
+            [sys.executable, "-m", "classroom.walking"],
             input=asked,
             env={**os.environ, **SETTINGS, "PYTHONPATH": str(ROOT)},
             cwd=ROOT,
@@ -94,66 +83,6 @@ def walks(*expressions: str, to: str = "C") -> tuple[Walk, ...]:
         Walk(expression, tuple(map(tuple, found["calls"])), found["source"])
         for expression, found in zip(expressions, json.loads(done.stdout), strict=True)
     )
-
-
-# ---- in the other process ------------------------------------------------------------------------
-
-
-def calls_of(work: Callable[[], Any]) -> list[Call]:
-    """The functions of tinyframe that this thread enters while `work` runs, in order. Who was told
-    of calls before is told of them again afterwards."""
-    calls: list[Call] = []
-    importing = 0
-
-    def called(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal importing
-        code, file = frame.f_code, frame.f_code.co_filename
-        if not file.startswith(here):
-            return
-        if code.co_name == "<module>":  # a file that is imported late: its own calls don't count
-            importing += {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and not importing and code.co_name not in NO_FUNCTIONS:
-            calls.append((file[len(here) :], code.co_qualname))
-
-    here, before, collects = f"{PACKAGE}{os.sep}", sys.getprofile(), gc.isenabled()
-    gc.disable()
-    sys.setprofile(called)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-        if collects:
-            gc.enable()
-    return calls
-
-
-def main() -> None:
-    """Answers what `walks` asks."""
-    from tinyframe import Tensor
-    from tinyframe.codegen import get_program
-    from tinyframe.renderer.cstyle import CStyleLanguage
-    from tinyframe.uop import Ops
-
-    asked = json.load(sys.stdin)
-    a, b = Tensor([1.0, 2.0, 3.0]).realize(), Tensor([4.0, 5.0, 6.0]).realize()
-    m = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]).realize()
-    plain, answers = CStyleLanguage(), []
-    for expression in asked["expressions"]:
-        code, text = compile(expression, "<your expression>", "eval"), [""]
-
-        def work(code: Any = code, text: list[str] = text) -> None:
-            found = eval(code, {"Tensor": Tensor, "a": a, "b": b, "m": m})
-            if not isinstance(found, Tensor):
-                raise TypeError(f"it gives a {type(found).__name__}, and not a Tensor")
-            if asked["to"] == "numbers":
-                found.numpy()
-                return
-            for item in found.schedule():
-                if item.ast.op is Ops.SINK:
-                    text[0] = get_program(item.ast, plain).src
-
-        answers.append({"calls": calls_of(work), "source": text[0]})
-    json.dump(answers, sys.stdout)
 
 
 # ---- the picture ---------------------------------------------------------------------------------
@@ -258,7 +187,3 @@ def summary(rooms: Mapping[str, int]) -> str:
 def entered(walk: Walk, files: Iterable[str]) -> tuple[bool, ...]:
     """Which of these files a walk enters."""
     return tuple(file in walk.rooms for file in files)
-
-
-if __name__ == "__main__":
-    main()

@@ -22,7 +22,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from classroom.exercise import Open, Wrong
-from classroom.paths import PACKAGE
+from classroom.walking import PACKAGE
 from tinyframe.rewrite import Rule
 from tinyframe.rewrite.steps import Pass, Step, record
 from tinyframe.uop import Ops

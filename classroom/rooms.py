@@ -12,8 +12,9 @@ from typing import Any
 
 from classroom.ask import describe
 from classroom.exercise import Open, Wrong
-from classroom.paths import Call, Walk, calls_of, counted, route, walked
+from classroom.paths import Walk, counted, route, walked
 from classroom.places import Place, returned_by, said, temperature
+from classroom.walking import Call, calls_of
 from classroom.yours import yours_or
 from tinyframe import Context, Tensor
 from tinyframe.codegen import full_rewrite_to_sink, get_program

@@ -12,8 +12,9 @@ from classroom.ask import call, count, describe, does_nothing, predicts
 from classroom.births import made_in, recorded
 from classroom.exercise import Exercise, Open, Wrong
 from classroom.origins import remains
-from classroom.paths import Call, Walk, counted, entered, walked, walks
+from classroom.paths import Walk, counted, entered, walked, walks
 from classroom.rooms import answered
+from classroom.walking import Call
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage

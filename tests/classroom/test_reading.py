@@ -15,10 +15,11 @@ from classroom import births, house, origins, paths, places, rooms, stops
 from classroom.added import added
 from classroom.exercise import Wrong
 from classroom.learner import record
-from classroom.paths import ROOT, Walk, calls_of, counted, difference, route, twice, walked, walks
+from classroom.paths import Walk, counted, difference, route, twice, walked, walks
 from classroom.places import Place, fired, named, returned_by, said, seek, temperature
 from classroom.puzzlebook import play
 from classroom.stops import session, typed
+from classroom.walking import ROOT, calls_of
 from tests.repository.trunk import PACKAGE
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
@@ -44,7 +45,7 @@ def test_a_walk_goes_from_the_tensor_to_the_c():
 
 def test_a_walk_is_the_same_whatever_the_order_of_sets():
     done = subprocess.run(
-        [sys.executable, "-m", "classroom.paths"], cwd=ROOT, capture_output=True, check=True,
+        [sys.executable, "-m", "classroom.walking"], cwd=ROOT, capture_output=True, check=True,
         input=b'{"expressions": ["a + b"], "to": "C"}',
         env={**os.environ, **paths.SETTINGS, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "77"},
     )  # fmt: skip
@@ -263,7 +264,7 @@ def test_seek_prints_files_and_lines_without_numbers(capsys):
     seek("def ", under="codegen/")
     said = capsys.readouterr().out
     assert said.startswith("observe.py  class Observer") and "\nnowhere\n" in said
-    assert "more: say more" in said and paths.PACKAGE.name not in said.split()[0]
+    assert "more: say more" in said and PACKAGE.name not in said.split()[0]
 
 
 # ---- the house -----------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from classroom import stops
 from classroom.added import added
 from classroom.births import made_in, recorded
 from classroom.origins import left_of
-from classroom.paths import PACKAGE, walked, walks
+from classroom.paths import walked, walks
+from classroom.walking import PACKAGE
 from tests.course.claims import claim
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program

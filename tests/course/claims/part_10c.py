@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 
 from classroom.added import work
-from classroom.paths import PACKAGE
 from classroom.places import within
 from classroom.puzzlebook.changes import spelled_out, witnessed
 from classroom.puzzlebook.hunted import numbers_of_long_sums, who_stores, who_subtracts
+from classroom.walking import PACKAGE
 from tests.course.claims import claim
 from tinyframe import Context, Tensor, thresholds
 from tinyframe.codegen import simplify
