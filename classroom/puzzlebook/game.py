@@ -5,7 +5,8 @@
 
 Each module of `classroom/puzzlebook/games/` has a `GAME`. A puzzle of it is any object with what
 `Puzzle` lists (a frozen dataclass, say); nothing has to be derived from it. Names are unique among
-all games. The fewer the better, whatever `unit` says is counted.
+all games. The fewer the better, whatever `unit` says is counted; where it says nothing, nothing is
+counted, and a trial has no score.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Puzzle(Protocol):
 @dataclass(frozen=True)
 class Game:
     """Puzzles that are scored alike. name: as in `puzzles("golf")`. part: the notebook it is in, as
-    "7c". unit: what a score counts, in the plural."""
+    "7c". unit: what a score counts, in the plural; "" where all that counts is that it's done."""
 
     name: str
     part: str
@@ -79,7 +80,7 @@ def games() -> tuple[Game, ...]:
 
     names = [module.name for module in pkgutil.iter_modules(package.__path__)]
     found: list[Game] = [import_module(f"{package.__name__}.{name}").GAME for name in names]
-    return tuple(sorted(found, key=lambda game: game.part))
+    return tuple(sorted(found, key=lambda game: (len(game.part), game.part)))
 
 
 @cache

@@ -44,7 +44,7 @@ def puzzles(name: str = "one-liners") -> None:
     file = record.place()
     noted, said = record.read(file) if file else ({}, NOWHERE)
     entries = [(row, noted.get(exercise_of(row).name, {})) for row in game.puzzles]
-    body = [_score(row, entry) for row, entry in entries]
+    body = [_score(row, entry, bool(game.unit)) for row, entry in entries]
     done = [(row, entry) for row, entry in entries if entry.get("done")]
     if counted := [(row, entry["score"]) for row, entry in done if "score" in entry]:
         scores = [score for _, score in counted]
@@ -56,13 +56,17 @@ def puzzles(name: str = "one-liners") -> None:
 
 
 def _headings(game: Game) -> tuple[str, ...]:
+    if not game.unit:
+        return "puzzle", "done", ""
     return "puzzle", "done", f"your {game.unit}", "par", "best known", ""
 
 
-def _score(row: Puzzle, entry: record.Entry) -> tuple[str, ...]:
-    """A row under the headings."""
+def _score(row: Puzzle, entry: record.Entry, counts: bool) -> tuple[str, ...]:
+    """A row under the headings. counts: whether there is a score."""
     mark = "✓" * entry.get("done", False)
-    if "score" in entry:
+    if not counts:
+        cells, words = [mark], ""
+    elif "score" in entry:
         *cells, words = mark, *_numbers([entry["score"]], [row])
     else:
         *cells, words = mark, "-", str(row.par), "", ""
