@@ -115,6 +115,17 @@ def wants(value: Any, kind: type, what: str, case: str = "") -> None:
         raise Wrong(f"The answer has to be {what}.", case, expected=what, got=describe(value))
 
 
+def whole_number(got: Any, case: str = "") -> int:
+    """A whole number, in whatever type it comes; Wrong where it is none."""
+    got = got.numpy() if isinstance(got, Tensor) else got
+    if isinstance(got, (np.ndarray, np.generic)) and got.size == 1:
+        got = got.item()
+    if isinstance(got, float) and got.is_integer():
+        got = int(got)
+    wants(got, int, "a whole number", case)
+    return int(got)
+
+
 def describe(value: Any) -> str:
     """A value in a few words."""
     if isinstance(value, Tensor):

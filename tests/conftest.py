@@ -90,6 +90,13 @@ def what_is_there_already_is_left_alone() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    from tests.by_file import ByFile
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_report_header() -> str:
     from tests import devices
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
-
 from classroom.ask import (
     call,
     count,
@@ -17,6 +15,7 @@ from classroom.ask import (
     same_number,
     same_values,
     wants,
+    whole_number,
     written_without,
 )
 from classroom.exercise import Wrong
@@ -59,8 +58,7 @@ def bytes_touched(answer: Any) -> str:
     for case, make in cases.items():
         items = make().schedule()
         expected = sum(buf.size * buf.dtype.itemsize for item in items for buf in item.bufs)
-        got = whole(call(answer, items))
-        wants(got, int, "a whole number", case)
+        got = whole_number(call(answer, items), case)
         for mistake, words in (
             (
                 sum({buf: buf.nbytes for item in items for buf in item.bufs}.values()),
@@ -82,8 +80,9 @@ def bytes_touched(answer: Any) -> str:
 
 def fewest_rows(answer: Any) -> str:
     """The number of rows from which on a division by row sums is a single kernel."""
-    answer = whole(answer)
-    wants(answer, int, "a whole number")
+    if isinstance(answer, str) and answer.strip().isdecimal():
+        answer = int(answer)
+    answer = whole_number(answer)
     if not 2 <= answer <= 4096:
         raise Wrong("The number of rows is somewhere between 2 and 4,096.", got=answer)
     case = f"rows of shape ({answer}, 64)"
@@ -92,15 +91,6 @@ def fewest_rows(answer: Any) -> str:
     if _kernels_of_shares(answer - 1) == 1:
         raise Wrong("That gives one kernel, but one row fewer does too.", case)
     return "You've measured a limit of the cost rule, without reading its code."
-
-
-def whole(got: Any) -> Any:
-    """A whole number as an int, also if it comes as 32.0, as NumPy's, or as text; else as it is."""
-    if isinstance(got, str) and got.strip().isdecimal():
-        return int(got)
-    if isinstance(got, (np.integer, np.floating, float)) and float(got).is_integer():
-        return int(got)
-    return got
 
 
 def _kernels_of_shares(rows: int) -> int:

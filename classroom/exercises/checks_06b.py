@@ -18,6 +18,7 @@ from classroom.ask import (
     same_number,
     same_values,
     wants,
+    whole_number,
     written_without,
 )
 from classroom.exercise import Wrong
@@ -103,12 +104,10 @@ def remembered(answer: Any) -> str:
         parameters = sum(tensor.numel() for tensor in optimizer.params)
         every = nn.state.get_state_dict(optimizer).values()
         expected = sum(tensor.numel() for tensor in every) - parameters
-        got = call(answer, optimizer)
-        whole = isinstance(got, np.integer) or (isinstance(got, float) and got.is_integer())
-        plain = int(got) if whole else got
+        plain = whole_number(call(answer, optimizer), case)
         if plain == expected + parameters:
             raise Wrong("You counted the parameters, too. They belong to the model.", case)
-        if isinstance(plain, int) and expected - 2 <= plain < expected:
+        if expected - 2 <= plain < expected:
             raise Wrong(
                 "Nearly. Did you count the learning rate, and the number of steps if there is one? "
                 "They're Tensors with one number each.",

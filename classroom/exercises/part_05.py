@@ -20,6 +20,7 @@ from classroom.ask import (
     same_values,
     small_tensor,
     wants,
+    whole_number,
     written_without,
 )
 from classroom.differences import close
@@ -401,17 +402,6 @@ def told_apart(
             values, mistaken, rtol=1e-4, equal_nan=True
         ):
             raise Wrong(said, case, *_if(shown, expected.tolist(), values.tolist()))
-
-
-def whole_number(got: Any, case: str) -> int:
-    """A whole number, in whatever type it comes; Wrong where it is none."""
-    got = got.numpy() if isinstance(got, Tensor) else got
-    if isinstance(got, (np.ndarray, np.generic)) and got.size == 1:
-        got = got.item()
-    if isinstance(got, float) and got.is_integer():
-        got = int(got)
-    wants(got, int, "a whole number", case)
-    return int(got)
 
 
 def _if(shown: Any, *values: Any) -> tuple[Any, ...]:

@@ -9,7 +9,6 @@ import faulthandler
 import os
 import sys
 
-sys.dont_write_bytecode = True  # nothing is left beside your files
 faulthandler.enable()  # if C crashes, and Python with it, this prints the line that called it
 
 import backend

@@ -18,6 +18,8 @@ import json
 import os
 import re
 import resource
+import select
+import signal
 import subprocess
 import sys
 import textwrap
@@ -154,6 +156,8 @@ def in_a_copy(shell: Any, cell: str) -> tuple[str, str]:
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
+        if not select.select([pipe], [], [], 2 * SECONDS)[0]:  # it waits for what never comes
+            os.kill(child, signal.SIGKILL)
         said = pipe.read().decode()
     os.waitpid(child, 0)
     verdict, text = json.loads(said) if said else ("failed", "the process ended, or was ended")

@@ -291,12 +291,9 @@ def remove_weak(refs: list[weakref.ref], ref: weakref.ref) -> None:
 # By default arguments, since nodes go even when Python ends and module names are gone.
 def _forget(entry: _Entry, nodes: dict = _nodes, lock: Any = _lock) -> None:
     key = entry.key
-    lock.acquire()  # sooner done than `with`, and this runs for each node
-    try:
+    with lock:  # acquire() and try: an alarm that rings between them would leave it held
         if nodes.get(key) is entry:
             del nodes[key]
-    finally:
-        lock.release()
     entry.key = ()  # it holds the sources, and these may still list the entry among their users
 
 

@@ -1,0 +1,41 @@
+"""`--dist loadfile` that comes to its end although a worker dies.
+
+pytest-xdist hands a dead worker's files to the others together with what was done in them already,
+and waits for ever for those that had nothing left; a worker with one test left waits for a second
+one (its issues 1327 and 1378, not in a release yet). Here only what was not run is handed on, the
+test that the worker died of is not run again, and a worker that gets the last file is told so.
+"""
+
+from __future__ import annotations
+
+from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
+
+
+class ByFile(LoadFileScheduling):
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Hand on what a worker has left. Returns the test that it died of, if it died of one."""
+        files = {
+            file: {test: False for test, done in tests.items() if not done}
+            for file, tests in self.assigned_work.pop(node).items()
+        }
+        left = {file: tests for file, tests in files.items() if tests}
+        if not left:
+            return None
+        first = next(iter(left))
+        died_of = next(iter(left[first]))
+        del left[first][died_of]
+        self.workqueue.update((file, tests) for file, tests in left.items() if tests)
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return died_of
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Give a worker that is almost done another file, and send it home where there is none."""
+        while self.workqueue and not node.shutting_down and self._almost_done(node):
+            self._assign_work_unit(node)
+        if not self.workqueue and not node.shutting_down:
+            node.shutdown()
+
+    def _almost_done(self, node: WorkerController) -> bool:
+        return self._pending_of(self.assigned_work[node]) <= 2
