@@ -1,9 +1,10 @@
-"""`--dist loadfile` that comes to its end although a worker dies.
+"""`--dist loadfile` that comes to its end although workers die.
 
 pytest-xdist hands a dead worker's files to the others together with what was done in them already,
 and waits for ever for those that had nothing left; a worker with one test left waits for a second
-one (its issues 1327 and 1378, not in a release yet). Here only what was not run is handed on, the
-test that the worker died of is not run again, and a worker that gets the last file is told so.
+one; and a worker that has not collected yet is given tests that it never hears of (its issues 1378,
+1327 and 1189, not in a release yet). Here only what was not run is handed on, the test that the
+worker died of is not run again, and a worker that gets the last file is told so.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class ByFile(LoadFileScheduling):
 
     def _reschedule(self, node: WorkerController) -> None:
         """Give a worker that is almost done another file, and send it home where there is none."""
+        if node not in self.registered_collections:
+            return  # it stands in for one that died, and has not collected yet; then it is asked
         while self.workqueue and not node.shutting_down and self._almost_done(node):
             self._assign_work_unit(node)
         if not self.workqueue and not node.shutting_down:

@@ -3,6 +3,7 @@ for submissions that tests wrote; or once for tests of what is done with the rep
 """
 
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +37,6 @@ class Here:
     """What Ask sends its questions through; answers go through JSON as they would on a pipe."""
 
     def __init__(self, text):
-        Device._devices.pop("MY", None)  # of the last one
         self.module = ModuleType("submission")
         self.module.__file__ = "submission.py"
         exec(compile(text.encode(), "submission.py", "exec"), self.module.__dict__)
@@ -62,12 +62,25 @@ class Here:
 
 def rows(project, text, seed="0", tasks=None):
     """What becomes of each check of the project, or of these tasks of it."""
-    here, lines = Here(text), text.split("\n")
-    return [
-        judge_check(check, Ask(here, _seed(seed, number) % (project.cases or 1 << 64)), lines)
-        for number, check in enumerate(project.checks, 1)
-        if tasks is None or check.task in tasks
-    ]
+    with devices_as_they_were():
+        here, lines = Here(text), text.split("\n")
+        return [
+            judge_check(check, Ask(here, _seed(seed, number) % (project.cases or 1 << 64)), lines)
+            for number, check in enumerate(project.checks, 1)
+            if tasks is None or check.task in tasks
+        ]
+
+
+@contextmanager
+def devices_as_they_were():
+    """Devices that a submission registers inside are gone afterwards."""
+    there = set(Device._devices)
+    try:
+        yield
+    finally:
+        for known in (Device._devices, Device._opened):
+            for name in [name for name in known if name.split(":")[0] not in there]:
+                del known[name]
 
 
 _reports = {}

@@ -17,12 +17,11 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 """
 PASSES = """
-import time
 import pytest
 
 @pytest.mark.parametrize("n", range({count}))
 def test_it(n):
-    time.sleep(0.02)
+    pass
 """
 DIES = """
 import os
@@ -34,13 +33,13 @@ def test_it(n):
         os._exit(1)
 """
 HANGS = """
-import time
+from threading import Event
 
 def test_first():
     pass
 
 def test_it():
-    time.sleep(1000)
+    Event().wait()
 
 def test_last():
     pass
