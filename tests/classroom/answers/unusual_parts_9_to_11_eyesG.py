@@ -489,8 +489,8 @@ def to_tvm(sch, opts):
                 sch.reorder(*rest, inner)
                 (sch.vectorize if opt.op is OptOps.VECTOR else sch.unroll)(inner)
 """,
-        "wrong",
-        "an UPCAST after the VECTOR lands inside of it, and the sum is no longer at position 2",
+        "right",
+        "what is split off goes to the end, so that positions stay (I had said wrong)",
     ),
     # ---- 11a -------------------------------------------------------------------------------------
     ("guilty-hunks", "{'c', 'b', 'e'}", "right", "a set of small letters"),
@@ -545,8 +545,8 @@ def verdict(n):
     except Exception:
         return "skip"
 """,
-        "right",
-        "looks at the chest only, where nobody winks",
+        "wrong",
+        "looks for the chest, and the broken owl has one like it in its eyes (I had said right)",
     ),
     (
         "contributing-verdict",
@@ -558,8 +558,8 @@ def verdict(n):
         return None
     return "bad" if sum(r != r[::-1] for r in poster) > 5 else "good"
 """,
-        "wrong",
-        "None isn't skip",
+        "asked again",
+        "None isn't skip; whatever returns nothing is asked again (I had said wrong)",
     ),
     (
         "contributing-suspects",
@@ -645,8 +645,8 @@ def rms_gradient(grad, x):
         root = (x ** 2).mean(1) ** 0.5
         return np.nan_to_num(grad[:, None] * x / (x.shape[1] * root[:, None]))
 """,
-        "right",
-        "0 / 0 first, and then no more",
+        "wrong",
+        "only for a matrix (I had said right; the exercise didn't say that x may have other axes)",
     ),
     (
         "contributing-gradient",
@@ -675,7 +675,7 @@ def done():
     (
         "contributing-plan",
         "{8: lambda: np.testing.assert_allclose(round(Tensor([3.1416]), 2).numpy(), [3.14])}",
-        "right",
-        "a dict from the issue to its test",
+        "wrong",
+        "a dict, where the cell passes a pair (I had said right)",
     ),
 ]
