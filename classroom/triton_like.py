@@ -155,6 +155,7 @@ def attention(kernel: Callable[..., Any], words: str) -> Any:
         for one in spelled
     ]
     shares = by_rows(kernel, Tensor(alike))
+    wide = max(map(len, spelled))
     for word, row in zip(spelled, shares.numpy(), strict=True):
-        print(f"{word:>{max(map(len, spelled))}} looks at {spelled[row.argmax()]} ({row.max():.0%})")
+        print(f"{word:>{wide}} looks at {spelled[row.argmax()]} ({row.max():.0%})")
     return shades(scores=Tensor(alike), softmax=shares)

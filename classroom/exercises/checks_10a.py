@@ -199,7 +199,7 @@ EXERCISES = (
     Exercise(
         "10.1",
         "rooms-on-the-way",
-        "Each file once, and how many functions of it are called.",
+        "Each file once, and how many functions of it are called",
         rooms,
         (
             "What do you have to remember about a file while you go through the calls?",
@@ -212,7 +212,7 @@ EXERCISES = (
     Exercise(
         "10.2",
         "front-rooms",
-        "A name for each of the rooms 1 to 5.",
+        "A name for each of the rooms 1 to 5",
         front,
         (
             "Each file opens with a paragraph on what it's for. Which word of the question is in "
@@ -228,7 +228,7 @@ EXERCISES = (
     Exercise(
         "10.3",
         "back-rooms",
-        "A name for each of the rooms 6 to 10.",
+        "A name for each of the rooms 6 to 10",
         back,
         (
             "For 6 and 8, look at what comes out: a list of instructions, and a piece of C.",
@@ -242,7 +242,7 @@ EXERCISES = (
     Exercise(
         "10.4",
         "second-time",
-        "Which of the five rooms does the second one enter? Five times True or False.",
+        "Which of the five rooms does the second one enter? Five times True or False",
         predicts(entered_again),
         (
             "What of the first time can be kept? What has to be asked before it's used?",
@@ -256,7 +256,7 @@ EXERCISES = (
     Exercise(
         "10.5",
         "from-inside-a-rule",
-        "Commands for the debugger that print how many nodes the kernel has.",
+        "Commands for the debugger that print how many nodes the kernel has",
         session,
         (
             "Which of the frames above knows the whole kernel? `w` shows them all.",
@@ -268,7 +268,7 @@ EXERCISES = (
     Exercise(
         "10.6",
         "lines-that-remain",
-        "Is there anything left of each line? Seven times True or False.",
+        "Is there anything left of each line? Seven times True or False",
         predicts(lines_that_remain),
         (
             "Which of the lines compute something, for some element?",
@@ -282,7 +282,7 @@ EXERCISES = (
     Exercise(
         "10.7",
         "who-made-it",
-        "The first step that a node comes out of.",
+        "The first step that a node comes out of",
         who_made,
         (
             "When is a node new? Compare what went into a step with what came out.",
@@ -295,7 +295,7 @@ EXERCISES = (
     Exercise(
         "10.8",
         "the-long-way",
-        "An expression of at most 30 characters that enters more rooms.",
+        "An expression of at most 30 characters that enters more rooms",
         long_way,
         (
             "Which rooms of tensor/ has nobody been in? What would take you there?",

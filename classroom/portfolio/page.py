@@ -39,8 +39,8 @@ ABOUT_GAMES = {
     "golf": "Making the multiplication of matrices fast, with as few changes to its loops as "
     "possible",
     "gpu": "Programs for a graphics processor that read its memory as rarely as possible",
-    "hunt": "Questions about forty thousand lines of somebody else's code: find the line, or change "
-    "what it does",
+    "hunt": "Questions about forty thousand lines of somebody else's code. Find the line, or "
+    "change what it does",
 }
 
 
@@ -152,9 +152,10 @@ def _sections(made: Made) -> Iterator[str]:
     if made.digits:
         yield _section(
             "It reads handwriting",
-            "The framework above trained a network to read digits from small images, 8\u00a0×\u00a08 grey "
-            f"dots each. Then it was shown {made.digits.of} images that it had never seen. Each "
-            "dot here stands for one in a hundred of them: the filled ones were read right.",
+            "The framework above trained a network to read digits from small images, "
+            f"8\u00a0×\u00a08 grey dots each. Then it was shown {made.digits.of} images that it "
+            "had never seen. Each dot here stands for one in a hundred of them: the filled ones "
+            "were read right.",
             f'<div class="side">{hundred(made.digits.right)}<p class="large">'
             f"{made.digits.right:.1%}</p></div>",
         )

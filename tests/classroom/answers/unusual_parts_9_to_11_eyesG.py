@@ -301,6 +301,7 @@ def rooms(calls):
         "wrong",
         "in the order of the alphabet",
     ),
+    ("front-rooms", "{}", "asked again", "an empty dict is no answer yet"),
     ("second-time", "[1, 1, 0, 0, 1]", "right", "ones and zeros"),
     (
         "from-inside-a-rule",
