@@ -233,7 +233,7 @@ y.split(i, io, ii, 8)
 y = (a * b + 1).relu()
 
 # the same UOps as ours, nearly:
-#   MUL, ADD of CONST 1.0, MAX of CONST 0.0""",
+#   MUL, ADD of CONST 1.0, CMPLT and WHERE""",
 }
 PRODUCT = re.compile(r"mul a b|tmp0 \* tmp1|a \* b|a\[vi\] \* b\[vi\]|a\(i\) \* b\(i\)|MUL\b")
 LETTERS, LINE = 7.0, 9.6  # points
