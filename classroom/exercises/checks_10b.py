@@ -446,8 +446,8 @@ EXERCISES: tuple[Exercise, ...] = (
         read_kernel,
         (
             "One program has one row. Which three things does it do with it before it stores?",
-            "`(x * x).mean(axis=1, keepdim=True)` is the sum divided by columns. Then a root, a "
-            "division, and the weights.",
+            "`(x * x).mean(axis=1, keepdim=True)` is the sum divided by columns. Then the "
+            "1e-6, a root, a division, and the weights.",
         ),
         because="The mask only keeps a program inside its row. What's left is a mean of squares, a "
         "root, a division and a product, which is RMSNorm.",

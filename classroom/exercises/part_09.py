@@ -319,8 +319,8 @@ EXERCISES = (
             "The word may not be in the file. How else can you get hold of a method of `a`?",
             '`getattr(a, "…")` takes the name as text, and a text can be put together out of two.',
         ),
-        because="A rule about the text of a program is a rule about spelling. There are always "
-        "more ways to spell.",
+        because="A rule about the text of a program is a rule about spelling. There's always "
+        "another way to spell it.",
         seconds=300.0,
     ),
     Exercise(
