@@ -208,7 +208,9 @@ Pointwise(
       tmp1 = ops.load(b, i0)
       tmp2 = tmp0 * tmp1
       tmp3 = ops.constant(1, torch.float32)
-      return ops.relu(tmp2 + tmp3),
+      tmp4 = tmp2 + tmp3
+      tmp5 = ops.relu(tmp4)
+      return tmp5,
   ranges=[1000])""",
     "Triton: a kernel": """\
 @triton.jit
