@@ -152,8 +152,9 @@ def letters(answer: Any) -> set[str]:
         raise Wrong(
             "The answer has to be letters, as a text or as a list of texts.", got=describe(answer)
         )
+    if isinstance(answer, str):  # "BCE", "b, c, e", "B, C and E"
+        answer = "".join(re.split(r"\band\b|[\s,;&]+", answer))
     found = [str(item).strip().upper() for item in answer]
-    found = [item for item in found if item and item not in ",;"]
     if strange := [item for item in found if item not in HUNKS]:
         raise Wrong(
             f"The answer has to be letters from {min(HUNKS)} to {max(HUNKS)}.", got=strange[0]
@@ -198,7 +199,7 @@ def told_by(answer: Any, machine: Machine, case: str) -> float:
         raise Wrong(
             "Your function calls the programs more than 200,000 times. Nobody waits for that.", case
         ) from None
-    if isinstance(said, np.ndarray) and said.ndim == 0:
+    if isinstance(said, np.generic) or (isinstance(said, np.ndarray) and said.ndim == 0):
         said = said.item()
     if isinstance(said, bool) or not isinstance(said, (int, float)):
         raise Wrong("The answer has to be a number.", case, got=describe(said))

@@ -75,7 +75,7 @@ def rooms(calls):
     ),
     (
         "front-rooms",
-        '{1: "Operators.__add__", 2: "Ops.CONTIGUOUS", 3: "_GraphKey", 4: "UOp.__new__", 5: "guard"}',
+        '["Operators.__add__", "Ops.CONTIGUOUS", "_GraphKey", "UOp.__new__", "guard"]',
         "right",
         "the class, with the method that the question is about",
     ),
@@ -120,8 +120,9 @@ back_rooms = [Ops.ENDRANGE, "code_for_op", "_entry", CUDARunner, Tensor.linear]
     (
         "from-inside-a-rule",
         '["up 5", "p len(sink.toposort())"]',
-        "wrong",
-        "the cell above showed that frame, but its graph is one of the compiler's, further on",
+        "right",
+        "the frame of the cell above: its rules come first, so that's still the scheduler's graph "
+        "(I had said wrong)",
     ),
     (
         "from-inside-a-rule",
@@ -186,7 +187,7 @@ def who_made(node, passes):
             return step
 """,
         "wrong",
-        "only the last pass is asked",
+        "only the last pass is asked, in which nothing is made",
     ),
     ("the-long-way", '"Tensor.randn(9).topk(2)[0]"', "right", "normal numbers, and the largest"),
     ("the-long-way", '"m.sum()"', "wrong", "hardly longer than a + b"),
@@ -203,7 +204,13 @@ def who_made(node, passes):
     ("puzzle-dead_end", '"WHERE"', "wrong", "both branches get some"),
     ("puzzle-one_number", '("RECOMPUTE_LIMIT", float("inf"))', "right", "never too often"),
     ("puzzle-one_number", '("RECOMPUTE_LIMIT", "100")', "wrong", "text for a number"),
-    ("puzzle-one_kernel", "lambda x: x / x.sum().fuse()", "right", "only the sum is fused"),
+    (
+        "puzzle-one_kernel",
+        "lambda x: x / x.sum().fuse()",
+        "wrong",
+        "FUSE is for what's below it: nothing there was stored before, and the sum itself is still "
+        "needed by each element (I had said right)",
+    ),
     (
         "puzzle-one_kernel",
         "lambda x: Tensor(x.numpy() / x.numpy().sum())",
@@ -216,6 +223,7 @@ def who_made(node, passes):
         "puzzle-registers",
         """
 import dataclasses
+opts = [Opt(OptOps.VECTOR, 1, 8), Opt(OptOps.UPCAST, 0, 4)]
 opts = [opts[0], dataclasses.replace(opts[1], arg=8)]
 """,
         "right",
@@ -258,8 +266,23 @@ def without_times_one():
         if graph_rewrite(x * 1.0, rest) is not x:
             return rest
 """,
+        "wrong",
+        "above the kernels, the 1 is expanded to three, and no row sees that (I had said right)",
+    ),
+    (
+        "puzzle-row_out",
+        """
+def without_times_one():
+    from tinyframe import Variable, dtypes
+    from tinyframe.rewrite import graph_rewrite
+    x = Variable("x", 0, 9).cast(dtypes.float)
+    for row in value_rules.rules:
+        rest = value_rules.without(row)
+        if graph_rewrite(x * 1.0, rest) is not x:
+            return rest
+""",
         "right",
-        "takes them out one by one, and looks",
+        "takes them out one by one, and looks; of a number, not of an array",
     ),
     (
         "puzzle-row_out",
@@ -368,7 +391,7 @@ def sinc(self) -> Self:
     (
         "test-of-slopes",
         """
-def test_slopes():
+def test_slope_of_sinc():
     x = Tensor([0.0])
     assert abs(x.sinc().sum().gradient(x)[0].item()) < 1e-6
 """,
@@ -378,7 +401,7 @@ def test_slopes():
     (
         "test-of-slopes",
         """
-def test_slopes():
+def test_slope_of_sinc():
     x = np.concatenate([-np.logspace(-5, 0, 30), [0], np.logspace(-5, 0.5, 30)])
     expected = np.sinc(x + 1e-30j).imag / 1e-30
     t = Tensor(x.astype(np.float32))
@@ -428,8 +451,9 @@ def compare(old, new, clock):
     pairs = [(turn(old), turn(new)) for _ in range(40)]
     return min(a for a, _ in pairs) / min(b for _, b in pairs)
 """,
-        "right",
-        "the best of forty each: what timeit's page recommends",
+        "wrong",
+        "the best of forty each, as timeit's page recommends: with a coarse clock the best is only "
+        "the luckiest tick (I had said right)",
     ),
     (
         "fair-comparison",
