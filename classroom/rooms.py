@@ -159,6 +159,8 @@ def answered(answers: Any, numbers: range) -> None:
             "The answer has to be a dict, from the number of a room to a name.",
             got=describe(answers),
         )
+    if not answers:
+        raise Open
     given = {_number(key): value for key, value in answers.items()}
     if strange := [key for key in given if key not in numbers]:
         raise Wrong(f"Here the rooms are {numbers[0]} to {numbers[-1]}, so there's no room "
