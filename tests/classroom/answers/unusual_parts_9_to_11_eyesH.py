@@ -95,7 +95,7 @@ def rooms(calls):
         "back-rooms",
         """
 from tinyframe.runtime.cuda import CUDARunner
-back_rooms = [Ops.ENDRANGE, "code_for_op", "_entry", CUDARunner, Tensor.linear]
+back = [Ops.ENDRANGE, "code_for_op", "_entry", CUDARunner, Tensor.linear]
 """,
         "right",
         "the things themselves",
