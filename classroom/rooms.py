@@ -160,7 +160,7 @@ def answered(answers: Any, numbers: range) -> None:
             got=describe(answers),
         )
     if not answers:
-        raise Open
+        raise Open("")
     given = {_number(key): value for key, value in answers.items()}
     if strange := [key for key in given if key not in numbers]:
         raise Wrong(f"Here the rooms are {numbers[0]} to {numbers[-1]}, so there's no room "
