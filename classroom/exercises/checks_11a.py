@@ -199,7 +199,7 @@ def told_by(answer: Any, machine: Machine, case: str) -> float:
         raise Wrong(
             "Your function calls the programs more than 200,000 times. Nobody waits for that.", case
         ) from None
-    if isinstance(said, np.generic) or (isinstance(said, np.ndarray) and said.ndim == 0):
+    if isinstance(said, np.ndarray) and said.ndim == 0:
         said = said.item()
     if isinstance(said, bool) or not isinstance(said, (int, float)):
         raise Wrong("The answer has to be a number.", case, got=describe(said))
