@@ -24,7 +24,8 @@ UNCHECKED_TAGS = {"nbval-ignore-output", "nbval-skip", "skip"}
 MOST_UNCHECKED = 0.15
 
 MACHINE_PATHS = re.compile(
-    r"/(home|Users|root|tmp|work|workspace|private|var|opt|usr/l|mnt)/|site-packages|[A-Z]:\\\\Users"
+    r"(?<!\w)/(home|Users|root|tmp|work|workspace|private|var|opt|usr/l|mnt)/|site-packages"
+    r"|[A-Z]:\\\\Users"
 )
 
 # check("4.3", …) and predict("4.1", …) in a cell
