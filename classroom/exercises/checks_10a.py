@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import random
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from classroom import stops
@@ -116,14 +119,20 @@ def deeper(size: int) -> tuple[UOp, int]:
     return item.ast, len(item.ast.toposort())
 
 
+def printed_in(kernel: UOp, commands: list[str]) -> str:
+    """What the debugger prints. The outermost frame that it sees is this one, and no name of the
+    compiler's is in it, as none is in a learner's cell."""
+    table = PatternMatcher([(UPat(Ops.ADD, name="u"), at_an_addition)])
+    with added(table), stops.session(commands) as said:
+        get_program(kernel, CStyleLanguage(), [])
+    return stops.answers(said[0])
+
+
 def session(answer: Any) -> str:
     commands = stops.understood(answer)
     for size in (3, *random.sample(range(20, 80), 2)):
-        ast, nodes = deeper(size)
-        table = PatternMatcher([(UPat(Ops.ADD, name="u"), at_an_addition)])
-        with added(table), stops.session(commands) as said:
-            get_program(ast, CStyleLanguage(), [])
-        printed = stops.answers(said[0])
+        kernel, nodes = deeper(size)
+        printed = printed_in(kernel, commands)
         if not re.search(rf"(?<![\w.]){nodes}(?![\w.])", printed):
             raise Wrong(
                 "The number of nodes isn't among what was printed.",
@@ -148,8 +157,12 @@ def who_made(answer: Any) -> str:
             call(answer)  # says what is asked for
         given = [answer(u, list(passes)) for u in nodes]
         if all(got is None or got is ... for got in given):
-            raise Open("" if does_nothing(answer) else "It gives None for every node. Is there a "
-                       "`return`?")  # fmt: skip
+            if does_nothing(answer):
+                raise Open
+            if not has_return(answer):
+                raise Open("It gives None for every node. Is there a `return`?")
+            raise Wrong("It says of every node that nobody made it. Some step, of some pass, did.",
+                        case)  # fmt: skip
         for u, got in zip(nodes, given, strict=True):
             where, expected = f"{case}, the node {u.op.name}", made_in(u, passes)
             if got is not None and not isinstance(got, Step):
@@ -157,6 +170,17 @@ def who_made(answer: Any) -> str:
             if got is not expected:
                 raise Wrong(_difference(got, expected, u), where)
     return "Every node has a birth certificate now: a row of a table, or that it was always there."
+
+
+def has_return(function: Callable[..., Any]) -> bool:
+    """Whether a function anywhere returns something that isn't None."""
+    code = getattr(function, "__code__", None)
+    steps = [*dis.get_instructions(code)] if code is not None else []
+    nothing = ("LOAD_CONST", None)
+    return code is None or any(
+        step.opname == "RETURN_VALUE" and (last.opname, last.argval) != nothing
+        for last, step in pairwise(steps)
+    )
 
 
 def _difference(got: Step | None, expected: Step | None, u: UOp) -> str:

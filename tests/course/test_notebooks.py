@@ -192,6 +192,9 @@ def test_plots_have_no_date_and_the_same_names_in_every_run(path):
         assert '"Date": None' in everything
 
 
+COPIED = {"course", "projects", "mini"}
+
+
 @every_notebook
 def test_links_lead_somewhere(path):
     for cell in read(path)["cells"]:
@@ -203,6 +206,9 @@ def test_links_lead_somewhere(path):
                 elif "://" not in target:
                     # a worked notebook has the learner's links
                     assert (ROOT / "course" / target).exists(), target
+                    # a learner's copy has these folders, and JupyterLab shows nothing outside of it
+                    there = (ROOT / "course" / target).resolve()
+                    assert there.relative_to(ROOT).parts[0] in COPIED, target
 
 
 @every_part
