@@ -20,7 +20,6 @@ from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.uop.mma import adds_products
 from tinyframe.uop.node import Ops, UOp, fresh_number, identity, is_symbolic, length, rebuild
 
 
@@ -140,7 +139,7 @@ def block_long_sums(sink: UOp) -> UOp:
             value = value.reduce(Ops.ADD, *first)
             # A tensor core adds products to all lanes at once; its sums are added lane by lane.
             lanes = [value]
-            if others and adds_products(old):
+            if others and any(part.op is Ops.MMA for part in unrolled_parts(old)):
                 lanes = [value.gep(n) for n in range(value.dtype.count)]
             for level in others:
                 lanes = [lane.reduce(Ops.ADD, *level) for lane in lanes]
