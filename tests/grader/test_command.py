@@ -219,7 +219,7 @@ def test_a_notebook_in_any_folder_keeps_the_modules_beside_it(tmp_path):
 
 @pytest.mark.parametrize(("name", "number"), [
     ("grade", signal.SIGTERM), ("grade", signal.SIGHUP),
-    ("grade-class", signal.SIGTERM), ("grade-class", signal.SIGINT),
+    ("grade-class", signal.SIGTERM), ("grade-class", signal.SIGINT), ("two", signal.SIGTERM),
 ])  # fmt: skip
 def test_it_leaves_nothing_behind_when_it_is_ended(name, number, tmp_path):
     room = tmp_path / "room"
@@ -227,7 +227,7 @@ def test_it_leaves_nothing_behind_when_it_is_ended(name, number, tmp_path):
     path = tmp_path / "class" / "ann" / "01_tensor_basics.py"
     path.parent.mkdir(parents=True)
     path.write_text("import time\nwhile True: time.sleep(1)\n")
-    whole = [str(tmp_path / "class"), "--project", path.stem, "--out", str(tmp_path / "out.csv")]
+    whole = [str(tmp_path / "class"), "--project", path.stem, "--grades", str(tmp_path / "grades")]
     arguments = [str(path), "--json"] if name == "grade" else whole
     command = [sys.executable, "-m", "classroom", name, *arguments]
     env = {**os.environ, "TMPDIR": str(room)}
