@@ -1,4 +1,4 @@
-"""A class that is graded in this process, quickly: a text that was graded before gets its report."""
+"""A class that is graded in this process, and quickly: each text only once."""
 
 import csv
 import dataclasses

@@ -260,7 +260,8 @@ def test_points_by_hand_have_a_name_and_a_reason_and_stay_when_graded_again(cour
     course.grade()
     because = ["--by", "Lee", "--why", "the task was unclear"]
     assert course.grades_command("set", "ann", "lazily", "25", *because) == 0
-    assert course.rows()["ann"]["points"] == "85" and "lazily 25 by hand" in course.rows()["ann"]["note"]
+    found = course.rows()["ann"]
+    assert found["points"] == "85" and "lazily 25 by hand" in found["note"]
     assert course.grade("--again")[1]["ann"]["points"] == "85"
     assert course.grades_command("set", "ann", "style", "5", "--extra", *because) == 0
     assert course.rows()["ann"]["style"] == "5" and course.rows()["ann"]["points"] == "90"

@@ -5,6 +5,7 @@ import zipfile
 import pytest
 
 from classroom.gradebook import cohort, command
+from classroom.gradebook.job import Done
 from classroom.grader import kernels
 from classroom.grader.judge import grade
 from classroom.grader.kernels import WORTH, fill, kept_for
