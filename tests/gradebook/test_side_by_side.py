@@ -1,4 +1,4 @@
-"""The same class alone, by two processes, and by a Dask cluster: the same is found, whatever dies."""
+"""The same class alone, by two processes, by a Dask cluster: the same is found, whatever dies."""
 
 import json
 import os
