@@ -73,7 +73,8 @@ def document(title: str, body: str, style: str = "", mark: str = "") -> str:
 
 def bar(share: float) -> str:
     """A bar that is filled to so many percent. Words beside it say the same."""
-    return f'<div class="bar"><i style="width:{min(100.0, max(0.0, share)):.1f}%"></i></div>'
+    filled = f'<i style="width:{min(100.0, share):.1f}%"></i>' if share > 0 else ""
+    return f'<div class="bar">{filled}</div>'
 
 
 def counted(number: int, thing: str) -> str:

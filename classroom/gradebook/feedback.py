@@ -90,7 +90,7 @@ class Said:
 def said(row: Row, sheet: Sheet) -> Said:
     record, report = row.record, row.record.report
     seen = report.for_student() if report else None
-    tasks = list(_tasks(row, seen)) if seen and not _is_silent(seen) else []
+    tasks = list(_tasks(row, seen)) if seen and not is_silent(seen) else []
     return Said(
         sheet.title, student_name(row.student.name or row.student.key), row.final, row.of,
         bool(seen) or bool(record.decided()), list(_about(row, seen, tasks)), tasks,
@@ -98,7 +98,7 @@ def said(row: Row, sheet: Sheet) -> Said:
     )  # fmt: skip
 
 
-def _is_silent(report: Report) -> bool:
+def is_silent(report: Report) -> bool:
     """Whether no check says anything that the notes don't: nothing was asked."""
     found = {check.found for check in report.rows}
     return bool(report.notes) and len(found) == 1 and "" not in found
@@ -124,7 +124,8 @@ def _about(row: Row, report: Report | None, tasks: list[Task]) -> Iterator[str]:
         if status in LEFT_OUT:
             yield LEFT_OUT[status]
         else:
-            yield f"What you handed in couldn't be graded: {_shown(row, row.record.note).rstrip('.')}."
+            why = _shown(row, row.record.note).rstrip(".")
+            yield f"What you handed in couldn't be graded: {why}."
     else:
         yield from (_shown(row, note) for note in report.notes)
         if status == "crashed":
@@ -324,12 +325,11 @@ padding:1.2rem 1.4rem 1.1rem}
 .score{color:var(--soft);margin:0;font-size:1.1rem}
 .score b{font:700 3.2rem/1 Georgia,"Times New Roman",serif;color:var(--main);margin-right:.15rem}
 .whole .bar{margin:.7rem 0 1rem}
-.tasks li{display:grid;grid-template-columns:12rem 1fr 14rem;gap:0 1rem;align-items:center;
+.tasks li{display:grid;grid-template-columns:11rem 1fr 17rem;gap:0 1rem;align-items:center;
 padding:.5rem 0}
 .tasks h3,.look h3{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
 font-size:.95rem;overflow-wrap:anywhere}
 .tasks .bar,.tasks p{margin:0}
-.tasks p span{white-space:nowrap}
 .tasks span::before{content:"·";color:var(--soft);margin:0 .2rem 0 .3rem}
 .is-right{color:var(--main)}.is-partly,.is-not{color:var(--warm)}
 .look>li{background:var(--card);border:1px solid var(--line);border-radius:14px;
@@ -340,6 +340,7 @@ sans-serif;margin-left:.5rem}
 .look ul{margin-top:.5rem}
 .look ul li{border-top:1px solid var(--line);padding:.6rem 0 .7rem}
 .look ul p{margin:.3rem 0}
+.look ul .note{color:var(--soft);font-size:.9rem}
 .found{font:.88rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
 padding-left:.8rem;border-left:3px solid var(--warm);overflow-wrap:anywhere}
 .own{color:var(--soft);font-size:.86rem}
@@ -347,7 +348,8 @@ padding-left:.8rem;border-left:3px solid var(--warm);overflow-wrap:anywhere}
 border-radius:8px;padding:.5rem .8rem;color:var(--ink);font-size:.86rem;white-space:pre-wrap}
 .hint{background:var(--pale);border-radius:8px;padding:.5rem .8rem;font-size:.94rem}
 .hint b{margin-right:.3rem}
-@media(max-width:36rem){main{padding-top:2rem}.tasks li{grid-template-columns:1fr auto}
+@media(max-width:36rem){main{padding-top:2rem}.tasks li{grid-template-columns:auto 1fr}
+.tasks h3{white-space:nowrap}.tasks p{text-align:right}
 .tasks .bar{grid-column:1/-1;grid-row:2;margin:.3rem 0 .2rem}}
 """
 
