@@ -304,7 +304,8 @@ def _mistake(sheet: Sheet, mistake: Mistake, whole: int, anonymous: bool) -> str
         "</div>",
     ]
     if mistake.parts and not anonymous:
-        lines.append(f"<p>in {html.escape(', '.join(mistake.parts))}</p>")
+        parts = html.escape(", ".join(mistake.parts))
+        lines.append(f"<p>part{'s' * (len(mistake.parts) > 1)}: {parts}</p>")
     if not anonymous:
         who = [_linked(sheet, row) for row in rows[:NAMED]]
         who += [f"{count - NAMED} more"] if count > NAMED else []
@@ -436,7 +437,8 @@ def _table(sheet: Sheet, anonymous: bool) -> str:
         lines.append(f"<tr>{''.join(cells)}</tr>")
     top = "".join(f'<th scope="col">{name}</th>' for name in head)
     legend = ", ".join(f"{number} {task}" for number, task in tasks)
-    said = f"The darker a cell, the more of the task's points. The tasks: {cleaned(legend, 1000)}."
+    said = ("The stronger a cell's colour, the more of the task's points. The tasks: "
+            f"{cleaned(legend, 1000)}.")  # fmt: skip
     body = (f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody>'
             "</table></div>")  # fmt: skip
     return _section("Each student", said, body)
@@ -478,7 +480,7 @@ svg .middle{fill:var(--warm)}
 .parts i{display:block}
 .all{background:var(--main)}
 .part{background:repeating-linear-gradient(135deg,var(--main) 0 3px,var(--pale) 3px 7px)}
-.none{background:var(--miss)}
+.none{background:var(--miss);box-shadow:inset 0 0 0 1px var(--soft)}
 .open{border:1px dashed var(--soft)}
 .legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin-top:1rem;font-size:.9rem}
 .legend i{display:inline-block;width:22px;height:12px;margin-right:.4rem;vertical-align:-1px}

@@ -93,9 +93,14 @@ def said(row: Row, sheet: Sheet) -> Said:
     tasks = list(_tasks(row, seen)) if seen and not is_silent(seen) else []
     return Said(
         sheet.title, student_name(row.student.name or row.student.key), row.final, row.of,
-        bool(seen) or bool(record.decided()), list(_about(row, seen, tasks)), tasks,
+        is_graded(row), list(_about(row, seen, tasks)), tasks,
         list(_changes(row)), [] if record.status == FAILED else list(_then(sheet, seen, tasks)),
     )  # fmt: skip
+
+
+def is_graded(row: Row) -> bool:
+    """Whether there are points to speak of, be they 0."""
+    return row.record.report is not None or bool(row.record.decided())
 
 
 def is_silent(report: Report) -> bool:
@@ -283,7 +288,7 @@ def _glance(task: Task) -> str:
 def _task(task: Task) -> str:
     name = html.escape(task.name)
     checks = "".join(map(_advice, advice(task)))
-    return (f'<li id="task-{name}"><h3>{name}<span> {task.worth}</span></h3>'
+    return (f'<li id="task-{name}"><h3>{name}<span> · {task.worth}</span></h3>'
             f"<ul>{checks}</ul></li>")  # fmt: skip
 
 
@@ -336,7 +341,7 @@ font-size:.95rem;overflow-wrap:anywhere}
 padding:1rem 1.3rem .4rem;margin-top:1rem;break-inside:auto}
 .look h3{font-size:1.05rem}
 .look h3 span{color:var(--soft);font:400 .9rem system-ui,-apple-system,"Segoe UI",Roboto,Arial,
-sans-serif;margin-left:.5rem}
+sans-serif}
 .look ul{margin-top:.5rem}
 .look ul li{border-top:1px solid var(--line);padding:.6rem 0 .7rem}
 .look ul p{margin:.3rem 0}
