@@ -53,10 +53,10 @@ def page(sheet: Sheet, anonymous: bool = False) -> str:
     sections = [
         f"<header><h1>{html.escape(sheet.title)}</h1>"
         f"<p>How {counted(len(sheet.rows), 'student')} did.{who}</p></header>",
-        _tiles(sheet, asked),
+        _tiles(sheet, [] if few else asked),
         _distribution(sheet, asked) if asked and not few else "",
         _tasks(sheet, asked) if asked and not few else "",
-        _mistakes(sheet, asked, anonymous),
+        "" if few else _mistakes(sheet, asked, anonymous),
         "" if anonymous else _needs_a_look(sheet, asked),
         "" if few else _table(sheet, anonymous),
         _section("Each student", f"There are fewer than {FEWEST} students, so this page has no "
@@ -333,7 +333,7 @@ def _nameless(sheet: Sheet) -> Callable[[str], str]:
         if kind:
             known = isinstance(getattr(builtins, kind[1], None), type)
             return f"raised {kind[1]}" if known else "raised an error of its own"
-        text = re.sub(r"of type \S+", "of type …", shape_of(text))
+        text = re.sub(r"of type [^\s,]+", "of type …", shape_of(text))
         return re.sub(r"\w+", lambda m: "…" if m[0].casefold() in words else m[0], text)
 
     return shape

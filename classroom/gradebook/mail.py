@@ -26,6 +26,7 @@ import re
 import smtplib
 import ssl
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -62,7 +63,8 @@ def mails(sheet: Sheet, sender: str, subject: str = "") -> Iterator[Letter]:
     """One for each student who has an address and something to be told, in the order of the sheet.
 
     sender: "name <address>", or an address. subject: by default the project's title. There are no
-    points in it: phones show subjects to whoever is near. CannotGrade where the sender has no address that can be used.
+    points in it: phones show subjects to whoever is near. CannotGrade where the sender has no
+    address that can be used.
     """
     name, _, address = cleaned(sender).rpartition("<")
     from_whom = _address(name.strip('" '), address.strip().removesuffix(">"))
@@ -185,8 +187,8 @@ def planned(sheet: Sheet, letters: Iterable[Letter], sent: Sent) -> str:
 
 @dataclass(frozen=True)
 class Server:
-    """encrypts: "at once" (smtps); "then" (by STARTTLS, and to a server without it nothing is sent);
-    or "", for a server on this machine."""
+    """encrypts: "at once" (smtps); "then" (by STARTTLS; a server without it gets nothing); or "",
+    for a server on this machine."""
 
     host: str
     port: int
@@ -229,7 +231,7 @@ def send(
     password = _password(server) if server.user else ""
     count = 0
     try:
-        with _connected(server, password) as connection:
+        with closing(_connected(server, password)) as connection:
             for number, letter in enumerate(waiting, 1):
                 student, mail = letter
                 progress(f"{number} of {len(waiting)}: {student_name(student.key)}")
@@ -237,10 +239,14 @@ def send(
                     connection.send_message(mail)
                 except smtplib.SMTPRecipientsRefused as error:
                     code, said = next(iter(error.recipients.values()))
+                    if code == 421:  # not this one: the server is closing (RFC 5321, 4.2.3)
+                        raise smtplib.SMTPServerDisconnected(_said(code, said)) from None
                     refused.append((student, _said(code, said)))
                     continue
                 sent.add(letter)
                 count += 1
+            with suppress(smtplib.SMTPException, OSError):  # all is said by now
+                connection.quit()
     except smtplib.SMTPResponseException as error:
         why = _said(error.smtp_code, error.smtp_error)
         raise CannotGrade(_stopped(server, why, count, len(waiting))) from None
