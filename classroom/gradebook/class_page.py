@@ -7,7 +7,8 @@ It has how many were graded, how their points lie, the tasks from the hardest on
 in each and how often, who needs a look, and a table of all. Beside every plot stands what it shows
 in words, and shades of one colour and stripes tell its parts apart.
 
-Anonymous, it has no names, files, times or lines of code. Rows are in the order of a digest that
+Anonymous, it may be shown to the class: it has no names, files, times or lines of code, and nothing
+that hidden checks found. Rows are in the order of a digest that
 takes all submissions to make, and in classes below FEWEST there are none. Of what went wrong it has
 what SHARED students or more have in common, without the words of an error that they may have
 written themselves, and without any word that is part of a student's name.
@@ -243,12 +244,16 @@ def _without_brackets(text: str) -> str:
     return "".join(shown) + "…" * bool(depth)
 
 
-def mistakes_of(rows: Sequence[Row], task: str, shape: Callable[[str], str]) -> list[Mistake]:
+def mistakes_of(
+    rows: Sequence[Row], task: str, shape: Callable[[str], str], with_hidden: bool = True
+) -> list[Mistake]:
     """The commonest first. A student counts once for each."""
     found: dict[str, Mistake] = {}
     for row in rows:
         for check in _checks(row, task):
             if check.passed or check.is_open or check.found.startswith(NOT_ASKED):
+                continue
+            if check.hidden and not with_hidden:
                 continue
             head, lines = parts_of(check)
             for line in lines:
@@ -272,7 +277,7 @@ def _mistakes(sheet: Sheet, asked: list[Row], anonymous: bool) -> str:
             for check in _checks(row, task):
                 if not check.passed:
                     missed.setdefault(check.shows, set()).add(row.student.key)
-        mistakes = mistakes_of(asked, task, shape)
+        mistakes = mistakes_of(asked, task, shape, with_hidden=not anonymous)
         if anonymous:
             mistakes = [each for each in mistakes if len(each.students) >= SHARED]
         if missed and mistakes:
@@ -290,7 +295,8 @@ def _mistakes(sheet: Sheet, asked: list[Row], anonymous: bool) -> str:
     said = ("By task, from the one in which most students lost points. Mistakes that differ only "
             "in numbers, and in what stands in quotes or brackets, count as the same.")  # fmt: skip
     if anonymous:
-        said += f" Only those are here that {SHARED} students or more have in common."
+        said += (f" Only those are here that {SHARED} students or more have in common, and none "
+                 "from the instructor's own checks.")  # fmt: skip
     body = "".join(item for _, item in sorted(items, key=lambda each: each[0]))
     return _section("What went wrong", said, f'<ul class="look">{body}</ul>') if body else ""
 

@@ -284,5 +284,5 @@ def _said(code: int, text: bytes | str) -> str:
 
 
 def _stopped(server: Server, why: str, count: int, whole: int) -> str:
-    return (f"{server.host}: {why}. {count} of {whole} mails went out, and are noted; the same "
-            "command sends the others.")  # fmt: skip
+    return (f"{server.host}: {why}. {count} of {whole} mails went out. The same command sends "
+            "the others.")  # fmt: skip

@@ -228,6 +228,11 @@ def test_an_anonymous_page_has_what_three_students_have_in_common_and_no_more():
     assert "it takes … kernels 3 students" in text and "BUFFER" not in text
 
 
+def test_an_anonymous_page_has_nothing_that_hidden_checks_found():
+    rows = [row(f"s{n}", check("chain", "it has a BUFFER", hidden=True)) for n in range(5)]
+    assert "BUFFER" in text_of(rows) and "BUFFER" not in text_of(rows, anonymous=True)
+
+
 def test_anonymous_rows_are_in_an_order_that_stays_and_that_names_alone_do_not_give():
     def order(rows):
         found = Tags(page(sheet(*rows), anonymous=True)).text
