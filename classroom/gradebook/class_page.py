@@ -1,35 +1,31 @@
 """A page on how a class did in a project, for its instructor.
 
     page(sheet)                    with names, and links to each student's page
-    page(sheet, anonymous=True)    to be shown to others
+    page(sheet, anonymous=True)    which may be shown to the class
 
 It has how many were graded, how their points lie, the tasks from the hardest on, what went wrong
 in each and how often, who needs a look, and a table of all. Beside every plot stands what it shows
 in words, and shades of one colour and stripes tell its parts apart.
 
-Anonymous, it may be shown to the class: it has no names, files, times or lines of code, and nothing
-that hidden checks found. Rows are in the order of a digest that
-takes all submissions to make, and in classes below FEWEST there are none. Of what went wrong it has
-what SHARED students or more have in common, without the words of an error that they may have
-written themselves, and without any word that is part of a student's name.
+Anonymous, it has no names, files, times or lines of code, and nothing that hidden checks found.
+Rows are in the order of a digest that takes all submissions to make, and in classes below FEWEST there
+are none. Of what went wrong it has what SHARED students or more have in common, without the words
+of an error that they may have written themselves, and without any that is part of a student's name.
 """
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import html
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from statistics import median, quantiles
 from urllib.parse import quote
 
-from classroom.gradebook.feedback import is_silent, parts_of
+from classroom.gradebook.feedback import is_silent
+from classroom.gradebook.mistakes import Mistake, checks_of, mistakes_of, nameless, shape_of
 from classroom.gradebook.names import file_name, student_name
 from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet
-from classroom.grader.judge import NOT_LOADED, TIME_IS_UP
 from classroom.grader.report import Row as Check
 from classroom.grader.report import cleaned
 from classroom.look import bar, counted, document
@@ -44,7 +40,6 @@ OUTSIDE = 1.5  # times the middle half's width (Tukey, Exploratory Data Analysis
 STATUSES = {"graded": "graded", "late": "ran out of time", MISSING: "handed in nothing",
             "refused": "couldn't be graded as handed in", "crashed": "didn't load",
             FAILED: "failed in the grader"}  # fmt: skip
-NOT_ASKED = (NOT_LOADED, TIME_IS_UP, "not asked, because")
 
 
 def page(sheet: Sheet, anonymous: bool = False) -> str:
@@ -160,7 +155,7 @@ KINDS = {"all": "all of its points", "part": "a part", "none": "none",
 def _tasks(sheet: Sheet, asked: list[Row]) -> str:
     found = []
     for number, task in enumerate(sheet.tasks, 1):
-        rows = [(row, checks) for row in asked if (checks := _checks(row, task))]
+        rows = [(row, checks) for row in asked if (checks := checks_of(row, task))]
         if not rows:  # points beside those of the tasks
             continue
         of = sum(check.of for check in rows[0][1])
@@ -174,11 +169,6 @@ def _tasks(sheet: Sheet, asked: list[Row]) -> str:
     return _section(
         "The tasks", said, f'<p class="legend">{legend}</p><ul class="rows">{items}</ul>'
     )
-
-
-def _checks(row: Row, task: str) -> list[Check]:
-    return [check for check in row.record.report.rows if check.task == task] if (
-        row.record.report) else []  # fmt: skip
 
 
 def _kind(points: int, checks: list[Check]) -> str:
@@ -201,80 +191,13 @@ def _task(share: float, number: int, task: str, kinds: dict[str, int]) -> str:
 # ---- what went wrong -----------------------------------------------------------------------------
 
 
-@dataclass
-class Mistake:
-    """What several students got wrong in the same way. parts: where, by name."""
-
-    shape: str
-    example: str
-    check: Check
-    students: dict[str, Row] = field(default_factory=dict)
-    parts: dict[str, None] = field(default_factory=dict)
-
-
-def shape_of(text: str) -> str:
-    """What is left of a sentence about a mistake when numbers, quoted values and whatever stands in
-    brackets become dots: the same for students who were asked different questions.
-
-    >>> shape_of("board[0, 1] is 3, and should be 1")
-    'board[…] is …, and should be …'
-    """
-    text = re.sub(r"(?<!\w)'[^']*'(?!\w)|\"[^\"]*\"", "…", text)
-    text = _without_brackets(text)
-    text = re.sub(r" of [^,]+? is (?=.*, and should be )", " of … is ", text)
-    text = re.sub(r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan\b|inf\b)", "…", text)
-    return re.sub(r"…(?:, …)+", "…", text)
-
-
-def _without_brackets(text: str) -> str:
-    """What is in the outermost brackets as dots; those that are empty stay so."""
-    shown, depth, since = [], 0, 0
-    for place, c in enumerate(text):
-        if c in "([{":
-            if not depth:
-                shown.append(c)
-                since = place
-            depth += 1
-        elif c in ")]}" and depth:
-            depth -= 1
-            if not depth:
-                shown.append(c if place == since + 1 else f"…{c}")
-        elif not depth:
-            shown.append(c)
-    return "".join(shown) + "…" * bool(depth)
-
-
-def mistakes_of(
-    rows: Sequence[Row], task: str, shape: Callable[[str], str], with_hidden: bool = True
-) -> list[Mistake]:
-    """The commonest first. A student counts once for each."""
-    found: dict[str, Mistake] = {}
-    for row in rows:
-        for check in _checks(row, task):
-            if check.passed or check.is_open or check.found.startswith(NOT_ASKED):
-                continue
-            if check.hidden and not with_hidden:
-                continue
-            head, lines = parts_of(check)
-            for line in lines:
-                part, _, text = line.partition(": ") if head else ("", "", line)
-                if text.startswith("this counts as soon as "):  # another part's mistake
-                    continue
-                key = shape(text or part)
-                mistake = found.setdefault(key, Mistake(key, text or part, check))
-                mistake.students[row.student.key] = row
-                if text and part:
-                    mistake.parts[part] = None
-    return sorted(found.values(), key=lambda mistake: -len(mistake.students))
-
-
 def _mistakes(sheet: Sheet, asked: list[Row], anonymous: bool) -> str:
-    shape = _nameless(sheet) if anonymous else shape_of
+    shape = nameless(sheet) if anonymous else shape_of
     items = []
     for number, task in enumerate(sheet.tasks, 1):
         missed: dict[str, set[str]] = {}
         for row in asked:
-            for check in _checks(row, task):
+            for check in checks_of(row, task):
                 if not check.passed:
                     missed.setdefault(check.shows, set()).add(row.student.key)
         mistakes = mistakes_of(asked, task, shape, with_hidden=not anonymous)
@@ -322,27 +245,6 @@ def _mistake(sheet: Sheet, mistake: Mistake, whole: int, anonymous: bool) -> str
             lines.append(f"<p>line {mistake.check.line} of <bdi>{name}</bdi>:</p>"
                          f"<code>{own}</code>")  # fmt: skip
     return f"<li>{''.join(lines)}</li>"
-
-
-def _nameless(sheet: Sheet) -> Callable[[str], str]:
-    """shape_of, without what a student may have written and what is part of anybody's name."""
-    words = {
-        word.casefold()
-        for row in sheet.rows
-        for text in (row.student.key, row.student.name, row.student.email, row.student.github,
-                     row.student.login, row.student.number)
-        for word in re.findall(r"\w{2,}", text)
-    }  # fmt: skip
-
-    def shape(text: str) -> str:
-        kind = re.match(r"raised (\w+)", text)
-        if kind:
-            known = isinstance(getattr(builtins, kind[1], None), type)
-            return f"raised {kind[1]}" if known else "raised an error of its own"
-        text = re.sub(r"of type [^\s,]+", "of type …", shape_of(text))
-        return re.sub(r"\w+", lambda m: "…" if m[0].casefold() in words else m[0], text)
-
-    return shape
 
 
 # ---- who needs a look ----------------------------------------------------------------------------
@@ -423,7 +325,7 @@ def _table(sheet: Sheet, anonymous: bool) -> str:
     rows, tasks = list(enumerate(sheet.rows)), list(enumerate(sheet.tasks, 1))
     of = {check.task: 0 for row in sheet.rows for check in _all(row)}
     for task in of:
-        checks = next(found for row in sheet.rows if (found := _checks(row, task)))
+        checks = next(found for row in sheet.rows if (found := checks_of(row, task)))
         of[task] = sum(check.of for check in checks)
     if anonymous:
         rows = list(enumerate(sorted(sheet.rows, key=_order(sheet)), 1))

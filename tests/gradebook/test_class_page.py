@@ -8,8 +8,9 @@ import pytest
 
 from classroom import look
 from classroom.gradebook import class_page
-from classroom.gradebook.class_page import far_below, mistakes_of, page, shape_of
+from classroom.gradebook.class_page import far_below, page
 from classroom.gradebook.deadlines import Lateness
+from classroom.gradebook.mistakes import mistakes_of, shape_of
 from classroom.gradebook.names import file_name
 from tests.gradebook.classes import OPEN, Tags, change, check, row, sheet
 
