@@ -8,9 +8,9 @@ in each and how often, who needs a look, and a table of all. Beside every plot s
 in words, and shades of one colour and stripes tell its parts apart.
 
 Anonymous, it has no names, files, times or lines of code, and nothing that hidden checks found.
-Rows are in the order of a digest that takes all submissions to make, and in classes below FEWEST there
-are none. Of what went wrong it has what SHARED students or more have in common, without the words
-of an error that they may have written themselves, and without any that is part of a student's name.
+Rows are in the order of a digest that takes all submissions to make, and in classes below FEWEST
+there are none. Of what went wrong it has what SHARED students or more have in common, without the
+words of an error that they may have written themselves, and without any that is part of a name.
 """
 
 from __future__ import annotations

@@ -140,7 +140,8 @@ def test_a_students_page_has_no_note_for_instructors(form):
 
 NASTY = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&gt; &amp;",
-    "`` ` ```", "`", "a `b", r"\`x\`", "[a](http://evil.example)", "![a](b)", "| a | b |",
+    "`` ` ```", "`", "a ``` *b* <i> ``` c", "` *b* `", "a `b",
+    r"\`x\`", "[a](http://evil.example)", "![a](b)", "| a | b |",
     "# big", "- one", "1. one", "12) one", "+ one", "===", "---", "> quoted", "~~~", "```",
     "**a** __b__ ~~c~~", "http://evil.example", "www.evil.example", "<http://evil.example>",
     "$x$", "a\\", "\\", "[x]: y", "&copy;", "{{ x }}", "@everyone #12 :tada:", " a ", "' \" ''",
@@ -176,6 +177,7 @@ def test_in_markdown_nothing_is_markup(text):
 def test_in_markdown_nobody_is_mentioned_and_no_address_is_a_link():
     text = feedback.markdown(nasty("@everyone #12 http://a.example www.a.example"), sheet())
     outside = re.sub(r"(`+) ?.*?[^`]\1(?!`)", "", text)  # in code, GitHub looks for neither
+    assert "`raised @everyone #12 http://a.example www.a.example`" in text
     for sign in ("@everyone", "#12", "://", "www."):
         assert sign in text and sign not in outside
 
