@@ -1,8 +1,8 @@
 """`python -m classroom grades COMMAND`: what is kept of a class, in grades/.
 
-    python -m classroom grades show --project 01_tensor_basics            # the table
-    python -m classroom grades show --project 01_tensor_basics ann        # how ann's came about
-    python -m classroom grades set --project 01_tensor_basics ann zeros 4 --by Lee --why "a typo"
+python -m classroom grades show --project 01_tensor_basics            # the table
+python -m classroom grades show --project 01_tensor_basics ann        # how ann's came about
+python -m classroom grades set --project 01_tensor_basics ann zeros 4 --by Lee --why "a typo"
 """
 
 from __future__ import annotations

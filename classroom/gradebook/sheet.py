@@ -1,7 +1,7 @@
 """What a class comes to in one project: a row for each student, made of the records.
 
-    sheet = sheet_of(Path("grades"), "01_tensor_basics", load_project(tasks), roster, deadlines)
-    print(sheet.csv())
+sheet = sheet_of(Path("grades"), "01_tensor_basics", load_project(tasks), roster, deadlines)
+print(sheet.csv())
 """
 
 from __future__ import annotations
