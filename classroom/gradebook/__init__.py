@@ -18,6 +18,7 @@ sheet.py       what it comes to: a row for each student; statistics
 feedback.py    a page for each student
 class_page.py  a page on the class, for the instructor
 mail.py        pages as mails, ready to be sent
+theirs.py      a table of another system, kept as it came; whose row is whose
 exports.py     gradebooks of Canvas and Moodle; Gradescope, JUnit, GitHub
 similar.py     submissions that are alike
 """
