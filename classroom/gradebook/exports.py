@@ -6,13 +6,13 @@
 
 Formats are those of their makers' documents:
 
-  Canvas      Instructor Guide, "How do I import grades in the Gradebook?" (2024), and what reads and
-              writes the file, lib/gradebook_importer.rb and lib/gradebook_exporter.rb
-  Moodle      MoodleDocs 4.5, "Grade import" and "Assignment settings" (offline grading worksheet),
-              and mod/assign/feedback/offline/importgradeslib.php and locallib.php
+  Canvas      what reads and writes the file in Canvas itself: lib/gradebook_importer.rb and
+              lib/gradebook_exporter.rb (instructure/canvas-lms, 2023)
+  Moodle      MoodleDocs 4.5, "Grade import", and what reads the files: importgradeslib.php and
+              locallib.php of mod/assign/feedback/offline, grade/import/csv/classes/load_data.php
   Gradescope  "Autograder Specifications" and "Submission Metadata" (2022)
   JUnit       the XML of Ant's JUnit task, as Jenkins and GitLab read it
-  GitHub      `gh pr comment --help`, and the REST API's limit of 65,536 characters for a comment
+  GitHub      `gh pr comment --help`; a comment has at most 65,536 characters
 
 A file of theirs comes back as it was, byte by byte, but for the cells that are filled in. A mark
 that is there and differs stays, unless `overwrite` is true. Marks are scaled to what theirs is

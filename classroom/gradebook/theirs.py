@@ -186,7 +186,11 @@ def matched(students: Iterable[Student], people: Mapping[int, Person]) -> Match:
         if len(keys) == 1 and rows_of[key] == 1
     }  # fmt: skip
     at = set(found.values())
-    unclear = [people[row].said for row, keys in meant.items() if keys and row not in at]
+    ours = {student.key: named(student) for student in all_of_us}
+    unclear = [
+        f"{people[row].said} could be {' or '.join(sorted(ours[key] for key in keys))}"
+        for row, keys in meant.items() if keys and row not in at
+    ]  # fmt: skip
     for row, why in disputed.items():
         if row not in at:
             unclear += why
@@ -215,7 +219,7 @@ def _compared(student: Student, person: Person) -> tuple[bool, str]:
         return _plain(student.key) in {*theirs.values()} - {""}, ""
     both = [kind for kind in IDENTIFIERS if ours[kind] and theirs[kind]]
     differ = [
-        f"the {kind} is {getattr(person, kind) or person.login} there, {getattr(student, kind)} here"
+        f"the {kind} is {getattr(person, kind) or person.login}, not {getattr(student, kind)}"
         for kind in both if ours[kind] != theirs[kind]
     ]  # fmt: skip
     return any(ours[kind] == theirs[kind] for kind in both), "; ".join(differ)
