@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 
 from classroom.gradebook.names import student_name
 from classroom.gradebook.roster import Student
@@ -219,7 +220,7 @@ def _compared(student: Student, person: Person) -> tuple[bool, str]:
         return _plain(student.key) in {*theirs.values()} - {""}, ""
     both = [kind for kind in IDENTIFIERS if ours[kind] and theirs[kind]]
     differ = [
-        f"the {kind} is {getattr(person, kind) or person.login}, not {getattr(student, kind)}"
+        f"the {kind} is {theirs[kind]}, not {ours[kind]}"
         for kind in both if ours[kind] != theirs[kind]
     ]  # fmt: skip
     return any(ours[kind] == theirs[kind] for kind in both), "; ".join(differ)
@@ -230,6 +231,7 @@ def _is_bare(student: Student) -> bool:
     return not any((student.number, student.login, student.email, student.github))
 
 
+@cache
 def _plain(text: str) -> str:
     """For comparing: the last name after the first ones, small letters."""
     text = student_name(text).casefold()

@@ -5,8 +5,9 @@
 
 There are two functions to write. Each one says what it is given and what it should return; replace
 the `...` with your code. You may add functions of your own. Run the file as often as you like: a
-task you have not written yet is simply called open. You need parts 1 to 4 of the course, and about
-three hours.
+task you have not written yet is simply called open.
+
+You need parts 1 to 4 of the course, and about three hours.
 """
 
 from tinyframe import Tensor
