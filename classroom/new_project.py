@@ -2,9 +2,9 @@
 
 From the texts in solutions/projects/_new/ it makes all that a project consists of (INSTRUCTOR.md,
 "Adding a project"): a worked solution, its tasks and what is recorded of them, the learner's
-version, tests, an unusual solution, a step in classroom/grade.yml, and a row in INSTRUCTOR.md. What
-is left to do is to put your tasks in the place of the two examples. All of it is written, or
-nothing.
+version, tests, an unusual solution, a step in classroom/grade.yml, a row in INSTRUCTOR.md, and
+links in README.md and course/README.md. What is left to do is to put your tasks in the place of the
+two examples. All of it is written, or nothing.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from classroom.record import answers
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = Path("solutions") / "projects" / "_new"
-NAME = re.compile(r"(?!00)(\d\d)_[a-z][a-z0-9_]*")
+NAME = re.compile(r"(?!00)(\d\d)_[a-z][a-z0-9_]{0,40}")
 TITLE = re.compile(r"[A-Z0-9][\w ,'&()+-]{0,59}")
 MAIN = "work.py"  # of a project that is a folder
 
 NEXT = """\
-{count} files are new, and classroom/grade.yml and INSTRUCTOR.md have a step and a row more.
+{count} files are new; classroom/grade.yml grades it, and INSTRUCTOR.md and both READMEs list it.
 It works already: python -m classroom grade solutions/projects/{file}
 
 Now make it yours:
@@ -39,8 +39,8 @@ Now make it yours:
   3. {tests} and {unusual}: answers that are right,
      unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.py
   4. Try all of it: python -m pytest tests/grader -k {digits}
-  5. Say in INSTRUCTOR.md after which part it comes and how long it takes, list it in README.md, and
-     git add it all, as a release has only what git knows\
+  5. Say in INSTRUCTOR.md after which part it comes and how long it takes, and git add it all: a
+     release has only what git knows\
 """
 
 
@@ -134,14 +134,20 @@ def _texts(
     if is_folder:
         for room in ("solutions/projects", "projects"):
             new[f"{room}/{name}/__main__.py"] = text("report.py")
-    changed = {
-        path: change((root / path).read_text(encoding="utf-8"), number, name, words["FILE"])
-        for path, change in (("classroom/grade.yml", _graded), ("INSTRUCTOR.md", _listed))
-    }
+    changes: dict[str, Callable[[str], str]] = {
+        "classroom/grade.yml": lambda text: _graded(text, number, words["FILE"]),
+        "INSTRUCTOR.md": lambda text: _listed(text, name, is_folder),
+        "README.md": lambda text: _linked(text, f"[{number}. {title}](projects/{place})"),
+        "course/README.md": lambda text: _put_in(
+            text, r"(?m)(?:^\[project \d+\]: .*\n)+",
+            f"[project {number}]: ../projects/{words['FILE']}\n", "course/README.md",
+        ),
+    }  # fmt: skip
+    changed = {p: change((root / p).read_text(encoding="utf-8")) for p, change in changes.items()}
     return new, changed
 
 
-def _graded(text: str, number: str, name: str, file: str) -> str:
+def _graded(text: str, number: str, file: str) -> str:
     """The workflow with a step more, whose result is handed on as those of the others."""
     step = (
         f"      - id: project-{number}\n        continue-on-error: true\n"
@@ -159,11 +165,20 @@ def _graded(text: str, number: str, name: str, file: str) -> str:
     return text
 
 
-def _listed(text: str, number: str, name: str, file: str) -> str:
+def _listed(text: str, name: str, is_folder: bool) -> str:
     """The instructors' page with a row more in its table of projects."""
-    what = f"`{name}` (a folder)" if file == name else f"`{name}`"
+    what = f"`{name}` (a folder)" if is_folder else f"`{name}`"
     row = f"| {what} | 4 | 180 minutes | 50 of 100 |\n"
     return _put_in(text, r"(?m)(?:^\| `\d\d_\w+`.*\n)+", row, "INSTRUCTOR.md")
+
+
+def _linked(text: str, link: str) -> str:
+    """The first page with a link more in its row of projects: one, another and this one."""
+    rows = [line for line in text.splitlines() if line.startswith("| [`projects/`](projects) |")]
+    before, _, last = rows[0].rpartition(" and [") if rows else ("", "", "")
+    if len(rows) != 1 or not before:
+        raise CannotMake("README.md has no place for it that looks as it did; put it in by hand")
+    return text.replace(rows[0], f"{before}, [{last.removesuffix(' |')} and {link} |")
 
 
 def _put_in(text: str, pattern: str, more: str, file: str) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import html
 import io
 import keyword
+import textwrap
 import token
 import tokenize
 import zlib
@@ -124,7 +125,7 @@ class Similarities:
             table = "\n\n".join("\n".join(row) for row in rows)
         else:
             table = render_rows(["alike", "how much"], rows)
-        return f"{table}\n{MEANING}"
+        return f"{table}\n{textwrap.fill(MEANING, 100)}"
 
     def page(self) -> str:
         """For a browser, with the lines that match side by side."""
@@ -346,7 +347,7 @@ def _group(group: Group, works: dict[str, Work]) -> str:
 
 def _first(pair: Pair) -> str:
     one, other = pair.students
-    return f"{pair.percents[0]} % of {one} is in {other}"
+    return f"{pair.percents[0]} % of {one}'s is in {other}'s"
 
 
 def _second(pair: Pair) -> str:

@@ -214,6 +214,18 @@ def test_an_identifier_is_enough_where_names_are_the_same_or_differ():
                          ("O'Brien, Catherine", 82, "", "Kate@uni.edu"))  # fmt: skip
     marks = canvas_reads(canvas_filled(two, theirs.encode()).files["canvas.csv"], "Toy")[1]
     assert (marks["80"], marks["81"], marks["82"]) == ("20", "8", "6")
+    one_of_two = sheet(row(Student("k2", "Min Kim", number="77"), 0, 40),
+                       row(Student("k3", "Min Kim"), 30, 0))  # fmt: skip
+    theirs = with_more(("Kim, Min", 81, "77", "a"), ("Kim, Min", 82, "", "b"))
+    marks = canvas_reads(canvas_filled(one_of_two, theirs.encode()).files["canvas.csv"], "Toy")[1]
+    assert (marks["81"], marks["82"]) == ("8", "6")
+
+
+def test_lines_that_are_no_students_are_passed_over_wherever_they_are():
+    given = CANVAS + ",,,,,,Muted,,\n,,,,,,,,\n\n"
+    done = canvas_filled(CLASS, given.encode())
+    assert done.files["canvas.csv"].decode().endswith(",,,,,,Muted,,\n,,,,,,,,\n\n")
+    assert len(done.notes) == 1 and "scaled" in done.notes[0]
 
 
 def test_without_a_roster_a_folders_name_is_a_name_or_a_login_which_is_said():

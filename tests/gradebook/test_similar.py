@@ -76,6 +76,13 @@ def test_files_that_are_the_same_are_called_so_in_one_of_three_ways():
     assert group.identical == SAME_SHAPE
 
 
+def test_docstrings_and_blank_lines_hide_nothing():
+    mine = "def f(x):\n    return [x + n * x for n in range(3) if n > x or x < 2 * n - 1]\n" * 4
+    said = mine.replace(":\n    return", ':\n    """What I thought."""\n\n    return')
+    (group,) = alike(handed(ann=mine, bob=said), {}).groups
+    assert group.identical == SAME_TOKENS
+
+
 def test_three_that_are_alike_are_one_group_and_others_another():
     four = TEXT.split("\n# ---- ")
     half = "\n# ---- ".join(four[: len(four) // 2])

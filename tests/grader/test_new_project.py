@@ -35,7 +35,10 @@ def copy(tmp_path, monkeypatch):
             if path.name != "grade.yml":
                 (root / name / path.name).symlink_to(path)
     shutil.copy(ROOT / "classroom" / "grade.yml", root / "classroom")
-    shutil.copy(ROOT / "INSTRUCTOR.md", root)
+    for name in ("INSTRUCTOR.md", "README.md"):
+        shutil.copy(ROOT / name, root)
+    (root / "course").mkdir()
+    shutil.copy(ROOT / "course" / "README.md", root / "course")
     monkeypatch.setattr(judge, "ROOT", root)
     monkeypatch.setattr(judge, "TASKS", (root / "solutions" / "projects" / "tasks",))
     monkeypatch.setattr(worked, "ROOT", root)
@@ -115,6 +118,14 @@ def test_the_workflow_grades_it_and_the_instructors_page_lists_it(copy):
     }
     page = (copy / "INSTRUCTOR.md").read_text()
     assert "| `08_my_topic` | 4 | 180 minutes | 50 of 100 |\n| `12_more` (a folder) | 4 |" in page
+    links = (copy / "course" / "README.md").read_text().partition("[project 7]: ")[2]
+    assert links.splitlines()[1:3] == ["[project 8]: ../projects/08_my_topic.py",
+                                       "[project 12]: ../projects/12_more"]  # fmt: skip
+    readme = (copy / "README.md").read_text()
+    assert readme.count(" and [12. More of it](projects/12_more/work.py) |") == 1
+    assert ", [7. A device of your own](projects/07_custom_backend/backend.py), [8. My" in readme
+    old = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) == len(old.splitlines())
 
 
 def test_a_release_has_neither_its_answers_nor_its_hidden_checks(copy):
@@ -175,7 +186,10 @@ def test_all_of_it_is_written_or_nothing(copy, error):
     assert {p for p in copy.rglob("*") if p.is_dir()} == folders
 
 
-@pytest.mark.parametrize("file", ["classroom/grade.yml", "INSTRUCTOR.md"])
+LISTS = ["classroom/grade.yml", "INSTRUCTOR.md", "README.md", "course/README.md"]
+
+
+@pytest.mark.parametrize("file", LISTS)
 def test_where_a_file_looks_different_it_is_named_and_nothing_is_written(copy, file):
     (copy / file).write_text("something else\n")
     before = all_files(copy)

@@ -1,4 +1,6 @@
-"""Project NUMBER: TITLE. Say in a sentence or two what somebody can do afterwards.
+"""Project NUMBER: TITLE.
+
+Say in a sentence or two what somebody can do afterwards.
 
     python projects/FILE                       runs everything and prints a report
     python -m classroom grade projects/FILE    100 points, and a hint for each miss
