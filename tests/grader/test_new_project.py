@@ -139,6 +139,13 @@ def test_a_release_has_neither_its_answers_nor_its_hidden_checks(copy):
     assert not any("_new" in str(path) for pair in pairs() for path in pair)
 
 
+def test_the_longest_name_and_title_fit_into_the_lines(copy):
+    made(f"08_{'x' * 40}", "T" * 60, True, copy, recorded)
+    lines = [line for name, data in all_files(copy).items() if "08" in name
+             for line in data.decode().splitlines() if not name.endswith(".json")]  # fmt: skip
+    assert len(lines) > 200 and max(map(len, lines)) <= 100
+
+
 @pytest.mark.parametrize(
     ("name", "title", "why"),
     [
@@ -146,6 +153,7 @@ def test_a_release_has_neither_its_answers_nor_its_hidden_checks(copy):
         ("8_my_topic", "", "is no name"),
         ("00_zero", "", "is no name"),
         ("08_../../x", "", "is no name"),
+        (f"08_{'x' * 42}", "", "is no name"),
         ("08_My", "", "is no name"),
         ("08_x", 'A "quoted"', "is no title"),
         ("08_x", "One. Two", "is no title"),

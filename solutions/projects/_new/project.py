@@ -2,8 +2,10 @@
 
 Say in a sentence or two what somebody can do afterwards.
 
-    python projects/FILE                       runs everything and prints a report
-    python -m classroom grade projects/FILE    100 points, and a hint for each miss
+    python projects/FILE
+        runs everything and prints a report
+    python -m classroom grade projects/FILE
+        100 points, and a hint for each miss
 
 There are two functions to write. Each one says what it is given and what it should return; replace
 the `...` with your code. You may add functions of your own. Run the file as often as you like: a

@@ -1,4 +1,4 @@
-"""The report: `python projects/NAME`. There's nothing to write here."""
+"""Prints the report. There's nothing to write here."""
 
 from work import main
 
