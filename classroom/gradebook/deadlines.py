@@ -17,3 +17,11 @@ class Lateness:
 class Deadlines:
     def lateness(self, student: str, when: Mapping[str, str]) -> dict[str, Lateness]:
         return {}
+
+
+def read_deadlines(path: object, extensions: object) -> Deadlines:
+    return Deadlines()
+
+
+def read_times(path: object) -> dict[str, str]:
+    return {}

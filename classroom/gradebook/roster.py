@@ -22,3 +22,7 @@ class Roster:
 
     def find(self, text: str) -> Student | None:
         return None
+
+
+def read_roster(path: object) -> Roster:
+    return Roster()

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.gradebook.deadlines import Deadlines, Lateness
-from classroom.gradebook.records import Record, Records
+from classroom.gradebook.records import RECORDS, Record, Records
 from classroom.gradebook.roster import Roster, Student
 from classroom.grader.report import cell, render_rows
 from classroom.grader.tasks import Project
@@ -135,8 +135,7 @@ def sheet_of(
 def handed_in_when(grades: Path) -> dict[str, dict[str, str]]:
     """When each student handed in each project; late days are shared by all of them."""
     found: dict[str, dict[str, str]] = {}
-    for folder in sorted(grades.iterdir()):
-        if folder.is_dir() and folder.name != "pages" and folder.name != "mail":
-            for record in Records(grades, folder.name).all():
-                found.setdefault(record.student, {})[folder.name] = record.when
+    for folder in sorted((grades / RECORDS).glob("*/")):
+        for record in Records(grades, folder.name).all():
+            found.setdefault(record.student, {})[folder.name] = record.when
     return found
