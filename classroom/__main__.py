@@ -30,6 +30,7 @@ COMMANDS = [
     ("device", "classroom.devices:main", "whether a device works here, and on what hardware"),
     ("release", "classroom.release:main", "write a repository for students, without solutions"),
     ("record", "classroom.record:main", "note the answers of visible checks, for releases"),
+    ("new-project", "classroom.new_project:main", "make a new graded project that works at once"),
 ]
 
 

@@ -19,6 +19,7 @@ feedback.py    a page for each student
 mistakes.py    what went wrong, and how often
 class_page.py  a page on the class, for the instructor
 mail.py        pages as mails, ready to be sent
+theirs.py      a table of another system, kept as it came; whose row is whose
 exports.py     gradebooks of Canvas and Moodle; Gradescope, JUnit, GitHub
 similar.py     submissions that are alike
 """
