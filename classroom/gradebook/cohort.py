@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from classroom.gradebook import class_page, feedback
-from classroom.gradebook.deadlines import Deadlines, read_deadlines
+from classroom.gradebook.deadlines import Deadlines, read_deadlines, read_times
+from classroom.gradebook.handed import HandedIn
+from classroom.gradebook.intake import taken_in
 from classroom.gradebook.names import file_name
 from classroom.gradebook.records import Records, written
 from classroom.gradebook.roster import Roster, read_roster
@@ -68,6 +70,16 @@ class Cohort:
             written(self.pages / f"{name}.html", feedback.page(row, sheet))
             written(self.pages / f"{name}.md", feedback.markdown(row, sheet))
         return sheet
+
+
+def handed_in(
+    cohort: Cohort, submissions: Path, times: Path | None = None
+) -> tuple[list[HandedIn], list[str]]:
+    """What each student handed in, and what an instructor should know about the rest."""
+    name = cohort.name if cohort.project.main else cohort.tasks.name
+    found = taken_in(submissions, name, cohort.project.main, cohort.roster,
+                     read_times(times) if times else {})  # fmt: skip
+    return found.handed, found.notes
 
 
 def cohort_of(told: argparse.Namespace) -> Cohort:

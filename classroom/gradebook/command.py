@@ -16,13 +16,18 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from classroom.gradebook.cohort import PAGES, Cohort, add_folder, add_people, cohort_of
-from classroom.gradebook.deadlines import read_times
+from classroom.gradebook.cohort import (
+    PAGES,
+    Cohort,
+    add_folder,
+    add_people,
+    cohort_of,
+    handed_in,
+)
 from classroom.gradebook.handed import HandedIn
-from classroom.gradebook.intake import taken_in
 from classroom.gradebook.job import Done, Job, do, version_of
 from classroom.gradebook.records import FAILED, Grading, now
 from classroom.gradebook.sheet import Sheet
@@ -76,13 +81,11 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         cohort = cohort_of(told)
-        times: Mapping[str, str] = read_times(told.times) if told.times else {}
-        name = cohort.name if cohort.project.main else cohort.tasks.name
-        found = taken_in(told.submissions, name, cohort.project.main, cohort.roster, times)
-        for note in found.notes:
+        handed, notes = handed_in(cohort, told.submissions, told.times)
+        for note in notes:
             print(f"grade-class: {note}", file=sys.stderr)
         with tidied_up():
-            grade_all(cohort, chosen(found.handed, told.student), told)
+            grade_all(cohort, chosen(handed, told.student), told)
         sheet = cohort.write()
     except CannotGrade as error:
         return _said(str(error))

@@ -171,12 +171,12 @@ class Records:
         written(self.path(record.student), text + "\n")
 
 
-def written(path: Path, text: str) -> None:
+def written(path: Path, text: str | bytes) -> None:
     """Writes a file as a whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_bytes(text.encode() if isinstance(text, str) else text)
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
