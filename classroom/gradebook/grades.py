@@ -240,7 +240,7 @@ def parser() -> argparse.ArgumentParser:
     mailed.add_argument("--from", required=True, dest="sender", metavar="ADDRESS", help="who sends "
                         'them: "Prof. Ellis <ellis@uni.example>"')  # fmt: skip
     mailed.add_argument("--subject", default="", help="default: Feedback on PROJECT")
-    mailed.add_argument("--server", metavar="URL", help="send them by this one: smtp://you@host:587 "
+    mailed.add_argument("--server", metavar="URL", help="send them by this one: smtp://you@host "
                         "or smtps://you@host. Without it, nothing is sent")  # fmt: skip
     out = command("export", export, "marks for Canvas, Moodle, Gradescope, GitHub, or as JUnit")
     out.add_argument("format", choices=FORMATS)
