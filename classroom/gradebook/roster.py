@@ -6,12 +6,10 @@
 Its header says what it is. These are known, in any order and case:
 
     Canvas              Student, ID, SIS User ID, SIS Login ID, Section: the gradebook's export
-                        (Instructure Community, "How do I export grades in the Gradebook?")
-    Moodle              Identifier, Full name, ID number, Email address: an assignment's grading
-                        worksheet; or First name, Last name, ID number, Email address
-                        (mod/assign/gradingtable.php and lib/grade in Moodle 4)
-    Gradescope          First Name, Last Name, SID, Email, Role: the roster's download; staff is
-                        left out
+    Moodle              Identifier, Full name, ID number, Email address: the grading worksheet of an
+                        assignment; First name, Last name, ID number, Email address: the gradebook's
+                        export (grade/import/csv/tests in Moodle 4)
+    Gradescope          First Name, Last Name, SID, Email, Role: the roster's download
     GitHub Classroom    identifier, github_username, github_id, name: classroom_roster.csv
     a person            name, email, github, login, number, section
 """
@@ -44,7 +42,7 @@ COLUMNS = {
 }  # fmt: skip
 STAFF = {"instructor", "ta", "teaching assistant", "reader", "teacher", "non-editing teacher",
          "manager", "observer"}  # fmt: skip
-# Lines of Canvas's gradebook that are no students: the points of each column, and a student for
+# Lines of Canvas's gradebook that aren't students: the points of each column, and a student for
 # trying things out.
 NOBODY = {"points possible", "student, test"}
 TELLS_APART = ("login", "number", "github", "email", "id")

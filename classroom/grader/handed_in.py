@@ -136,35 +136,38 @@ def gathered(entries: Iterable[Entry], shown: str) -> Files:
 
 def in_folder(
     folder: Path,
-    enters: Callable[[str, set[str]], bool] = lambda path, beside: True,
+    enters: Callable[[str], bool] = lambda path: True,
     show: Callable[[str], str] = cleaned,
 ) -> Iterator[Entry]:
     """Its files, without what tools leave behind, and folders that are links, with a problem.
 
-    enters: whether a folder within is looked into, by its path and the names that lie beside it.
-    show: a path as it is named in what is said about it.
+    enters: whether a folder within is looked into. show: a path as it is named in what is said about
+    it.
     """
     left = [(folder, "")]
     while left:
         place, above = left.pop()
         try:
             found = sorted(os.scandir(place), key=lambda each: each.name)
-            beside = {each.name for each in found}
-            for each in found:
-                path = above + each.name
-                if is_left_behind(each.name):
-                    continue
-                if each.is_dir(follow_symlinks=False):
-                    if enters(path, beside):
-                        left.append((Path(each.path), f"{path}/"))
-                    continue
-                problem = ""
-                if each.is_symlink() and each.is_dir():
-                    problem = f"{show(path)} is a symbolic link; give the folder that it leads to"
-                read = partial(read_submission, Path(each.path), show(path))
-                yield Entry(path, read, each.stat(follow_symlinks=False).st_mtime, problem)
         except OSError as error:
-            raise CannotGrade(f"{show(above) or folder} cannot be read: {error.strerror}") from None
+            problem = f"{show(above) or cleaned(folder)} cannot be read: {error.strerror}"
+            if not above:
+                raise CannotGrade(problem) from None
+            yield Entry(above, partial(read_submission, place), 0.0, problem)
+            continue
+        for each in found:
+            path = above + each.name
+            if is_left_behind(each.name):
+                continue
+            if each.is_dir(follow_symlinks=False):
+                if enters(path):
+                    left.append((place / each.name, f"{path}/"))
+                continue
+            problem = ""
+            if each.is_symlink() and each.is_dir():
+                problem = f"{show(path)} is a symbolic link; give the folder that it leads to"
+            read = partial(read_submission, place / each.name, show(path))
+            yield Entry(path, read, each.stat(follow_symlinks=False).st_mtime, problem)
 
 
 def opened(file: IO[bytes] | Path, shown: str) -> zipfile.ZipFile:
@@ -179,7 +182,7 @@ def in_zip(archive: zipfile.ZipFile, shown: str) -> Iterator[Entry]:
     for entry in archive.infolist():
         if entry.is_dir():
             continue
-        path, problem = _name_in(entry), ""
+        path, problem = name_in(entry), ""
         try:
             refuse_entry(entry, shown)
         except CannotGrade as error:
@@ -196,11 +199,11 @@ def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) ->
     except BROKEN as error:
         raise CannotGrade(f"{shown} cannot be unpacked: {cleaned(error)}") from None
     if len(data) > MOST_BYTES:
-        raise CannotGrade(f"in {shown}, {cleaned(_name_in(entry))!r} has more than 1 MB")
+        raise CannotGrade(f"in {shown}, {cleaned(name_in(entry))!r} has more than 1 MB")
     return data
 
 
-def _name_in(entry: zipfile.ZipInfo) -> str:
+def name_in(entry: zipfile.ZipInfo) -> str:
     """Its path with "/". Many programs write UTF-8 without the flag that says so."""
     name = entry.filename
     if not entry.flag_bits & 0x800:
