@@ -1,4 +1,5 @@
-"""When a file of a clone was committed."""
+"""When a file of a clone was committed, by the clone's own history: its author can write there what
+they like."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from classroom.grader.handed_in import CannotGrade, read_submission
@@ -47,10 +48,10 @@ def committed(clone: Path, inner: str) -> str:
                                  timeout=20)  # fmt: skip
         except (OSError, subprocess.SubprocessError, ValueError):
             return ""
-    found = ran.stdout.strip()
     try:
-        return datetime.fromisoformat(found).isoformat() if ran.returncode == 0 else ""
-    except ValueError:
+        found = datetime.fromisoformat(ran.stdout.strip())
+        return found.isoformat() if found.astimezone(UTC) and ran.returncode == 0 else ""
+    except (ValueError, OverflowError):
         return ""
 
 

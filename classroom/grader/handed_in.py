@@ -141,7 +141,7 @@ def in_folder(
 ) -> Iterator[Entry]:
     """Its files, without what tools leave behind, and folders that are links, with a problem.
 
-    enters: whether a folder within is looked into. show: a path as it is named in what is said about
+    enters: whether a folder within is looked into. show: how a path is named in what is said about
     it.
     """
     left = [(folder, "")]
