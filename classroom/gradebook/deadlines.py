@@ -26,26 +26,20 @@ date; the last moment moves along.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from classroom.gradebook.names import student_name
 from classroom.gradebook.roster import Roster, folded
-from classroom.gradebook.tables import Line, lines_of
+from classroom.gradebook.tables import Line, lines_of, same
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cleaned
 
-DEADLINES = {
-    "project": "project", "due": "due", "until": "until", "free days": "free",
-    "percent a day": "percent", "grace minutes": "grace", "zone": "zone",
-}  # fmt: skip
-EXTENSIONS = {
-    "student": "student", "project": "project", "days": "days", "until": "until",
-    "reason": "reason",
-}  # fmt: skip
-TIMES = {"student": "student", "time": "time", "zone": "zone"}
+DEADLINES = ("project", "due", "until", "free days", "percent a day", "grace minutes", "zone")
+EXTENSIONS = ("student", "project", "days", "until", "reason")
+TIMES = ("student", "time", "zone")
 DAY = timedelta(days=1)
 
 
@@ -167,18 +161,20 @@ def read_deadlines(
     must be in it. CannotGrade names the file and the line that can't be right."""
     usual: dict[str, Deadline] = {}
     free: tuple[str, int] | None = None
-    for line in lines_of(deadlines, DEADLINES, ("project", "due")):
+    for line in lines_of(deadlines, same(DEADLINES), ("project", "due")):
         new = _deadline(line)
         if new.project in usual:
             line.refuse(f"there is a line for {new.project} already")
-        if line["free"]:
+        if line["free days"]:
             if free and free[1] != new.free:
                 line.refuse(f"free days are for the whole course: {free[0]} says {free[1]}, and "
                             f"this line {new.free}")  # fmt: skip
             free = (new.project, new.free)
         usual[new.project] = new
     extended: dict[tuple[str, str], Deadline] = {}
-    for line in lines_of(extensions, EXTENSIONS, ("student", "project")) if extensions else ():
+    for line in (
+        lines_of(extensions, same(EXTENSIONS), ("student", "project")) if extensions else ()
+    ):
         who = _student(line, roster)
         if (project := line["project"]) not in usual:
             line.refuse(f"there is no deadline for the project {project!r}")
@@ -192,7 +188,7 @@ def read_times(path: Path, roster: Roster | None = None) -> dict[str, str]:
     """When students handed in, by an instructor's table with the columns student, time and, if you
     like, zone; in ISO 8601 with an offset from UTC. As strict as read_deadlines."""
     found: dict[str, str] = {}
-    for line in lines_of(path, TIMES, ("student", "time")):
+    for line in lines_of(path, same(TIMES), ("student", "time")):
         who = _student(line, roster)
         if who in found:
             line.refuse(f"there is a line for {who} already")
@@ -223,10 +219,11 @@ def _deadline(line: Line) -> Deadline:
         line.refuse("the date is missing in 'due'")
     if until and until < due:
         line.refuse(f"it is due after the last moment, {until:%Y-%m-%d %H:%M}")
-    whole = {each: _whole(line, each) for each in ("free", "percent", "grace")}
-    if whole["percent"] > 100:
+    free, percent = _whole(line, "free days"), _whole(line, "percent a day")
+    if percent > 100:
         line.refuse("more than 100 percent a day can't come off")
-    return Deadline(line["project"], due, until, zone, **whole)
+    grace = _whole(line, "grace minutes")
+    return Deadline(line["project"], due, until, zone, free, percent, grace)
 
 
 def _extended(line: Line, usual: Deadline) -> Deadline:
@@ -238,8 +235,7 @@ def _extended(line: Line, usual: Deadline) -> Deadline:
         more = until - usual.due
         if more <= timedelta():
             line.refuse(f"{usual.project} is due {usual.due:%Y-%m-%d %H:%M}, which is no earlier")
-    return Deadline(usual.project, usual.due + more, usual.until and usual.until + more,
-                    usual.zone, usual.free, usual.percent, usual.grace)  # fmt: skip
+    return replace(usual, due=usual.due + more, until=usual.until and usual.until + more)
 
 
 def _zone(line: Line) -> ZoneInfo | None:

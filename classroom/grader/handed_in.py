@@ -150,7 +150,7 @@ def in_folder(
         try:
             found = sorted(os.scandir(place), key=lambda each: each.name)
         except OSError as error:
-            problem = f"{show(above) or cleaned(folder)} cannot be read: {error.strerror}"
+            problem = f"{show(above[:-1]) or cleaned(folder)} cannot be read: {error.strerror}"
             if not above:
                 raise CannotGrade(problem) from None
             yield Entry(above, partial(read_submission, place), 0.0, problem)

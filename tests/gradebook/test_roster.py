@@ -49,9 +49,7 @@ def test_the_grading_worksheet_of_moodle(read):
 def test_the_gradebook_that_moodle_exports_with_semicolons(read):
     roster = read('"First name";"Last name";"ID number";Institution;"Email address"\r\n'
                   'Ann;Smith;20123456;;ann@uni.edu\r\n')  # fmt: skip
-    assert roster.students == (
-        Student("Ann Smith", "Ann Smith", "ann@uni.edu", number="20123456"),
-    )
+    assert roster.students == (Student("Ann Smith", "Ann Smith", "ann@uni.edu", number="20123456"),)
 
 
 def test_the_roster_of_gradescope_without_its_staff(read):
@@ -76,7 +74,13 @@ def test_the_roster_of_github_classroom(read):
 @pytest.mark.parametrize("comma", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_a_table_that_a_person_wrote(comma, encoding, read):
-    lines = ["EMAIL,Name,GitHub,id", "", "ann@uni.edu,Ann Smith,@ann-codes,1", ",,,", "b@uni.edu,Bo"]
+    lines = [
+        "EMAIL,Name,GitHub,id",
+        "",
+        "ann@uni.edu,Ann Smith,@ann-codes,1",
+        ",,,",
+        "b@uni.edu,Bo",
+    ]
     roster = read("\r\n".join(lines).replace(",", comma), encoding)
     assert roster.students == (
         Student("Ann Smith", "Ann Smith", "ann@uni.edu", "ann-codes", number="1"),
