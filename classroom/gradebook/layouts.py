@@ -245,7 +245,7 @@ def _gradescope(listing: Listing) -> Dealt | None:
     if about is None:
         return None
     parts: dict[str, list[Part]] = {}
-    for folder, told in _metadata(listing.source, about).items():
+    for folder, told in _metadata(about).items():
         people = [one for one in told.get(":submitters") or [] if isinstance(one, dict)]
         shown = [_text(one, ":name", ":email", ":sid") or folder for one in people]
         for one, name in zip(people, shown, strict=True):
@@ -264,13 +264,13 @@ def _gradescope(listing: Listing) -> Dealt | None:
     return Dealt([part for several in parts.values() for part in several], loose)
 
 
-def _metadata(source: Path, about: Entry) -> dict[str, dict[str, Any]]:
+def _metadata(about: Entry) -> dict[str, dict[str, Any]]:
     """What Gradescope tells of each submission; larger than a student's file may be."""
     try:
         import yaml
     except ImportError:
         raise CannotGrade("an export of Gradescope is read with PyYAML: "
-                          "pip install 'tinyframe[grade]'") from None  # fmt: skip
+                          "pip install -e '.[grade]'") from None  # fmt: skip
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         """Takes what Ruby writes of its objects for mappings."""
@@ -281,16 +281,8 @@ def _metadata(source: Path, about: Entry) -> dict[str, dict[str, Any]]:
 
     Loader.add_multi_constructor("!ruby/", mapping)
     try:
-        if source.is_dir():
-            with open(source / about.path, "rb") as file:
-                data = file.read(MOST_TOLD + 1)
-        else:
-            with opened(source, source.name) as archive, archive.open(about.path) as member:
-                data = member.read(MOST_TOLD + 1)
-        if len(data) > MOST_TOLD:
-            raise CannotGrade(f"{METADATA} has more than {MOST_TOLD >> 20} MB")
-        found = yaml.load(data, Loader)
-    except (yaml.YAMLError, ValueError, RecursionError, OSError, zipfile.BadZipFile) as error:
+        found = yaml.load(about.read(most=MOST_TOLD), Loader)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise CannotGrade(f"{METADATA} cannot be read: {error}") from None
     if not isinstance(found, dict):
         raise CannotGrade(f"{METADATA} does not say who handed in what")

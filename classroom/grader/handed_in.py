@@ -44,13 +44,14 @@ class CannotGrade(Exception):
 class Entry:
     """A file in a folder or a zip, not read yet.
 
-    path: from there, with "/". read: its bytes; CannotGrade where it is not a plain file of a usual
-    size. date: when it was last changed, in seconds since 1970, as the folder or the zip says; 0
-    where that is not known. problem: why nobody should read it.
+    path: from there, with "/". read: its bytes; CannotGrade where it is not a plain file, or has
+    more than `most`, a usual size if nothing is said. date: when it was last changed, in seconds
+    since 1970, as the folder or the zip says; 0 where that is not known. problem: why nobody should
+    read it.
     """
 
     path: str
-    read: Callable[[], bytes]
+    read: Callable[..., bytes]
     date: float = 0.0
     problem: str = ""
 
@@ -78,9 +79,9 @@ def files_of(path: Path, main: str = "") -> Files:
     return {main: files.pop(main), **dict(sorted(files.items()))}
 
 
-def read_submission(path: Path, shown: str = "") -> bytes:
+def read_submission(path: Path, shown: str = "", most: int = MOST_BYTES) -> bytes:
     """The file's bytes. CannotGrade where it is not a plain file of a usual size. shown: its name
-    in what is said about it.
+    in what is said about it. most: bytes that it may have.
 
     A link is not followed, nor is the last folder: in a learner's repository either could lead to
     the solution.
@@ -95,10 +96,10 @@ def read_submission(path: Path, shown: str = "") -> bytes:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise CannotGrade(f"{shown} is not a file")
-        if status.st_size > MOST_BYTES:
+        if status.st_size > most:
             size = status.st_size / 1e6
             raise CannotGrade(f"{shown} has {size:.1f} MB; a project's file has at most 1 MB")
-        return os.read(file, MOST_BYTES)
+        return os.read(file, most)
     finally:
         os.close(file)
 
@@ -192,14 +193,16 @@ def in_zip(archive: zipfile.ZipFile, shown: str) -> Iterator[Entry]:
             yield Entry(path, read, _date_of(entry), problem)
 
 
-def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> bytes:
+def _read_entry(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str, most: int = MOST_BYTES
+) -> bytes:
     try:
         with archive.open(entry) as file:  # what it says of its size may be a lie
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(most + 1)
     except BROKEN as error:
         raise CannotGrade(f"{shown} cannot be unpacked: {cleaned(error)}") from None
-    if len(data) > MOST_BYTES:
-        raise CannotGrade(f"in {shown}, {cleaned(name_in(entry))!r} has more than 1 MB")
+    if len(data) > most:
+        raise CannotGrade(f"in {shown}, {cleaned(name_in(entry))!r} has more than {most >> 20} MB")
     return data
 
 

@@ -4,6 +4,7 @@ is wrong with one student's is said about that student alone."""
 import os
 import stat
 import subprocess
+import sys
 import unicodedata
 import zipfile
 
@@ -187,6 +188,12 @@ def test_metadata_that_says_nothing_is_refused(classes, text):
     source = classes({"submission_metadata.yml": text, "submission_1/toy.py": "a"})
     with pytest.raises(CannotGrade, match="submission_metadata.yml (cannot be read|does not say)"):
         taken_in(source, TOY, "")
+
+
+def test_without_pyyaml_that_is_said(classes, monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(CannotGrade, match="is read with PyYAML: pip install"):
+        taken_in(classes({"submission_metadata.yml": GRADESCOPE}), TOY, "")
 
 
 def committed(folder, when, files, branch="main"):
