@@ -64,8 +64,7 @@ def taken_in(
             for student, parts in _by_student(dealt.parts, roster).items()
         }
     for student in roster.students if roster else ():
-        nothing = HandedIn(student.key, notes=("nothing was handed in",))
-        handed.setdefault(student.key, nothing)
+        handed.setdefault(student.key, HandedIn(student.key))
     notes = [entry.problem for entry in [*listing.outside, *dealt.loose] if entry.problem]
     if loose := [shown_path(entry.path) for entry in dealt.loose if not entry.problem]:
         notes.append(f"nobody's, so not graded: {_listed(loose)}")
@@ -96,13 +95,13 @@ def _by_student(parts: list[Part], roster: Roster | None) -> dict[str, list[Part
             found.setdefault(student.key, []).append(part)
             continue
         if roster is not None:
-            part.notes.append("not in the roster, or not the only one there with this name")
+            part.notes.append("Not in the roster, or not the only one there with this name.")
         strangers.setdefault(student_name(part.shown) or "no name", []).append(part)
     for shown, alike in strangers.items():
         for part in alike:
             key = shown
             if len(alike) > 1 or shown in found:
-                part.notes.append(f"several are called {shown}; this is {ascii(part.who)}")
+                part.notes.append(f"Several are called {shown}; this is {ascii(part.who)}.")
                 mark = part.id or hashlib.sha256(part.who.encode(errors="replace")).hexdigest()[:4]
                 key = shown if part.who == shown not in found else f"{shown} ({mark})"
             found[key] = [part]
@@ -156,7 +155,7 @@ def _handed(
         return HandedIn(student, {}, top, str(error), when, tuple(notes))
     if choice is None:
         there = _listed([shown_path(piece.path) for piece in pieces])
-        notes.append(f"there is no {tasks_name}" + (f", only {there}" if there else ""))
+        notes.append(f"There is no {tasks_name}{f', only {there}' if there else ''}.")
         return HandedIn(student, notes=tuple(notes))
     where, inner, part = choice.where, choice.piece.path, choice.part
     if main:
@@ -175,18 +174,19 @@ def _choice(parts: list[Part], tasks_name: str, main: str, notes: list[str]) -> 
         parts = [_looked_into(part, tasks_name if main else "", problems) for part in parts]
         found = [each for part in parts for each in _choices(part, tasks_name, main)]
     if not found and not main:
-        found = [Choice(piece, part, 0) for part in parts if not part.clone
-                 for piece in part.pieces if piece.name.lower().endswith(".py")]  # fmt: skip
-        if len(found) != 1:
-            found = []
-        else:
-            notes.append(f"there is no {tasks_name}; {found[0].where} is the only Python file")
-    if problems and not found:
-        raise CannotGrade(problems[0])
-    notes += problems
-    choice = _newest(found) if found else None
+        python = [Choice(piece, part, 0) for part in parts if not part.clone
+                  for piece in part.pieces if piece.name.lower().endswith(".py")]  # fmt: skip
+        if len(python) == 1:
+            found = python
+            notes.append(f"There is no {tasks_name}; {found[0].where} is the only Python file.")
+    if not found:
+        if problems:
+            raise CannotGrade(problems[0])
+        return None
+    notes += [f"{problem}." for problem in problems]
+    choice = _newest(found)
     if others := [each.where for each in found if each is not choice]:
-        notes.append(f"of several, {choice and choice.where} was taken, not {_listed(others)}")
+        notes.append(f"Of several, {choice.where} was taken, not {_listed(others)}.")
     return choice
 
 
@@ -201,26 +201,19 @@ def _newest(found: list[Choice]) -> Choice:
 
 
 def _choices(part: Part, tasks_name: str, main: str) -> Iterator[Choice]:
+    """Of a project that is a folder, the main file stands for it; except in a clone, the folder may
+    be called as it likes."""
     own = _copies(tasks_name)
-    own_zip = _copies(f"{PurePosixPath(tasks_name).stem}.zip")
     for piece in part.pieces:
         path = PurePosixPath(unicodedata.normalize("NFC", piece.path))
-        zipped = next((each for each in path.parents if each.suffix.lower() == ".zip"), None)
-        if main:
-            if path.name != main:
-                continue
-            path = path.parent  # the folder is what has the project's name
-        match = own.fullmatch(path.name) or (own_zip.fullmatch(path.name) if main else None)
-        if match is None and (not main or part.clone):
+        if main and path.name != main:
             continue
-        copied = own_zip.fullmatch(zipped.name) if zipped else None
-        number = max(_number(each) for each in (match, copied))
-        date = piece.entry.date if part.is_dated or zipped else 0.0
-        above = path.parent if match else path
-        if zipped and zipped != path:
-            above = above.relative_to(zipped)
-        place = 2 * _place(above) + (match is None)
-        yield Choice(piece, part, place, number, date)
+        path = path.parent if main else path
+        date = piece.entry.date if piece.is_dated else 0.0
+        if match := own.fullmatch(path.name):
+            yield Choice(piece, part, 2 * _place(path.parent), _number(match), date)
+        elif main and not part.clone:
+            yield Choice(piece, part, 2 * _place(path) + 1, 0, date)
 
 
 def _place(folder: PurePosixPath) -> int:
@@ -242,17 +235,17 @@ def _copies(name: str) -> re.Pattern[str]:
     return re.compile(f"{re.escape(plain.stem)}({again})?{re.escape(plain.suffix)}", re.IGNORECASE)
 
 
-def _number(found: re.Match[str] | None) -> int:
+def _number(found: re.Match[str]) -> int:
     """Of a copy: the higher the newer, 0 for the name itself."""
-    if found is None or not found[1]:
+    if not found[1]:
         return 0
     digits = found[2] or found[3] or found[4]
     return int(digits) if digits else 8 if found[5] else 1
 
 
 def _looked_into(part: Part, folder: str, problems: list[str]) -> Part:
-    """The part with what its zips hold in their place; in a clone, only of the project's own zip.
-    folder: the project's name, if it is a folder."""
+    """The part with what its zips hold, as if each were a folder; in a clone, the project's own
+    alone. folder: the project's name, if it is a folder."""
     pieces: list[Piece] = []
     for piece in part.pieces:
         is_own = folder and _copies(f"{folder}.zip").fullmatch(piece.name)
@@ -273,7 +266,7 @@ def _looked_into(part: Part, folder: str, problems: list[str]) -> Part:
             continue
         for entry in inside:
             whole = replace(entry, path=f"{piece.entry.path}/{entry.path}")
-            pieces.append(Piece(f"{piece.path}/{entry.path}", whole, piece.number))
+            pieces.append(Piece(f"{piece.path[:-4]}/{entry.path}", whole, piece.number, True))
     return replace(part, pieces=pieces)
 
 

@@ -38,11 +38,13 @@ MOST_TOLD = 256 << 20  # bytes that Gradescope tells of a class, with all its fe
 @dataclass(frozen=True)
 class Piece:
     """A file of one student. path: from where the student's own files begin. number: the higher,
-    the newer it is, where the platform says so; else 0."""
+    the newer it is, where the platform says so; else 0. is_dated: whether the entry's date is that
+    of the student's work, and not of the download."""
 
     path: str
     entry: Entry
     number: int = 0
+    is_dated: bool = False
 
     @property
     def folder(self) -> str:
@@ -58,8 +60,8 @@ class Part:
     """What belongs to one student. (A student may have several parts.)
 
     who: what tells this student from others here. names: what the roster may know the student by.
-    id: the platform's number of the student. is_dated: whether files' dates say which is newer.
-    clone: the path of the clone that this is. when: it was handed in, in ISO 8601, where known.
+    id: the platform's number of the student. clone: the path of the clone that this is. when: it
+    was handed in, in ISO 8601, where that is known. notes: in whole sentences.
     """
 
     who: str
@@ -67,7 +69,6 @@ class Part:
     names: tuple[str, ...]
     id: str = ""
     pieces: list[Piece] = field(default_factory=list)
-    is_dated: bool = False
     clone: str = ""
     when: str = ""
     notes: list[str] = field(default_factory=list)
@@ -207,7 +208,7 @@ def _canvas(listing: Listing) -> Dealt | None:
     def part(found: re.Match[str]) -> Part:
         name = found["name"] or f"anon_{found['code']}"
         is_late = "LATE_" in found[0].removesuffix(found["rest"])
-        late = ["Canvas says that it was late"] if is_late else []
+        late = ["Canvas says that it was late."] if is_late else []
         known = (name,) if found["name"] else ()
         return Part(found["id"] or name, name, known, found["id"] or "", notes=late)
 
@@ -252,7 +253,7 @@ def _gradescope(listing: Listing) -> Dealt | None:
             names = tuple(filter(None, (_text(one, key) for key in (":sid", ":email", ":name"))))
             new = Part((*names, name)[0], name, names, when=_time(told.get(":created_at")))
             if len(people) > 1:
-                new.notes.append(f"handed in together by {', '.join(map(student_name, shown))}")
+                new.notes.append(f"Handed in together by {', '.join(map(student_name, shown))}.")
             parts.setdefault(folder, []).append(new)
     loose = []
     for path, entry in listing.entries:
@@ -330,7 +331,7 @@ def _folders(listing: Listing) -> Dealt:
             loose.append(entry)
             continue
         part = _own_part(parts, top, listing.top, clones, assignment)
-        part.pieces.append(Piece(rest, entry))
+        part.pieces.append(Piece(rest, entry, is_dated=not part.clone))
     return Dealt(list(parts.values()), loose)
 
 
@@ -345,7 +346,7 @@ def _own_part(
         if folder in clones and not assignment:
             names += [own.split("-", count)[-1] for count in range(1, own.count("-") + 1)]
         clone = f"{top}{folder}" if folder in clones else ""
-        parts[who] = Part(who, own, tuple(names), is_dated=not clone, clone=clone)
+        parts[who] = Part(who, own, tuple(names), clone=clone)
     return parts[who]
 
 

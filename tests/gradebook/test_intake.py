@@ -86,8 +86,8 @@ def test_folders_of_students(classes, kind):
     taken = taken_in(classes(files, kind), TOY, "")
     assert codes(taken) == {"ann": "a", "bob": "b", "cy": None, "dee": None}
     assert about(taken, "bob").file == "bob/projects/toy.py"
-    assert about(taken, "cy").notes == ("there is no toy.py",)
-    assert about(taken, "dee").notes == ("there is no toy.py, only notes.txt",)
+    assert about(taken, "cy").notes == ("There is no toy.py.",)
+    assert about(taken, "dee").notes == ("There is no toy.py, only notes.txt.",)
     assert taken.layout == "a folder for each student" and taken.notes == []
 
 
@@ -95,9 +95,9 @@ def test_with_a_roster_everybody_is_there_under_the_roster_s_name(classes, kind)
     files = {"smith, ann/toy.py": "a", "bray/toy.py": "b", "eve/toy.py": "e"}
     taken = taken_in(classes(files, kind), TOY, "", CLASS)
     assert codes(taken) == {"Ann Smith": "a", "Bob Ray": "b", "eve": "e", "ศิริ วงศ์": None}
-    assert about(taken, "ศิริ วงศ์").notes == ("nothing was handed in",)
-    assert about(taken, "eve").notes == ("not in the roster, or not the only one there with this "
-                                         "name",)  # fmt: skip
+    assert about(taken, "ศิริ วงศ์").notes == ()
+    assert about(taken, "eve").notes == ("Not in the roster, or not the only one there with this "
+                                         "name.",)  # fmt: skip
 
 
 # As lib/content_zipper.rb of Canvas names them.
@@ -118,9 +118,9 @@ def test_an_export_of_canvas(classes, kind):
                             "smithann2": "other", "ottoeve": None}  # fmt: skip
     assert about(taken, "Ann Smith").file == "smithann_11_678999_toy-1.py"
     assert about(taken, "Ann Smith").notes == (
-        "of several, smithann_11_678999_toy-1.py was taken, not smithann_11_678910_toy.py",
+        "Of several, smithann_11_678999_toy-1.py was taken, not smithann_11_678910_toy.py.",
     )
-    assert about(taken, "Bob Ray").notes == ("Canvas says that it was late",)
+    assert about(taken, "Bob Ray").notes == ("Canvas says that it was late.",)
     assert "only text.html" in about(taken, "ottoeve").notes[-1]
 
 
@@ -129,8 +129,8 @@ def test_an_anonymous_export_of_canvas_and_two_of_one_name(classes, kind):
              "lee_1_680_toy.py": "1", "lee_2_681_toy.py": "2"}  # fmt: skip
     taken = taken_in(classes(files, kind), TOY, "")
     assert codes(taken) == {"anon_x7Yf2": "x", "anon_b": "b", "lee (1)": "1", "lee (2)": "2"}
-    assert about(taken, "anon_b").notes == ("Canvas says that it was late",)
-    assert about(taken, "lee (1)").notes == ("several are called lee; this is '1'",)
+    assert about(taken, "anon_b").notes == ("Canvas says that it was late.",)
+    assert about(taken, "lee (1)").notes == ("Several are called lee; this is '1'.",)
 
 
 # As mod/assign/classes/downloader.php of Moodle names them, and as older ones did.
@@ -179,7 +179,7 @@ def test_an_export_of_gradescope(classes, kind, top):
     assert codes(taken) == {"Ann Smith": "a", "Bob Ray": "b", "Eve Otto": "b", "ศิริ วงศ์": None}
     assert about(taken, "Ann Smith").when == "2026-10-05T23:58:59-07:00"
     assert about(taken, "Bob Ray").when == "2026-10-06T07:00:00+00:00"
-    assert about(taken, "Bob Ray").notes == ("handed in together by Bob Ray, Eve Otto",)
+    assert about(taken, "Bob Ray").notes == ("Handed in together by Bob Ray, Eve Otto.",)
     assert taken.notes == [f"nobody's, so not graded: {top}submission_1/toy.py"]
 
 
@@ -313,8 +313,8 @@ def test_of_several_the_newest_is_taken_by_time_and_by_number_where_times_are_th
         os.utime(source / "ann" / name, (1e9, 1e9))
     found = about(taken_in(source, TOY, ""), "ann")
     assert found.files["submission.py"] == b"toy (10).py"
-    assert found.notes == ("of several, ann/toy (10).py was taken, not ann/toy (1).py, "
-                           "ann/toy (2).py, ann/toy.py",)  # fmt: skip
+    assert found.notes == ("Of several, ann/toy (10).py was taken, not ann/toy (1).py, "
+                           "ann/toy (2).py, ann/toy.py.",)  # fmt: skip
     os.utime(source / "ann" / "toy.py", (2e9, 2e9))
     assert about(taken_in(source, TOY, ""), "ann").files["submission.py"] == b"toy.py"
 
@@ -331,7 +331,7 @@ def test_the_only_python_file_is_taken_whatever_it_is_called(classes, kind):
     taken = taken_in(classes(files, kind), TOY, "")
     assert codes(taken) == {"ann": "a", "bob": None}
     assert about(taken, "ann").notes == (
-        "there is no toy.py; ann/homework.py is the only Python file",
+        "There is no toy.py; ann/homework.py is the only Python file.",
     )
 
 
@@ -371,7 +371,7 @@ def test_a_project_that_is_a_folder(classes, tmp_path, kind):
     assert has == {"ann": whole, "bob": whole, "cy": whole, "dee": whole, "eve": whole,
                    "fay": [], "gus": []}  # fmt: skip
     assert about(taken, "ann").file == "ann/07_toy"
-    assert "there is no 07_toy, only other.py" in about(taken, "fay").notes
+    assert "There is no 07_toy, only other.py." in about(taken, "fay").notes
 
 
 def test_a_project_that_is_a_folder_in_a_clone(tmp_path):
@@ -409,7 +409,7 @@ def test_names_that_look_alike_are_kept_apart(classes, kind):
     assert sorted(found.values()) == ["1", "2", "3", "b"] and found["ann"] == "1"
     assert all(key == "bob" or key.startswith("ann") for key in found)
     second = next(each for each in taken.handed if each.files["submission.py"] == b"2")
-    assert second.notes == ("several are called ann; this is 'an\\u200bn'",)
+    assert second.notes == ("Several are called ann; this is 'an\\u200bn'.",)
     assert codes(taken_in(classes(files, kind, "again"), TOY, "")) == found
 
 
