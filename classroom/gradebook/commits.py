@@ -66,8 +66,6 @@ def _head(git: Path) -> str:
     """The commit that is checked out; empty where there is none."""
     text = read_submission(git / "HEAD").decode(errors="replace").strip()
     if name := re.fullmatch(r"ref: (refs/heads/[^\0]+)", text):
-        if ".." in name[1]:
-            return ""
         text = ""
         if (git / name[1]).is_file():
             text = read_submission(git / name[1]).decode(errors="replace").strip()

@@ -228,10 +228,10 @@ def _place(folder: PurePosixPath) -> int:
 
 def _copies(name: str) -> re.Pattern[str]:
     """The name, and what browsers, desktops and Canvas make of it where there is one already:
-    toy (1).py, toy-1.py, toy copy 2.py, toy - Copy (2).py; after seven, Canvas draws lots."""
+    toy (1).py, toy-1.py, toy copy 2.py, toy - Copy (2).py; or Canvas appends random digits."""
     plain = PurePosixPath(unicodedata.normalize("NFC", name))
     again = r" ?\((\d{1,3})\)|-(\d{1,3})|(?: -)? copy(?: \(?(\d{1,3})\)?)?|" \
-            r"-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"  # fmt: skip
+            r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # fmt: skip
     return re.compile(f"{re.escape(plain.stem)}({again})?{re.escape(plain.suffix)}", re.IGNORECASE)
 
 
@@ -240,7 +240,7 @@ def _number(found: re.Match[str]) -> int:
     if not found[1]:
         return 0
     digits = found[2] or found[3] or found[4]
-    return int(digits) if digits else 8 if found[5] else 1
+    return int(digits or 1)
 
 
 def _looked_into(part: Part, folder: str, problems: list[str]) -> Part:

@@ -81,17 +81,23 @@ def test_the_sentences_for_the_student(read):
 
 
 def test_free_days_are_spent_in_the_order_of_due_dates_and_never_in_vain(read):
-    deadlines = read(HEAD + "b,2026-10-19T12:00+00:00,,,10,,\na,2026-10-05T12:00+00:00,,2,10,,\n"
+    deadlines = read(HEAD + "b,2026-10-19T12:00+00:00,,,10,,\nz,2026-10-05T12:00+00:00,,2,10,,\n"
                      "c,2026-10-01T12:00Z,,,,,\nd,2026-10-02T12:00Z,2026-10-03,,5,,\n")  # fmt: skip
     found = deadlines.lateness("Ann", {
         "b": "2026-10-20T12:30+00:00",  # two days late, when one free day is left
-        "a": "2026-10-05T13:00+00:00",  # one
+        "z": "2026-10-05T13:00+00:00",  # one
         "c": "2026-10-09T13:00+00:00",  # nothing comes off anyway
         "d": "2026-10-09T13:00+00:00",  # worth nothing anyway
         "e": "2026-10-09T13:00+00:00",  # without a deadline
     })  # fmt: skip
     facts = {project: (each.days, each.free, each.percent) for project, each in found.items()}
-    assert facts == {"a": (1, 1, 0), "b": (2, 1, 10), "c": (9, 0, 0), "d": (8, 0, 100)}
+    assert facts == {"z": (1, 1, 0), "b": (2, 1, 10), "c": (9, 0, 0), "d": (8, 0, 100)}
+
+
+def test_a_date_with_an_offset_is_shown_with_it(read):
+    deadlines = read("project,due\none,2026-10-05T12:00-05:00\n")
+    note = late(deadlines, "2026-10-06T12:00:00+00:00").note
+    assert "due Monday 5 October 2026, 12:00 (UTC-05:00)" in note
 
 
 def test_what_has_no_known_time_has_no_lateness(read):

@@ -122,6 +122,8 @@ def test_an_export_of_canvas(classes, kind):
     )
     assert about(taken, "Bob Ray").notes == ("Canvas says that it was late.",)
     assert "only text.html" in about(taken, "ottoeve").notes[-1]
+    names = {"smithann", "raybob", "วงศ์ศิริ", "smithann2", "ottoeve"}
+    assert set(codes(taken_in(classes(CANVAS, kind, "again"), TOY, ""))) == names
 
 
 def test_an_anonymous_export_of_canvas_and_two_of_one_name(classes, kind):
@@ -168,6 +170,17 @@ submission_1002:
     zone: !ruby/object:ActiveSupport::TimeZone
       name: America/Los_Angeles
 """
+
+
+def test_a_file_that_is_called_as_canvas_would_makes_no_export_of_canvas(classes, kind):
+    files = {"ann/toy.py": "a", "bob/toy.py": "b", "smithann_11_678910_toy.py": "?"}
+    taken = taken_in(classes(files, kind), TOY, "")
+    assert codes(taken) == {"ann": "a", "bob": "b"} and len(taken.notes) == 1
+
+
+def test_what_gradescope_tells_of_a_class_may_be_long(classes, kind):
+    files = {"submission_metadata.yml": GRADESCOPE + "#" * (3 << 20), "submission_1001/toy.py": "a"}
+    assert codes(taken_in(classes(files, kind), TOY, "", CLASS))["Ann Smith"] == "a"
 
 
 @pytest.mark.parametrize("top", ["", "assignment_55_export/"])
@@ -222,23 +235,42 @@ def test_clones_of_github_classroom_and_when_they_were_committed(tmp_path, name)
     assert codes(taken_in(tmp_path / name, TOY, "")) == {"ann-codes": "a", "bobby": None}
 
 
+def test_a_clone_of_one_student_is_known_by_the_folder_of_all(tmp_path):
+    committed(
+        tmp_path / "toy-submissions" / "toy-ann", "2026-10-05T22:00:00+02:00", {"toy.py": "a"}
+    )
+    assert codes(taken_in(tmp_path / "toy-submissions", TOY, "")) == {"ann": "a"}
+
+
 def test_a_clone_s_settings_start_nothing(tmp_path):
-    """log.showSignature would have git run the program that the repository names."""
+    """With log.showSignature, git runs the program that the repository names on a signed commit."""
     ann, ran = tmp_path / "class" / "toy-ann", tmp_path / "ran"
     committed(ann, "2026-10-05T22:00:00+02:00", {"toy.py": "a"})
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {ran}\n")
     program.chmod(0o755)
-    with open(ann / ".git" / "config", "a") as file:
-        file.write(f"[log]\nshowSignature=true\n[gpg]\nprogram={program}\n"
-                   f"[core]\nfsmonitor={program}\npager={program}\n")  # fmt: skip
+
+    def git(*arguments, text=""):
+        done = subprocess.run(["git", *arguments], cwd=ann, input=text, capture_output=True,
+                              text=True, check=True)  # fmt: skip
+        return done.stdout
+
+    head, _, rest = git("cat-file", "commit", "HEAD").partition("\n\n")
+    sign = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+    signed = git("hash-object", "-t", "commit", "-w", "--stdin", text=f"{head}\n{sign}\n\n{rest}")
+    git("update-ref", "HEAD", signed.strip())
+    for name, value in (("log.showSignature", "true"), ("gpg.program", str(program))):
+        git("config", name, value)
+    git("log", "-1")
+    assert ran.exists()  # it does
+    ran.unlink()
     assert about(taken_in(ann.parent, TOY, ""), "toy-ann").when == "2026-10-05T22:00:00+02:00"
     assert not ran.exists()
 
 
 @pytest.mark.parametrize("spoil", [
     lambda git: (git / "HEAD").write_text("ref: refs/heads/../../x"),
-    lambda git: (git / "HEAD").write_text("--output=/dev/shm/x"),
+    lambda git: (git / "HEAD").write_text(f"--output={git}/written"),
     lambda git: (git / "HEAD").unlink(),
     lambda git: (git / "objects").rename(git / "o") and (git / "objects").symlink_to(git / "o"),
 ])  # fmt: skip
@@ -248,13 +280,15 @@ def test_a_clone_whose_history_cannot_be_read_has_no_time(tmp_path, spoil):
     spoil(ann / ".git")
     found = about(taken_in(ann.parent, TOY, ""), "toy-ann")
     assert found.when == "" and found.files
+    assert not (ann / ".git" / "written").exists()
 
 
-def test_clones_in_an_archive_are_read_like_clones(classes):
+def test_clones_in_an_archive_are_read_like_clones(classes, tmp_path):
     files = {"toy-ann/.git/HEAD": "x", "toy-ann/projects/toy.py": "a",
              "toy-ann/lab/toy (1).py": "no", "toy-bob/.git/HEAD": "x",
              "toy-bob/one.py": "not in a clone"}  # fmt: skip
     files = {f"toy-submissions/{name}": text for name, text in files.items()}
+    files["toy-submissions/toy-bob/x.zip"] = a_zip(tmp_path, {"toy.py": "not in a clone"})
     taken = taken_in(classes(files, "zip"), TOY, "")
     assert codes(taken) == {"ann": "a", "bob": None}
 
@@ -336,7 +370,7 @@ def test_the_only_python_file_is_taken_whatever_it_is_called(classes, kind):
 
 
 def test_a_student_s_own_archive_is_looked_into(classes, tmp_path, kind):
-    course = a_zip(tmp_path, {"all/projects/toy.py": "a", "all/classroom/projects/toy.py": "no",
+    course = a_zip(tmp_path, {"all/classroom/projects/toy.py": "no", "all/projects/toy.py": "a",
                               "__MACOSX/all/projects/._toy.py": "no"})  # fmt: skip
     only = a_zip(tmp_path, {"mine.py": "b"})
     files = {"ann/course.zip": course, "bob/x.zip": only, "cy/toy.py": "c", "cy/x.zip": only}
@@ -382,8 +416,10 @@ def test_a_project_that_is_a_folder_in_a_clone(tmp_path):
         committed(folder, "2026-10-05T22:00:00+02:00", {"lab/main.py": "no"})
     committed(tmp_path / "class" / "toy-cy", "2026-10-07T22:00:00+02:00",
               {"projects/07_toy/main.py": "m", "x/07_toy/main.py": "no"})  # fmt: skip
+    committed(tmp_path / "class" / "toy-dee", "2026-10-07T22:00:00+02:00",
+              {"projects/08_other/main.py": "no", "main.py": "no"})  # fmt: skip
     taken = taken_in(tmp_path / "class", FOLDER, MAIN)
-    assert [list(each.files) for each in taken.handed] == [[MAIN]] * 3
+    assert [list(each.files) for each in taken.handed] == [[MAIN], [MAIN], [MAIN], []]
     assert about(taken, "cy").when == "2026-10-07T22:00:00+02:00"
 
 
@@ -428,6 +464,9 @@ def test_a_name_that_is_not_unicode(classes):
     with open(os.fsencode(source) + b"/b\xffb/toy.py", "w") as file:
         file.write("b")
     assert codes(taken_in(source, TOY, "")) == {"ann": "a", "bb": "b"}
+    (source / "ann" / "main.py").write_text("m")
+    (source / "ann" / os.fsdecode(b"\xff.py")).write_text("m")
+    assert "cannot be printed" in refused(taken_in(source, FOLDER, MAIN))["ann"]
 
 
 # ---- what is refused -----------------------------------------------------------------------------
