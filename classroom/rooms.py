@@ -99,9 +99,9 @@ def the_table_of_a_language() -> list[Place]:
 
 def what_an_entry_is_called() -> list[Place]:
     program = get_program(kernel_of_a_sum(), PLAIN, [])
-    (line,) = [x for x in program.src.splitlines() if x.startswith(f"void {program.name}_")]
+    (line,) = [x for x in program.src.splitlines() if x.startswith(f"void {program.function}_")]
     whole = line.removeprefix("void ").partition("(")[0]
-    suffix = whole.removeprefix(program.name)
+    suffix = whole.removeprefix(program.function)
     return [Place("runtime/cpu.py", name) for name in (suffix, whole, f"NAME{suffix}")]
 
 

@@ -19,8 +19,10 @@ cluster.py     or on a Dask cluster
 records.py     what is kept: a JSON file for each student and project
 sheet.py       what it comes to: a row for each student; statistics
 feedback.py    a page for each student
+mistakes.py    what went wrong, and how often
 class_page.py  a page on the class, for the instructor
 mail.py        pages as mails, ready to be sent
+theirs.py      a table of another system, kept as it came; whose row is whose
 exports.py     gradebooks of Canvas and Moodle; Gradescope, JUnit, GitHub
 similar.py     submissions that are alike
 """

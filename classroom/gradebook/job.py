@@ -8,14 +8,13 @@ import functools
 import hashlib
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from classroom.grader.handed_in import Files
 from classroom.grader.judge import ROOT, grade_files, tasks_of
-from classroom.grader.kernels import fill, kept_for
+from classroom.grader.kernels import kept_for
 from classroom.grader.report import Report, cleaned
 from classroom.grader.sandbox import Limits, best_protection
 
@@ -29,8 +28,7 @@ ONLY_COMMANDS = ROOT / "classroom" / "grader" / "command.py"
 @dataclass(frozen=True)
 class Job:
     """A submission to be graded. only: these tasks, or all of them. version: of the grader and the
-    tasks that is meant (version_of). fills: whether kernels are compiled first, where a machine has
-    none yet; worth it for a class."""
+    tasks that is meant (version_of)."""
 
     student: str
     project: str
@@ -40,7 +38,6 @@ class Job:
     seed: str | None = None
     slow: float = 1.0
     only: tuple[str, ...] = ()
-    fills: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def kernels_for(tasks: Path) -> Path | None:
     return kept_for(tasks)
 
 
-def do(job: Job, progress: Callable[[str], None] = lambda text: None) -> Done:
+def do(job: Job) -> Done:
     """Grades it, whatever happens: what the grader raises is told, and the others go on."""
     began = time.monotonic()
     try:
@@ -98,12 +95,9 @@ def do(job: Job, progress: Callable[[str], None] = lambda text: None) -> Done:
         if job.version != version_of(job.project):
             failed = "this worker has another version of the grader, of tinyframe or of the tasks"
             return Done(job.student, failed=failed)
-        if job.fills and kernels_for(tasks) is None:
-            fill(tasks, progress)
-            kernels_for.cache_clear()
         held, limits = best_protection(), Limits().longer(job.slow)
         report = grade_files(job.files, job.file, tasks, held, limits, job.seed,
-                             kernels_for(tasks), progress, job.only)  # fmt: skip
+                             kernels_for(tasks), only=job.only)  # fmt: skip
         took = time.monotonic() - began
         return Done(job.student, report, "", took, dict(report.protections))
     except Exception as error:

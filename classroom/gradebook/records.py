@@ -28,6 +28,7 @@ from classroom.grader.report import Report, Row
 # graded, late, refused and crashed come from a report (report.py), beside these:
 MISSING = "missing"  # nothing was handed in
 FAILED = "failed"  # the grader could not do its work; it is tried again the next time
+RECORDS = "records"  # their folder, in that of the grades
 STATUSES = ("graded", "late", "missing", "refused", "crashed", "failed")
 
 
@@ -107,8 +108,9 @@ class Record:
     def total(self) -> int:
         return sum(self.points().values())
 
-    def put_missing(self, handed: HandedIn, why: str) -> None:
+    def put_missing(self, handed: HandedIn) -> None:
         """Nothing to grade: points that there were stay, and the note says so."""
+        why = handed.problem or " ".join(handed.notes) or "nothing was handed in"
         status = "refused" if handed.problem else MISSING
         if self.report is not None and status == MISSING:
             self.note = f"from an earlier run; now: {why}"
@@ -148,10 +150,10 @@ def _with_tasks(before: Report, now: Report, tasks: tuple[str, ...]) -> Report:
 
 
 class Records:
-    """The records of one project, in a folder of its own."""
+    """The records of one project; `folder` is that of all grades."""
 
     def __init__(self, folder: Path, project: str) -> None:
-        self.folder, self.project = folder / project, project
+        self.folder, self.project = folder / RECORDS / project, project
 
     def path(self, student: str) -> Path:
         return self.folder / f"{file_name(student)}.json"

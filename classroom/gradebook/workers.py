@@ -13,6 +13,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 
 from classroom.gradebook.job import Done, Job, do
@@ -29,17 +30,9 @@ class Worker:
 
     def __init__(self) -> None:
         self.pipe, other = CONTEXT.Pipe()
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-        try:
-            self.process = CONTEXT.Process(target=serve, args=(other,))
+        self.process = CONTEXT.Process(target=serve, args=(other,))
+        with _as_for_workers():
             self.process.start()
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
         other.close()
         self.job: Job | None = None
 
@@ -120,6 +113,22 @@ def worked_off(
     finally:
         for worker in workers:
             worker.stop()
+
+
+@contextmanager
+def _as_for_workers() -> Iterator[None]:
+    """What a process that starts now inherits: one thread for its libraries, and that Ctrl-C is not
+    for it; this process will tell it."""
+    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name in ONE_THREAD:
+            del os.environ[name]
+        os.environ.update(before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _replaced(worker: Worker) -> Worker:

@@ -574,7 +574,7 @@ def test_test_runs_linter_type_checker_tests_and_notebooks(start, checks):
     assert (ruff[0], mypy[0], pytest_[0]) == ("ruff", "mypy", "pytest")
     assert "--nbval" in pytest_
     assert pytest_[-2:] == ["tests", "course"]
-    assert checks.installed == [{"course", "test"}]
+    assert checks.installed == [{"course", *start.TESTS}]
 
 
 def test_options_of_test_go_to_pytest_alone(start, checks):
@@ -694,7 +694,7 @@ def test_the_page_is_tested_in_a_browser_only_when_asked_for(start, checks):
     start.main(["test"])
     start.main(["test", "--browser"])
     start.main(["test", "--torch", "--browser", "tests/browser"])
-    more = [extras - {"course", "test"} for extras in checks.installed]
+    more = [extras - {"course", *start.TESTS} for extras in checks.installed]
     assert more == [set(), {"browser"}, {"torch", "browser"}]
     assert all("--browser" not in command for command in checks.commands)
 
@@ -703,7 +703,7 @@ def test_nvidias_compiler_is_used_only_when_asked_for(start, checks):
     start.main(["test"])
     start.main(["test", "--cuda"])
     start.main(["test", "--browser", "--cuda", "tests/backends"])
-    more = [extras - {"course", "test"} for extras in checks.installed]
+    more = [extras - {"course", *start.TESTS} for extras in checks.installed]
     assert more == [set(), {"cuda"}, {"browser", "cuda"}]
     assert all("--cuda" not in command for command in checks.commands)
 
