@@ -4,9 +4,12 @@ command.py     python -m classroom grade-class: grades a project of every studen
 grades.py      python -m classroom grades: looks at what is kept, changes it, hands it on
 
 roster.py      who is in the class, under which names
-intake.py      what they handed in: folders, archives, what Canvas, Moodle and others export
+intake.py      what they handed in, each student's files for a project
+layouts.py     whose each file is: folders, archives, what Canvas, Moodle and others export
+commits.py     when a clone's file was committed
 handed.py      one student's part of it
 names.py       names of students, as people write them and as names of files
+tables.py      CSV files that people and platforms write
 deadlines.py   when it was due, late days, extensions
 
 job.py         one grading as data, and doing it
