@@ -78,7 +78,7 @@ def handed_in(
     """What each student handed in, and what an instructor should know about the rest."""
     name = cohort.name if cohort.project.main else cohort.tasks.name
     found = taken_in(submissions, name, cohort.project.main, cohort.roster,
-                     read_times(times) if times else {})  # fmt: skip
+                     read_times(times, cohort.roster) if times else {})  # fmt: skip
     return found.handed, found.notes
 
 
@@ -88,5 +88,5 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     roster = read_roster(told.roster) if told.roster else None
     if told.extensions and not told.deadlines:
         raise CannotGrade("--extensions needs --deadlines, the table of when projects are due")
-    due = read_deadlines(told.deadlines, told.extensions) if told.deadlines else None
+    due = read_deadlines(told.deadlines, told.extensions, roster) if told.deadlines else None
     return Cohort(told.grades, tasks, load_project(tasks), roster, due)
