@@ -67,12 +67,12 @@ def taken_in(
         handed.setdefault(student.key, HandedIn(student.key))
     notes = [entry.problem for entry in [*listing.outside, *dealt.loose] if entry.problem]
     if loose := [shown_path(entry.path) for entry in dealt.loose if not entry.problem]:
-        notes.append(f"nobody's, so not graded: {_listed(loose)}")
+        notes.append(f"these belong to no student and were not graded: {_listed(loose)}")
     if strange := sorted(set(known) - set(handed)):
-        notes.append(f"the table of times has names that nobody here has: {_listed(strange)}")
+        notes.append(f"the table of times names people who are not here: {_listed(strange)}")
     if any(part.clone for part in dealt.parts):
-        notes.append("the times are those of last commits, which students can set as they like; "
-                     "where that matters, give a table of times")  # fmt: skip
+        notes.append("work counts as handed in at its last commit, and students can set that time "
+                     "to anything; if it matters, give a table of times")  # fmt: skip
     return TakenIn([handed[student] for student in sorted(handed)], dealt.layout, notes)
 
 
@@ -186,7 +186,7 @@ def _choice(parts: list[Part], tasks_name: str, main: str, notes: list[str]) -> 
     notes += [f"{problem}." for problem in problems]
     choice = _newest(found)
     if others := [each.where for each in found if each is not choice]:
-        notes.append(f"Of several, {choice.where} was taken, not {_listed(others)}.")
+        notes.append(f"There were several: {choice.where} was graded, not {_listed(others)}.")
     return choice
 
 

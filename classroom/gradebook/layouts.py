@@ -270,11 +270,11 @@ def _metadata(about: Entry) -> dict[str, dict[str, Any]]:
     try:
         import yaml
     except ImportError:
-        raise CannotGrade("an export of Gradescope is read with PyYAML: "
+        raise CannotGrade("an export from Gradescope is read with PyYAML: "
                           "pip install -e '.[grade]'") from None  # fmt: skip
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        """Takes what Ruby writes of its objects for mappings."""
+        """Reads Ruby's objects as plain mappings."""
 
     def mapping(loader: Any, kind: str, node: Any) -> Any:
         is_one = isinstance(node, yaml.MappingNode)
@@ -370,15 +370,15 @@ def _assignment(listing: Listing, clones: list[str]) -> str:
 
 
 LAYOUTS: tuple[tuple[str, Callable[[Listing], Dealt | None]], ...] = (
-    ("an export of Gradescope", _gradescope),
-    ("an export of Moodle", _moodle),
-    ("an export of Canvas", _canvas),
+    ("an export from Gradescope", _gradescope),
+    ("an export from Moodle", _moodle),
+    ("an export from Canvas", _canvas),
     ("a folder for each student", _folders),
 )
 
 
 def dealt_out(listing: Listing) -> Dealt:
-    """By the first layout that somebody has something by. CannotGrade where there is none."""
+    """By the first layout that fits. CannotGrade where none does."""
     for name, deal in LAYOUTS:
         for level in filter(None, (listing, listing.inside())):
             dealt = deal(level)
@@ -386,6 +386,6 @@ def dealt_out(listing: Listing) -> Dealt:
                 dealt.layout = name
                 return dealt
     raise CannotGrade(
-        f"there are no students' folders in {listing.source}, and it is no export of Canvas, "
+        f"there are no students' folders in {listing.source}, and it isn't an export from Canvas, "
         "Moodle or Gradescope"
     )

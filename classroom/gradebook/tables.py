@@ -7,6 +7,8 @@ spelling that the caller lists.
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,8 +49,9 @@ def lines_of(
         raise CannotGrade(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CannotGrade(f"{path} is not text in UTF-8; save it as CSV in UTF-8") from None
-    first = text.lstrip().partition("\n")[0]
-    reader = csv.reader(text.splitlines(True), delimiter=max(",;\t", key=first.count), strict=True)
+    first = re.sub(r'"[^"]*"', "", text.lstrip()).partition("\n")[0]
+    comma = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=comma, strict=True)
     found: list[Line] = []
     names: list[str] = []
     try:

@@ -113,12 +113,13 @@ CANVAS = {
 
 def test_an_export_of_canvas(classes, kind):
     taken = taken_in(classes(CANVAS, kind), TOY, "", CLASS)
-    assert taken.layout == "an export of Canvas"
+    assert taken.layout == "an export from Canvas"
     assert codes(taken) == {"Ann Smith": "a", "Bob Ray": "b", "ศิริ วงศ์": "s",
                             "smithann2": "other", "ottoeve": None}  # fmt: skip
     assert about(taken, "Ann Smith").file == "smithann_11_678999_toy-1.py"
     assert about(taken, "Ann Smith").notes == (
-        "Of several, smithann_11_678999_toy-1.py was taken, not smithann_11_678910_toy.py.",
+        "There were several: smithann_11_678999_toy-1.py was graded, not "
+        "smithann_11_678910_toy.py.",
     )
     assert about(taken, "Bob Ray").notes == ("Canvas says that it was late.",)
     assert "only text.html" in about(taken, "ottoeve").notes[-1]
@@ -143,7 +144,7 @@ def test_an_export_of_moodle(classes, kind, place):
              f"ศิริ วงศ์_9{place}toy.py": "s", f"Participant_77{place}toy.py": "p",
              "Ann Smith_11_assignsubmission_onlinetext_/onlinetext.html": "hello"}  # fmt: skip
     taken = taken_in(classes(files, kind), TOY, "", CLASS)
-    assert taken.layout == "an export of Moodle"
+    assert taken.layout == "an export from Moodle"
     assert codes(taken) == {"Ann Smith": "a", "Bob Ray": "b", "ศิริ วงศ์": "s",
                             "Participant 77": "p"}  # fmt: skip
 
@@ -188,12 +189,14 @@ def test_an_export_of_gradescope(classes, kind, top):
     files = {f"{top}submission_metadata.yml": GRADESCOPE, f"{top}submission_1001/toy.py": "a",
              f"{top}submission_1002/src/toy.py": "b", f"{top}submission_1/toy.py": "?"}  # fmt: skip
     taken = taken_in(classes(files, kind), TOY, "", CLASS)
-    assert taken.layout == "an export of Gradescope"
+    assert taken.layout == "an export from Gradescope"
     assert codes(taken) == {"Ann Smith": "a", "Bob Ray": "b", "Eve Otto": "b", "ศิริ วงศ์": None}
     assert about(taken, "Ann Smith").when == "2026-10-05T23:58:59-07:00"
     assert about(taken, "Bob Ray").when == "2026-10-06T07:00:00+00:00"
     assert about(taken, "Bob Ray").notes == ("Handed in together by Bob Ray, Eve Otto.",)
-    assert taken.notes == [f"nobody's, so not graded: {top}submission_1/toy.py"]
+    assert taken.notes == [
+        f"these belong to no student and were not graded: {top}submission_1/toy.py"
+    ]
 
 
 @pytest.mark.parametrize("text", ["- a list\n", "x: [\n", "!!python/object/apply:os.getcwd []\n"])
@@ -231,7 +234,7 @@ def test_clones_of_github_classroom_and_when_they_were_committed(tmp_path, name)
     taken = taken_in(tmp_path / name, TOY, "", CLASS)
     assert codes(taken) == {"Ann Smith": "a", "Bob Ray": None, "ศิริ วงศ์": None}
     assert about(taken, "Ann Smith").when == "2026-10-05T22:00:00+02:00"
-    assert "students can set as they like" in taken.notes[0]
+    assert "students can set that time to anything" in taken.notes[0]
     assert codes(taken_in(tmp_path / name, TOY, "")) == {"ann-codes": "a", "bobby": None}
 
 
@@ -297,7 +300,7 @@ def test_a_folder_in_which_everything_lies_is_looked_through(classes, kind):
     files = {"hw/ann/toy.py": "a", "hw/bob/toy.py": "b"}
     assert codes(taken_in(classes(files, kind), TOY, "")) == {"ann": "a", "bob": "b"}
     canvas = {f"submissions/{name}": text for name, text in CANVAS.items()}
-    assert taken_in(classes(canvas, kind, "other"), TOY, "").layout == "an export of Canvas"
+    assert taken_in(classes(canvas, kind, "other"), TOY, "").layout == "an export from Canvas"
 
 
 @pytest.mark.parametrize("beside", ["projects/toy.py", "toy.py", "mine.zip"])
@@ -309,7 +312,7 @@ def test_a_class_of_one_is_a_class(classes, kind, beside):
 @pytest.mark.parametrize("files", [{"toy.py": "a"}, {".git/HEAD": "", "x.txt": ""}, {"": ""}])
 def test_where_there_is_no_class_that_is_said(classes, tmp_path, files):
     source = classes(files) if "" not in files else tmp_path
-    with pytest.raises(CannotGrade, match="no students' folders in .* no export of Canvas, Moodle"):
+    with pytest.raises(CannotGrade, match="no students' folders in .* isn't an export from Canvas"):
         taken_in(source, TOY, "", CLASS)
 
 
@@ -347,7 +350,7 @@ def test_of_several_the_newest_is_taken_by_time_and_by_number_where_times_are_th
         os.utime(source / "ann" / name, (1e9, 1e9))
     found = about(taken_in(source, TOY, ""), "ann")
     assert found.files["submission.py"] == b"toy (10).py"
-    assert found.notes == ("Of several, ann/toy (10).py was taken, not ann/toy (1).py, "
+    assert found.notes == ("There were several: ann/toy (10).py was graded, not ann/toy (1).py, "
                            "ann/toy (2).py, ann/toy.py.",)  # fmt: skip
     os.utime(source / "ann" / "toy.py", (2e9, 2e9))
     assert about(taken_in(source, TOY, ""), "ann").files["submission.py"] == b"toy.py"
@@ -613,14 +616,14 @@ def test_the_instructor_s_times_count_more(classes):
     taken = taken_in(classes(files), TOY, "", CLASS, times)
     assert about(taken, "Ann Smith").when == "2026-10-01T12:00:00+02:00"
     assert about(taken, "Bob Ray").when == "2026-10-06T07:00:00+00:00"
-    assert taken.notes == ["the table of times has names that nobody here has: Zoe"]
+    assert taken.notes == ["the table of times names people who are not here: Zoe"]
 
 
 def test_files_in_nobody_s_folder_are_named(classes, kind):
     files = {f"loose{n}.py": "" for n in range(7)} | {"ann/toy.py": "a", ".DS_Store": ""}
     taken = taken_in(classes(files, kind), TOY, "")
-    assert taken.notes == ["nobody's, so not graded: loose0.py, loose1.py, loose2.py, loose3.py, "
-                           "loose4.py and 2 more"]  # fmt: skip
+    assert taken.notes == ["these belong to no student and were not graded: loose0.py, loose1.py, "
+                           "loose2.py, loose3.py, loose4.py and 2 more"]  # fmt: skip
 
 
 def test_nothing_is_left_behind_and_nothing_is_written(classes, tmp_path, kind):

@@ -88,6 +88,11 @@ def test_a_table_that_a_person_wrote(comma, encoding, read):
     )
 
 
+def test_a_comma_in_a_header_and_odd_line_ends_in_a_cell_mislead_nobody(read):
+    roster = read('"a, b, c";name;section\r1;Ann\u2028Smith;2\x0c3\r')
+    assert roster.students == (Student("Ann Smith", "Ann Smith", section="2 3"),)
+
+
 def test_two_of_one_name_have_keys_that_tell_them_apart(read):
     roster = read("name,email,login\nAnn Smith,a@uni.edu,asmith1\nann  smith,b@uni.edu,\n"
                   "Bo Ray,c@uni.edu,bray\n")  # fmt: skip
