@@ -55,7 +55,7 @@ MAP: dict[str, tuple[str, ...]] = {
     "tinygrad": (
         "tinygrad/tensor.py", "tinygrad/uop/ops.py", "tinygrad/schedule/rangeify.py",
         "tinygrad/uop/ops.py", "tinygrad/schedule/indexing.py",
-        "tinygrad/codegen/late/linearizer.py", "tinygrad/renderer/cstyle.py",
+        "tinygrad/codegen/opt/postrange.py", "tinygrad/renderer/cstyle.py",
         "tinygrad/runtime/ops_cpu.py", "tinygrad/runtime/ops_cuda.py", "tinygrad/nn/__init__.py",
     ),
     "Inductor": (
@@ -73,16 +73,17 @@ MAP: dict[str, tuple[str, ...]] = {
     ),
     "TVM": (
         "python/tvm/relax/frontend/nn/core.py", "python/tvm/relax/expr.py",
-        "src/relax/transform/fuse_ops.cc", "include/tvm/tir/stmt.h",
+        "src/relax/transform/fuse_ops.cc", "include/tvm/tirx/stmt.h",
         "python/tvm/relax/transform/legalize_ops/unary.py",
         "python/tvm/s_tir/schedule/schedule.py", "src/target/source/codegen_c.cc",
-        "src/runtime/cpu_device_api.cc", "src/runtime/cuda/cuda_device_api.cc",
+        "src/runtime/cpu_device_api.cc", "src/backend/cuda/runtime/cuda_device_api.cc",
         "python/tvm/relax/frontend/nn/modules.py",
     ),
     "JAX, XLA": (
         "jax/_src/numpy/lax_numpy.py", "jax/_src/interpreters/partial_eval.py",
         "xla/service/instruction_fusion.cc", "xla/hlo/ir/hlo_instruction.h",
-        "jax/_src/interpreters/mlir.py", NONE, "xla/backends/gpu/codegen/triton/fusion_emitter.cc",
+        "xla/codegen/emitters/elemental_hlo_to_mlir.cc", NONE,
+        "xla/backends/gpu/codegen/triton/fusion_emitter.cc",
         "xla/service/cpu/cpu_compiler.cc", "xla/service/gpu/gpu_compiler.cc", NONE,
     ),
     "Halide": (
@@ -207,7 +208,9 @@ Pointwise(
       tmp1 = ops.load(b, i0)
       tmp2 = tmp0 * tmp1
       tmp3 = ops.constant(1, torch.float32)
-      return ops.relu(tmp2 + tmp3),
+      tmp4 = tmp2 + tmp3
+      tmp5 = ops.relu(tmp4)
+      return tmp5,
   ranges=[1000])""",
     "Triton: a kernel": """\
 @triton.jit
@@ -232,7 +235,7 @@ y.split(i, io, ii, 8)
 y = (a * b + 1).relu()
 
 # the same UOps as ours, nearly:
-#   MUL, ADD of CONST 1.0, MAX of CONST 0.0""",
+#   MUL, ADD of CONST 1.0, CMPLT and WHERE""",
 }
 PRODUCT = re.compile(r"mul a b|tmp0 \* tmp1|a \* b|a\[vi\] \* b\[vi\]|a\(i\) \* b\(i\)|MUL\b")
 LETTERS, LINE = 7.0, 9.6  # points
@@ -387,7 +390,7 @@ def overheard() -> Table:
 
 # a claim, and what shows that it is right; "" of the one that is wrong
 CLAIMS: Sequence[tuple[str, str]] = (
-    ("Halide's `reorder` names the innermost loop first, TVM's the outermost.",
+    ("Halide's reorder names the innermost loop first, TVM's the outermost.",
      "There's a cell for each of them above, with its loops below it."),
     ("A jaxpr doesn't say in which order the elements are computed.",
      "Look at the first card: it has arrays in it, and no loop and no index."),

@@ -90,6 +90,9 @@ def walks(*expressions: str, to: str = "C") -> tuple[Walk, ...]:
 WIDE, HIGH, GAP, ACROSS = 118.0, 38.0, 16.0, 5  # points; and rooms in a row
 NUMBER, NAME, SMALL = 9.0, 10.5, 8.5  # sizes of letters
 GREY = "#eeeeee"
+# the folders that most walks enter, as they come; the others share a colour
+FLOORS = ("uop", "tensor", "run", "schedule", "tinyframe", "runtime", "rewrite", "algebra",
+          "codegen", "renderer")  # fmt: skip
 
 
 def floor_of(file: str) -> str:
@@ -117,7 +120,8 @@ def twice(expression: str, rooms: Iterable[str]) -> Picture:
     """The way to the numbers, once more: what the second time doesn't enter is grey. rooms: those
     of which the text says whether they are entered again; the rest depends on the machine."""
     first, again = walks(expression, expression, to="numbers")
-    sheet = drawn(first, counted(first), "the second time", lambda file: file in again.rooms)
+    words = "the second time; grey: not entered"
+    sheet = drawn(first, counted(first), words, lambda file: file in again.rooms)
     lines = [f"{file:24} {'entered again' if file in again.rooms else '-'}" for file in rooms]
     return DrawnPicture(f"what the second {expression} enters", "\n".join(lines), sheet)
 
@@ -147,8 +151,7 @@ def drawn(
     for number, ((file, count), (x, y)) in enumerate(zip(shown.items(), places, strict=True), 1):
         entered = sum(walk.rooms.get(file, {}).values())
         title = f"{file}: {count} functions, entered {entered} times"
-        floor = floors.index(floor_of(file))
-        fill = colour_of(floor, len(floors)) if is_lit(file) else GREY
+        fill = _colour(floor_of(file)) if is_lit(file) else GREY
         sheet.box(x, y, WIDE, HIGH, fill, title=title)
         sheet.words(x + 6, y + 13, str(number), NUMBER, bold=True)
         sheet.words(x + WIDE - 6, y + 13, f"{count} · {entered:,}×", SMALL, anchor="end")
@@ -167,13 +170,19 @@ def _place(number: int, top: float) -> tuple[float, float]:
     return column * (WIDE + GAP), top + row * (HIGH + GAP)
 
 
+def _colour(floor: str) -> str:
+    """The colour of a folder, the same in every picture."""
+    number = FLOORS.index(floor) if floor in FLOORS else len(FLOORS)
+    return colour_of(number, len(FLOORS) + 1)
+
+
 def _legend(sheet: Drawing, floors: list[str], top: float) -> None:
     x = 0.0
-    for number, name in enumerate(floors):
+    for name in floors:
         wide = width_of(name, NUMBER) + 22
         if x + wide > ACROSS * (WIDE + GAP):
             x, top = 0.0, top + 16
-        sheet.box(x, top - 8, 10, 10, colour_of(number, len(floors)), radius=2)
+        sheet.box(x, top - 8, 10, 10, _colour(name), radius=2)
         sheet.words(x + 14, top, name, NUMBER, colour=MUTED)
         x += wide
     sheet.words(0, top + 17, "left: its number on the way; right: different functions, and calls",

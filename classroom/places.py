@@ -40,11 +40,13 @@ LONG = 12  # characters of a line of code, from which on it is recognised
 @dataclass(frozen=True)
 class Place:
     """A function, class, constant or row. file: within tinyframe/. name: with its class, and ""
-    where the file itself is meant. line: what is written there, of a row of a table."""
+    where the file itself is meant. line: what is written there, of a row of a table. beside: words
+    that may stand beside the name."""
 
     file: str
     name: str = ""
     line: str = ""
+    beside: str = ""
 
     @property
     def short(self) -> str:
@@ -59,7 +61,7 @@ class Place:
         if not self.name:
             wanted = {bare_name(Path(self.file).stem)} - {"init"} or path
             return wanted <= named(answer) <= path | FILLER
-        allowed = path | named(self.name) | {"locals"} | FILLER
+        allowed = path | named(self.name) | named(self.beside) | {"locals"} | FILLER
         return bare_name(self.short) in named(answer) <= allowed
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def kernel_of_a_sum() -> UOp:
 def whose_plus() -> list[Place]:
     owner = next(c for c in Tensor.__mro__ if "__add__" in vars(c))
     file = owner.__module__.partition(".")[2].replace(".", "/") + ".py"
-    return [Place(file, owner.__qualname__)]
+    return [Place(file, owner.__qualname__, beside="__add__")]
 
 
 def always_stored() -> list[Place]:
@@ -94,7 +94,7 @@ def what_closes_a_loop() -> list[Place]:
 def the_table_of_a_language() -> list[Place]:
     tables = [name for name, value in vars(CStyleLanguage).items()
               if isinstance(value, Mapping) and Ops.ADD in value]  # fmt: skip
-    return [Place("renderer/cstyle.py", f"CStyleLanguage.{name}") for name in tables]
+    return [Place("renderer/cstyle.py", f"CStyleLanguage.{name}", beside="ADD") for name in tables]
 
 
 def what_an_entry_is_called() -> list[Place]:
@@ -102,7 +102,8 @@ def what_an_entry_is_called() -> list[Place]:
     (line,) = [x for x in program.src.splitlines() if x.startswith(f"void {program.function}_")]
     whole = line.removeprefix("void ").partition("(")[0]
     suffix = whole.removeprefix(program.function)
-    return [Place("runtime/cpu.py", name) for name in (suffix, whole, f"NAME{suffix}")]
+    names = (suffix, whole, f"NAME{suffix}")
+    return [Place("runtime/cpu.py", name, beside="void") for name in names]
 
 
 def who_runs_on_a_gpu() -> list[Place]:
@@ -158,6 +159,8 @@ def answered(answers: Any, numbers: range) -> None:
             "The answer has to be a dict, from the number of a room to a name.",
             got=describe(answers),
         )
+    if not answers:
+        raise Open("")
     given = {_number(key): value for key, value in answers.items()}
     if strange := [key for key in given if key not in numbers]:
         raise Wrong(f"Here the rooms are {numbers[0]} to {numbers[-1]}, so there's no room "

@@ -140,8 +140,8 @@ def by_rows(kernel: Callable[..., Any], x: Any, *more: Any, block: int | None = 
 
 
 def attention(kernel: Callable[..., Any], words: str) -> Any:
-    """How much each word looks at each other one, by the learner's softmax: shades; says so where
-    the kernel doesn't pass its check yet."""
+    """How much each word looks at each other one, by the learner's softmax: shades, and in words
+    which one it looks at most; says so where the kernel doesn't pass its check yet."""
     from classroom.exercise import judge
     from classroom.exercises import find
     from classroom.grids import shades
@@ -151,7 +151,11 @@ def attention(kernel: Callable[..., Any], words: str) -> Any:
         return None
     spelled = words.split()
     alike = [
-        [5 * len({*one} & {*other}) / len({*one} | {*other}) for other in spelled]
+        [8 * len({*one} & {*other}) / len({*one} | {*other}) * (one != other) for other in spelled]
         for one in spelled
     ]
-    return shades(scores=Tensor(alike), softmax=by_rows(kernel, Tensor(alike)))
+    shares = by_rows(kernel, Tensor(alike))
+    wide = max(map(len, spelled))
+    for word, row in zip(spelled, shares.numpy(), strict=True):
+        print(f"{word:>{wide}} looks at {spelled[row.argmax()]} ({row.max():.0%})")
+    return shades(scores=Tensor(alike), softmax=shares)

@@ -166,8 +166,10 @@ def trace(name: str) -> DrawnPicture:
         y = 20 + HEIGHT * (1 - min(seconds, high) / high)
         off = seconds > high  # no room for it: at the upper edge
         sheet.box(x, y, 4, 10 if off else 4, (OLD, NEW)[which], (OLD, NEW)[which], radius=1)
-    sheet.words(WIDTH + 8, 20 + HEIGHT * 0.75, "old", 10, colour=OLD)
-    sheet.words(WIDTH + 8, 20 + HEIGHT * 0.75 + 13, "new", 10, colour=NEW)
+    slower_first = sorted((0, 1), key=lambda which: -machine.habits.seconds[which])  # as its dots
+    for n, which in enumerate(slower_first):
+        y = 20 + HEIGHT * 0.75 + 13 * n
+        sheet.words(WIDTH + 8, y, ("old", "new")[which], 10, colour=(OLD, NEW)[which])
     slow = sum(seconds > high for _, seconds in dots)
     said = f"{name}: {machine.habits.said}"
     return DrawnPicture(

@@ -12,6 +12,7 @@ import ast
 import contextlib
 import io
 import re
+import textwrap
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -80,8 +81,13 @@ def _read(part: str) -> Issue:
     ).groups()  # type: ignore[union-attr]
     size, subject = italics.rstrip(".").split(". ", 1)
     return Issue(
-        int(number), title, size, subject, text.strip(), code, shows, _places(start), done.strip()
+        int(number), title, size, subject, _filled(text), code, shows, _places(start), _filled(done)
     )
+
+
+def _filled(text: str) -> str:
+    """A paragraph in lines that fit a cell's output."""
+    return textwrap.fill(" ".join(text.split()), 88)
 
 
 def _places(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

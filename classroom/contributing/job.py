@@ -98,7 +98,7 @@ def with_planted(files: list[str], which: str) -> list[Found]:
 
 # ---- cases ---------------------------------------------------------------------------------------
 
-PLACES = (-2.5, -1.0, -0.3, 0.0, 0.2, 0.5, 1.5, 7.0)
+PLACES = (-2.5, -1.0, -0.3, 0.0, 0.2, 0.5, 1.5, 7.0, math.nan)
 NEAR = (0.0, 1e-6, 1e-4, -1e-4, 1e-3, 0.01, 0.1, 0.3, -0.7, 1.5, 4.25)
 CLOSE = {dtypes.float: 1e-6, dtypes.double: 1e-12}
 CLOSE_SLOPE = 5e-5
@@ -144,9 +144,13 @@ def values() -> Iterator[Found]:
         yield from of_dtype(found, dtype)
         got, expected = found.numpy().astype(np.float64), np.sinc(np.array(PLACES))
         yield from hole(got[PLACES.index(0.0)])
-        if np.allclose(got, np.sinc(np.array(PLACES) / np.pi), atol=1e-4):
+        if np.allclose(got, np.sinc(np.array(PLACES) / np.pi), atol=1e-4, equal_nan=True):
             yield {"text": "That's sin(x) / x. NumPy's sinc has a π in it: sin(πx) / (πx)."}
-        wrong = np.flatnonzero(~(np.abs(got - expected) <= CLOSE[dtype]))
+        if not np.isnan(got[-1]):
+            yield {"text": "A NaN has to stay a NaN. Yours makes a number of it, and nobody will "
+                           "ever know.", "case": "x = nan", "expected": "nan",
+                   "got": str(got[-1])}  # fmt: skip
+        wrong = np.flatnonzero(~(np.abs(got - expected) <= CLOSE[dtype]) & ~np.isnan(expected))
         if len(wrong):
             n = wrong[0]
             digits = 7 if dtype is dtypes.float else 15

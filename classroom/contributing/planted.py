@@ -27,10 +27,10 @@ class Planted(NamedTuple):
 
 
 def rounded(x: np.ndarray) -> np.ndarray:
-    """sinc, each step in float32."""
-    angle = np.float32(np.pi) * x.astype(np.float32)
-    safe = np.where(angle == 0, np.float32(1), angle)
-    return np.where(angle == 0, np.float32(1), np.sin(safe) / safe)
+    """sinc, each step in the dtype of x."""
+    angle = x.dtype.type(np.pi) * x
+    safe = np.where(angle == 0, x.dtype.type(1), angle)
+    return np.where(angle == 0, x.dtype.type(1), np.sin(safe) / safe)
 
 
 def slope(x: np.ndarray) -> np.ndarray:
@@ -79,9 +79,10 @@ def tensor(planted: Planted) -> Callable[[Any], Tensor]:
 
     def sinc(self: Tensor) -> Tensor:
         x = self if dtypes.is_float(self.dtype) else self.cast(dtypes.default_float)
-        at = np.asarray(x.numpy(), np.float64)
+        wide = np.float64 if x.dtype is dtypes.double else np.float32
+        at = np.asarray(x.numpy(), wide)
         columns = [
-            Tensor(np.asarray(column(at), np.float32), device=x.device).cast(x.dtype)
+            Tensor(np.asarray(column(at), wide), device=x.device).cast(x.dtype)
             for column in (planted.value, planted.slope)
         ]
         value, steep = columns

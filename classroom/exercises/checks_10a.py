@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import random
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from classroom import stops
@@ -116,14 +119,20 @@ def deeper(size: int) -> tuple[UOp, int]:
     return item.ast, len(item.ast.toposort())
 
 
+def printed_in(kernel: UOp, commands: list[str]) -> str:
+    """What the debugger prints. The outermost frame that it sees is this one, and no name of the
+    compiler's is in it, as none is in a learner's cell."""
+    table = PatternMatcher([(UPat(Ops.ADD, name="u"), at_an_addition)])
+    with added(table), stops.session(commands) as said:
+        get_program(kernel, CStyleLanguage(), [])
+    return stops.answers(said[0])
+
+
 def session(answer: Any) -> str:
     commands = stops.understood(answer)
     for size in (3, *random.sample(range(20, 80), 2)):
-        ast, nodes = deeper(size)
-        table = PatternMatcher([(UPat(Ops.ADD, name="u"), at_an_addition)])
-        with added(table), stops.session(commands) as said:
-            get_program(ast, CStyleLanguage(), [])
-        printed = stops.answers(said[0])
+        kernel, nodes = deeper(size)
+        printed = printed_in(kernel, commands)
         if not re.search(rf"(?<![\w.]){nodes}(?![\w.])", printed):
             raise Wrong(
                 "The number of nodes isn't among what was printed.",
@@ -148,8 +157,12 @@ def who_made(answer: Any) -> str:
             call(answer)  # says what is asked for
         given = [answer(u, list(passes)) for u in nodes]
         if all(got is None or got is ... for got in given):
-            raise Open("" if does_nothing(answer) else "It gives None for every node. Is there a "
-                       "`return`?")  # fmt: skip
+            if does_nothing(answer):
+                raise Open
+            if not has_return(answer):
+                raise Open("It gives None for every node. Is there a `return`?")
+            raise Wrong("It says of every node that nobody made it. Some step, of some pass, did.",
+                        case)  # fmt: skip
         for u, got in zip(nodes, given, strict=True):
             where, expected = f"{case}, the node {u.op.name}", made_in(u, passes)
             if got is not None and not isinstance(got, Step):
@@ -157,6 +170,17 @@ def who_made(answer: Any) -> str:
             if got is not expected:
                 raise Wrong(_difference(got, expected, u), where)
     return "Every node has a birth certificate now: a row of a table, or that it was always there."
+
+
+def has_return(function: Callable[..., Any]) -> bool:
+    """Whether a function anywhere returns something that isn't None."""
+    code = getattr(function, "__code__", None)
+    steps = [*dis.get_instructions(code)] if code is not None else []
+    nothing = ("LOAD_CONST", None)
+    return code is None or any(
+        step.opname == "RETURN_VALUE" and (last.opname, last.argval) != nothing
+        for last, step in pairwise(steps)
+    )
 
 
 def _difference(got: Step | None, expected: Step | None, u: UOp) -> str:
@@ -199,7 +223,7 @@ EXERCISES = (
     Exercise(
         "10.1",
         "rooms-on-the-way",
-        "Each file once, and how many functions of it are called.",
+        "Each file once, and how many functions of it are called",
         rooms,
         (
             "What do you have to remember about a file while you go through the calls?",
@@ -212,7 +236,7 @@ EXERCISES = (
     Exercise(
         "10.2",
         "front-rooms",
-        "A name for each of the rooms 1 to 5.",
+        "A name for each of the rooms 1 to 5",
         front,
         (
             "Each file opens with a paragraph on what it's for. Which word of the question is in "
@@ -228,7 +252,7 @@ EXERCISES = (
     Exercise(
         "10.3",
         "back-rooms",
-        "A name for each of the rooms 6 to 10.",
+        "A name for each of the rooms 6 to 10",
         back,
         (
             "For 6 and 8, look at what comes out: a list of instructions, and a piece of C.",
@@ -242,7 +266,7 @@ EXERCISES = (
     Exercise(
         "10.4",
         "second-time",
-        "Which of the five rooms does the second one enter? Five times True or False.",
+        "Which of the five rooms does the second one enter? Five times True or False",
         predicts(entered_again),
         (
             "What of the first time can be kept? What has to be asked before it's used?",
@@ -256,7 +280,7 @@ EXERCISES = (
     Exercise(
         "10.5",
         "from-inside-a-rule",
-        "Commands for the debugger that print how many nodes the kernel has.",
+        "Commands for the debugger that print how many nodes the kernel has",
         session,
         (
             "Which of the frames above knows the whole kernel? `w` shows them all.",
@@ -268,7 +292,7 @@ EXERCISES = (
     Exercise(
         "10.6",
         "lines-that-remain",
-        "Is there anything left of each line? Seven times True or False.",
+        "Is there anything left of each line? Seven times True or False",
         predicts(lines_that_remain),
         (
             "Which of the lines compute something, for some element?",
@@ -282,7 +306,7 @@ EXERCISES = (
     Exercise(
         "10.7",
         "who-made-it",
-        "The first step that a node comes out of.",
+        "The first step that a node comes out of",
         who_made,
         (
             "When is a node new? Compare what went into a step with what came out.",
@@ -295,7 +319,7 @@ EXERCISES = (
     Exercise(
         "10.8",
         "the-long-way",
-        "An expression of at most 30 characters that enters more rooms.",
+        "An expression of at most 30 characters that enters more rooms",
         long_way,
         (
             "Which rooms of tensor/ has nobody been in? What would take you there?",

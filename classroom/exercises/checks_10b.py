@@ -52,6 +52,7 @@ def near(got: np.ndarray, wanted: np.ndarray) -> bool:
 # ---- a kernel is read ----------------------------------------------------------------------------
 
 SMALL = np.array([[3, 4, 0], [1, -1, 1]], np.float32)
+TINY = np.array([[0, 0, 0], [0.001, 0.002, -0.001]], np.float32)
 WEIGHTS = np.array([1, 2, -1], np.float32)
 EPS = 1e-6
 
@@ -66,6 +67,7 @@ def read_kernel(answer: Any) -> str:
     cases = {
         "`x = [[3, 4, 0], [1, -1, 1]]`, `w = [1, 2, -1]`": (SMALL, WEIGHTS),
         "a different shape": (values(rows, columns), values(columns)),
+        "a row of zeros, and a row of thousandths": (TINY, WEIGHTS),
     }
     for case, (x, w) in cases.items():
         shown = x is SMALL
@@ -91,6 +93,8 @@ def read_kernel(answer: Any) -> str:
         ):  # fmt: skip
             if near(made, wrong) and not near(made, wanted):
                 raise Wrong(told, case)
+        if x is TINY and not near(made, wanted):
+            raise Wrong("What does the kernel add before the root? These rows notice.", case)
         same_values(got, wanted, case, shown)
     return (
         "That's RMSNorm. A language model has dozens of them, and you've just read one in a "
@@ -125,6 +129,7 @@ def write_kernel(answer: Any) -> str:
         "rows of 3, in a BLOCK of 4": (np.array([[-1, -2, -3], [0, 1, 2]], np.float32), 4),
         "rows of 3, in a BLOCK of 16": (np.array([[-5, -6, -7], [5, 1, 2]], np.float32), 16),
         "large numbers": (np.array([[1000, 999], [-500, -500]], np.float32), 2),
+        "rows far below 0, in a BLOCK of 4": (np.array([[-500, -501, -502]], np.float32), 4),
         "a different shape": (values(rows, 11, scale=9), 16),
     }
     for case, (x, block) in cases.items():
@@ -150,6 +155,12 @@ def write_kernel(answer: Any) -> str:
                 more=(("row sums", ", ".join(f"{s:.3f}" for s in made.sum(axis=1))),)
                 if "different" not in case
                 else (),
+            )
+        if np.isnan(made).all() and "below" in case:
+            raise Wrong(
+                "Your maximum looks behind the end of the row, too. What's there is larger than "
+                "anything in these rows.",
+                case,
             )
         if np.isnan(made).any():
             raise Wrong(
@@ -359,7 +370,7 @@ def meant(answer: Any) -> str:
 
 def wrong_claim(answer: Any) -> str:
     """The number of the claim that's wrong."""
-    typed = str(answer).strip(" .[](){}")
+    typed = str(answer).strip(" .[](){}").lower().removeprefix("claim").strip()
     number = int(float(typed)) if typed.replace(".", "", 1).isdecimal() else 0
     if isinstance(answer, bool) or not 1 <= number <= len(CLAIMS):
         raise Wrong(f"The answer has to be a number from 1 to {len(CLAIMS)}.", got=describe(answer))
@@ -435,8 +446,8 @@ EXERCISES: tuple[Exercise, ...] = (
         read_kernel,
         (
             "One program has one row. Which three things does it do with it before it stores?",
-            "`(x * x).mean(axis=1, keepdim=True)` is the sum divided by columns. Then a root, a "
-            "division, and the weights.",
+            "`(x * x).mean(axis=1, keepdim=True)` is the sum divided by columns. Then the "
+            "1e-6, a root, a division, and the weights.",
         ),
         because="The mask only keeps a program inside its row. What's left is a mean of squares, a "
         "root, a division and a product, which is RMSNorm.",

@@ -152,8 +152,9 @@ def letters(answer: Any) -> set[str]:
         raise Wrong(
             "The answer has to be letters, as a text or as a list of texts.", got=describe(answer)
         )
+    if isinstance(answer, str):  # "BCE", "b, c, e", "B, C and E"
+        answer = "".join(re.split(r"\band\b|[\s,;&]+", answer))
     found = [str(item).strip().upper() for item in answer]
-    found = [item for item in found if item and item not in ",;"]
     if strange := [item for item in found if item not in HUNKS]:
         raise Wrong(
             f"The answer has to be letters from {min(HUNKS)} to {max(HUNKS)}.", got=strange[0]

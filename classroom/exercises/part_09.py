@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, count, describe, does_nothing, predicts, wants
+from classroom.ask import call, count, describe, does_nothing, predicts, wants, whole_number
 from classroom.exercise import Exercise, Open, Wrong
 from classroom.portfolio.projects import described
 from classroom.toys.files import CHEATS, COUSINS, HALF_DONE, HONEST
@@ -276,8 +276,7 @@ def whose(answer: Any) -> str:
     fresh = GIVEN.replace("    ...\n\n\ndef triple", f"{body}\n    return {own}\n\n\ndef triple")
     cases.append(("a different file", fresh, 1, 8))
     for case, text, least, most in cases:
-        got = call(answer, text, GIVEN, SOLUTION, case=case)
-        wants(got, int, "a whole number of lines", case)
+        got = whole_number(call(answer, text, GIVEN, SOLUTION, case=case), case)
         wanted = str(most) if least == most else f"{least} to {most}"
         if got > most:
             text = "nothing in it is new" if not most else f"at most {most} lines are new"
@@ -320,8 +319,8 @@ EXERCISES = (
             "The word may not be in the file. How else can you get hold of a method of `a`?",
             '`getattr(a, "…")` takes the name as text, and a text can be put together out of two.',
         ),
-        because="A rule about the text of a program is a rule about spelling. There are always "
-        "more ways to spell.",
+        because="A rule about the text of a program is a rule about spelling. There's always "
+        "another way to spell it.",
         seconds=300.0,
     ),
     Exercise(

@@ -2,7 +2,8 @@
 
     keep("digits", 0.98, {"right": 0.98, "of": 450})
 
-Under a name stays the entry with the highest rank. As with progress, nothing is kept outside of a
+Under a name stays the entry with the highest rank, its parts in the order in which they were given:
+a climb begins with its first step. As with progress, nothing is kept outside of a
 learner's copy. `python -m classroom portfolio` shows it.
 """
 
@@ -30,7 +31,7 @@ def keep(name: str, rank: float, entry: dict[str, Any], here: Path | None = None
     if isinstance(before, (int, float)) and before >= rank:
         return
     with suppress(OSError), replacing(file) as unfinished:
-        text = json.dumps(found | {name: {"rank": rank, **entry}}, indent=1, sort_keys=True)
+        text = json.dumps(found | {name: {"rank": rank, **entry}}, indent=1)
         Path(unfinished).write_text(text + "\n")
 
 

@@ -11,6 +11,7 @@ from tinyframe.viz.drawing import xml
 WIDE, HIGH = 350.0, 250.0  # of a roofline: a phone shows it as large as it is
 LEFT, RIGHT, TOP, BOTTOM = 38.0, 12.0, 16.0, 34.0  # around what is plotted
 CLOSEST = 14.0  # from one label to the next
+BESIDE = 9.0  # from a label to a line
 SIDE, STEP = 10, 15.0  # of a hundred dots: in a row, and from one to the next
 
 
@@ -42,7 +43,7 @@ def roofline(speeds: Speeds) -> str:
     parts.append(f'<path class="climb" d="M{at:.1f} {y(rates[0]):.1f} V{y(max(rates)):.1f}"/>')
     to_left = at > WIDE / 2
     anchor, aside = ("end", at - 10) if to_left else ("start", at + 10)
-    places = _apart([y(rate) for rate in rates])
+    places = _apart([y(rate) for rate in rates], y(flops))
     for (label, rate), place in zip(speeds.rates.items(), places, strict=True):
         best = rate == speeds.best
         parts.append(
@@ -86,12 +87,15 @@ def _along(value: float, low: float, high: float) -> float:
     return (log10(value) - log10(low)) / (log10(high) - log10(low))
 
 
-def _apart(places: Sequence[float]) -> list[float]:
-    """Where labels go, from the lowest on the page upwards, none too close to the next one."""
+def _apart(places: Sequence[float], roof: float) -> list[float]:
+    """Where labels go, from the lowest on the page upwards, none too close to the next one or on
+    the roof."""
     found = list(places)
     free = HIGH
     for number in sorted(range(len(found)), key=lambda n: -found[n]):
         found[number] = min(found[number], free)
+        if abs(found[number] - roof) < BESIDE:
+            found[number] = roof - BESIDE
         free = found[number] - CLOSEST
     return found
 

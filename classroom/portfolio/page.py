@@ -40,6 +40,8 @@ ABOUT_GAMES = {
     "golf": "Making the multiplication of matrices fast, with as few changes to its loops as "
     "possible",
     "gpu": "Programs for a graphics processor that read its memory as rarely as possible",
+    "hunt": "Questions about forty thousand lines of somebody else's code. Find the line, or "
+    "change what it does",
 }
 
 
@@ -107,7 +109,7 @@ def _said(made: Made) -> Iterator[str]:
     yield f"exercises: {made.done} of {made.of}"
     if made.own:
         passing = sum(stage.passes and stage.own > 0 for stage in made.stages)
-        yield f"own framework: {made.own} lines in {passing} stages that pass their checks"
+        yield f"own framework: {made.own} lines; {passing} of its stages pass their checks"
     if made.digits:
         yield f"digits read right: {made.digits.right:.1%} of {made.digits.of}"
     for name, speeds in (("matrices", made.climb), ("matrices, own C", made.own_c)):
@@ -115,7 +117,8 @@ def _said(made: Made) -> Iterator[str]:
             yield f"{name}: {short(speeds.first)} to {short(speeds.best)} GFLOP/s"
     for game in made.games:
         if game.done:
-            yield f"{game.title}: {game.done} of {game.of}, {game.score:g} {game.unit}"
+            score = f", {game.score:g} {game.unit}" if game.unit else ""
+            yield f"{game.title}: {game.done} of {game.of}{score}"
     for project in made.graded:
         yield f"project {project.number}: {project.points} of {project.of} points"
 
@@ -151,9 +154,10 @@ def _sections(made: Made) -> Iterator[str]:
     if made.digits:
         yield _section(
             "It reads handwriting",
-            "The framework above trained a network to read digits from small images, 8 × 8 grey "
-            f"dots each. Then it was shown {made.digits.of} images that it had never seen. Each "
-            "dot here stands for one in a hundred of them: the filled ones were read right.",
+            "The framework above trained a network to read digits from small images, "
+            f"8\u00a0×\u00a08 grey dots each. Then it was shown {made.digits.of} images that it "
+            "had never seen. Each dot here stands for one in a hundred of them: the filled ones "
+            "were read right.",
             f'<div class="side">{hundred(made.digits.right)}<p class="large">'
             f"{made.digits.right:.1%}</p></div>",
         )
@@ -179,15 +183,16 @@ def _sections(made: Made) -> Iterator[str]:
         yield _section("Exercises", said, _list("rows", rows))
     if any(game.done for game in made.games):
         said = (
-            "Games in which a right answer isn't the end: it's scored, and the lower the better. "
-            "Par is a good answer."
+            "Games in which a right answer is rarely the end: most are scored, and the lower the "
+            "better. Par is a good answer."
         )
         rows = (_game(game) for game in made.games if game.done)
         yield _section("Puzzles and games", said, _list("cards", rows))
 
 
 def _framework(stages: tuple[Stage, ...]) -> str:
-    does = [DOES[stage.name] for stage in stages if stage.own and stage.name in DOES]
+    works = [stage for stage in stages if stage.own and stage.passes]
+    does = [DOES[stage.name] for stage in works if stage.name in DOES]
     able = f" It {', '.join(does[:-1])}{' and ' * (len(does) > 1)}{does[-1]}." if does else ""
     said = (
         f"A deep-learning framework is what neural networks are built with. This one is mine.{able}"

@@ -135,6 +135,9 @@ def one_number(answer: Any) -> str:
     return f"With {name} = {value:g} it's one kernel, where it was {before}."
 
 
+OTHERS = "You've changed tinyframe's own language, too. Make a new table for yours."
+
+
 def spelled_out(answer: Any) -> str:
     if isinstance(answer, type) and issubclass(answer, CStyleLanguage):
         answer = answer()
@@ -143,6 +146,8 @@ def spelled_out(answer: Any) -> str:
                     got=describe(answer))  # fmt: skip
     if type(answer).__dict__.keys() <= {"__module__", "__doc__", "__firstlineno__",
                                         "__static_attributes__"}:  # fmt: skip
+        if "add(" in get_program(kernel_of(floats(1, 2, 3) + floats(4, 5, 6)), PLAIN, []).src:
+            raise Wrong(OTHERS)
         raise Open
     source = get_program(kernel_of(floats(1, 2, 3) + floats(4, 5, 6)), answer, []).src
     line = next((text.strip() for text in source.splitlines() if "data0[" in text), "")
@@ -153,7 +158,7 @@ def spelled_out(answer: Any) -> str:
     if "val0 * val1" not in times:
         raise Wrong("Additions are right, and products look different now.", "`a * b`")
     if "add(" in get_program(kernel_of(floats(1, 2, 3) + floats(4, 5, 6)), PLAIN, []).src:
-        raise Wrong("You've changed tinyframe's own language, too. Make a new table for yours.")
+        raise Wrong(OTHERS)
     return f"`{line}` Somebody still has to write `add`, of course."
 
 
@@ -191,14 +196,16 @@ def witnessed(answer: Any) -> str:
     def one() -> None:
         (x + 1).realize()
 
-    def two() -> None:
-        (x * 2).realize()
+    def four() -> None:
+        (x.sum() * 2).realize()
+        for _ in range(2):
+            (x * 2).realize()
         (x.sum() * 2).realize()
 
     def none() -> None:
         x.reshape(3, 4).realize()
 
-    for job, case in ((one, "`(x + 1).realize()`"), (two, "two more"), (none, "only a view")):
+    for job, case in ((one, "`(x + 1).realize()`"), (four, "four more"), (none, "only a view")):
         job()  # what is compiled is compiled now
         with observing(_Seen()) as seen:
             job()

@@ -6,9 +6,11 @@ renamed or moved tomorrow, the answer moves along. `Names` and `Words` are the c
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
@@ -68,15 +70,20 @@ class Words:
             return list(self.find())
 
     def __call__(self, answer: Any) -> str:
+        if isinstance(answer, Context):
+            answer = answer.values
         if isinstance(answer, Mapping):
             answer = [*answer]
-        words = named(said(answer).replace("expand_", "expand "))
+        text = said(answer)
+        assigned = {*ASSIGNED.findall(text)}  # SPEC=1 python train.py, or Context(SPEC=1)
+        words = named(assigned.pop() if len(assigned) == 1 else text.replace("expand_", "expand "))
         for word in self.right:
             if named(word) <= words and not words - named(word) - EXTRA:
                 return f"Found: `{word}`. {self.shows}"
         raise Wrong(self.no, got=said(answer))
 
 
+ASSIGNED = re.compile(r"\b([A-Z][A-Z_]+)\W*=")
 EXTRA = {"ops", "thresholds", "settings", "passes", "the", "pass"}
 
 
@@ -206,7 +213,9 @@ def who_says_what_a_binary_depends_on() -> list[Place]:
     compiler = Device["CPU"].compiler
     with Context(CACHE=1):
         identity = compiler.identity()
-    return returned_by(lambda: compiler.compile_cached("int nothing;"), is_text(identity))
+    found = returned_by(lambda: compiler.compile_cached("int nothing;"), is_text(identity))
+    # a method of every compiler, declared by the class of them all
+    return [replace(place, beside="device Compiler") for place in found]
 
 
 def where_exponentials_are_made() -> list[Place]:

@@ -20,6 +20,9 @@ NOTEBOOKS = "notebooks"  # the folder of the site that has the notebooks themsel
 SOURCES = "source"  # and of the pages that show a file
 # [text](target#anchor), and not an image's
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s#]*)(#[^()\s]*)?\)")
+# [name]: target, a line of its own, and what it's for: [name], with no target behind it
+NAMED = re.compile(r"^\[([^\]]+)\]: +(\S+)\n?", re.MULTILINE)
+NAME = re.compile(r"(?<![\w`!\]])\[([^\[\]]+)\](?![(\[:])")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".c": "c",
              ".h": "c", ".cfg": "ini", ".js": "javascript", ".css": "css"}  # fmt: skip
@@ -78,11 +81,18 @@ def write(root: Path, folder: Path) -> list[Path]:
                 return f"[{words}](/{SOURCES}/{path}.md)"
             return words
 
+        def inline(found: re.Match[str]) -> str:
+            return f"{found[0]}({named[found[1]]})" if found[1] in named else found[0]
+
+        def outside(text: str) -> str:
+            return LINK.sub(link, NAME.sub(inline, NAMED.sub("", text)))
+
+        named = dict(NAMED.findall(text))
         parts, at = [], 0
         for fence in FENCE.finditer(text):  # code has brackets of its own
-            parts += [LINK.sub(link, text[at : fence.start()]), fence[0]]
+            parts += [outside(text[at : fence.start()]), fence[0]]
             at = fence.end()
-        return "".join([*parts, LINK.sub(link, text[at:])])
+        return "".join([*parts, outside(text[at:])])
 
     for page in pages:
         place = folder / page

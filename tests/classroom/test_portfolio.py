@@ -22,8 +22,8 @@ from classroom.portfolio.command import main
 from classroom.portfolio.drawn import hundred, roofline
 from classroom.portfolio.lines import own_lines
 from classroom.portfolio.made import Made, Speeds, made
-from classroom.portfolio.page import MARK, Portfolio
-from classroom.puzzlebook.game import by_name, exercise_of
+from classroom.portfolio.page import ABOUT_GAMES, MARK, Portfolio
+from classroom.puzzlebook.game import by_name, exercise_of, games
 
 OWN = """\
     def element_of_mine(self, *place):
@@ -166,6 +166,9 @@ def test_a_climb_is_kept_with_its_roof(copy):
     keep_climb(85.0, ["loops"], [99.0], Roof(1e11, 1e10))  # fewer steps
     climb = made(copy).climb
     assert climb.rates == {"loops": 1.5, "vectors": 14.0} and climb.roof == (100.0, 10.0)
+    keep_climb(85.0, ["three loops", "6 rows", "a panel"], [1.5, 46.0, 90.0], Roof(1e11, 1e10))
+    climb = made(copy).climb
+    assert (climb.first, climb.best) == (1.5, 90.0)  # in the order of the climb
 
 
 def test_exercises_and_games_are_those_of_the_record(copy):
@@ -288,6 +291,8 @@ def test_labels_of_a_climb_do_not_lie_on_each_other():
     places = [float(y) for y in re.findall(r'class="said[^"]*" x="[\d.]+" y="([\d.]+)"', text)]
     assert len(places) == 7
     assert min(abs(a - b) for a, b in zip(sorted(places), sorted(places)[1:], strict=False)) > 11
+    (roof,) = {float(y) for y in re.findall(r'class="roof" d="M.* ([\d.]+)"', text)}
+    assert min(abs(place - 3.5 - roof) for place in places) > 8
     assert re.findall(r'<circle class="best"', text) == ['<circle class="best"']
 
 
@@ -306,3 +311,13 @@ def test_a_framework_is_said_to_do_no_more_than_its_stages():
     assert (
         "derivatives" not in text.partition("A framework of my own")[2].partition("</section>")[0]
     )
+    broken = replace(sample().stages[1], passes=False)
+    text = Portfolio(replace(sample(), stages=(sample().stages[0], broken))).html()
+    assert "holds tables of numbers without storing them." in text
+
+
+def test_every_game_is_described_and_one_without_a_score_has_none(copy):
+    assert {game.name for game in games()} == set(ABOUT_GAMES)
+    hunt = next(game for game in games() if game.name == "hunt")
+    record.note(Outcome(exercise_of(hunt.puzzles[0]), "right"))
+    assert str(Portfolio(made(copy))).endswith("The scavenger hunt: 1 of 20")

@@ -37,7 +37,7 @@ def test_the_container_is_set_up_by_the_same_command():
 
 def test_make_has_its_targets():
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    assert targets == ["lab", "test", "lint", "bench", "course"]
+    assert targets == ["lab", "test", "lint", "bench", "course", "site"]
 
 
 def test_the_learners_copy_and_the_environment_are_never_committed():

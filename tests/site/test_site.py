@@ -110,6 +110,17 @@ def test_links_lead_to_pages_shown_files_and_anchors_as_the_site_has_them(little
     assert "x[0](y)" in cell["source"]
 
 
+def test_links_whose_targets_stand_below_lead_there_too(little, tmp_path):
+    text = "# One\n\n[1], [the tool] and [nothing] of `[1]`, x[1]\n\n[1]: 01_one.ipynb\n"
+    pages.write(little(text + "[the tool]: ../tool.py\n"), tmp_path / "out")
+    (cell,) = json.loads((tmp_path / "out" / "course" / "01_one.ipynb").read_text())["cells"]
+    assert "[1](01_one.ipynb), [the tool](/source/tool.py.md) and [nothing] of `[1]`, x[1]" in (
+        cell["source"]
+    )
+    with pytest.raises(pages.DeadLink, match=re.escape("course/01_one.ipynb: ../none.py")):
+        pages.write(little("# One\n\n[x]\n\n[x]: ../none.py"), tmp_path / "out")
+
+
 def test_what_is_dead_in_a_finished_site_is_named(tmp_path):
     (tmp_path / "a.html").write_text(
         '<h1 id="top">A</h1><a href="b.html">gone</a><a href="#top">up</a><a href="#low">down</a>'

@@ -51,6 +51,14 @@ def softmax(
     return kernel
 
 
+def maximum_of_all(x_ptr, out_ptr, columns, BLOCK):
+    i = tl.arange(0, BLOCK)
+    at = i + tl.program_id(0) * columns
+    e = tl.load(x_ptr + at, mask=i < columns, other=0.0)
+    e = tl.exp(e - tl.max(e)) * (i < columns)
+    tl.store(out_ptr + at, e / tl.sum(e), mask=i < columns)
+
+
 def without_block(x_ptr, out_ptr, columns):
     tl.store(out_ptr, columns)
 
@@ -189,11 +197,13 @@ WRONG = [
     ("10.9", lambda t, w: t / ((t * t).mean() + 1e-6).sqrt() * w, "sees one row only"),
     ("10.9", lambda t, w: t / ((t * t).mean(axis=0) + 1e-6).sqrt() * w, "mean of each column"),
     ("10.9", layernorm, "LayerNorm"),
+    ("10.9", lambda t, w: t / squares(t).sqrt() * w, "What does the kernel add before the root"),
     ("10.9", lambda t, w: t.softmax(axis=1) * w, "x = [[3, 4, 0], [1, -1, 1]]"),
     ("10.9", lambda t, w: (t * w).sum(axis=1), "(2, 3)"),
     ("10.9", lambda t, w: t.numpy() * 2, "has to be a Tensor"),
     ("10.10", softmax(other=0.0), "adds up to less than 1"),
     ("10.10", softmax(other=None), "isn't defined"),
+    ("10.10", maximum_of_all, "Your maximum looks behind the end"),
     ("10.10", softmax(minus=False), "more than a float can hold"),
     ("10.10", softmax(in_row=False), "Only the first row arrives"),
     ("10.10", softmax(stores=False), "Does each program store its row"),
