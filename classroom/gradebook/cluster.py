@@ -47,7 +47,7 @@ def done_by(
     while left:
         with contextlib.ExitStack() as held:
             try:
-                client = Client(address, timeout=CONNECTING, set_as_default=False)
+                client = Client(address, timeout=CONNECTING)
                 held.callback(client.close, timeout=2)
                 prepare(client, next(iter(left.values())), len(left), until)
                 for done in _one_connection(client, list(left.values()), began):
