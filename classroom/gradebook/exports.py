@@ -465,7 +465,7 @@ def github(sheet: Sheet, repositories: str, written: Callable[[Row, Sheet], str]
     """A comment for each student's repository, and comments.csv, which says where each belongs:
 
         repository,file
-        cs101/tensor-basics-ann,github/ann.md
+        cs101/tensor-basics-ann,ann.md
 
     With GitHub Classroom's feedback pull requests that is `gh pr comment 1 --repo REPOSITORY
     --body-file FILE` for each line. repositories: what they are called, with {github} for the
@@ -485,10 +485,10 @@ def github(sheet: Sheet, repositories: str, written: Callable[[Row, Sheet], str]
         if not ACCOUNT.fullmatch(account) or count[account.lower()] > 1:
             left_out.append(named(row.student))
             continue
-        name = f"github/{file_name(account)}.md"
+        name = f"{file_name(account)}.md"
         files[name] = shortened(written(row, sheet), LONGEST_COMMENT).encode()
         lines.append([repositories.replace("{github}", account), name])
-    files["github/comments.csv"] = _csv(lines)
+    files["comments.csv"] = _csv(lines)
     notes = [f"Left out, because they have no GitHub account of their own in the roster: "
              f"{'; '.join(left_out)}."] if left_out else []  # fmt: skip
     return Exported(files, tuple(notes))

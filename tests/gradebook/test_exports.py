@@ -456,12 +456,12 @@ def test_github_gets_a_comment_for_each_repository_and_a_table_of_them():
     odd = Student("odd", "Odd", github="../../prof/secret")
     some = sheet(row(ANN, 60, 24), row(odd, 0, 0), row(BOB, 60, 40), row("eve", 0, 0))
     done = github(some, "cs101/toy-{github}", lambda row, sheet: f"{row.final} of {sheet.of}\n")
-    table = list(csv.DictReader(io.StringIO(done.files["github/comments.csv"].decode())))
+    table = list(csv.DictReader(io.StringIO(done.files["comments.csv"].decode())))
     assert [one["repository"] for one in table] == ["cs101/toy-ann-s", "cs101/toy-bobb"]
     assert [done.files[one["file"]] for one in table] == [b"84 of 100\n", b"100 of 100\n"]
     assert done.notes == ("Left out, because they have no GitHub account of their own in the "
                           "roster: Odd (odd); eve.",)  # fmt: skip
     long = github(sheet(row(ANN, 0, 0)), "a/{github}", lambda row, sheet: "x" * 70_000)
-    assert len(long.files["github/ann-s.md"]) == 65_536
+    assert len(long.files["ann-s.md"]) == 65_536
     with pytest.raises(CannotGrade, match="which repository is whose"):
         github(some, "cs101/toy", lambda row, sheet: "")
