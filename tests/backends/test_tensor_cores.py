@@ -13,7 +13,7 @@ import tinyframe.codegen
 from tests.gpu_device import TARGET
 from tests.gpu_kernels import GLOBAL, LOCAL, SPLIT, STAGE, UPCAST, random_opts
 from tests.kernels import filled, kernel_of, kernels_of, on_buffer, run_with, schedule_of
-from tinyframe import Context, Device, Tensor, dtypes
+from tinyframe import Context, Device, Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
@@ -189,6 +189,19 @@ def test_the_plan_for_tensor_cores_is_right_for_any_size(form, shape):
     plan = get_program(kernel_of(tensor), Device["CUDA"].renderer).plan
     assert plan is not None and plan.name == "tensor cores"
     check(run_with(tensor, None, "CUDA"), exact(a) @ exact(b), form)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_long_sum_is_added_in_blocks_lane_by_lane(form, monkeypatch):
+    """CUDA's float4 has no arithmetic: NVRTC refused the product of two halves of 4096 × 4096."""
+    monkeypatch.setattr(thresholds, "MOST_ADDITIONS", 8)
+    monkeypatch.setattr(thresholds, "LONG_BLOCK", 2)
+    a = operand(mma.DTYPES[form], "CUDA", 32, 512)
+    b = operand(mma.DTYPES[form], "CUDA", 512, 16, seed=1)
+    tensor = a.matmul(b, dtype=dtypes.float)
+    uops = get_program(kernel_of(tensor), Device["CUDA"].renderer, [CORES]).uops
+    assert sum(u.op is Ops.RANGE for u in uops) > 1  # over blocks, and in one
+    check(run_with(tensor, [CORES], "CUDA"), exact(a) @ exact(b), form)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -20,6 +20,7 @@ from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.uop.mma import adds_products
 from tinyframe.uop.node import Ops, UOp, fresh_number, identity, is_symbolic, length, rebuild
 
 
@@ -135,9 +136,17 @@ def block_long_sums(sink: UOp) -> UOp:
             split, value = cut[old.own_ranges], u.src[0]
             if not _is_float_sum(old):
                 return value.reduce(old.arg, *split.loops)
-            for level in split.levels:
-                value = value.reduce(Ops.ADD, *level)
-            return value
+            first, *others = split.levels
+            value = value.reduce(Ops.ADD, *first)
+            # A tensor core adds products to all lanes at once; its sums are added lane by lane.
+            lanes = [value]
+            if others and adds_products(old):
+                lanes = [value.gep(n) for n in range(value.dtype.count)]
+            for level in others:
+                lanes = [lane.reduce(Ops.ADD, *level) for lane in lanes]
+            return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, old.dtype, tuple(lanes))
+        if u.op is Ops.GEP and u.src[0].op is Ops.VECTORIZE:
+            return u.src[0].src[u.arg]
         is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
         # from_terms sorts the terms of an index, so that the part of it that depends on the outer
         # loop alone can be computed there.

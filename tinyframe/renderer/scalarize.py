@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import DType, PtrDType, dtypes
+from tinyframe.uop.mma import adds_products
 from tinyframe.uop.node import Ops, UOp, rebuild
 
 
@@ -58,7 +59,7 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
     }  # fmt: skip
 
     def in_lanes(old: UOp, u: UOp) -> UOp:
-        if old.dtype.count > 1 and _adds_products(old):
+        if old.dtype.count > 1 and adds_products(old):
             return u
         has_vector = old.dtype.count > 1 or any(s.dtype.count > 1 for s in old.src)
         if has_vector or old.op in (Ops.STORE, Ops.STAGE, Ops.SINK):
@@ -77,13 +78,6 @@ def _lane(u: UOp, n: int) -> UOp:
     if u.op is Ops.VECTORIZE:
         return u.src[n]
     return u if u.dtype.count == 1 else u.gep(n)
-
-
-def _adds_products(u: UOp) -> bool:
-    """Is this a sum of MMAs, which a tensor core adds to all lanes at once?"""
-    if u.op is Ops.REDUCE:
-        return u.arg is Ops.ADD and _adds_products(u.src[0])
-    return u.op is Ops.MMA or (u.op is Ops.ADD and all(map(_adds_products, u.src)))
 
 
 def _places(index: UOp, value: UOp) -> list[UOp]:

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinyframe.dtype import dtypes
+from tinyframe.uop.node import Ops, UOp
 
 THREADS, ROWS, COLUMNS = 32, 16, 8
 # of each thread: rows of a, and results
@@ -88,3 +89,10 @@ def to_tf32(x: float) -> float:
         bits = bits + 0x1000 & ~0x1FFF
     rounded: float = struct.unpack("f", struct.pack("I", bits))[0]
     return rounded
+
+
+def adds_products(u: UOp) -> bool:
+    """Is this a sum of MMAs, which a tensor core adds to all lanes at once?"""
+    if u.op is Ops.REDUCE:
+        return u.arg is Ops.ADD and adds_products(u.src[0])
+    return u.op is Ops.MMA or (u.op is Ops.ADD and all(map(adds_products, u.src)))

@@ -302,7 +302,7 @@ def rooms(calls):
         "in the order of the alphabet",
     ),
     ("front-rooms", "{}", "asked again", "an empty dict is no answer yet"),
-    ("second-time", "[1, 1, 0, 0, 1]", "right", "ones and zeros"),
+    ("second-time", "(True, 1, False, 0, True)", "right", "words and numbers mixed"),
     (
         "from-inside-a-rule",
         "['up 9', 'p sum(1 for _ in ast.toposort())']",
