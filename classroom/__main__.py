@@ -12,7 +12,8 @@ COMMANDS = [
     ("mini", "classroom.mini.command:main", "your own framework: stages, checks, lines"),
     ("portfolio", "classroom.portfolio.command:main", "a page of what you made, to show somebody"),
     ("grade", "classroom.grader.command:main", "grade a project, out of 100 points"),
-    ("grade-class", "classroom.grader.gradebook:main", "grade a project of every student"),
+    ("grade-class", "classroom.gradebook.command:main", "grade a project of every student"),
+    ("grades", "classroom.gradebook.grades:main", "what a class has: look, change, hand on, mail"),
     (
         "course",
         "classroom.build:main",
@@ -29,6 +30,7 @@ COMMANDS = [
     ("device", "classroom.devices:main", "whether a device works here, and on what hardware"),
     ("release", "classroom.release:main", "write a repository for students, without solutions"),
     ("record", "classroom.record:main", "note the answers of visible checks, for releases"),
+    ("new-project", "classroom.new_project:main", "make a new graded project that works at once"),
 ]
 
 

@@ -37,6 +37,8 @@ KEPT_BACK = (
     "tests/grader/worked.py",  # changes the solution
     "tests/grader/repeat.py",  # grades it
     "tests/grader/test_release.py",
+    "tests/grader/test_new_project.py",  # reads what new projects are made from
+    "tests/gradebook/test_similar.py",  # compares solutions
     "classroom/measured.py",  # works answers out
     "tests/grader/test_recorded.py",  # needs it
     "tests/grader/attacks.py",  # how to attack it

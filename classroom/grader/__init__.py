@@ -1,7 +1,6 @@
 """The grader. It judges; the submission, in a process of its own, only answers questions.
 
 command.py     python -m classroom grade FILE
-gradebook.py   python -m classroom grade-class FOLDER: a row for every student
 judge.py       asks every question of a project, adds up the points
 handed_in.py   the file, the folder or the zip that is handed in
 tasks.py       what a project's file of tasks is written with

@@ -4,7 +4,7 @@
     python -m classroom grade ann/tensors.py --project 01_tensor_basics --format csv
 
 Ends with status 0 for full marks (of the checks that are here), or from --min-score on; with 1 for
-less, and with 2 where there is nothing to grade. gradebook.py grades a whole class.
+less, and with 2 where there is nothing to grade. classroom/gradebook/ grades a whole class.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     files_of(path, "backend.py")    # {"backend.py": b"…", "more/of_it.py": b"…"}
 
-A folder and its zip give the same files. A zip is never unpacked where the grader works: its
-entries are read up to a limit, and what leads out of the folder is refused by name.
+A folder and its zip give the same entries, which are read when they are needed. A zip is never
+unpacked where the grader works: its entries are read up to a limit, and what leads out of the
+folder is refused by name.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from classroom.grader.report import cleaned
 
@@ -25,12 +30,30 @@ LONGEST = 200  # characters of a path
 LEFT_BEHIND = {"__pycache__", "__MACOSX", "Thumbs.db"}
 BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError,
           ValueError)  # fmt: skip
+# Of these, Python decompresses no more at a time than it is asked for.
+USUAL = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 IN_A_FILE = "submission.py"  # what it is called where it runs
 Files = dict[str, bytes]  # by path from the folder; the one that is loaded comes first
 
 
 class CannotGrade(Exception):
     """There is nothing to grade, and why; a message for the person who gave the command."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file in a folder or a zip, not read yet.
+
+    path: from there, with "/". read: its bytes; CannotGrade where it is not a plain file, or has
+    more than `most`, a usual size if nothing is said. date: when it was last changed, in seconds
+    since 1970, as the folder or the zip says; 0 where that is not known. problem: why nobody should
+    read it.
+    """
+
+    path: str
+    read: Callable[..., bytes]
+    date: float = 0.0
+    problem: str = ""
 
 
 def files_of(path: Path, main: str = "") -> Files:
@@ -43,26 +66,28 @@ def files_of(path: Path, main: str = "") -> Files:
     shown = cleaned(path)
     refuse_links(path)
     if path.is_dir():
-        files = _gathered(_in_folder(path), shown)
+        files = gathered(in_folder(path), shown)
     else:
         what = f"{shown} is not a folder; this project is one: name the folder, or a zip of it"
         data = read_submission(path)
         if not data.startswith(b"PK"):
             raise CannotGrade(what)
-        files = _without_top(_gathered(_in_zip(data, shown), shown), main)
+        with opened(io.BytesIO(data), shown) as archive:
+            files = _without_top(gathered(in_zip(archive, shown), shown), main)
     if main not in files:
         raise CannotGrade(f"there is no {main} in {shown}")
     return {main: files.pop(main), **dict(sorted(files.items()))}
 
 
-def read_submission(path: Path) -> bytes:
-    """The file's bytes. CannotGrade where it is not a plain file of a usual size.
+def read_submission(path: Path, shown: str = "", most: int = MOST_BYTES) -> bytes:
+    """The file's bytes. CannotGrade where it is not a plain file of a usual size. shown: its name
+    in what is said about it. most: bytes that it may have.
 
     A link is not followed, nor is the last folder: in a learner's repository either could lead to
     the solution.
     """
-    refuse_links(path)
-    shown = cleaned(path)
+    shown = shown or cleaned(path)
+    refuse_links(path, shown)
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -71,33 +96,38 @@ def read_submission(path: Path) -> bytes:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise CannotGrade(f"{shown} is not a file")
-        if status.st_size > MOST_BYTES:
+        if status.st_size > most:
             size = status.st_size / 1e6
             raise CannotGrade(f"{shown} has {size:.1f} MB; a project's file has at most 1 MB")
-        return os.read(file, MOST_BYTES)
+        return os.read(file, most)
     finally:
         os.close(file)
 
 
-def refuse_links(path: Path) -> None:
-    shown = cleaned(path)
+def refuse_links(path: Path, shown: str = "") -> None:
+    shown = shown or cleaned(path)
     if not os.path.lexists(path):
         raise CannotGrade(f"there is no file {shown}")
     if path.is_symlink() or path.absolute().parent.is_symlink():
         raise CannotGrade(f"{shown} is a symbolic link; give the file that it leads to")
 
 
-def _gathered(found: Iterator[tuple[str, bytes]], shown: str) -> Files:
-    """All of them, within the limits, which are looked at before the next one is read."""
+def gathered(entries: Iterable[Entry], shown: str) -> Files:
+    """What is in them, within the limits, which are looked at before the next one is read."""
     files: Files = {}
     folders: set[str] = set()
-    for name, data in found:
+    for entry in entries:
+        name = entry.path
+        if entry.problem:
+            raise CannotGrade(entry.problem)
         above = {parent.as_posix() for parent in PurePosixPath(name).parents}
         if name in files or name in folders or not above.isdisjoint(files):
             raise CannotGrade(f"{shown} has two files called {cleaned(name)}")
         if len(name) > LONGEST:
             raise CannotGrade(f"in {shown}, a path has more than {LONGEST} characters")
-        files[name], folders = data, folders | above
+        if not name.isprintable():
+            raise CannotGrade(f"in {shown}, the name of {cleaned(name)!r} cannot be printed")
+        files[name], folders = entry.read(), folders | above
         if sum(map(len, files.values())) > MOST_BYTES:
             raise CannotGrade(f"the files in {shown} have more than 1 MB together")
         if len(files) > MOST_FILES:
@@ -105,34 +135,93 @@ def _gathered(found: Iterator[tuple[str, bytes]], shown: str) -> Files:
     return files
 
 
-def _in_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise CannotGrade(f"{cleaned(folder)} cannot be read: {error.strerror}") from None
-    for path in entries:
-        if _is_left_behind(path.name):
+def in_folder(
+    folder: Path,
+    enters: Callable[[str], bool] = lambda path: True,
+    show: Callable[[str], str] = cleaned,
+) -> Iterator[Entry]:
+    """Its files, without what tools leave behind, and folders that are links, with a problem.
+
+    enters: whether a folder within is looked into. show: how a path is named in what is said about
+    it.
+    """
+    left = [(folder, "")]
+    while left:
+        place, above = left.pop()
+        try:
+            found = sorted(os.scandir(place), key=lambda each: each.name)
+        except OSError as error:
+            problem = f"{show(above[:-1]) or cleaned(folder)} cannot be read: {error.strerror}"
+            if not above:
+                raise CannotGrade(problem) from None
+            yield Entry(above, partial(read_submission, place), 0.0, problem)
             continue
-        if path.is_dir() and not path.is_symlink():
-            yield from ((f"{path.name}/{name}", data) for name, data in _in_folder(path))
-        else:
-            yield path.name, read_submission(path)
+        for each in found:
+            path = above + each.name
+            if is_left_behind(each.name):
+                continue
+            if each.is_dir(follow_symlinks=False):
+                if enters(path):
+                    left.append((place / each.name, f"{path}/"))
+                continue
+            problem = ""
+            if each.is_symlink() and each.is_dir():
+                problem = f"{show(path)} is a symbolic link; give the folder that it leads to"
+            read = partial(read_submission, place / each.name, show(path))
+            yield Entry(path, read, each.stat(follow_symlinks=False).st_mtime, problem)
 
 
-def _in_zip(data: bytes, shown: str) -> Iterator[tuple[str, bytes]]:
+def opened(file: IO[bytes] | Path, shown: str) -> zipfile.ZipFile:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for entry in archive.infolist():
-                if entry.is_dir():
-                    continue
-                refuse_entry(entry, shown)
-                path = PurePosixPath(entry.filename)
-                if any(map(_is_left_behind, path.parts)):
-                    continue
-                with archive.open(entry) as file:  # what it says of its size may be a lie
-                    yield path.as_posix(), file.read(MOST_BYTES + 1)
+        return zipfile.ZipFile(file)
     except BROKEN as error:
         raise CannotGrade(f"{shown} cannot be unpacked: {cleaned(error)}") from None
+
+
+def in_zip(archive: zipfile.ZipFile, shown: str) -> Iterator[Entry]:
+    """Its files, without what tools leave behind. What leads elsewhere is there with a problem."""
+    for entry in archive.infolist():
+        if entry.is_dir():
+            continue
+        path, problem = name_in(entry), ""
+        try:
+            refuse_entry(entry, shown)
+        except CannotGrade as error:
+            problem = str(error)
+        if problem or not any(map(is_left_behind, path.split("/"))):
+            read = partial(_read_entry, archive, entry, shown)
+            yield Entry(path, read, _date_of(entry), problem)
+
+
+def _read_entry(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str, most: int = MOST_BYTES
+) -> bytes:
+    try:
+        with archive.open(entry) as file:  # what it says of its size may be a lie
+            data = file.read(most + 1)
+    except BROKEN as error:
+        raise CannotGrade(f"{shown} cannot be unpacked: {cleaned(error)}") from None
+    if len(data) > most:
+        raise CannotGrade(f"in {shown}, {cleaned(name_in(entry))!r} has more than {most >> 20} MB")
+    return data
+
+
+def name_in(entry: zipfile.ZipInfo) -> str:
+    """Its path with "/". Many programs write UTF-8 without the flag that says so."""
+    name = entry.filename
+    if not entry.flag_bits & 0x800:
+        try:
+            name = name.encode("cp437").decode()
+        except UnicodeError:
+            pass
+    return PurePosixPath(name.replace("\\", "/")).as_posix()
+
+
+def _date_of(entry: zipfile.ZipInfo) -> float:
+    try:
+        return datetime(*entry.date_time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
 
 
 def refuse_entry(entry: zipfile.ZipInfo, shown: str) -> None:
@@ -145,6 +234,8 @@ def refuse_entry(entry: zipfile.ZipInfo, shown: str) -> None:
     mode = entry.external_attr >> 16
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise CannotGrade(f"{of} is a link, or no file; put the file itself into the zip")
+    if entry.compress_type not in USUAL:
+        raise CannotGrade(f"{of} is packed in an unusual way; make a plain zip")
 
 
 def _without_top(files: Files, main: str) -> Files:
@@ -155,5 +246,5 @@ def _without_top(files: Files, main: str) -> Files:
     return {name.partition("/")[2]: data for name, data in files.items() if "/" in name}
 
 
-def _is_left_behind(name: str) -> bool:
+def is_left_behind(name: str) -> bool:
     return name in LEFT_BEHIND or name.startswith(".")

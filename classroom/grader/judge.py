@@ -8,7 +8,7 @@ import io
 import re
 import runpy
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -303,23 +303,40 @@ def grade(
     kernels: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """The report on one file. CannotGrade where there is nothing to grade.
+    """The report on one file or folder. CannotGrade where there is nothing to grade."""
+    files = files_of(path, load_project(tasks).main)
+    return grade_files(files, cleaned(path), tasks, protection, limits, seed, kernels, progress)
+
+
+def grade_files(
+    files: Files,
+    name: str,
+    tasks: Path,
+    protection: Protection,
+    limits: Limits | None = None,
+    seed: str | None = None,
+    kernels: Path | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+    only: Collection[str] = (),
+) -> Report:
+    """The report on these files, which it calls `name`.
 
     seed: what random inputs are made from. By default the file's own bytes and those of the tasks:
     a file always gets the same report, and a learner who has no hidden checks cannot know their
-    inputs. kernels: a folder of compiled ones that it may start with, see kernels.py.
+    inputs. kernels: a folder of compiled ones that it may start with, see kernels.py. only: the
+    tasks that are asked, by name; all of them where it is empty.
     """
     project = load_project(tasks)
-    files = files_of(path, project.main)
     source, whole = next(iter(files.values())), b"\0".join(files.values())
     limits = (Limits() if limits is None else limits).longer(project.times)
     seed = seed or hashlib.sha256(whole + tasks.read_bytes()).hexdigest()
     lines = lines_of(source)
-    report = Report(project.title, cleaned(path), project.points, project.elsewhere,
+    report = Report(project.title, name, project.points, project.elsewhere,
                     protection.rows(), afterwards=project.afterwards)  # fmt: skip
+    asks = [(n, c) for n, c in enumerate(project.checks, 1) if not only or c.task in only]
     if is_untouched(source, place_of(project, tasks)):
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
-        report.rows = [_unasked(check, NOT_WRITTEN) for check in project.checks]
+        report.rows = [_unasked(check, NOT_WRITTEN) for _, check in asks]
         return report
     stopped = why_not_python(source)
     if stopped:
@@ -330,9 +347,8 @@ def grade(
         # answers to the others, and in these a submission could tell what it has been asked.
         rows: dict[int, Row] = {}
         asked: list[Check] = []
-        numbered = list(enumerate(project.checks, 1))
-        for number, check in sorted(numbered, key=lambda each: each[1].hidden):
-            done = f"{len(rows) + 1} of {len(numbered)}"
+        for number, check in sorted(asks, key=lambda each: each[1].hidden):
+            done = f"{len(rows) + 1} of {len(asks)}"
             progress(f"checking {done}: {check.task}, {check.shows}")
             if stopped:
                 rows[number] = _unasked(check, stopped)
@@ -353,7 +369,7 @@ def grade(
                 stopped = NOT_LOADED
             elif grading.ends >= MOST_ENDS:
                 stopped = f"not asked, because the program had stopped {MOST_ENDS} times"
-        report.rows += [rows[number] for number, _ in numbered]
+        report.rows += [rows[number] for number, _ in asks]
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")
     return report

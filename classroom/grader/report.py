@@ -20,7 +20,7 @@ import shutil
 import sys
 import unicodedata
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -249,30 +249,44 @@ def as_json(report: Report) -> str:
     return json.dumps(found, indent=1)
 
 
-def gradescope(report: Report) -> str:
-    """results.json of a Gradescope autograder. All of it is text: Gradescope renders nothing.
+MOST_OF_A_TEXT = 4000  # characters in results.json
+
+
+def gradescope(report: Report, score: int | None = None, said: Iterable[str] = ()) -> str:
+    """results.json of a Gradescope autograder ("Autograder Specifications", 2022). All of it is
+    text: Gradescope renders nothing. Its documents name no most size; a text is cut at 4000
+    characters, and says so.
 
     Students see each test as for_student() has it. What was wrong in the instructor's own checks
-    follows in tests that count for nothing and are visible to instructors only.
+    follows in tests that count for nothing and are visible to instructors only. score: the one that
+    counts, where it isn't that of the checks, and said: why.
     """
     student = report.for_student()
     tests = [_test(row, "visible", row.points, row.of) for row in student.rows]
     pairs = zip(report.rows, student.rows, strict=True)
     tests += [_test(row, "hidden", 0, 0, "For instructors: ") for row, seen in pairs if row != seen]
-    return _results(report.score, "\n".join(student.summary()), tests)
+    text = "\n".join([*student.summary(), *said])
+    return _results(report.score if score is None else score, text, tests)
 
 
 def _test(row: Row, visibility: str, points: int, of: int, whose: str = "") -> dict[str, Any]:
     return {"name": f"{whose}{row.task}: {row.shows}", "name_format": "text", "score": points,
             "max_score": of, "status": "passed" if row.passed else "failed",
-            "output": _advice(row), "output_format": "text", "visibility": visibility}  # fmt: skip
+            "output": shortened(_advice(row), MOST_OF_A_TEXT), "output_format": "text",
+            "visibility": visibility}  # fmt: skip
 
 
 def _results(score: int, output: str, tests: list[dict[str, Any]]) -> str:
     as_text = dict.fromkeys(("output_format", "test_output_format", "test_name_format"), "text")
-    whole = {"score": score, "output": output, **as_text, "stdout_visibility": "hidden",
-             "tests": tests}  # fmt: skip
+    whole = {"score": score, "output": shortened(output, MOST_OF_A_TEXT), **as_text,
+             "stdout_visibility": "hidden", "tests": tests}  # fmt: skip
     return json.dumps(whole, indent=1)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, of at most so many characters; where something is missing, it says so."""
+    end = "\n(The rest was cut.)"
+    return text if len(text) <= most else text[: most - len(end)].rstrip() + end
 
 
 def github(report: Report) -> str:
@@ -315,16 +329,21 @@ def _escaped(text: str, in_property: bool = True) -> str:
 
 
 def junit(report: Report) -> str:
+    return ElementTree.tostring(junit_suite(report, report.title), encoding="unicode")
+
+
+def junit_suite(report: Report, name: str) -> ElementTree.Element:
+    """The report as a testsuite of JUnit's XML."""
     failures = sum(not row.passed for row in report.rows)
     suite = ElementTree.Element(
-        "testsuite", name=report.title, tests=str(len(report.rows)), failures=str(failures)
+        "testsuite", name=name, tests=str(len(report.rows)), failures=str(failures)
     )
     for row in report.rows:
         case = ElementTree.SubElement(suite, "testcase", classname=row.task, name=row.shows)
         if not row.passed:
             ElementTree.SubElement(case, "failure", message=row.found).text = _advice(row)
     ElementTree.SubElement(suite, "system-out").text = "\n".join(report.summary())
-    return ElementTree.tostring(suite, encoding="unicode")
+    return suite
 
 
 def as_csv(report: Report) -> str:

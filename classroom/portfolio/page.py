@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from classroom.look import bar, counted, document
 from classroom.portfolio.drawn import hundred, roofline, short
 from classroom.portfolio.made import Game, Made, Part, Project, Speeds, Stage
 from tinyframe.nn.state import replacing
@@ -76,10 +77,11 @@ class Portfolio:
         title = f"What {self.name} built" if self.name else "What I built"
         sections = "".join(_sections(self.made)) or EMPTY
         date = f"<p>{html.escape(self.date)}</p>" if self.date else ""
-        return PAGE.format(
-            mark=MARK, title=html.escape(title), style=STYLE, tiles=_tiles(self.made), date=date,
-            sections=sections, counted=COUNTED if not self.made.is_empty else "",
+        body = BODY.format(
+            title=html.escape(title), tiles=_tiles(self.made), date=date, sections=sections,
+            counted=COUNTED if not self.made.is_empty else "",
         )  # fmt: skip
+        return document(title, body, STYLE, f"\n{MARK}")
 
     def save(self, path: str | os.PathLike[str] = FILE) -> Path:
         """Write the page, whole or not at all. FileExistsError where there is a file that is no
@@ -141,7 +143,7 @@ def _tiles(made: Made) -> str:
     points = sum(project.points or 0 for project in made.graded)
     if points:
         of = sum(project.of for project in made.graded)
-        tiles.append((f"{points}", f"of {of} points in {_count(len(made.graded), 'project')}"))
+        tiles.append((f"{points}", f"of {of} points in {counted(len(made.graded), 'project')}"))
     rows = "".join(f"<div><b>{n}</b><span>{html.escape(said)}</span></div>" for n, said in tiles)
     return f'<div class="tiles">{rows}</div>' if rows else ""
 
@@ -205,7 +207,7 @@ def _framework(stages: tuple[Stage, ...]) -> str:
         words += ["passes all its checks"] if stage.passes and stage.own else []
         words += [f"{stage.helped} looked up"] if stage.helped else []
         rows.append(
-            f"<li><h3>{html.escape(stage.title)}</h3>{_bar(share)}<p>{', '.join(words)}</p></li>"
+            f"<li><h3>{html.escape(stage.title)}</h3>{bar(share)}<p>{', '.join(words)}</p></li>"
         )
     return _section("A framework of my own", said, _list("rows", rows))
 
@@ -233,7 +235,7 @@ def _bars(speeds: Speeds, beside: dict[str, float]) -> str:
     most = max(rows.values())
     return _list("rows", (
         f'<li class="{"theirs" if label in beside else ""}"><h3>{html.escape(label)}</h3>'
-        f"{_bar(100 * rate / most)}<p>{short(rate)}</p></li>" for label, rate in rows.items()
+        f"{bar(100 * rate / most)}<p>{short(rate)}</p></li>" for label, rate in rows.items()
     ))  # fmt: skip
 
 
@@ -241,7 +243,7 @@ def _project(project: Project) -> str:
     share = 100 * (project.points or 0) / project.of
     return (
         f"<li><h3>{html.escape(project.title)}</h3><p>{html.escape(project.about)}</p>"
-        f"{_bar(share)}<p><b>{project.points}</b> of {project.of} points</p></li>"
+        f"{bar(share)}<p><b>{project.points}</b> of {project.of} points</p></li>"
     )
 
 
@@ -252,7 +254,7 @@ def _part(part: Part) -> str:
     words += [f"{part.helped} looked up"] if part.helped else []
     about = ABOUT_PARTS.get(part.number, part.title)
     return (
-        f"<li><h3>{html.escape(about)}</h3>{_bar(100 * part.done / part.of)}"
+        f"<li><h3>{html.escape(about)}</h3>{bar(100 * part.done / part.of)}"
         f"<p>{', '.join(words)}</p></li>"
     )
 
@@ -271,7 +273,7 @@ def _game(game: Game) -> str:
         score = f"<p><b>{game.score:g}</b> {html.escape(game.unit)}: {against}, {record}</p>"
     return (
         f"<li><h3>{html.escape(game.title)}</h3><p>{html.escape(about)}.</p>"
-        f"{_bar(100 * game.done / game.of)}<p>{', '.join(words)}</p>{score}</li>"
+        f"{bar(100 * game.done / game.of)}<p>{', '.join(words)}</p>{score}</li>"
     )
 
 
@@ -281,14 +283,6 @@ def _section(title: str, said: str, body: str) -> str:
 
 def _list(kind: str, rows) -> str:
     return f'<ul class="{kind}">{"".join(rows)}</ul>'
-
-
-def _bar(share: float) -> str:
-    return f'<div class="bar"><i style="width:{min(100.0, share):.1f}%"></i></div>'
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 EMPTY = """<section><h2>Nothing here yet</h2><p>And that's how everybody's starts. Do an exercise,
@@ -311,31 +305,8 @@ best of several runs.</p>
 ask me how any of it works.</p></section>
 """
 
+# What only a portfolio has, beside look.STYLE.
 STYLE = """
-:root{color-scheme:light dark;--page:#faf8f4;--card:#fff;--ink:#1c2430;--soft:#5d6673;
---line:#e4dfd5;--main:#2459b8;--pale:#dbe6f8;--warm:#c2410c;--hit:#2459b8;--miss:#e3ddd1}
-@media(prefers-color-scheme:dark){:root{--page:#12161d;--card:#1a2029;--ink:#e8eaee;--soft:#a0a9b6;
---line:#2c3440;--main:#7fb0ff;--pale:#22324d;--warm:#ff9a62;--hit:#7fb0ff;--miss:#2c3440}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);
-font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-main{max-width:46rem;margin:0 auto;padding:3.5rem 1.25rem 4rem}
-h1{font:700 clamp(2.3rem,8vw,3.6rem)/1.05 Georgia,"Times New Roman",serif;letter-spacing:-.02em;
-margin:0 0 .6rem;overflow-wrap:anywhere}
-header p{color:var(--soft);font-size:1.1rem;margin:.2rem 0;max-width:38rem}
-h2{font:700 1.6rem/1.2 Georgia,"Times New Roman",serif;margin:0 0 .5rem}
-h3{font-size:1rem;font-weight:600;margin:0;line-height:1.35}
-p{margin:.4rem 0}
-section{margin-top:3.2rem}
-section>p{color:var(--soft);max-width:38rem}
-.tiles{display:flex;flex-wrap:wrap;gap:1px;margin-top:2.2rem;background:var(--line);
-border:1px solid var(--line);border-radius:14px;overflow:hidden}
-.tiles div{flex:1 1 9rem;background:var(--card);padding:1.1rem 1.1rem 1.2rem}
-.tiles b{display:block;font:700 2.1rem/1.1 Georgia,"Times New Roman",serif;color:var(--main)}
-.tiles span{display:block;margin-top:.35rem;color:var(--soft);font-size:.86rem;line-height:1.4}
-ul{list-style:none;margin:1.3rem 0 0;padding:0}
-.rows li{padding:.75rem 0;border-top:1px solid var(--line)}
-.rows p,.cards p{color:var(--soft);font-size:.9rem;margin:.25rem 0 0}
 .rows .theirs .bar i{background:var(--soft)}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr));gap:1rem}
 .cards li{background:var(--card);border:1px solid var(--line);border-radius:14px;
@@ -344,47 +315,24 @@ padding:1.1rem 1.2rem;display:flex;flex-direction:column}
 .cards p+.bar{margin-top:auto}
 .cards p:first-of-type{margin-bottom:.8rem}
 .cards b{color:var(--ink);font-size:1.1rem}
-.bar{height:8px;border-radius:4px;background:var(--miss);overflow:hidden;margin-top:.45rem}
-.bar i{display:block;height:100%;border-radius:4px;background:var(--main);min-width:3px}
-figure{margin:1.3rem 0 0;background:var(--card);border:1px solid var(--line);border-radius:14px;
-padding:1rem .8rem .9rem}
-figcaption{color:var(--soft);font-size:.9rem;padding:.5rem .5rem 0}
-svg{display:block;width:100%;height:auto;max-width:560px;margin:0 auto}
-svg text{font:10px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill:var(--soft)}
 svg .said{font-size:11px;fill:var(--ink);paint-order:stroke;stroke:var(--card);stroke-width:3px;
 stroke-linejoin:round}
 svg .said.best{font-weight:700;fill:var(--warm)}
-svg .grid{stroke:var(--line);stroke-width:.7;fill:none}
 svg .roof{stroke:var(--soft);stroke-width:2;fill:none;stroke-linejoin:round}
 svg .under{fill:var(--pale);opacity:.45}
 svg .climb{stroke:var(--main);stroke-width:1.5;stroke-dasharray:2 3;fill:none}
 svg .dot{fill:var(--main)}svg circle.best{fill:var(--warm)}
-svg .hit{fill:var(--hit)}svg .miss{fill:var(--miss)}
+svg .hit{fill:var(--main)}svg .miss{fill:var(--miss)}
 .side{display:flex;flex-wrap:wrap;gap:1.2rem 2.2rem;align-items:center;margin-top:1.3rem}
 .side svg{width:11rem;margin:0}
 .large{font:700 3.4rem/1 Georgia,"Times New Roman",serif;color:var(--main);margin:0}
 .counted{border-top:1px solid var(--line);padding-top:1.6rem;font-size:.9rem}
 .counted h2{font-size:1.15rem}
 .counted b{color:var(--ink)}
-@media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--main:#2459b8;
---pale:#dbe6f8;--warm:#c2410c;--hit:#2459b8;--miss:#ddd}
-body{font-size:11pt}main{max-width:none;padding:0}section{margin-top:1.6rem}
-*{-webkit-print-color-adjust:exact;print-color-adjust:exact}
-li,figure,.tiles,.side{break-inside:avoid}h2,section>p{break-after:avoid}}
+@media print{.side{break-inside:avoid}}
 """
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{mark}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<header>
+BODY = """<header>
 <h1>{title}</h1>
 <p>In a course called tinyframe you take a deep-learning framework apart, from the derivative down
 to the machine code, and write a small one of your own.</p>
@@ -392,8 +340,4 @@ to the machine code, and write a small one of your own.</p>
 </header>
 {tiles}
 {sections}
-{counted}
-</main>
-</body>
-</html>
-"""
+{counted}"""

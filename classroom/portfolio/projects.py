@@ -1,4 +1,4 @@
-"""The seven projects, as their own files describe themselves."""
+"""The projects, as their own files describe themselves."""
 
 from __future__ import annotations
 

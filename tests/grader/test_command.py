@@ -217,17 +217,19 @@ def test_a_notebook_in_any_folder_keeps_the_modules_beside_it(tmp_path):
     assert done.stdout == b"mine\n", done.stderr
 
 
-@pytest.mark.parametrize(("name", "number"), [
-    ("grade", signal.SIGTERM), ("grade", signal.SIGHUP),
-    ("grade-class", signal.SIGTERM), ("grade-class", signal.SIGINT),
+@pytest.mark.parametrize(("name", "number", "jobs"), [
+    ("grade", signal.SIGTERM, 1), ("grade", signal.SIGHUP, 1), ("grade-class", signal.SIGINT, 1),
+    ("grade-class", signal.SIGTERM, 2),
 ])  # fmt: skip
-def test_it_leaves_nothing_behind_when_it_is_ended(name, number, tmp_path):
+def test_it_leaves_nothing_behind_when_it_is_ended(name, number, jobs, tmp_path):
     room = tmp_path / "room"
     room.mkdir(mode=0o711)
-    path = tmp_path / "class" / "ann" / "01_tensor_basics.py"
-    path.parent.mkdir(parents=True)
-    path.write_text("import time\nwhile True: time.sleep(1)\n")
-    whole = [str(tmp_path / "class"), "--project", path.stem, "--out", str(tmp_path / "out.csv")]
+    for student in ("ann", "bob"):
+        path = tmp_path / "class" / student / "01_tensor_basics.py"
+        path.parent.mkdir(parents=True)
+        path.write_text("import time\nwhile True: time.sleep(1)\n")
+    whole = [str(tmp_path / "class"), "--project", path.stem, "--grades", str(tmp_path / "grades"),
+             "--jobs", str(jobs)]  # fmt: skip
     arguments = [str(path), "--json"] if name == "grade" else whole
     command = [sys.executable, "-m", "classroom", name, *arguments]
     env = {**os.environ, "TMPDIR": str(room)}

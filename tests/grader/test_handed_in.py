@@ -95,7 +95,7 @@ def test_a_link_in_a_zip_is_refused(tmp_path, kind):
 
 def test_a_link_in_a_folder_is_refused_wherever_it_leads(folder, tmp_path):
     (folder / "more" / "away.py").symlink_to(tmp_path)
-    refused(folder, "away.py is a symbolic link; give the file that it leads to")
+    refused(folder, "away.py is a symbolic link; give the folder that it leads to")
     (folder / "more" / "away.py").unlink()
     os.mkfifo(folder / "waits")
     refused(folder, "waits is not a file")
@@ -110,10 +110,33 @@ def test_a_bomb_is_not_unpacked(tmp_path):
     path = zipped(tmp_path / "x.zip", [(MAIN, b""), ("big", b"\0" * (64 << 20))],
                   compression=zipfile.ZIP_DEFLATED)  # fmt: skip
     assert path.stat().st_size < 1 << 20
-    refused(path, "have more than 1 MB together")
+    refused(path, "'big' has more than 1 MB")
     many = [(f"{n}.py", b"\0" * (MOST_BYTES // 2)) for n in range(3)]
     refused(zipped(tmp_path / "y.zip", [(MAIN, b""), *many], compression=zipfile.ZIP_DEFLATED),
             "have more than 1 MB together")  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_way_of_packing_that_cannot_be_stopped_midway_is_refused(tmp_path, method):
+    """Python unpacks these as a whole, however little it is asked for."""
+    path = zipped(tmp_path / "x.zip", FILES.items(), compression=method)
+    refused(path, "'backend.py' is packed in an unusual way; make a plain zip")
+
+
+def test_names_in_utf_8_are_read_though_the_zip_does_not_say_so(folder, tmp_path):
+    """As the Finder of macOS and the libraries behind some web sites write them."""
+    path = zipped(tmp_path / "x.zip", [(MAIN, b""), ("ศิริ.py", b"")])
+    data = path.read_bytes()
+    for sign, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # where the flags of an entry are
+        start = data.rindex(sign) + at
+        data = data[:start] + b"\0\0" + data[start + 2 :]
+    path.write_bytes(data)
+    assert zipfile.ZipFile(path).namelist()[1] != "ศิริ.py"
+    assert list(files_of(path, MAIN)) == [MAIN, "ศิริ.py"]
+
+
+def test_a_zip_with_the_folder_signs_of_windows_has_folders(tmp_path):
+    assert list(files_of(zipped(tmp_path / "x.zip", [(f"a\\{MAIN}", b"")]), MAIN)) == [MAIN]
 
 
 def test_a_zip_that_lies_about_its_sizes_is_read_no_further_than_it_may(tmp_path):

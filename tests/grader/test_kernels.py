@@ -4,7 +4,9 @@ import zipfile
 
 import pytest
 
-from classroom.grader import gradebook, kernels
+from classroom.gradebook import cohort, command
+from classroom.gradebook.job import Done
+from classroom.grader import kernels
 from classroom.grader.judge import grade
 from classroom.grader.kernels import WORTH, fill, kept_for
 from classroom.grader.sandbox import Protection, best_protection
@@ -93,13 +95,18 @@ def test_nothing_is_made_without_a_worked_solution(toy):
 @pytest.mark.parametrize("students", [WORTH - 1, WORTH])
 def test_a_larger_class_is_worth_it(toy, students, monkeypatch, tmp_path, capsys):
     filled = []
-    monkeypatch.setattr(gradebook, "tasks_of", lambda name: toy)
-    monkeypatch.setattr(gradebook, "fill", lambda tasks, progress: filled.append(tasks))
+    monkeypatch.setattr(cohort, "tasks_of", lambda name: toy)
+    monkeypatch.setattr(command, "version_of", lambda name: "")
+    monkeypatch.setattr(command, "fill", lambda tasks, progress: filled.append(tasks))
+    monkeypatch.setattr(command, "do", lambda job: Done(job.student, failed="not today"))
     for number in range(students):
-        (tmp_path / "class" / f"student{number}").mkdir(parents=True)
-    gradebook.main([str(tmp_path / "class"), "--project", "toy", "--out", str(tmp_path / "s.csv")])
+        path = tmp_path / "class" / f"student{number}" / "toy.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# {number}")
+    grades = ["--grades", str(tmp_path / "grades"), "--jobs", "1"]
+    command.main([str(tmp_path / "class"), "--project", "toy", *grades])
     assert filled == [toy] * (students == WORTH)
-    assert f"{students} missing" in capsys.readouterr().out
+    assert f"{students} failed" in capsys.readouterr().out
 
 
 def test_an_interrupt_leaves_no_half_an_archive(toy, monkeypatch):

@@ -312,10 +312,10 @@ MUTATIONS = [
     ),
     Mutation(
         "points-lost-with-the-file",
-        'if before and before.status == "graded" != entry.status and same:',
-        'if before and before.status == "graded" == entry.status and same:',
+        "if self.report is not None and status == MISSING:",
+        "if self.report is None and status == MISSING:",
         "a student whose file has gone keeps the points of an earlier run",
-        ("tests/grader/test_gradebook.py",),
+        ("tests/gradebook/test_grade_class.py",),
     ),
     Mutation(
         "untouched-tuple-is-judged",

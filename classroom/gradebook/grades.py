@@ -1,0 +1,268 @@
+"""`python -m classroom grades COMMAND`: what is kept of a class, in grades/.
+
+    python -m classroom grades show --project 01_tensor_basics            # the table
+    python -m classroom grades show --project 01_tensor_basics ann        # how ann's came about
+    python -m classroom grades set --project 01_tensor_basics ann zeros 4 --by Lee --why "a typo"
+
+and pages, mail, export and similar; --help after any of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from classroom.gradebook import class_page, feedback
+from classroom.gradebook.cohort import Cohort, add_folder, add_people, cohort_of, handed_in
+from classroom.gradebook.exports import (
+    Exported,
+    canvas_filled,
+    canvas_new,
+    github,
+    gradescope,
+    junit,
+    moodle_filled,
+    moodle_new,
+)
+from classroom.gradebook.mail import Sent, mails, planned, send, server_of, written_as_files
+from classroom.gradebook.records import Change, Grading, Record, written
+from classroom.gradebook.sheet import Sheet
+from classroom.gradebook.similar import alike
+from classroom.grader.command import progress
+from classroom.grader.handed_in import CannotGrade, files_of
+from classroom.grader.judge import ROOT
+from classroom.grader.report import cleaned
+
+Does = Callable[[Cohort, argparse.Namespace], int]
+
+
+# ---- show ----------------------------------------------------------------------------------------
+
+
+def show(cohort: Cohort, told: argparse.Namespace) -> int:
+    """The table; or of one student, the points and a line on each grading and change."""
+    if not told.student:
+        print(cohort.sheet().shown())
+        return 0
+    print("\n".join(history(record_of(cohort, told.student))))
+    return 0
+
+
+def record_of(cohort: Cohort, student: str) -> Record:
+    if not cohort.records.path(student).is_file():
+        raise CannotGrade(f"nothing is kept of {student!r} in {cohort.name}")
+    return cohort.records.get(student)
+
+
+def history(record: Record) -> list[str]:
+    """A record in words: what each task is worth, then what happened, in its order."""
+    lines = [f"{record.student}, {record.project}: {record.status}, {record.total} points"]
+    lines += [f"  {points:>4}  {task}" for task, points in record.points().items()]
+    lines += [f"note: {record.note}"] * bool(record.note)
+    happened = [(g.at, _grading(g)) for g in record.gradings]
+    happened += [(c.at, _change(c)) for c in record.changes]
+    return lines + [f"{at}  {text}" for at, text in sorted(happened)]
+
+
+def _grading(g: Grading) -> str:
+    by = f"grader {g.commit or 'without a commit'}, version {g.version}"
+    asked = f", only {', '.join(g.tasks)}" if g.tasks else ""
+    seed = f", seed {g.seed!r}" if g.seed else ""
+    less = f", without: {'; '.join(g.without)}" if g.without else ""
+    note = f" ({g.note})" if g.note else ""
+    return f"{g.status}, {g.points} points{note}; files {g.digest}, {by}{asked}{seed}{less}"
+
+
+def _change(c: Change) -> str:
+    what = "taken back" if c.points is None else f"{c.points} points"
+    return f"{c.task}: {what}, by {c.by}: {c.why}"
+
+
+# ---- set -----------------------------------------------------------------------------------------
+
+
+def change(cohort: Cohort, told: argparse.Namespace) -> int:
+    """Points by hand, with a name and a reason."""
+    record = record_of(cohort, told.student)
+    tasks = {check.task: 0 for check in cohort.project.checks}
+    for check in cohort.project.checks:
+        tasks[check.task] += check.points
+    is_known = told.task in tasks or told.task in record.decided()
+    if not is_known and not (told.extra and told.points is not None):
+        raise CannotGrade(f"{cohort.name} has no task {told.task!r}; it has {', '.join(tasks)}. "
+                          "--extra gives points beside those of the tasks")  # fmt: skip
+    if told.points is not None and told.points > (most := tasks.get(told.task, told.points)):
+        raise CannotGrade(f"{told.task} has {most} points at most; give more beside it: --extra, "
+                          "with another name")  # fmt: skip
+    by, why = cleaned(told.by).strip(), cleaned(told.why).strip()
+    if not (by and why):
+        raise CannotGrade("a change needs a name and a reason: --by NAME --why TEXT")
+    before = record.total
+    record.changes.append(Change(told.task, told.points, by, why))
+    cohort.records.keep(record)
+    cohort.write()
+    print(f"{record.student}: {record.total} points, {before} before")
+    return 0
+
+
+def points(text: str) -> int | None:
+    if text == "undo":
+        return None
+    if not text.removeprefix("-").isdecimal():
+        raise argparse.ArgumentTypeError("has to be a whole number, or undo")
+    return int(text)
+
+
+# ---- pages and mails -----------------------------------------------------------------------------
+
+
+def pages(cohort: Cohort, told: argparse.Namespace) -> int:
+    """Everything that is made of the records, made again."""
+    sheet = cohort.write()
+    print(f"written: {cohort.grades / cohort.name}.csv and .html, {cohort.pages}/")
+    if told.anonymous:
+        path = cohort.grades / f"{cohort.name}_anonymous.html"
+        written(path, class_page.page(sheet, anonymous=True))
+        print(f"written: {path}, which you can show to the class")
+    return 0
+
+
+def mail(cohort: Cohort, told: argparse.Namespace) -> int:
+    """Pages as mails: as files and a list of who would get what; sent where a server is named."""
+    sheet, folder = cohort.sheet(), cohort.grades / "mail" / cohort.name
+    letters = list(mails(sheet, told.sender, told.subject))
+    sent = Sent(folder / "sent.csv")
+    if not told.server:
+        written_as_files(letters, folder)
+        print(planned(sheet, letters, sent))
+        print(f"Nothing was sent. The mails are in {folder}/; --server smtp://… sends them.")
+        return 0
+    try:
+        refused = send(letters, server_of(told.server), sent, progress)
+    finally:
+        progress("")
+    for student, why in refused:
+        print(f"not sent to {student.key}: {why}")
+    print(planned(sheet, letters, sent).splitlines()[-1])
+    return 1 if refused else 0
+
+
+# ---- for others ----------------------------------------------------------------------------------
+
+
+def export(cohort: Cohort, told: argparse.Namespace) -> int:
+    """Marks in the form that another system takes, and what has to be known about them."""
+    made = FORMATS[told.format](cohort.sheet(), told)
+    folder = told.out or cohort.grades / "exports" / cohort.name / told.format
+    for name, data in made.files.items():
+        written(folder / name, data)
+    for note in made.notes:
+        print(f"- {note}")
+    names = ", ".join(made.files) if len(made.files) < 4 else f"{len(made.files)} files"
+    print(f"written to {folder}/: {names}")
+    return 0
+
+
+def _theirs(told: argparse.Namespace) -> bytes | None:
+    try:
+        return told.into.read_bytes() if told.into else None
+    except OSError as error:
+        raise CannotGrade(f"{told.into} cannot be read: {error.strerror}") from None
+
+
+def _canvas(sheet: Sheet, told: argparse.Namespace) -> Exported:
+    if (data := _theirs(told)) is not None:
+        return canvas_filled(sheet, data, told.column, told.overwrite, told.zeros)
+    return canvas_new(sheet, told.column, zeros=told.zeros)
+
+
+def _moodle(sheet: Sheet, told: argparse.Namespace) -> Exported:
+    if (data := _theirs(told)) is not None:
+        return moodle_filled(sheet, data, told.overwrite, told.zeros)
+    return moodle_new(sheet, zeros=told.zeros)
+
+
+FORMATS: dict[str, Callable[[Sheet, argparse.Namespace], Exported]] = {
+    "canvas": _canvas,
+    "moodle": _moodle,
+    "gradescope": lambda sheet, told: gradescope(sheet),
+    "github": lambda sheet, told: github(sheet, told.repositories, feedback.markdown),
+    "junit": lambda sheet, told: junit(sheet),
+}
+
+
+def similar(cohort: Cohort, told: argparse.Namespace) -> int:
+    """Submissions that are alike, for the instructor's eye only."""
+    handed, _ = handed_in(cohort, told.submissions)
+    given = ROOT / "projects" / (cohort.name if cohort.project.main else cohort.tasks.name)
+    original = files_of(given, cohort.project.main) if given.exists() else {}
+    found = alike(handed, original)
+    path = cohort.grades / f"{cohort.name}_similar.html"
+    written(path, found.page())
+    print(found.text())
+    print(f"The lines side by side are in {path}.")
+    return 0
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    whole = argparse.ArgumentParser(
+        prog="python -m classroom grades", description="What is kept of a class, in grades/."
+    )
+    each = whole.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, does: Does, meaning: str) -> argparse.ArgumentParser:
+        made = each.add_parser(name, help=meaning, description=meaning)
+        made.add_argument("--project", required=True, help="such as 01_tensor_basics")
+        add_folder(made)
+        add_people(made)
+        made.set_defaults(does=does)
+        return made
+
+    shown = command("show", show, "the table; or how one student's points came about")
+    shown.add_argument("student", nargs="?", help="only this one, with every grading and change")
+    set_ = command("set", change, "points by hand, with a name and a reason")
+    set_.add_argument("student")
+    set_.add_argument("task", help="whose points are replaced")
+    set_.add_argument("points", type=points, help="a number; undo takes the last word back")
+    set_.add_argument("--by", default="", metavar="NAME", help="who decides it")
+    set_.add_argument("--why", default="", metavar="TEXT", help="the reason; the student reads it")
+    set_.add_argument("--extra", action="store_true", help="points beside those of the tasks, such "
+                      "as style")  # fmt: skip
+    paged = command("pages", pages, "make the table and all pages again")
+    paged.add_argument("--anonymous", action="store_true", help="also a page on the class that can "
+                       "be shown to it: nobody is named")  # fmt: skip
+    mailed = command("mail", mail, "pages as mails: written as files, or sent")
+    mailed.add_argument("--from", required=True, dest="sender", metavar="ADDRESS", help="who sends "
+                        'them: "Prof. Ellis <ellis@uni.example>"')  # fmt: skip
+    mailed.add_argument("--subject", default="", help="default: Feedback on PROJECT")
+    mailed.add_argument("--server", metavar="URL", help="send them by this one: smtp://you@host "
+                        "or smtps://you@host. Without it, nothing is sent")  # fmt: skip
+    out = command("export", export, "marks for Canvas, Moodle, Gradescope, GitHub, or as JUnit")
+    out.add_argument("format", choices=FORMATS)
+    out.add_argument("--into", type=Path, metavar="CSV", help="Canvas's gradebook or Moodle's "
+                     "grading worksheet, as downloaded: a copy of it is filled in")  # fmt: skip
+    out.add_argument("--column", default="", help="Canvas's assignment (default: the project)")
+    out.add_argument("--repositories", default="", metavar="NAME", help="GitHub's, such as "
+                     "cs101/tensor-basics-{github}")  # fmt: skip
+    out.add_argument("--overwrite", action="store_true", help="also replace marks that are there")
+    out.add_argument("--zeros", action="store_true", help="0 for whoever handed in nothing")
+    out.add_argument("--out", type=Path, metavar="FOLDER", help="where the files go")
+    compared = command("similar", similar, "submissions that are alike, for your eyes only")
+    compared.add_argument("submissions", type=Path)
+    return whole
+
+
+def main(arguments: list[str]) -> int:
+    told = parser().parse_args(arguments)
+    try:
+        return int(told.does(cohort_of(told), told))
+    except CannotGrade as error:
+        print(f"grades: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"grades: {told.grades} cannot be read or written: {error}", file=sys.stderr)
+    return 2

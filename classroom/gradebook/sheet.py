@@ -1,0 +1,141 @@
+"""What a class comes to in one project: a row for each student, made of the records.
+
+sheet = sheet_of(Path("grades"), "01_tensor_basics", load_project(tasks), roster, deadlines)
+print(sheet.csv())
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from classroom.gradebook.deadlines import Deadlines, Lateness
+from classroom.gradebook.records import RECORDS, Record, Records
+from classroom.gradebook.roster import Roster, Student
+from classroom.grader.report import cell, render_rows
+from classroom.grader.tasks import Project
+
+FIRST, LAST = ("student", "status", "points", "of"), ("late", "note", "file", "made from")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A student, what was kept of their work, and how late it was."""
+
+    student: Student
+    record: Record
+    of: int
+    lateness: Lateness | None = None
+
+    @property
+    def points(self) -> dict[str, int]:
+        """By task, with what the instructor decided, and points beside those of the tasks."""
+        return self.record.points()
+
+    @property
+    def total(self) -> int:
+        return sum(self.points.values())
+
+    @property
+    def final(self) -> int:
+        """The points that count: the total without what being late costs, rounded half up."""
+        percent = self.lateness.percent if self.lateness else 0
+        return max(0, (2 * self.total * (100 - percent) + 100) // 200)
+
+    @property
+    def late(self) -> str:
+        """In a word, for a table."""
+        if not self.lateness or not self.lateness.days:
+            return ""
+        days = f"{self.lateness.days} day{'s' * (self.lateness.days > 1)}"
+        return f"{days}, -{self.lateness.percent} %" if self.lateness.percent else f"{days}, free"
+
+    @property
+    def note(self) -> str:
+        """What is to be known about it, and what was changed by hand."""
+        by_hand = ", ".join(f"{t} {p} by hand" for t, p in self.record.decided().items())
+        return ". ".join(filter(None, [self.record.note.rstrip("."), by_hand]))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All rows, in the order of the students' names. of: the points that a project's checks have.
+    tasks: in their order, with those that instructors added."""
+
+    project: str
+    title: str
+    of: int
+    tasks: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def cells(self) -> list[list[str]]:
+        """The whole table as texts, its head first."""
+        return [[*FIRST, *self.tasks, *LAST], *map(self._cells, self.rows)]
+
+    def _cells(self, row: Row) -> list[str]:
+        record, points = row.record, row.points
+        made_from = f"{record.digest} {record.version}".strip()
+        return [
+            *(cell(row.student.key), record.status, str(row.final), str(row.of)),
+            *(str(points.get(task, "")) for task in self.tasks),
+            *(row.late, cell(row.note), cell(record.file), made_from),
+        ]
+
+    def csv(self) -> str:
+        out = io.StringIO()
+        # all in quotes: a spreadsheet may take another character for the end of a cell
+        csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(self.cells())
+        return out.getvalue()
+
+    def shown(self) -> str:
+        """For a terminal, tasks by their numbers, without what only the file needs."""
+        head, *rows = self.cells()
+        count = len(FIRST) + len(self.tasks) + 2
+        head = [*FIRST, *(str(n) for n in range(1, len(self.tasks) + 1)), *LAST[:2]]
+        rows = [row[:count] for row in rows]
+        if not any(row[-2] for row in rows):  # nobody is late
+            head, rows = head[:-2] + head[-1:], [row[:-2] + row[-1:] for row in rows]
+        if find_spec("rich") is None:
+            return "\n".join(", ".join(row) for row in [head, *rows])
+        return render_rows(head, rows)
+
+    def counts(self) -> dict[str, int]:
+        """How many students there are with each status."""
+        return dict(sorted(Counter(row.record.status for row in self.rows).items()))
+
+
+def sheet_of(
+    grades: Path,
+    project: str,
+    declared: Project,
+    roster: Roster | None = None,
+    deadlines: Deadlines | None = None,
+) -> Sheet:
+    """What is kept of a project as a sheet; everybody in the roster has a row."""
+    records = {record.student: record for record in Records(grades, project).all()}
+    known = {student.key: student for student in roster.students} if roster else {}
+    for key in known:
+        records.setdefault(key, Record(key, project, note="nothing was handed in"))
+    of = declared.points - declared.elsewhere
+    times = handed_in_when(grades) if deadlines else {}
+    rows = []
+    for key, record in sorted(records.items()):
+        late = deadlines.lateness(key, times.get(key, {})) if deadlines else {}
+        student = known.get(key, Student(key, key))
+        rows.append(Row(student, record, of, late.get(project)))
+    tasks = dict.fromkeys(check.task for check in declared.checks)
+    tasks |= dict.fromkeys(task for row in rows for task in row.points)
+    return Sheet(project, declared.title, of, tuple(tasks), tuple(rows))
+
+
+def handed_in_when(grades: Path) -> dict[str, dict[str, str]]:
+    """When each student handed in each project; late days are shared by all of them."""
+    found: dict[str, dict[str, str]] = {}
+    for folder in sorted((grades / RECORDS).glob("*/")):
+        for record in Records(grades, folder.name).all():
+            found.setdefault(record.student, {})[folder.name] = record.when
+    return found

@@ -1,0 +1,5 @@
+"""Prints the report. There's nothing to write here."""
+
+from work import main
+
+main()

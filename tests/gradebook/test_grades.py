@@ -1,0 +1,132 @@
+"""`python -m classroom grades`: what is kept of a class goes where it has to."""
+
+import csv
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from classroom.gradebook import grades as commands
+from tests.grader.here import HALF, RIGHT, WRONG
+
+ROSTER = "name,email,github\nann,ann@uni.example,ann-s\nbob,bob@uni.example,\nzoe,,zoe\n"
+PEOPLE = ["--from", "Lee <lee@uni.example>"]
+
+
+@pytest.fixture
+def graded(course, tmp_path):
+    """Two who handed in and one who didn't."""
+    course.roster = tmp_path / "roster.csv"
+    course.roster.write_text(ROSTER)
+    course.hand_in("ann", RIGHT)
+    course.hand_in("bob", HALF)
+    course.grade("--roster", str(course.roster))
+
+    def run(name, *options):
+        return course.grades_command(name, "--roster", str(course.roster), *options)
+
+    course.run = run
+    return course
+
+
+def test_everybody_in_the_roster_has_a_row_and_a_page(graded):
+    assert {name: row["status"] for name, row in graded.rows().items()} == {
+        "ann": "graded", "bob": "graded", "zoe": "missing"
+    }  # fmt: skip
+    pages = sorted(path.name for path in (graded.grades / "pages" / "toy").iterdir())
+    assert pages == [f"{n}.{end}" for n in ("ann", "bob", "zoe") for end in ("html", "md")]
+    assert "lazily" in (graded.grades / "pages" / "toy" / "bob.md").read_text()
+    assert 'href="pages/toy/bob.html"' in (graded.grades / "toy.html").read_text()
+
+
+def test_an_anonymous_page_is_written_when_asked_for(graded):
+    path = graded.grades / "toy_anonymous.html"
+    assert graded.run("pages") == 0 and not path.exists()
+    assert graded.run("pages", "--anonymous") == 0
+    assert "bob" not in path.read_text() and "bob" in (graded.grades / "toy.html").read_text()
+
+
+def test_mails_are_looked_at_before_they_are_sent(graded, monkeypatch):
+    assert graded.run("mail", *PEOPLE) == 0
+    folder = graded.grades / "mail" / "toy"
+    assert sorted(path.name for path in folder.iterdir()) == ["ann.eml", "bob.eml"]
+    assert "zoe: gets none, no address" in graded.out and "Nothing was sent" in graded.out
+    asked = []
+
+    def sends(letters, server, sent, progress):
+        asked.append(server.host)
+        first, second = letters
+        sent.add(first)
+        return [(second[0], "550 no such user")]
+
+    monkeypatch.setattr(commands, "send", sends)
+    assert graded.run("mail", *PEOPLE, "--server", "smtp://localhost:2525") == 1
+    assert asked == ["localhost"] and "not sent to bob: 550 no such user" in graded.out
+    assert graded.run("mail", *PEOPLE) == 0 and "ann: has it already" in graded.out
+
+
+@pytest.mark.parametrize("options", [[], ["--from", "nobody"], [*PEOPLE, "--server", "uni.ex"]])
+def test_a_sender_or_a_server_that_is_none_is_refused(options, graded):
+    try:
+        status = graded.run("mail", *options)
+    except SystemExit as ended:
+        status = ended.code
+    assert status == 2
+
+
+def test_marks_go_into_the_gradebook_that_was_downloaded(graded, tmp_path):
+    theirs = tmp_path / "canvas.csv"
+    theirs.write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Toy (77)\n"
+        '"    Points Possible",,,,,50\n'
+        "ann,1,,ann@uni.example,A,\nbob,2,,bob@uni.example,A,40\n"
+    )
+    given = ["canvas", "--into", str(theirs), "--column", "Toy"]
+    assert graded.run("export", *given) == 0
+    path = graded.grades / "exports" / "toy" / "canvas" / "canvas.csv"
+    marks = {row["Student"]: row["Toy (77)"] for row in csv.DictReader(path.open())}
+    assert (marks["ann"], marks["bob"]) == ("50", "40") and "bob" in graded.out
+    assert graded.run("export", *given, "--overwrite") == 0
+    marks = {row["Student"]: row["Toy (77)"] for row in csv.DictReader(path.open())}
+    assert marks["bob"] == "30"
+
+
+@pytest.mark.parametrize("name", [*commands.FORMATS])
+def test_each_format_is_written_and_says_who_is_left_out(name, graded):
+    options = ["--repositories", "cs101/toy-{github}"] if name == "github" else []
+    assert graded.run("export", name, *options) == 0
+    folder = graded.grades / "exports" / "toy" / name
+    assert any(path.is_file() for path in folder.rglob("*"))
+    if name == "junit":
+        root = ElementTree.parse(folder / "junit.xml").getroot()
+        assert [suite.get("name") for suite in root] == ["ann", "bob", "zoe"]
+    else:
+        assert "zoe" in graded.out or "bob" in graded.out
+
+
+def test_a_table_that_is_not_there_is_named(graded, tmp_path):
+    given = ["export", "moodle", "--into", str(tmp_path / "no.csv")]
+    assert graded.run(*given) == 2 and "no.csv cannot be read" in graded.err
+
+
+def test_submissions_that_are_alike_are_for_the_instructor(graded):
+    graded.hand_in("cy", f"{WRONG}# mine\n")
+    graded.hand_in("dee", f"{WRONG}# mine\n")
+    assert graded.run("similar", str(graded.folder)) == 0
+    assert "cy" in graded.out and "dee" in graded.out
+    page = (graded.grades / "toy_similar.html").read_text()
+    assert "cy" in page and "ann" not in page.replace("cannot", "")
+
+
+def test_being_late_costs_what_the_table_says(graded, tmp_path):
+    deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
+    deadlines.write_text("project,due,percent a day,zone\ntoy,2026-10-05 23:59,10,Europe/Berlin\n")
+    times.write_text("student,time\nann,2026-10-05T20:00:00+02:00\nbob,2026-10-07T10:00:00+02:00\n")
+    given = ["--roster", str(graded.roster), "--deadlines", str(deadlines), "--times", str(times)]
+    rows = graded.grade(*given)[1]
+    assert (rows["ann"]["points"], rows["ann"]["late"]) == ("100", "")
+    assert (rows["bob"]["points"], rows["bob"]["late"]) == ("48", "2 days, -20 %")
+    more = tmp_path / "extensions.csv"
+    more.write_text("student,project,days,reason\nbob@uni.example,toy,2,ill\n")
+    rows = graded.grade(*given, "--extensions", str(more))[1]
+    assert (rows["bob"]["points"], rows["bob"]["late"]) == ("60", "")
+    assert graded.grade("--extensions", str(more))[0] == 2 and "--deadlines" in graded.err
