@@ -1,6 +1,6 @@
 """Expressions that nobody would write, before and after tinyframe's rules have been at them.
 
-    rules_tried(1000)    # how much smaller they get, and whether one has another value then
+    rules_tried(1000)    # how much smaller they get, and which of them changed its value, if any
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class RulesTried:
         sizes = f"{self.nodes:,} nodes before the rules, {self.nodes_after:,} after them"
         whole = f"{self.count:,} expressions: {sizes}."
         if self.wrong is None:
-            return f"{whole} None has another value."
+            return f"{whole} None of them changed its value."
         before, after, found = self.wrong
         return (f"{whole}\n{written(before)}\nhas become\n{written(after)}\nand where "
                 f"{found.where()}, that's {found.other} and not {found.honest}.")  # fmt: skip
