@@ -15,7 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from classroom.gradebook import class_page, feedback
-from classroom.gradebook.cohort import Cohort, add_folder, add_people, cohort_of, handed_in
+from classroom.gradebook.cohort import (
+    Cohort,
+    add_folder,
+    add_people,
+    cohort_of,
+    handed_in,
+    key_of,
+)
 from classroom.gradebook.exports import (
     Exported,
     canvas_filled,
@@ -51,9 +58,12 @@ def show(cohort: Cohort, told: argparse.Namespace) -> int:
 
 
 def record_of(cohort: Cohort, student: str) -> Record:
-    if not cohort.records.path(student).is_file():
-        raise CannotGrade(f"nothing is kept of {student!r} in {cohort.name}")
-    return cohort.records.get(student)
+    keys = {record.student for record in cohort.records.all()}
+    if (key := key_of(cohort, student, keys)) is not None:
+        return cohort.records.get(key)
+    near = sorted(key for key in keys if student.casefold() in key.casefold())
+    names = f"; {' or '.join(map(repr, near))}?" if near else ""
+    raise CannotGrade(f"nothing is kept of {student!r} in {cohort.name}{names}")
 
 
 def history(record: Record) -> list[str]:
