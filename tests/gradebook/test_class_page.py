@@ -28,7 +28,7 @@ def test_it_says_how_many_were_graded_and_how_many_were_not_and_why():
         row("a", check("double")), row("b", check("double"), lateness=Lateness(2, 0, 20, "Late.")),
         row("c"), row("d", status="missing"), row("e", status="missing"),
         row("f", status="refused"), row("g", status="failed"),
-        row("h", check("double"), status="late"),
+        row("h", check("double"), status="out of time"),
         row("i", check("double", "the file could not be loaded"), status="crashed", notes=["No."]),
     ]  # fmt: skip
     text = text_of(rows)
@@ -144,7 +144,7 @@ def test_who_needs_a_look_is_named_with_the_reason():
         row("Trust", check("double", of=100, trusts="the seconds")),
     ]  # fmt: skip
     text = text_of(rows)
-    look_ = text[text.index("Who needs a look") : text.index("Each student")]
+    look_ = text[text.index("Who needs a look") : text.index("How the points lie")]
     assert "Low 3 points, far below the others." in look_
     assert "Crashed Didn't load. Boom." in look_
     assert "Lost Failed in the grader. The grader failed (OSError: x)." in look_
