@@ -96,7 +96,7 @@ class Report:
 
     elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
     with all points. status: "graded", "refused" (no Python file), "crashed" (it did not load), or
-    "late" (its time was up before all was asked).
+    "out of time" (it was up before all was asked).
     """
 
     title: str
@@ -197,15 +197,15 @@ def table(report: Report) -> str:
 
 
 def render_rows(head: list[str], rows: list[list[str]]) -> str:
-    """Rows of texts as a table for a terminal; the last column takes the room that is left."""
+    """Rows of texts as a table for a terminal. Where there is little room, the first and the last
+    column are folded, and no other is cut."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in head[:-1]:
-        grid.add_column(name, no_wrap=True)
-    grid.add_column(head[-1], overflow="fold")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for number, name in enumerate(head):
+        grid.add_column(name, no_wrap=0 < number < len(head) - 1, overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
     terminal = _terminal()
