@@ -96,7 +96,7 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     named = {"roster": told.roster, "deadlines": told.deadlines, "extensions": told.extensions,
              f"times of {tasks.stem}": getattr(told, "times", None)}  # fmt: skip
     before = _tables_before(told.grades)
-    paths = before | {what: str(path.absolute()) for what, path in named.items() if path}
+    paths = before | {what: str(path.resolve()) for what, path in named.items() if path}
     roster_at, due_at, more_at, times_at = (Path(paths[w]) if w in paths else None for w in named)
     roster = read_roster(roster_at) if roster_at else None
     if more_at and not due_at:

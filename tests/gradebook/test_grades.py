@@ -61,6 +61,7 @@ def test_mails_are_looked_at_before_they_are_sent(graded, monkeypatch):
     monkeypatch.setattr(commands, "send", sends)
     assert graded.run("mail", *PEOPLE, "--server", "smtp://localhost:2525") == 1
     assert asked == ["localhost"] and "not sent to bob: 550 no such user" in graded.out
+    assert "1 mail went out now. 1 mail to be sent." in graded.out
     assert graded.run("mail", *PEOPLE) == 0 and "ann: has it already" in graded.out
 
 
@@ -147,6 +148,8 @@ def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(
     assert graded.grade()[1]["bob"]["late"] == late[-1]
     assert graded.grades_command("pages", "--extensions", str(more)) == 0
     assert graded.rows()["bob"]["late"] == "1 day, -10 %"
+    assert graded.grades_command("show", "bob") == 0
+    assert graded.out.startswith("bob, toy: graded, 60 points; 1 day, -10 %: 54 count\n")
     times.unlink()
     assert graded.grade()[0] == 2 and "times.csv" in graded.err
     (graded.grades / "tables.json").write_text("[]")
