@@ -265,8 +265,8 @@ def _needs_a_look(sheet: Sheet, asked: list[Row]) -> str:
         if few and row.student.key in trusted:
             why.append(f"taken on trust: {trusted[row.student.key]}")
         if why:
-            said = html.escape(". ".join(text[:1].upper() + text[1:].rstrip(".") for text in why))
-            items.append(f"<li><h3>{_linked(sheet, row)}</h3><p>{said}.</p></li>")
+            said = html.escape(" ".join(map(_sentence, why)))
+            items.append(f"<li><h3>{_linked(sheet, row)}</h3><p>{said}</p></li>")
     if trusted and not few:
         what = ", ".join(dict.fromkeys(", ".join(trusted.values()).split(", ")))
         items.append(f"<li><h3>{counted(len(trusted), 'student')}</h3><p>Some of their points rest "
@@ -277,6 +277,10 @@ def _needs_a_look(sheet: Sheet, asked: list[Row]) -> str:
     return _section("Who needs a look", said, f'<ul class="rows">{"".join(items)}</ul>') * bool(
         items
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "." * (text[-1:] not in ".?!")
 
 
 def far_below(asked: Sequence[Row]) -> set[str]:
