@@ -82,8 +82,10 @@ def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[s
     times = read_times(cohort.times, cohort.roster) if cohort.times else {}
     found = taken_in(submissions, name, cohort.project.main, cohort.roster, times)
     count = sum(bool(each.files or each.problem) for each in found.handed)
-    about = f"{found.layout}: {count} of {len(found.handed)} students handed something in"
-    return found.handed, [about, *found.notes]
+    notes = [f"{found.layout}: {count} of {len(found.handed)} students handed something in"]
+    if cohort.deadlines and cohort.name not in cohort.deadlines.of_project:
+        notes.append(f"the table of deadlines has no line for {cohort.name}, so nobody is late")
+    return found.handed, [*notes, *found.notes]
 
 
 def cohort_of(told: argparse.Namespace) -> Cohort:

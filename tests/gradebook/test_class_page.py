@@ -137,7 +137,8 @@ def test_only_who_is_outside_of_what_the_class_does_is_far_below():
 def test_who_needs_a_look_is_named_with_the_reason():
     rows = [row(f"s{n}", check("double", "no", 90 + n, 100)) for n in range(8)]
     rows += [
-        row("Low", check("double", "no", 3, 100)), row("Crashed", status="crashed", note="Did it run?"),
+        row("Low", check("double", "no", 3, 100)),
+        row("Crashed", status="crashed", note="Did it run?"),
         row("Lost", status="failed", note="the grader failed (OSError: x)"),
         row("Gone", status="missing"),
         row("Two", check("double", "no", 95, 100), note="two files; the newest was taken"),

@@ -150,6 +150,10 @@ def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(
     assert graded.rows()["bob"]["late"] == "1 day, -10 %"
     assert graded.grades_command("show", "bob") == 0
     assert graded.out.startswith("bob, toy: graded, 60 points; 1 day, -10 %: 54 count\n")
+    assert "no line for toy" not in graded.err
+    deadlines.write_text("project,due\ntoys,2026-10-05 23:59\n")
+    more.write_text("student,project,days\n")
+    assert graded.grade()[1]["bob"]["late"] == "" and "no line for toy, so" in graded.err
     times.unlink()
     assert graded.grade()[0] == 2 and "times.csv" in graded.err
     (graded.grades / "tables.json").write_text("[]")
