@@ -351,7 +351,7 @@ def grade_files(
             done = f"{len(rows) + 1} of {len(asks)}"
             progress(f"checking {done}: {check.task}, {check.shows}")
             if stopped:
-                rows[number] = _unasked(check, stopped)
+                rows[number] = _unasked(replace(check, hint=""), stopped)
                 continue
             if check.hidden and not any(each.hidden for each in asked):
                 grading.end("answerer")

@@ -179,7 +179,7 @@ def table(report: Report) -> str:
             found = "right" if row.passed else row.found
             lines.append((found if same else f"{row.shows}: {found}", _COLORS[row.passed]))
             lines += [(text, "cyan") for text in [row.where] if text]
-            lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
+            lines += [(f"hint: {row.hint}", "dim")] if row.hint and not row.passed else []
         rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
     terminal = _terminal()
     if rows.rows:
@@ -372,7 +372,8 @@ def cell(text: str) -> str:
 def _advice(row: Row) -> str:
     if row.passed:
         return ""
-    return "\n".join(filter(None, [row.found, row.where, f"hint: {row.hint}"]))
+    hint = f"hint: {row.hint}" if row.hint else ""
+    return "\n".join(filter(None, [row.found, row.where, hint]))
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {
