@@ -37,7 +37,7 @@ NAMED = 5  # students with a mistake
 BINS = 10  # of the distribution
 ENOUGH = 8  # students from which on somebody can be far below the others
 OUTSIDE = 1.5  # times the middle half's width (Tukey, Exploratory Data Analysis, 1977)
-STATUSES = {"graded": "graded", "late": "ran out of time", MISSING: "handed in nothing",
+STATUSES = {"graded": "graded", "out of time": "ran out of time", MISSING: "handed in nothing",
             "refused": "couldn't be graded as handed in", "crashed": "didn't load",
             FAILED: "failed in the grader"}  # fmt: skip
 
@@ -50,10 +50,10 @@ def page(sheet: Sheet, anonymous: bool = False) -> str:
         f"<header><h1>{html.escape(sheet.title)}</h1>"
         f"<p>How {counted(len(sheet.rows), 'student')} did.{who}</p></header>",
         _tiles(sheet, [] if few else asked),
+        "" if anonymous else _needs_a_look(sheet, asked),
         _distribution(sheet, asked) if asked and not few else "",
         _tasks(sheet, asked) if asked and not few else "",
         "" if few else _mistakes(sheet, asked, anonymous),
-        "" if anonymous else _needs_a_look(sheet, asked),
         "" if few else _table(sheet, anonymous),
         _section("Each student", f"There are fewer than {FEWEST} students, so this page has no "
                  "points of a single one.", "") if few else "",
@@ -141,8 +141,8 @@ def _histogram(counts: list[int], of: int, middle: float) -> str:
         f'<svg viewBox="0 0 {WIDE:g} {HIGH:g}" role="img" aria-label="{"; ".join(alt)}">'
         f'{"".join(parts)}<path class="axis" d="M{SIDE} {floor} H{WIDE - SIDE}"/>{ticks}'
         f'<path class="middle" d="M{at:.1f} {floor + 18:g} l5 9 h-10 z"/><text class="count" '
-        f'x="{at + aside:.1f}" y="{floor + 28:g}" text-anchor="{anchor}">the middle of the class: '
-        f"{middle:g} points</text></svg>"
+        f'x="{at + aside:.1f}" y="{floor + 28:g}" text-anchor="{anchor}">middle: {middle:g} '
+        "points</text></svg>"
     )
 
 
@@ -265,8 +265,8 @@ def _needs_a_look(sheet: Sheet, asked: list[Row]) -> str:
         if few and row.student.key in trusted:
             why.append(f"taken on trust: {trusted[row.student.key]}")
         if why:
-            said = html.escape(". ".join(text[:1].upper() + text[1:].rstrip(".") for text in why))
-            items.append(f"<li><h3>{_linked(sheet, row)}</h3><p>{said}.</p></li>")
+            said = html.escape(" ".join(map(_sentence, why)))
+            items.append(f"<li><h3>{_linked(sheet, row)}</h3><p>{said}</p></li>")
     if trusted and not few:
         what = ", ".join(dict.fromkeys(", ".join(trusted.values()).split(", ")))
         items.append(f"<li><h3>{counted(len(trusted), 'student')}</h3><p>Some of their points rest "
@@ -277,6 +277,10 @@ def _needs_a_look(sheet: Sheet, asked: list[Row]) -> str:
     return _section("Who needs a look", said, f'<ul class="rows">{"".join(items)}</ul>') * bool(
         items
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "." * (text[-1:] not in ".?!")
 
 
 def far_below(asked: Sequence[Row]) -> set[str]:

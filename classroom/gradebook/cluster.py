@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 from classroom.gradebook.job import Done, Job, do, version_of
 from classroom.grader.command import progress
 from classroom.grader.handed_in import CannotGrade
-from classroom.grader.judge import tasks_of
+from classroom.grader.judge import ROOT, tasks_of
 from classroom.grader.kernels import WORTH, fill
+from classroom.grader.report import cleaned
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -74,9 +75,10 @@ def prepare(client: Client, job: Job, count: int, until: float) -> None:
                           "worker grades one submission at a time: dask worker --nthreads 1 "
                           "--nworkers N")  # fmt: skip
     versions = client.run(_version, job.project, on_error="return")
-    for name, version in versions.items():
+    for name, told in versions.items():
+        version, where = (told, "") if isinstance(told, Exception) else told
         if version != job.version:
-            why = version if isinstance(version, Exception) else "it has another version"
+            why = f"it has another version, in {where}" if where else version
             raise CannotGrade(f"the worker {name} cannot be used: {why}. Give it this commit of "
                               "the repository, and start it again")  # fmt: skip
     if count >= WORTH:
@@ -85,8 +87,9 @@ def prepare(client: Client, job: Job, count: int, until: float) -> None:
         client.run(_fill, job.project, workers=list(one_of.values()))
 
 
-def _version(project: str) -> str:
-    return version_of(project)
+def _version(project: str) -> tuple[str, str]:
+    """Of the worker, and where it lies: its environment may be installed from elsewhere."""
+    return version_of(project), cleaned(ROOT)
 
 
 def _fill(project: str) -> None:

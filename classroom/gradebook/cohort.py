@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from classroom.grader.judge import load_project, tasks_of
 from classroom.grader.tasks import Project
 
 PAGES = "pages"  # their folder, in that of the grades
+TABLES = "tables.json"  # in the folder of the grades: where the class's tables are
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
@@ -29,20 +31,22 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 def add_people(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--roster", type=Path, metavar="CSV", help="who is in the class; also as Canvas, Moodle, "
-        "Gradescope or GitHub Classroom export it")  # fmt: skip
+        "Gradescope or GitHub Classroom export it. All tables are remembered")  # fmt: skip
     add("--deadlines", type=Path, metavar="CSV", help="project, due, and what being late costs")
     add("--extensions", type=Path, metavar="CSV", help="student, project, days or until, reason")
 
 
 @dataclass(frozen=True)
 class Cohort:
-    """A class and one of its projects; `grades` is the folder where all is kept."""
+    """A class and one of its projects; `grades` is the folder where all is kept. times: the table
+    of when each handed in."""
 
     grades: Path
     tasks: Path
     project: Project
     roster: Roster | None = None
     deadlines: Deadlines | None = None
+    times: Path | None = None
 
     @property
     def name(self) -> str:
@@ -72,21 +76,55 @@ class Cohort:
         return sheet
 
 
-def handed_in(
-    cohort: Cohort, submissions: Path, times: Path | None = None
-) -> tuple[list[HandedIn], list[str]]:
-    """What each student handed in, and what an instructor should know about the rest."""
+def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[str]]:
+    """What each student handed in, and what an instructor should know about it."""
     name = cohort.name if cohort.project.main else cohort.tasks.name
-    found = taken_in(submissions, name, cohort.project.main, cohort.roster,
-                     read_times(times, cohort.roster) if times else {})  # fmt: skip
-    return found.handed, found.notes
+    times = read_times(cohort.times, cohort.roster) if cohort.times else {}
+    found = taken_in(submissions, name, cohort.project.main, cohort.roster, times)
+    count = sum(bool(each.files or each.problem) for each in found.handed)
+    notes = [f"{found.layout}: {count} of {len(found.handed)} students handed something in"]
+    if cohort.deadlines and cohort.name not in cohort.deadlines.of_project:
+        notes.append(f"the table of deadlines has no line for {cohort.name}, so nobody is late")
+    return found.handed, [*notes, *found.notes]
 
 
 def cohort_of(told: argparse.Namespace) -> Cohort:
-    """The class that a command names. CannotGrade where a table is wrong, or there is none."""
+    """The class that a command names. CannotGrade where a table is wrong, or there is none.
+
+    A table that isn't named is the one that was named before: who gives points by hand must not
+    lose what being late costs.
+    """
     tasks = tasks_of(told.project)
-    roster = read_roster(told.roster) if told.roster else None
-    if told.extensions and not told.deadlines:
+    named = {"roster": told.roster, "deadlines": told.deadlines, "extensions": told.extensions,
+             f"times of {tasks.stem}": getattr(told, "times", None)}  # fmt: skip
+    before = _tables_before(told.grades)
+    paths = before | {what: str(path.resolve()) for what, path in named.items() if path}
+    roster_at, due_at, more_at, times_at = (Path(paths[w]) if w in paths else None for w in named)
+    roster = read_roster(roster_at) if roster_at else None
+    if more_at and not due_at:
         raise CannotGrade("--extensions needs --deadlines, the table of when projects are due")
-    due = read_deadlines(told.deadlines, told.extensions, roster) if told.deadlines else None
-    return Cohort(told.grades, tasks, load_project(tasks), roster, due)
+    due = read_deadlines(due_at, more_at, roster) if due_at else None
+    cohort = Cohort(told.grades, tasks, load_project(tasks), roster, due, times_at)
+    if paths != before:
+        written(told.grades / TABLES, json.dumps(paths, indent=1, ensure_ascii=False))
+    return cohort
+
+
+def _tables_before(grades: Path) -> dict[str, str]:
+    path = grades / TABLES
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not (isinstance(found, dict) and all(isinstance(at, str) for at in found.values())):
+        raise CannotGrade(f"{path} doesn't say where the class's tables are; delete it, and name "
+                          "them again: --roster, --deadlines, --extensions, --times")  # fmt: skip
+    return found
+
+
+def key_of(cohort: Cohort, name: str, keys: set[str]) -> str | None:
+    """Whom a name, login, number or address means, of the students with these keys."""
+    student = cohort.roster.find(name) if cohort.roster else None
+    return name if name in keys else student.key if student and student.key in keys else None

@@ -26,6 +26,7 @@ from classroom.gradebook.cohort import (
     add_people,
     cohort_of,
     handed_in,
+    key_of,
 )
 from classroom.gradebook.handed import HandedIn
 from classroom.gradebook.job import Done, Job, do, version_of
@@ -81,11 +82,11 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         cohort = cohort_of(told)
-        handed, notes = handed_in(cohort, told.submissions, told.times)
+        handed, notes = handed_in(cohort, told.submissions)
         for note in notes:
             print(f"grade-class: {note}", file=sys.stderr)
         with tidied_up():
-            grade_all(cohort, chosen(handed, told.student), told)
+            grade_all(cohort, chosen(cohort, handed, told.student), told)
         sheet = cohort.write()
     except CannotGrade as error:
         return _said(str(error))
@@ -115,11 +116,13 @@ def summary(sheet: Sheet, grades: Path) -> int:
     return 0 if set(counts) == {"graded"} else 1
 
 
-def chosen(handed: list[HandedIn], names: list[str]) -> list[HandedIn]:
+def chosen(cohort: Cohort, handed: list[HandedIn], names: list[str]) -> list[HandedIn]:
     """Those of the students that were named; all of them, if none was."""
-    if unknown := sorted(set(names) - {each.student for each in handed}):
+    keys = {each.student for each in handed}
+    found = {name: key_of(cohort, name, keys) for name in names}
+    if unknown := sorted(name for name, key in found.items() if key is None):
         raise CannotGrade(f"nobody here is called {', '.join(map(repr, unknown))}")
-    return [each for each in handed if not names or each.student in names]
+    return [each for each in handed if not names or each.student in found.values()]
 
 
 def grade_all(cohort: Cohort, handed: list[HandedIn], told: argparse.Namespace) -> None:

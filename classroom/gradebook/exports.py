@@ -216,7 +216,8 @@ def _assignment(table: Table, head: list[str], points: int, wanted: list[str]) -
     titles = "; ".join(cleaned(found[0]) for found in there.values()) or "no assignments at all"
     if len(set(meant)) != 1:
         said = "no column" if not meant else "several columns"
-        raise CannotGrade(f"{said} called {wanted[0]!r}; the gradebook has: {titles}")
+        raise CannotGrade(f"{said} called {wanted[0]!r}; the gradebook has: {titles}. "
+                          "--column names one of them")  # fmt: skip
     if "read only" in table.at(points, meant[0]):
         raise CannotGrade(f"{head[meant[0]]} is a column that only Canvas may fill")
     return meant[0]
@@ -475,7 +476,7 @@ def github(sheet: Sheet, repositories: str, written: Callable[[Row, Sheet], str]
     if "{github}" not in repositories or repositories.count("/") != 1:
         raise CannotGrade(
             f"{repositories!r} doesn't say which repository is whose; it should look like "
-            "cs101/tensor-basics-{github}"
+            "--repositories cs101/tensor-basics-{github}"
         )
     files: dict[str, bytes] = {}
     lines, left_out = [["repository", "file"]], []

@@ -15,7 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from classroom.gradebook import class_page, feedback
-from classroom.gradebook.cohort import Cohort, add_folder, add_people, cohort_of, handed_in
+from classroom.gradebook.cohort import (
+    Cohort,
+    add_folder,
+    add_people,
+    cohort_of,
+    handed_in,
+    key_of,
+)
 from classroom.gradebook.exports import (
     Exported,
     canvas_filled,
@@ -43,17 +50,25 @@ Does = Callable[[Cohort, argparse.Namespace], int]
 
 def show(cohort: Cohort, told: argparse.Namespace) -> int:
     """The table; or of one student, the points and a line on each grading and change."""
+    sheet = cohort.sheet()
     if not told.student:
-        print(cohort.sheet().shown())
+        print(sheet.shown())
         return 0
-    print("\n".join(history(record_of(cohort, told.student))))
+    record = record_of(cohort, told.student)
+    late = next((row for row in sheet.rows if row.record.student == record.student and row.late),
+                None)  # fmt: skip
+    head, *lines = history(record)
+    print("\n".join([f"{head}; {late.late}: {late.final} count" if late else head, *lines]))
     return 0
 
 
 def record_of(cohort: Cohort, student: str) -> Record:
-    if not cohort.records.path(student).is_file():
-        raise CannotGrade(f"nothing is kept of {student!r} in {cohort.name}")
-    return cohort.records.get(student)
+    keys = {record.student for record in cohort.records.all()}
+    if (key := key_of(cohort, student, keys)) is not None:
+        return cohort.records.get(key)
+    near = sorted(key for key in keys if student.casefold() in key.casefold())
+    names = f"; {' or '.join(map(repr, near))}?" if near else ""
+    raise CannotGrade(f"nothing is kept of {student!r} in {cohort.name}{names}")
 
 
 def history(record: Record) -> list[str]:
@@ -139,13 +154,14 @@ def mail(cohort: Cohort, told: argparse.Namespace) -> int:
         print(planned(sheet, letters, sent))
         print(f"Nothing was sent. The mails are in {folder}/; --server smtp://… sends them.")
         return 0
+    before = len(sent.lines)
     try:
         refused = send(letters, server_of(told.server), sent, progress)
     finally:
         progress("")
     for student, why in refused:
         print(f"not sent to {student.key}: {why}")
-    print(planned(sheet, letters, sent).splitlines()[-1])
+    print(planned(sheet, letters, sent, went_out=len(sent.lines) - before).splitlines()[-1])
     return 1 if refused else 0
 
 

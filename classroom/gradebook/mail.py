@@ -162,8 +162,11 @@ class Sent:
         written(self.path, out.getvalue())
 
 
-def planned(sheet: Sheet, letters: Iterable[Letter], sent: Sent) -> str:
-    """Who would get a mail, who has it already, and who gets none: a line each."""
+def planned(
+    sheet: Sheet, letters: Iterable[Letter], sent: Sent, went_out: int | None = None
+) -> str:
+    """Who would get a mail, who has it already, and who gets none: a line each. went_out: how many
+    have just been sent."""
     lines, count = [], 0
     rows = {row.student.key: row for row in sheet.rows}
     for student, mail in letters:
@@ -177,7 +180,8 @@ def planned(sheet: Sheet, letters: Iterable[Letter], sent: Sent) -> str:
         count += 1
     out = left_out(sheet)
     lines += [f"{student_name(who.name or who.key)}: gets none, {why}" for who, why in out]
-    lines.append(f"{counted(count, 'mail')} to be sent. {len(out)} of "
+    now_ = "" if went_out is None else f"{counted(went_out, 'mail')} went out now. "
+    lines.append(f"{now_}{counted(count, 'mail')} to be sent. {len(out)} of "
                  f"{counted(len(sheet.rows), 'student')} get none.")  # fmt: skip
     return "\n".join(lines)
 

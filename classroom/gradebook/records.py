@@ -25,11 +25,11 @@ from classroom.gradebook.names import file_name
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, Row
 
-# graded, late, refused and crashed come from a report (report.py), beside these:
+# graded, out of time, refused and crashed come from a report (report.py), beside these:
 MISSING = "missing"  # nothing was handed in
 FAILED = "failed"  # the grader could not do its work; it is tried again the next time
 RECORDS = "records"  # their folder, in that of the grades
-STATUSES = ("graded", "late", "missing", "refused", "crashed", "failed")
+STATUSES = ("graded", "out of time", "missing", "refused", "crashed", "failed")
 
 
 def now() -> str:

@@ -19,6 +19,7 @@ from classroom.gradebook.roster import Roster, Student
 from classroom.grader.report import cell, render_rows
 from classroom.grader.tasks import Project
 
+NOTHING = "nothing was handed in"
 FIRST, LAST = ("student", "status", "points", "of"), ("late", "note", "file", "made from")
 
 
@@ -92,16 +93,17 @@ class Sheet:
         return out.getvalue()
 
     def shown(self) -> str:
-        """For a terminal, tasks by their numbers, without what only the file needs."""
-        head, *rows = self.cells()
-        count = len(FIRST) + len(self.tasks) + 2
-        head = [*FIRST, *(str(n) for n in range(1, len(self.tasks) + 1)), *LAST[:2]]
-        rows = [row[:count] for row in rows]
-        if not any(row[-2] for row in rows):  # nobody is late
-            head, rows = head[:-2] + head[-1:], [row[:-2] + row[-1:] for row in rows]
+        """For a terminal, tasks by their numbers, notes below, without what only the file needs."""
+        _, *whole = self.cells()
+        count = len(FIRST) + len(self.tasks) + 1
+        head = [*FIRST, *(str(n) for n in range(1, len(self.tasks) + 1)), LAST[0]]
+        rows = [row[:count] for row in whole]
+        if not any(row[-1] for row in rows):  # nobody is late
+            head, rows = head[:-1], [row[:-1] for row in rows]
+        notes = [f"{row[0]}: {row[count]}" for row in whole if row[count] not in ("", NOTHING)]
         if find_spec("rich") is None:
-            return "\n".join(", ".join(row) for row in [head, *rows])
-        return render_rows(head, rows)
+            return "\n".join([*(", ".join(row) for row in [head, *rows]), *notes])
+        return "\n".join([render_rows(head, rows), *notes, *[""] * bool(notes)])
 
     def counts(self) -> dict[str, int]:
         """How many students there are with each status."""
@@ -119,7 +121,7 @@ def sheet_of(
     records = {record.student: record for record in Records(grades, project).all()}
     known = {student.key: student for student in roster.students} if roster else {}
     for key in known:
-        records.setdefault(key, Record(key, project, note="nothing was handed in"))
+        records.setdefault(key, Record(key, project, note=NOTHING))
     of = declared.points - declared.elsewhere
     times = handed_in_when(grades) if deadlines else {}
     rows = []

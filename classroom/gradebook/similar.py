@@ -31,6 +31,7 @@ from typing import NamedTuple
 from classroom.gradebook.handed import HandedIn
 from classroom.grader.handed_in import Files
 from classroom.grader.report import cleaned, render_rows
+from classroom.look import document
 
 K, WINDOW = 16, 8  # tokens in a hash, hashes of which one is kept
 COMMON = 4  # what more than one in so many have doesn't count
@@ -131,7 +132,9 @@ class Similarities:
         """For a browser, with the lines that match side by side."""
         parts = [_group(group, self.works) for group in self.groups]
         found = "".join(parts) or "<p>No two of them are alike.</p>"
-        return PAGE.format(compared=self.compared, meaning=html.escape(MEANING), found=found)
+        said = f"{self.compared} submissions were compared. For the instructor's eyes only."
+        head = f"<header><h1>{TITLE}</h1><p>{said}</p></header><p>{html.escape(MEANING)}</p>"
+        return document(TITLE, f"{head}\n{found}", STYLE)
 
 
 def alike(handed: Iterable[HandedIn], original: Files) -> Similarities:
@@ -321,28 +324,25 @@ def _block(ours: list[Token], theirs: list[Token]) -> Block:
 
 # ---- the page ------------------------------------------------------------------------------------
 
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Submissions that are alike</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 80em; padding: 0 1em;
-  color: #222; background: #fff }}
-table {{ border-collapse: collapse; width: 100%; table-layout: fixed; margin-bottom: 1em }}
-th, td {{ border: 1px solid #bbb; padding: .4em .6em; vertical-align: top; text-align: left }}
-pre {{ margin: 0; font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere }}
-</style></head><body>
-<h1>Submissions that are alike</h1>
-<p>{compared} submissions were compared. For the instructor's eyes only.</p>
-<p>{meaning}</p>
-{found}
-</body></html>
+TITLE = "Submissions that are alike"
+STYLE = """
+main{max-width:80rem}
+table{border-collapse:collapse;width:100%;table-layout:fixed;margin:.6rem 0 1rem;
+background:var(--card)}
+th,td{border:1px solid var(--line);padding:.4rem .6rem;vertical-align:top;text-align:left}
+pre{margin:0;font-size:13px;white-space:pre-wrap;overflow-wrap:anywhere}
+@media print{tr{break-inside:avoid}}
 """
 
 
 def _group(group: Group, works: dict[str, Work]) -> str:
-    names = ", ".join(html.escape(name) for name in group.students)
-    if group.identical:
-        return f"<h2>{names}</h2>\n<p>{html.escape(group.identical).capitalize()}.</p>\n"
-    return f"<h2>{names}</h2>\n" + "".join(_side_by_side(pair, works) for pair in group.pairs)
+    names = " · ".join(f"<bdi>{html.escape(name)}</bdi>" for name in group.students)
+    said = (
+        f"<p>{html.escape(group.identical).capitalize()}.</p>"
+        if group.identical
+        else "".join(_side_by_side(pair, works) for pair in group.pairs)
+    )
+    return f"<section><h2>{names}</h2>\n{said}</section>\n"
 
 
 def _first(pair: Pair) -> str:

@@ -351,7 +351,7 @@ def grade_files(
             done = f"{len(rows) + 1} of {len(asks)}"
             progress(f"checking {done}: {check.task}, {check.shows}")
             if stopped:
-                rows[number] = _unasked(check, stopped)
+                rows[number] = _unasked(replace(check, hint=""), stopped)
                 continue
             if check.hidden and not any(each.hidden for each in asked):
                 grading.end("answerer")
@@ -359,7 +359,7 @@ def grade_files(
             drawn = _seed(seed, number) % (project.cases or 1 << 64)
             problem, rows[number] = grading.judge(check, drawn, lines)
             if grading.is_over:
-                report.status, stopped = "late", TIME_IS_UP
+                report.status, stopped = "out of time", TIME_IS_UP
                 report.notes.append(f"{done} checks were asked: then {TIME_IS_UP}.")
             elif problem:
                 report.status = "crashed"
@@ -369,6 +369,9 @@ def grade_files(
                 stopped = NOT_LOADED
             elif grading.ends >= MOST_ENDS:
                 stopped = f"not asked, because the program had stopped {MOST_ENDS} times"
+                if len(rows) < len(asks):
+                    report.notes.append(f"{done} checks were asked: then the program had stopped "
+                                        f"{MOST_ENDS} times.")  # fmt: skip
         report.rows += [rows[number] for number, _ in asks]
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")

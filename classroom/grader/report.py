@@ -96,7 +96,7 @@ class Report:
 
     elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
     with all points. status: "graded", "refused" (no Python file), "crashed" (it did not load), or
-    "late" (its time was up before all was asked).
+    "out of time" (it was up before all was asked).
     """
 
     title: str
@@ -179,7 +179,7 @@ def table(report: Report) -> str:
             found = "right" if row.passed else row.found
             lines.append((found if same else f"{row.shows}: {found}", _COLORS[row.passed]))
             lines += [(text, "cyan") for text in [row.where] if text]
-            lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
+            lines += [(f"hint: {row.hint}", "dim")] if row.hint and not row.passed else []
         rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
     terminal = _terminal()
     if rows.rows:
@@ -197,15 +197,15 @@ def table(report: Report) -> str:
 
 
 def render_rows(head: list[str], rows: list[list[str]]) -> str:
-    """Rows of texts as a table for a terminal; the last column takes the room that is left."""
+    """Rows of texts as a table for a terminal. Where there is little room, the first and the last
+    column are folded, and no other is cut."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in head[:-1]:
-        grid.add_column(name, no_wrap=True)
-    grid.add_column(head[-1], overflow="fold")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for number, name in enumerate(head):
+        grid.add_column(name, no_wrap=0 < number < len(head) - 1, overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
     terminal = _terminal()
@@ -372,7 +372,8 @@ def cell(text: str) -> str:
 def _advice(row: Row) -> str:
     if row.passed:
         return ""
-    return "\n".join(filter(None, [row.found, row.where, f"hint: {row.hint}"]))
+    hint = f"hint: {row.hint}" if row.hint else ""
+    return "\n".join(filter(None, [row.found, row.where, hint]))
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {

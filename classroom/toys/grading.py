@@ -127,7 +127,7 @@ def _really(text: str) -> Report:
         path = Path(folder) / LARGER.name
         path.write_text(text)
         report = replace(grade(path, LARGER, _protection(), Limits().longer(3)), file=LARGER.name)
-    if settings.CACHE and report.status != "late":
+    if settings.CACHE and report.status != "out of time":
         with suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True)
             with replacing(place) as unfinished:

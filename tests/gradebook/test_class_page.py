@@ -28,7 +28,7 @@ def test_it_says_how_many_were_graded_and_how_many_were_not_and_why():
         row("a", check("double")), row("b", check("double"), lateness=Lateness(2, 0, 20, "Late.")),
         row("c"), row("d", status="missing"), row("e", status="missing"),
         row("f", status="refused"), row("g", status="failed"),
-        row("h", check("double"), status="late"),
+        row("h", check("double"), status="out of time"),
         row("i", check("double", "the file could not be loaded"), status="crashed", notes=["No."]),
     ]  # fmt: skip
     text = text_of(rows)
@@ -137,16 +137,17 @@ def test_only_who_is_outside_of_what_the_class_does_is_far_below():
 def test_who_needs_a_look_is_named_with_the_reason():
     rows = [row(f"s{n}", check("double", "no", 90 + n, 100)) for n in range(8)]
     rows += [
-        row("Low", check("double", "no", 3, 100)), row("Crashed", status="crashed", note="Boom."),
+        row("Low", check("double", "no", 3, 100)),
+        row("Crashed", status="crashed", note="Did it run?"),
         row("Lost", status="failed", note="the grader failed (OSError: x)"),
         row("Gone", status="missing"),
         row("Two", check("double", "no", 95, 100), note="two files; the newest was taken"),
         row("Trust", check("double", of=100, trusts="the seconds")),
     ]  # fmt: skip
     text = text_of(rows)
-    look_ = text[text.index("Who needs a look") : text.index("Each student")]
+    look_ = text[text.index("Who needs a look") : text.index("How the points lie")]
     assert "Low 3 points, far below the others." in look_
-    assert "Crashed Didn't load. Boom." in look_
+    assert "Crashed Didn't load. Did it run?" in look_ and "?." not in look_
     assert "Lost Failed in the grader. The grader failed (OSError: x)." in look_
     assert "Two Two files; the newest was taken." in look_
     assert "Trust Taken on trust: double (the seconds)." in look_

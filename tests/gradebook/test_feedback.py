@@ -111,8 +111,9 @@ NOTHING = {  # how it came to no points: what the row has, and what is and isn't
             status="crashed", notes=["The file could not be loaded: NameError in line 3 (x)."]),
         "NameError in line 3 (x). Until the file loads", "Look at double",
     ),
-    "late": (
-        row("Ann", check("double"), check("lazily", "the time limit was reached"), status="late",
+    "out of time": (
+        row("Ann", check("double"), check("lazily", "the time limit was reached"),
+            status="out of time",
             notes=["1 of 2 checks were asked: then the time limit was reached."]),
         "1 of 2 checks were asked", "So there are no points",
     ),

@@ -26,6 +26,7 @@ def test_every_student_has_a_row_with_points_for_each_task(course):
     ]  # fmt: skip
     assert status == 0
     assert "ann" in course.out and "2 students: 2 graded" in course.out
+    assert "a folder for each student: 2 of 2 students handed something in" in course.err
 
 
 def test_an_untouched_file_has_0_points_in_every_cell(course, tmp_path, monkeypatch):

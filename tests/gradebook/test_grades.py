@@ -61,6 +61,7 @@ def test_mails_are_looked_at_before_they_are_sent(graded, monkeypatch):
     monkeypatch.setattr(commands, "send", sends)
     assert graded.run("mail", *PEOPLE, "--server", "smtp://localhost:2525") == 1
     assert asked == ["localhost"] and "not sent to bob: 550 no such user" in graded.out
+    assert "1 mail went out now. 1 mail to be sent." in graded.out
     assert graded.run("mail", *PEOPLE) == 0 and "ann: has it already" in graded.out
 
 
@@ -129,4 +130,38 @@ def test_being_late_costs_what_the_table_says(graded, tmp_path):
     more.write_text("student,project,days,reason\nbob@uni.example,toy,2,ill\n")
     rows = graded.grade(*given, "--extensions", str(more))[1]
     assert (rows["bob"]["points"], rows["bob"]["late"]) == ("60", "")
+
+
+def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(graded, tmp_path):
+    deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
+    deadlines.write_text("project,due,percent a day,zone\ntoy,2026-10-05 23:59,10,Europe/Berlin\n")
+    times.write_text("student,time\nbob,2026-10-07T10:00:00+02:00\n")
+    more = tmp_path / "extensions.csv"
+    more.write_text("student,project,days,reason\nbob,toy,1,ill\n")
     assert graded.grade("--extensions", str(more))[0] == 2 and "--deadlines" in graded.err
+    graded.grade("--deadlines", str(deadlines), "--times", str(times))
+    late = ["bob", "missing", "48", "2 days, -20 %"]
+    for command in (["pages"], ["set", "bob", "lazily", "0", "--by", "Lee", "--why", "no"]):
+        assert graded.grades_command(*command) == 0
+        bob, zoe = graded.rows()["bob"], graded.rows()["zoe"]
+        assert [bob["student"], zoe["status"], bob["points"], bob["late"]] == late
+    assert graded.grade()[1]["bob"]["late"] == late[-1]
+    assert graded.grades_command("pages", "--extensions", str(more)) == 0
+    assert graded.rows()["bob"]["late"] == "1 day, -10 %"
+    assert graded.grades_command("show", "bob") == 0
+    assert graded.out.startswith("bob, toy: graded, 60 points; 1 day, -10 %: 54 count\n")
+    assert "no line for toy" not in graded.err
+    deadlines.write_text("project,due\ntoys,2026-10-05 23:59\n")
+    more.write_text("student,project,days\n")
+    assert graded.grade()[1]["bob"]["late"] == "" and "no line for toy, so" in graded.err
+    times.unlink()
+    assert graded.grade()[0] == 2 and "times.csv" in graded.err
+    (graded.grades / "tables.json").write_text("[]")
+    assert graded.grades_command("show") == 2 and "name them again" in graded.err
+
+
+@pytest.mark.parametrize("name", ["ann", "ann@uni.example", "ann-s"])
+def test_a_student_may_be_named_by_login_or_address(name, graded):
+    assert graded.run("show", name) == 0 and graded.out.startswith("ann, toy")
+    assert graded.grade("--student", name)[0] == 1
+    assert graded.run("show", "an") == 2 and "nothing is kept of 'an' in toy; 'ann'?" in graded.err

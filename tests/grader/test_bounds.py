@@ -55,7 +55,7 @@ def test_the_clock_stops_what_takes_no_time_of_its_own(name, tmp_path):
     report = grade(write(tmp_path, IDLE[name]), TOY, protection, SHORT)
     took = monotonic() - began
     assert report.score == 0
-    assert report.status == "late"
+    assert report.status == "out of time"
     assert any("the time limit for the whole project was reached" in n for n in report.notes)
     # the limit by the clock, with processes that are started three times on a busy machine
     assert took < SHORT.total_seconds * SHORT.clock + 30
@@ -73,8 +73,17 @@ def test_one_who_is_late_again_and_again_does_not_keep_the_others_waiting(tmp_pa
     text = "import time\ndef double(x): time.sleep(99)\nlazily = double"
     limits = replace(SHORT, answer_seconds=0.5, total_seconds=0.6, load_seconds=30, clock=100)
     report = grade(write(tmp_path, text), TOY, best_protection(), limits)
-    assert report.status == "late" and report.score == 0
+    assert report.status == "out of time" and report.score == 0
     assert len(alone) <= 1
+
+
+def test_a_submission_that_breaks_off_too_often_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("classroom.grader.judge.MOST_ENDS", 1)
+    text = "import os\ndef double(x): os._exit(0)\nlazily = double"
+    report = grade(write(tmp_path, text), TOY, best_protection(), SHORT)
+    assert report.notes == [
+        f"1 of {len(report.rows)} checks were asked: then the program had stopped 1 times."
+    ]
 
 
 # ---- memory --------------------------------------------------------------------------------------
