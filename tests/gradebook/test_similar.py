@@ -140,3 +140,14 @@ def test_folders_are_compared_file_by_file_and_what_cannot_be_read_stops_nothing
 def test_the_same_class_gives_the_same_page_every_time():
     some = handed(ann=TEXT, bob=padded(TEXT), cy=renamed(TEXT))
     assert alike(some, GIVEN).page() == alike(some, GIVEN).page()
+
+
+def test_the_page_leaves_out_the_lines_that_everybody_was_given():
+    given = "def one(x):\n    '''Give x back, doubled.'''\n    ...\n"
+    body = "\n".join(f"    total_{n} = x * {n} + sum(range({n}))" for n in range(12))
+    mine = given.replace("    ...", f"{body}\n    return total_3 * 2")
+    theirs = mine.replace("total_", "whole_").replace("    return", "    y = x\n    return")
+    found = alike(handed(ann=mine, bob=theirs, cy=given), {"submission.py": given.encode()})
+    page = found.page()
+    assert "total_3" in page and "⋯" in page and "doubled" not in page
+    assert "submission.py" not in page
