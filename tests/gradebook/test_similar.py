@@ -1,5 +1,6 @@
 """Copies are found whatever they are dressed as, and who worked alone isn't."""
 
+import html
 from pathlib import Path
 
 import pytest
@@ -143,11 +144,13 @@ def test_the_same_class_gives_the_same_page_every_time():
 
 
 def test_the_page_leaves_out_the_lines_that_everybody_was_given():
-    given = "def one(x):\n    '''Give x back, doubled.'''\n    ...\n"
-    body = "\n".join(f"    total_{n} = x * {n} + sum(range({n}))" for n in range(12))
-    mine = given.replace("    ...", f"{body}\n    return total_3 * 2")
-    theirs = mine.replace("total_", "whole_").replace("    return", "    y = x\n    return")
-    found = alike(handed(ann=mine, bob=theirs, cy=given), {"submission.py": given.encode()})
+    at = TEXT.index("def ")
+    mine = TEXT[at:]
+    found = alike(handed(ann=mine, bob=padded(renamed(mine))), GIVEN)
+    assert found.groups and not found.groups[0].identical
     page = found.page()
-    assert "total_3" in page and "⋯" in page and "doubled" not in page
+    given = [line.strip() for line in GIVEN["submission.py"].decode().split("\n")]
+    said = [line for line in given if len(line) > 40 and not line.startswith(("def ", "class "))]
+    assert said and "⋯" in page
+    assert not [line for line in said if html.escape(line) in page]
     assert "submission.py" not in page
