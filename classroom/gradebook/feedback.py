@@ -29,10 +29,13 @@ from classroom.grader.sandbox import ROOT
 from classroom.look import bar, counted, document
 
 RIGHT, PARTLY, WRONG, OPEN = "right", "partly right", "not right yet", "not started"
+UNASKED = "could not be asked"
 BY_HAND = "set by your instructor"
-SIGNS = {RIGHT: "✓", PARTLY: "◐", WRONG: "○", OPEN: "–", BY_HAND: "✎"}
+SIGNS = {RIGHT: "✓", PARTLY: "◐", WRONG: "○", OPEN: "–",
+         UNASKED: "–", BY_HAND: "✎"}  # fmt: skip
 COUNTS = {RIGHT: ("is right", "are right"), PARTLY: ("is partly right", "are partly right"),
           WRONG: ("isn't right yet", "aren't right yet"), OPEN: ("isn't started", "aren't started"),
+          UNASKED: (UNASKED, UNASKED),
           BY_HAND: (f"was {BY_HAND}", f"were {BY_HAND}")}  # fmt: skip
 OTHERS = "one of your instructor's own checks"
 LEFT_OUT = {MISSING: "Nothing that could be graded was handed in. If you did hand something in, "
@@ -116,6 +119,8 @@ def _tasks(row: Row, report: Report) -> Iterator[Task]:
             state = RIGHT
         elif all(check.is_open for check in checks):
             state = OPEN
+        elif not any(check.was_asked for check in checks):
+            state = UNASKED
         else:
             state = PARTLY if earned else WRONG
         shown = () if state in (RIGHT, OPEN) else tuple(checks)
@@ -182,7 +187,11 @@ def _then(sheet: Sheet, report: Report | None, tasks: list[Task]) -> Iterator[st
             yield report.afterwards
         return
     begun = [task for task in tasks if task.state == PARTLY and task.points < task.of]
-    if begun:
+    rows = report.rows if report else []
+    broken = [f"`{name}`" for name in dict.fromkeys(row.task for row in rows if row.broke_off)]
+    if broken and not all(row.was_asked for row in rows):
+        yield f"Begin with {_listed(broken)}: that's where the program broke off."
+    elif begun:
         nearest = max(begun, key=lambda task: task.points / task.of)
         lack = counted(nearest.of - nearest.points, "more point")
         yield f"The shortest way to {lack}: `{nearest.name}`, where part of it is right already."
@@ -225,6 +234,7 @@ def advice(task: Task) -> Iterator[Advice]:
             continue
         note, wrong = (OTHERS, []) if check.hidden and OTHERS in check.found else parts_of(check)
         state = PARTLY if check.points else OPEN if check.is_open else WRONG
+        state = state if check.was_asked or check.is_open else UNASKED
         line = (check.line, check.text) if check.line else None
         yield Advice("" if same else check.shows, state, note, wrong, line, check.hint)
 

@@ -92,6 +92,11 @@ class Record:
         same = self.report is not None and (self.digest, self.version) == (handed.digest, version)
         return same and self.status != FAILED
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether something in it was written; a file as it was handed out spends no late days."""
+        return self.report is not None and not all(row.is_open for row in self.report.rows)
+
     def points(self) -> dict[str, int]:
         """What each task is worth, with what the instructor decided, and points beside the tasks'.
         Empty where there is nothing."""

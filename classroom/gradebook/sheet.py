@@ -135,9 +135,9 @@ def sheet_of(
 
 
 def handed_in_when(grades: Path) -> dict[str, dict[str, str]]:
-    """When each student handed in each project; late days are shared by all of them."""
+    """When each student handed in each project that they began; late days are shared by all."""
     found: dict[str, dict[str, str]] = {}
     for folder in sorted((grades / RECORDS).glob("*/")):
         for record in Records(grades, folder.name).all():
-            found.setdefault(record.student, {})[folder.name] = record.when
+            found.setdefault(record.student, {})[folder.name] = record.when * record.is_begun
     return found

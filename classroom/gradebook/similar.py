@@ -29,7 +29,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from classroom.gradebook.handed import HandedIn
-from classroom.grader.handed_in import Files
+from classroom.grader.handed_in import IN_A_FILE, Files
 from classroom.grader.report import cleaned, render_rows
 from classroom.look import document
 
@@ -108,9 +108,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Similarities:
+    """given: the lines that everybody was given, which the page leaves out."""
+
     groups: tuple[Group, ...]
     works: dict[str, Work]
     compared: int
+    given: frozenset[str] = frozenset()
 
     def text(self) -> str:
         """For a terminal."""
@@ -130,7 +133,7 @@ class Similarities:
 
     def page(self) -> str:
         """For a browser, with the lines that match side by side."""
-        parts = [_group(group, self.works) for group in self.groups]
+        parts = [_group(group, self.works, self.given) for group in self.groups]
         found = "".join(parts) or "<p>No two of them are alike.</p>"
         said = f"{self.compared} submissions were compared. For the instructor's eyes only."
         head = f"<header><h1>{TITLE}</h1><p>{said}</p></header><p>{html.escape(MEANING)}</p>"
@@ -164,7 +167,8 @@ def alike(handed: Iterable[HandedIn], original: Files) -> Similarities:
     left = [pair for pair in pairs if frozenset(pair.students) not in in_those]
     groups += _grouped(left)
     groups.sort(key=lambda group: (not group.identical, -group.most, group.students))
-    return Similarities(tuple(groups), {work.student: work for work in works}, len(works))
+    lines = frozenset(line.strip() for data in original.values() for line in _text(data))
+    return Similarities(tuple(groups), {work.student: work for work in works}, len(works), lines)
 
 
 def _pair(one: Work, other: Work, shared: int) -> Pair | None:
@@ -335,12 +339,12 @@ pre{margin:0;font-size:13px;white-space:pre-wrap;overflow-wrap:anywhere}
 """
 
 
-def _group(group: Group, works: dict[str, Work]) -> str:
+def _group(group: Group, works: dict[str, Work], given: frozenset[str]) -> str:
     names = " · ".join(f"<bdi>{html.escape(name)}</bdi>" for name in group.students)
     said = (
         f"<p>{html.escape(group.identical).capitalize()}.</p>"
         if group.identical
-        else "".join(_side_by_side(pair, works) for pair in group.pairs)
+        else "".join(_side_by_side(pair, works, given) for pair in group.pairs)
     )
     return f"<section><h2>{names}</h2>\n{said}</section>\n"
 
@@ -354,15 +358,15 @@ def _second(pair: Pair) -> str:
     return f"{pair.percents[1]} % the other way round"
 
 
-def _side_by_side(pair: Pair, works: dict[str, Work]) -> str:
+def _side_by_side(pair: Pair, works: dict[str, Work], given: frozenset[str]) -> str:
     one, other = (works[name] for name in pair.students)
     rows = []
     for block in blocks(one, other):
         cells = [
-            _lines(work.files[name], *span)
+            _lines(_text(work.files[name])[span[0] - 1 : span[1]], given)
             for work, name, span in zip((one, other), block.files, block.lines, strict=True)
         ]
-        heads = [f"{html.escape(cleaned(name))}, lines {span[0]} to {span[1]}"
+        heads = [f"{html.escape(_file(name))}lines {span[0]} to {span[1]}"
                  for name, span in zip(block.files, block.lines, strict=True)]  # fmt: skip
         rows += [f"<tr><th>{heads[0]}</th><th>{heads[1]}</th></tr>",
                  f"<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr>"]  # fmt: skip
@@ -371,7 +375,21 @@ def _side_by_side(pair: Pair, works: dict[str, Work]) -> str:
     return f"<p>{said}</p>\n<table>\n<tr>{names}</tr>\n" + "\n".join(rows) + "\n</table>\n"
 
 
-def _lines(data: bytes, first: int, last: int) -> str:
-    lines = data.decode(errors="replace").split("\n")[first - 1 : last]
-    shown = (cleaned(line.expandtabs().rstrip(), 200) for line in lines)
+def _file(name: str) -> str:
+    """Which of several files it is; a submission that is one file has none of its own name."""
+    return "" if name == IN_A_FILE else f"{cleaned(name)}, "
+
+
+def _text(data: bytes) -> list[str]:
+    return data.decode(errors="replace").split("\n")
+
+
+def _lines(lines: list[str], given: frozenset[str]) -> str:
+    """These lines, with ⋯ where some were given to everybody; a function's first line stays."""
+    shown: list[str] = []
+    for line in lines:
+        is_given = line.strip() in given and not line.lstrip().startswith(("def ", "class "))
+        text = "⋯" if is_given else cleaned(line.expandtabs().rstrip(), 200)
+        if text != "⋯" or shown[-1:] != ["⋯"]:
+            shown.append(text)
     return f"<pre>{html.escape(chr(10).join(shown))}</pre>"

@@ -37,8 +37,9 @@ from classroom.grader.tasks import (
 )
 
 NOT_LOADED = "the file could not be loaded"
+NO_MORE = "not asked, because the program broke off in another check of this task"
 TIME_IS_UP = "the time limit for the whole project was reached"
-MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
+MOST_ENDS = 3  # a submission that breaks off is started anew; after so many, for other tasks only
 PATIENCE = 2.0  # seconds in which a process that is gone can be told from one that only hung up
 
 # by the name of the limit, which is shown in units of so many bits
@@ -347,17 +348,25 @@ def grade_files(
         # answers to the others, and in these a submission could tell what it has been asked.
         rows: dict[int, Row] = {}
         asked: list[Check] = []
+        broken: dict[str, None] = {}  # tasks in which it broke off
         for number, check in sorted(asks, key=lambda each: each[1].hidden):
             done = f"{len(rows) + 1} of {len(asks)}"
             progress(f"checking {done}: {check.task}, {check.shows}")
             if stopped:
                 rows[number] = _unasked(replace(check, hint=""), stopped)
                 continue
+            if grading.ends >= MOST_ENDS and check.task in broken:
+                rows[number] = _unasked(replace(check, hint=""), NO_MORE)
+                continue
             if check.hidden and not any(each.hidden for each in asked):
                 grading.end("answerer")
             asked.append(check)
             drawn = _seed(seed, number) % (project.cases or 1 << 64)
+            ends = grading.ends
             problem, rows[number] = grading.judge(check, drawn, lines)
+            if grading.ends > ends:
+                rows[number] = replace(rows[number], broke_off=True)
+                broken[check.task] = None
             if grading.is_over:
                 report.status, stopped = "out of time", TIME_IS_UP
                 report.notes.append(f"{done} checks were asked: then {TIME_IS_UP}.")
@@ -367,11 +376,10 @@ def grade_files(
                     problem = "not a second time"
                 report.notes.append(f"The file could not be loaded: {problem}.")
                 stopped = NOT_LOADED
-            elif grading.ends >= MOST_ENDS:
-                stopped = f"not asked, because the program had stopped {MOST_ENDS} times"
-                if len(rows) < len(asks):
-                    report.notes.append(f"{done} checks were asked: then the program had stopped "
-                                        f"{MOST_ENDS} times.")  # fmt: skip
+        if unasked := {row.task for row in rows.values() if row.found == NO_MORE}:
+            names = ", ".join(task for task in broken if task in unasked)
+            report.notes.append("The program broke off again and again, so not all checks were "
+                                f"asked of {names}.")  # fmt: skip
         report.rows += [rows[number] for number, _ in asks]
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")
@@ -403,7 +411,7 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
 
 def _unasked(check: Check, why: str) -> Row:
     """Nothing was found, so there is nothing to keep from students either."""
-    return _row(replace(check, hidden=False), 0, [Finding(why)], [])
+    return replace(_row(replace(check, hidden=False), 0, [Finding(why)], []), was_asked=False)
 
 
 def _row(check: Check, points: int, findings: list[Finding], lines: list[str]) -> Row:

@@ -54,7 +54,8 @@ def _visible(c: str) -> str:
 class Row:
     """What became of one check. `found`: a line on each thing that is wrong; empty where it passed.
 
-    hidden: it is one of the instructor's own checks. trusts: what the submission's own process told
+    hidden: it is one of the instructor's own checks. broke_off: the submission ended there, or had
+    to be ended. trusts: what the submission's own process told
     about itself, and nobody can check.
     """
 
@@ -68,6 +69,8 @@ class Row:
     text: str = ""
     hidden: bool = False
     trusts: str = ""
+    was_asked: bool = True
+    broke_off: bool = False
 
     @property
     def passed(self) -> bool:

@@ -132,6 +132,17 @@ def test_being_late_costs_what_the_table_says(graded, tmp_path):
     assert (rows["bob"]["points"], rows["bob"]["late"]) == ("60", "")
 
 
+def test_a_file_that_nobody_began_is_not_late_and_spends_no_free_days(graded, tmp_path):
+    deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
+    deadlines.write_text("project,due,percent a day\ntoy,2026-10-05T23:59:00+02:00,10\n")
+    times.write_text("student,time\nann,2026-10-09T20:00:00+02:00\n")
+    given = ["--deadlines", str(deadlines), "--times", str(times)]
+    assert graded.grade(*given)[1]["ann"]["late"] == "4 days, -40 %"
+    graded.hand_in("ann", "def double(x): ...\ndef lazily(x): ...\n")
+    rows = graded.grade(*given)[1]
+    assert (rows["ann"]["points"], rows["ann"]["late"]) == ("0", "")
+
+
 def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(graded, tmp_path):
     deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
     deadlines.write_text("project,due,percent a day,zone\ntoy,2026-10-05 23:59,10,Europe/Berlin\n")

@@ -1,5 +1,6 @@
 """Copies are found whatever they are dressed as, and who worked alone isn't."""
 
+import html
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,16 @@ def test_folders_are_compared_file_by_file_and_what_cannot_be_read_stops_nothing
 def test_the_same_class_gives_the_same_page_every_time():
     some = handed(ann=TEXT, bob=padded(TEXT), cy=renamed(TEXT))
     assert alike(some, GIVEN).page() == alike(some, GIVEN).page()
+
+
+def test_the_page_leaves_out_the_lines_that_everybody_was_given():
+    at = TEXT.index("def ")
+    mine = TEXT[at:]
+    found = alike(handed(ann=mine, bob=padded(renamed(mine))), GIVEN)
+    assert found.groups and not found.groups[0].identical
+    page = found.page()
+    given = [line.strip() for line in GIVEN["submission.py"].decode().split("\n")]
+    said = [line for line in given if len(line) > 40 and not line.startswith(("def ", "class "))]
+    assert said and "⋯" in page
+    assert not [line for line in said if html.escape(line) in page]
+    assert "submission.py" not in page

@@ -12,7 +12,7 @@ import pytest
 from classroom.grader import turns, warden
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import Limits, best_protection
-from tests.grader.here import without
+from tests.grader.here import SLOW, without
 from tests.grader.hostile import FIND_PIPE, WRONG
 
 TOY = Path(__file__).with_name("toy.py")
@@ -77,12 +77,24 @@ def test_one_who_is_late_again_and_again_does_not_keep_the_others_waiting(tmp_pa
     assert len(alone) <= 1
 
 
-def test_a_submission_that_breaks_off_too_often_is_told_of(tmp_path, monkeypatch):
+def test_a_task_that_ends_the_program_again_and_again_costs_the_others_nothing(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("classroom.grader.judge.MOST_ENDS", 1)
-    text = "import os\ndef double(x): os._exit(0)\nlazily = double"
-    report = grade(write(tmp_path, text), TOY, best_protection(), SHORT)
+    head, _, other = TOY.read_text().partition("@project.check(")
+    first, _, rest = other.partition("@project.check(")
+    checks = [first.replace("60", "30"), first.replace("60", "30"), rest]
+    tasks = tmp_path / "tasks" / "toy.py"
+    tasks.parent.mkdir()
+    tasks.write_text("@project.check(".join([head, *checks]))
+    text = "import os\ndef double(x): os._exit(0)\ndef lazily(x): return x * 2\n"
+    report = grade(write(tmp_path, text), tasks, best_protection(), SLOW)
+    ended, unasked, right = report.rows
+    assert (ended.broke_off, unasked.broke_off, unasked.was_asked) == (True, False, False)
+    assert unasked.found.startswith("not asked") and unasked.hint == ""
+    assert right.passed and report.score == 40
     assert report.notes == [
-        f"1 of {len(report.rows)} checks were asked: then the program had stopped 1 times."
+        "The program broke off again and again, so not all checks were asked of double."
     ]
 
 
