@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from importlib import import_module
 
@@ -54,7 +55,13 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"classroom: there is no command {name!r}.{meant}\n\n{usage()}", file=sys.stderr)
         return 2
     module, function = places[name].split(":")
-    return getattr(import_module(module), function)(rest)
+    try:
+        status = getattr(import_module(module), function)(rest)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads it, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 if __name__ == "__main__":

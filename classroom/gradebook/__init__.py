@@ -4,6 +4,7 @@ command.py     python -m classroom grade-class: grades a project of every studen
 grades.py      python -m classroom grades: looks at what is kept, changes it, hands it on
 
 roster.py      who is in the class, under which names
+people.py      whose records are whose, when the roster calls somebody otherwise
 intake.py      what they handed in, each student's files for a project
 layouts.py     whose each file is: folders, archives, what Canvas, Moodle and others export
 commits.py     when a clone's file was committed

@@ -3,9 +3,9 @@
     page(sheet)                    with names, and links to each student's page
     page(sheet, anonymous=True)    which may be shown to the class
 
-It has how many were graded, how their points lie, the tasks from the hardest on, what went wrong
-in each and how often, who needs a look, and a table of all. Beside every plot stands what it shows
-in words, and shades of one colour and stripes tell its parts apart.
+It has how many were graded, how their points are spread, the tasks from the hardest on, what went
+wrong in each and how often, who needs a look, and a table of all. Beside every plot stands what it
+shows in words, and shades of one colour and stripes tell its parts apart.
 
 Anonymous, it has no names, files, times or lines of code, and nothing that hidden checks found.
 Rows are in the order of a digest that takes all submissions to make, and in classes below FEWEST
@@ -110,9 +110,9 @@ def _distribution(sheet: Sheet, asked: list[Row]) -> str:
             f"The lowest has {min(points)}, the highest {max(points)}, and the mean is "
             f"{sum(points) / len(points):.0f}.")  # fmt: skip
     if left := len(sheet.rows) - len(asked):
-        said += f" {counted(left, 'student')} of whom nothing could be asked aren't in it."
+        said += f" That leaves out {counted(left, 'student')} without anything that could be run."
     figure = f"<figure>{_histogram(counts, of, median(points))}</figure>"
-    return _section("How the points lie", said, figure)
+    return _section("How the points are spread", said, figure)
 
 
 def _histogram(counts: list[int], of: int, middle: float) -> str:

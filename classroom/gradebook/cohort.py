@@ -12,12 +12,14 @@ from classroom.gradebook.deadlines import Deadlines, read_deadlines, read_times
 from classroom.gradebook.handed import HandedIn
 from classroom.gradebook.intake import taken_in
 from classroom.gradebook.names import file_name
+from classroom.gradebook.people import follow
 from classroom.gradebook.records import Records, written
 from classroom.gradebook.roster import Roster, read_roster
 from classroom.gradebook.sheet import Sheet, sheet_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import load_project, tasks_of
 from classroom.grader.tasks import Project
+from classroom.look import counted
 
 PAGES = "pages"  # their folder, in that of the grades
 TABLES = "tables.json"  # in the folder of the grades: where the class's tables are
@@ -60,6 +62,11 @@ class Cohort:
     def pages(self) -> Path:
         return self.grades / PAGES / self.name
 
+    @property
+    def anonymous(self) -> Path:
+        """The page that can be shown to the class, once it was asked for."""
+        return self.grades / f"{self.name}_anonymous.html"
+
     def sheet(self) -> Sheet:
         return sheet_of(self.grades, self.name, self.project, self.roster, self.deadlines)
 
@@ -69,11 +76,16 @@ class Cohort:
         sheet = self.sheet()
         written(self.grades / f"{self.name}.csv", sheet.csv())
         written(self.grades / f"{self.name}.html", class_page.page(sheet))
+        if self.anonymous.is_file():
+            self.write_anonymous(sheet)
         for row in sheet.rows:
             name = file_name(row.student.key)
             written(self.pages / f"{name}.html", feedback.page(row, sheet))
             written(self.pages / f"{name}.md", feedback.markdown(row, sheet))
         return sheet
+
+    def write_anonymous(self, sheet: Sheet) -> None:
+        written(self.anonymous, class_page.page(sheet, anonymous=True))
 
 
 def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[str]]:
@@ -82,9 +94,19 @@ def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[s
     times = read_times(cohort.times, cohort.roster) if cohort.times else {}
     found = taken_in(submissions, name, cohort.project.main, cohort.roster, times)
     count = sum(bool(each.files or each.problem) for each in found.handed)
-    notes = [f"{found.layout}: {count} of {len(found.handed)} students handed something in"]
+    people = counted(len(found.handed), "student")
+    notes = [f"{found.layout}: {count} of {people} handed something in"]
     if cohort.deadlines and cohort.name not in cohort.deadlines.of_project:
         notes.append(f"the table of deadlines has no line for {cohort.name}, so nobody is late")
+    elif cohort.deadlines and (timeless := sum(bool(e.files) and not e.when for e in found.handed)):
+        notes.append(f"nothing says when {timeless} of them handed in, so they count as in time; "
+                     "--times names a table that says so")  # fmt: skip
+    here = {each.student for each in found.handed}
+    kept = {record.student for record in cohort.records.all() if not record.is_empty}
+    if cohort.roster and (left := sorted(kept - here)):
+        notes.append(f"kept from before, but neither in the roster nor handed in now: "
+                     f"{', '.join(left)}. If they are nobody, delete their files in "
+                     f"{cohort.records.folder}/")  # fmt: skip
     return found.handed, [*notes, *found.notes]
 
 
@@ -101,6 +123,8 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     paths = before | {what: str(path.resolve()) for what, path in named.items() if path}
     roster_at, due_at, more_at, times_at = (Path(paths[w]) if w in paths else None for w in named)
     roster = read_roster(roster_at) if roster_at else None
+    if roster:
+        follow(told.grades, roster)
     if more_at and not due_at:
         raise CannotGrade("--extensions needs --deadlines, the table of when projects are due")
     due = read_deadlines(due_at, more_at, roster) if due_at else None

@@ -37,6 +37,7 @@ from classroom.grader.command import parser_of, progress, tidied_up, unsupported
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import ROOT
 from classroom.grader.kernels import WORTH, fill, kept_for
+from classroom.look import counted
 
 # ---- what is asked for ---------------------------------------------------------------------------
 
@@ -110,7 +111,7 @@ def summary(sheet: Sheet, grades: Path) -> int:
     """The last lines, and the exit status: 0 if everybody was graded."""
     counts = sheet.counts()
     kinds = ", ".join(f"{count} {status}" for status, count in counts.items())
-    print(f"{len(sheet.rows)} students: {kinds}.")
+    print(f"{counted(len(sheet.rows), 'student')}: {kinds}.")
     at, pages = grades / sheet.project, grades / PAGES / sheet.project
     print(f"The table is in {at}.csv, a page on the class in {at}.html, theirs are in {pages}/.")
     return 0 if set(counts) == {"graded"} else 1

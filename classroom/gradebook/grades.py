@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from classroom.gradebook import class_page, feedback
+from classroom.gradebook import feedback
 from classroom.gradebook.cohort import (
     Cohort,
     add_folder,
@@ -55,11 +55,15 @@ def show(cohort: Cohort, told: argparse.Namespace) -> int:
         print(sheet.shown())
         return 0
     record = record_of(cohort, told.student)
-    late = next((row for row in sheet.rows if row.record.student == record.student and row.late),
-                None)  # fmt: skip
     head, *lines = history(record)
-    print("\n".join([f"{head}; {late.late}: {late.final} count" if late else head, *lines]))
+    print("\n".join([f"{head}{_what_counts(sheet, record)}", *lines]))
     return 0
+
+
+def _what_counts(sheet: Sheet, record: Record) -> str:
+    """What is left of the points where the work was late."""
+    late = (row for row in sheet.rows if row.record.student == record.student and row.late)
+    return next((f"; {row.late}: {row.final} count" for row in late), "")
 
 
 def record_of(cohort: Cohort, student: str) -> Record:
@@ -117,8 +121,8 @@ def change(cohort: Cohort, told: argparse.Namespace) -> int:
     before = record.total
     record.changes.append(Change(told.task, told.points, by, why))
     cohort.records.keep(record)
-    cohort.write()
-    print(f"{record.student}: {record.total} points, {before} before")
+    counts = _what_counts(cohort.write(), record)
+    print(f"{record.student}: {record.total} points, {before} before{counts}")
     return 0
 
 
@@ -138,9 +142,8 @@ def pages(cohort: Cohort, told: argparse.Namespace) -> int:
     sheet = cohort.write()
     print(f"written: {cohort.grades / cohort.name}.csv and .html, {cohort.pages}/")
     if told.anonymous:
-        path = cohort.grades / f"{cohort.name}_anonymous.html"
-        written(path, class_page.page(sheet, anonymous=True))
-        print(f"written: {path}, which you can show to the class")
+        cohort.write_anonymous(sheet)
+        print(f"written: {cohort.anonymous}, which you can show to the class")
     return 0
 
 
@@ -279,6 +282,8 @@ def main(arguments: list[str]) -> int:
         return int(told.does(cohort_of(told), told))
     except CannotGrade as error:
         print(f"grades: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"grades: {told.grades} cannot be read or written: {error}", file=sys.stderr)
     return 2

@@ -157,6 +157,16 @@ class Sent:
     def add(self, letter: Letter) -> None:
         student, mail = letter
         self.lines.append([now(), cell(student.key), cell(student.email), digest_of(mail)])
+        self._write()
+
+    def rename(self, old: str, new: str) -> None:
+        """What was sent to a student who is called otherwise from now on."""
+        if theirs := [line for line in self.lines if line[1] == cell(old)]:
+            for line in theirs:
+                line[1] = cell(new)
+            self._write()
+
+    def _write(self) -> None:
         out = io.StringIO()
         csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([HEAD, *self.lines])
         written(self.path, out.getvalue())
@@ -288,5 +298,5 @@ def _said(code: int, text: bytes | str) -> str:
 
 
 def _stopped(server: Server, why: str, count: int, whole: int) -> str:
-    return (f"{server.host}: {why}. {count} of {whole} mails went out. The same command sends "
-            "the others.")  # fmt: skip
+    return (f"{server.host}: {why}. {counted(count, 'mail')} of {whole} went out. The same command "
+            "sends the others.")  # fmt: skip

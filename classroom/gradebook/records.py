@@ -97,6 +97,11 @@ class Record:
         """Whether something in it was written; a file as it was handed out spends no late days."""
         return self.report is not None and not all(row.is_open for row in self.report.rows)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was handed in, and nothing decided, ever."""
+        return self.status == MISSING and not (self.report or self.gradings or self.changes)
+
     def points(self) -> dict[str, int]:
         """What each task is worth, with what the instructor decided, and points beside the tasks'.
         Empty where there is nothing."""

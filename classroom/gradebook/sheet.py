@@ -117,8 +117,10 @@ def sheet_of(
     roster: Roster | None = None,
     deadlines: Deadlines | None = None,
 ) -> Sheet:
-    """What is kept of a project as a sheet; everybody in the roster has a row."""
-    records = {record.student: record for record in Records(grades, project).all()}
+    """What is kept of a project as a sheet; everybody in the roster has a row, and nobody else who
+    handed in nothing."""
+    kept = Records(grades, project).all()
+    records = {record.student: record for record in kept if not (roster and record.is_empty)}
     known = {student.key: student for student in roster.students} if roster else {}
     for key in known:
         records.setdefault(key, Record(key, project, note=NOTHING))

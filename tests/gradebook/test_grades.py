@@ -1,14 +1,19 @@
 """`python -m classroom grades`: what is kept of a class goes where it has to."""
 
 import csv
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from classroom.gradebook import grades as commands
+from classroom.grader.judge import ROOT
 from tests.grader.here import HALF, RIGHT, WRONG
 
 ROSTER = "name,email,github\nann,ann@uni.example,ann-s\nbob,bob@uni.example,\nzoe,,zoe\n"
+WHY = ["--by", "Lee", "--why", "nice"]
 PEOPLE = ["--from", "Lee <lee@uni.example>"]
 
 
@@ -43,6 +48,9 @@ def test_an_anonymous_page_is_written_when_asked_for(graded):
     assert graded.run("pages") == 0 and not path.exists()
     assert graded.run("pages", "--anonymous") == 0
     assert "bob" not in path.read_text() and "bob" in (graded.grades / "toy.html").read_text()
+    path.write_text("of last week")
+    assert graded.run("set", "bob", "lazily", "1", *WHY) == 0
+    assert "last week" not in path.read_text()
 
 
 def test_mails_are_looked_at_before_they_are_sent(graded, monkeypatch):
@@ -132,6 +140,55 @@ def test_being_late_costs_what_the_table_says(graded, tmp_path):
     assert (rows["bob"]["points"], rows["bob"]["late"]) == ("60", "")
 
 
+def test_deadlines_without_a_time_say_so(graded, tmp_path):
+    deadlines = tmp_path / "deadlines.csv"
+    deadlines.write_text("project,due\ntoy,2026-10-05T23:59:00+02:00\n")
+    graded.grade("--deadlines", str(deadlines))
+    assert "nothing says when 2 of them handed in, so they count as in time" in graded.err
+
+
+def test_records_follow_a_student_whom_the_roster_calls_otherwise(graded):
+    graded.run("set", "ann", "style", "3", "--extra", *WHY)
+    mended = "name,email,github\nAnn Lee,ann@uni.example,ann-s\nAnn Lee,a2@uni.example,\n"
+    graded.roster.write_text(mended + "bob,bob@uni.example,\n")
+    assert graded.run("pages") == 0
+    rows = graded.rows()
+    assert [*rows] == ["Ann Lee (a2@uni.example)", "Ann Lee (ann-s)", "bob"]
+    assert rows["Ann Lee (ann-s)"]["points"] == "103"
+    assert rows["Ann Lee (a2@uni.example)"]["status"] == "missing"
+    assert not (graded.grades / "pages" / "toy" / "ann.html").exists()
+    graded.roster.write_text(ROSTER)
+    assert graded.run("pages") == 0 and graded.rows()["ann"]["points"] == "103"
+
+
+def test_records_of_somebody_else_are_never_written_over(graded):
+    graded.roster.write_text("name,email\nbobby,bob@uni.example\n")
+    graded.hand_in("bobby", RIGHT)
+    (graded.grades / "people.json").unlink()  # as if nobody knew that bobby is bob
+    rows = graded.grade("--roster", str(graded.roster))[1]
+    assert (rows["bob"]["points"], rows["bobby"]["points"]) == ("60", "100")
+
+
+def test_whoever_is_kept_and_is_nobody_any_more_is_named(graded):
+    (graded.folder / "bob").rename(graded.folder / "bobby")
+    graded.roster.write_text("name,github\nann,ann-s\nbobby,bobby\n")
+    graded.grade()
+    assert "neither in the roster nor handed in now: bob. If they are nobody, delete" in graded.err
+    (graded.grades / "records" / "toy" / "bob.json").unlink()
+    assert [*graded.grade()[1]] == ["ann", "bobby"]
+
+
+def test_a_reader_who_stops_early_is_no_error(graded):
+    """As `grades show | head -1` does."""
+    command = [sys.executable, "-m", "classroom", "grades", "show", "--project", "01_tensor_basics"]
+    command += ["--grades", str(graded.grades)]
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, cwd=ROOT)
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_a_file_that_nobody_began_is_not_late_and_spends_no_free_days(graded, tmp_path):
     deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
     deadlines.write_text("project,due,percent a day\ntoy,2026-10-05T23:59:00+02:00,10\n")
@@ -152,7 +209,7 @@ def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(
     assert graded.grade("--extensions", str(more))[0] == 2 and "--deadlines" in graded.err
     graded.grade("--deadlines", str(deadlines), "--times", str(times))
     late = ["bob", "missing", "48", "2 days, -20 %"]
-    for command in (["pages"], ["set", "bob", "lazily", "0", "--by", "Lee", "--why", "no"]):
+    for command in (["pages"], ["set", "bob", "lazily", "0", *WHY]):
         assert graded.grades_command(*command) == 0
         bob, zoe = graded.rows()["bob"], graded.rows()["zoe"]
         assert [bob["student"], zoe["status"], bob["points"], bob["late"]] == late
@@ -161,6 +218,9 @@ def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(
     assert graded.rows()["bob"]["late"] == "1 day, -10 %"
     assert graded.grades_command("show", "bob") == 0
     assert graded.out.startswith("bob, toy: graded, 60 points; 1 day, -10 %: 54 count\n")
+    assert graded.grades_command("set", "bob", "style", "10", "--extra", *WHY) == 0
+    assert graded.out == "bob: 70 points, 60 before; 1 day, -10 %: 63 count\n"
+    assert graded.grades_command("set", "bob", "style", "undo", *WHY) == 0
     assert "no line for toy" not in graded.err
     deadlines.write_text("project,due\ntoys,2026-10-05 23:59\n")
     more.write_text("student,project,days\n")

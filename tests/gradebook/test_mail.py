@@ -251,7 +251,7 @@ STOPS = [(command, said) for command in ("mail", "rcpt", "data") for said in (No
 @pytest.mark.parametrize(("command", "said"), [*STOPS, ("mail", "451 slower")])
 def test_after_a_server_that_stops_midway_the_next_run_goes_on(post, tmp_path, command, said):
     server, path = post(says={command: said}, after=2), tmp_path / "sent.csv"
-    with pytest.raises(CannotGrade, match="2 of 3 mails went out"):
+    with pytest.raises(CannotGrade, match="2 mails of 3 went out"):
         send(letters(), at(server), Sent(path))
     server.says = {}
     send(letters(), at(server), Sent(path))
@@ -261,7 +261,7 @@ def test_after_a_server_that_stops_midway_the_next_run_goes_on(post, tmp_path, c
 def test_a_server_that_is_not_there_is_named(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    with pytest.raises(CannotGrade, match="127.0.0.1: .*0 of 3 mails went out"):
+    with pytest.raises(CannotGrade, match="127.0.0.1: .*0 mails of 3 went out"):
         send(letters(), Server("127.0.0.1", port, encrypts=""), Sent(tmp_path / "sent.csv"))
 
 
@@ -283,7 +283,7 @@ def test_without_encryption_neither_password_nor_mail_leaves_this_machine(
 ):
     monkeypatch.setenv(PASSWORD, "secret")
     server = post()
-    with pytest.raises(CannotGrade, match="0 of 3 mails went out"):
+    with pytest.raises(CannotGrade, match="0 mails of 3 went out"):
         send(letters(), at(server, "ellis", "then"), Sent(tmp_path / "sent.csv"))
     assert not server.mails and not any("AUTH" in line for line in server.commands)
 
