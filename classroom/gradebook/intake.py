@@ -190,7 +190,21 @@ def _choice(parts: list[Part], tasks_name: str, main: str, notes: list[str]) -> 
     choice = _newest(found)
     if others := [each.where for each in found if each is not choice]:
         notes.append(f"There were several: {choice.where} was graded, not {_listed(others)}.")
+    if not main and (beside := [*_beside(choice, tasks_name)]):
+        notes.append(f"Beside it, and not graded: {_listed(beside)}.")
     return choice
+
+
+def _beside(choice: Choice, tasks_name: str) -> Iterator[str]:
+    """Python files in the same folder that aren't the course's; one of them may be what the student
+    meant to hand in."""
+    if choice.part.clone and not choice.piece.folder:
+        return  # at the top of a clone lie the course's own
+    for piece in choice.part.pieces:
+        is_python = piece.folder == choice.piece.folder and piece.name.lower().endswith(".py")
+        is_ours = re.match(r"\d\d_", piece.name) or _copies(tasks_name).fullmatch(piece.name)
+        if is_python and piece is not choice.piece and not is_ours:
+            yield shown_path(piece.path)
 
 
 def _newest(found: list[Choice]) -> Choice:

@@ -158,7 +158,7 @@ def unseen(pids: list[int]) -> tuple[int, int]:
 
 class MemoryGroup:
     """A control group for all that a process takes together, whoever holds it; the kernel keeps it
-    within `most` bytes. Only where this user may make one: see INSTRUCTOR.md for containers."""
+    within `most` bytes. Only where this user may make one: see docs/sandbox.md."""
 
     # of version 1 and 2: where they are, what sets the limit, what counts who was killed by it
     VERSIONS = {

@@ -31,7 +31,8 @@ TEXTS = {
     "The course": ["course/README.md", "course/GLOSSARY.md"],
     "Around it": [
         "docs/hacking.md", "docs/first_issues.md", "tinyframe/README.md", "docs/benchmarks.md",
-        "INSTRUCTOR.md", "CONTRIBUTING.md", "docs/writing_lessons.md",
+        "INSTRUCTOR.md", "docs/sandbox.md", "docs/cluster.md", "CONTRIBUTING.md",
+        "docs/writing_lessons.md",
     ],
 }  # fmt: skip
 

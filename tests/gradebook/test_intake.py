@@ -238,6 +238,19 @@ def test_clones_of_github_classroom_and_when_they_were_committed(tmp_path, name)
     assert codes(taken_in(tmp_path / name, TOY, "")) == {"ann-codes": "a", "bobby": None}
 
 
+def test_python_files_beside_the_one_that_is_graded_are_named(classes, tmp_path):
+    """Else, who wrote new.py and left toy.py as it was looks like somebody who did nothing."""
+    files = {f"projects/{name}": "a" for name in ("toy.py", "new.py", "02_other.py")}
+    for name, theirs in ("ann", files), ("bob", {"toy.py": "a"}):
+        clone, own = tmp_path / "clones" / f"toy-{name}", {"start.py": "ours"}
+        committed(clone, "2026-10-05T22:00:00+02:00", theirs | own)
+    taken = taken_in(tmp_path / "clones", TOY, "")
+    assert about(taken, "ann").notes == ("Beside it, and not graded: projects/new.py.",)
+    assert about(taken, "bob").notes == ()
+    taken = taken_in(classes({"ann/toy.py": "a", "ann/helpers.py": "b", "ann/a.txt": "c"}), TOY, "")
+    assert about(taken, "ann").notes == ("Beside it, and not graded: helpers.py.",)
+
+
 def test_a_clone_of_one_student_is_known_by_the_folder_of_all(tmp_path):
     committed(
         tmp_path / "toy-submissions" / "toy-ann", "2026-10-05T22:00:00+02:00", {"toy.py": "a"}

@@ -66,7 +66,8 @@ def test_no_line_of_a_solution_or_a_hidden_check_is_in_it(folder):
 
 def test_neither_marks_nor_folders_of_solutions_are_in_it(folder):
     assert [path.name for path in (folder / "solutions").iterdir()] == ["mini"]
-    assert not (folder / "INSTRUCTOR.md").exists()
+    for page in ("INSTRUCTOR.md", "docs/sandbox.md"):
+        assert not (folder / page).exists()
     for kind in ("unusual", "attacks", "hostile"):
         assert not list((folder / "tests" / "grader").glob(f"*{kind}*"))
     assert not (folder / ".git").exists()
