@@ -306,8 +306,9 @@ def _on_trust(asked: list[Row]) -> dict[str, str]:
 
 
 def _time(sheet: Sheet, anonymous: bool) -> str:
-    took = {row.student.key: row.record.gradings[-1].seconds for row in sheet.rows
-            if row.record.gradings}  # fmt: skip
+    # the last time that all tasks were asked
+    whole = ((row, [g for g in row.record.gradings if not g.tasks]) for row in sheet.rows)
+    took = {row.student.key: gradings[-1].seconds for row, gradings in whole if gradings}
     if not took:
         return ""
     slowest = max(sheet.rows, key=lambda row: took.get(row.student.key, 0.0))

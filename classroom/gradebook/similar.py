@@ -341,11 +341,9 @@ pre{margin:0;font-size:13px;white-space:pre-wrap;overflow-wrap:anywhere}
 
 def _group(group: Group, works: dict[str, Work], given: frozenset[str]) -> str:
     names = " · ".join(f"<bdi>{html.escape(name)}</bdi>" for name in group.students)
-    said = (
-        f"<p>{html.escape(group.identical).capitalize()}.</p>"
-        if group.identical
-        else "".join(_side_by_side(pair, works, given) for pair in group.pairs)
-    )
+    said = f"<p>{html.escape(group.identical).capitalize()}.</p>\n" if group.identical else ""
+    if group.identical in ("", SAME_SHAPE):  # else, both look the same
+        said += "".join(_side_by_side(pair, works, given) for pair in group.pairs)
     return f"<section><h2>{names}</h2>\n{said}</section>\n"
 
 

@@ -2,6 +2,7 @@
 tells nobody who is who."""
 
 import re
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
@@ -299,3 +300,10 @@ def test_all_text_can_be_read(colors):
     for ground in (strongest, colors["pale"]):
         assert contrast(colors["ink"], ground) >= 4.5, ground
     assert contrast(colors["main"], colors["miss"]) >= 3  # a bar and what it isn't filled to
+
+
+def test_the_time_it_took_is_that_of_whole_gradings():
+    """Not of a single task that was asked again."""
+    ann = row("ann", check("double"))
+    ann.record.gradings.append(replace(ann.record.gradings[0], seconds=1.0, tasks=("double",)))
+    assert "within 4 s, the slowest in 4 s" in text_of([ann])

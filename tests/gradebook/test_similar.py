@@ -73,8 +73,10 @@ def test_files_that_are_the_same_are_called_so_in_one_of_three_ways():
     assert {frozenset(names) for names in near} == {
         frozenset(("ann", "bob", "cy")), frozenset(("dee", "eve", "fay"))
     }  # fmt: skip
-    (group,) = alike(handed(dee=other, eve=other.replace("gelu", "mine")), GIVEN).groups
-    assert group.identical == SAME_SHAPE
+    found = alike(handed(dee=other, eve=other.replace("gelu", "mine")), GIVEN)
+    assert [group.identical for group in found.groups] == [SAME_SHAPE]
+    assert "def gelu" in found.page() and "def mine" in found.page()  # there is something to see
+    assert "<td>" not in alike(handed(ann=TEXT, bob=TEXT), GIVEN).page()
 
 
 def test_docstrings_and_blank_lines_hide_nothing():
