@@ -33,6 +33,7 @@ from classroom.gradebook.job import Done, Job, do, version_of
 from classroom.gradebook.records import FAILED, Grading, now
 from classroom.gradebook.sheet import Sheet
 from classroom.gradebook.workers import worked_off
+from classroom.grader import leftovers
 from classroom.grader.command import parser_of, progress, tidied_up, unsupported
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import ROOT
@@ -88,6 +89,7 @@ def main(arguments: list[str]) -> int:
             print(f"grade-class: {note}", file=sys.stderr)
         with tidied_up():
             grade_all(cohort, chosen(cohort, handed, told.student), told)
+        leftovers.sweep()  # of processes that died on the way
         sheet = cohort.write()
     except CannotGrade as error:
         return _said(str(error))

@@ -11,7 +11,7 @@ Formats are those of their makers' documents:
   Moodle      MoodleDocs 4.5, "Grade import", and what reads the files: importgradeslib.php and
               locallib.php of mod/assign/feedback/offline, grade/import/csv/classes/load_data.php
   Gradescope  "Autograder Specifications" and "Submission Metadata" (2022)
-  JUnit       the XML of Ant's JUnit task, as Jenkins and GitLab read it
+  JUnit       junit-10.xsd of Jenkins's xUnit plugin
   GitHub      `gh pr comment --help`; a comment has at most 65,536 characters
 
 A file of theirs comes back as it was, byte by byte, but for the cells that are filled in. A mark
@@ -449,7 +449,7 @@ def junit(sheet: Sheet) -> Exported:
             ElementTree.SubElement(properties, "property", name=name, value=str(value))
         suite.insert(0, properties)
         root.append(suite)
-    for name in ("tests", "failures"):
+    for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, 0)) for suite in root)))
     ElementTree.indent(root, " ")
     return Exported({"junit.xml": ElementTree.tostring(root, encoding="utf-8",

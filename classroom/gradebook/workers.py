@@ -8,9 +8,11 @@ two processes died of has failed. Results come in the order in which they are re
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 
 from classroom.gradebook.job import Done, Job, do
 from classroom.grader.command import tidied_up
+from classroom.grader.warden import PR_SET_PDEATHSIG
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "THREADS")
 TRIES = 2  # processes that may die of the same job
@@ -62,7 +65,10 @@ class Worker:
 
 
 def serve(pipe: Connection) -> None:
-    """A worker's whole life: jobs one after the other, until the other end is closed."""
+    """A worker's whole life: jobs one after the other, until the other end is closed, or whoever
+    is there dies."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     try:
         with tidied_up():
             while True:

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.grader import seccomp, shut, turns
+from classroom.grader import leftovers, seccomp, shut, turns
 from classroom.grader.channel import Channel, Closed, Late, Malformed, Message
 from classroom.grader.confine import landlock_version
 from classroom.grader.handed_in import IN_A_FILE, Files
@@ -128,6 +128,7 @@ def best_protection() -> Protection:
 
 @functools.cache
 def _first_that_works(path: str) -> Protection:
+    leftovers.sweep()
     landlock = landlock_version() if sys.platform == "linux" else 0
     own = 40_000 + turns.number(10_000)  # not a user that exists, and within a container's range
     users = [own, None] if hasattr(os, "geteuid") and os.geteuid() == 0 else [None]
@@ -144,7 +145,7 @@ def tried(protection: Protection) -> Protection | None:
     with (
         Workplace(Limits(), protection, {}) as place,
         # Not in TMPDIR, which may be deep: the path of a socket has to be short.
-        tempfile.TemporaryDirectory(prefix="tinyframe-outside-", dir="/tmp") as outside,
+        tempfile.TemporaryDirectory(prefix=leftovers.PREFIX, dir="/tmp") as outside,
         socket.socket(socket.AF_INET) as tcp,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
         socket.socket(socket.AF_UNIX) as named,
@@ -216,7 +217,8 @@ class Workplace:
                 self.limits = replace(limits, files=limits.files + len(archive.namelist()))
 
     def __enter__(self) -> Workplace:
-        self.folder = Path(tempfile.mkdtemp(prefix="tinyframe-grade-")).resolve()
+        self.folder = Path(tempfile.mkdtemp(prefix=leftovers.PREFIX)).resolve()
+        self.lock = leftovers.hold(self.folder)
         try:
             self._fill()
         except BaseException:
@@ -245,13 +247,9 @@ class Workplace:
         return _fill_library(self.folder / "lib", self.is_alone)
 
     def __exit__(self, *exc: object) -> None:
-        # By programs: Python's own way fails on folders that are nested a thousand deep.
-        folder = str(self.folder)
-        closed = ["-type", "d", "!", "-perm", "-u=rwx", "-execdir", "chmod", "u+rwx", "{}", ";"]
-        for command in (["find", "-P", folder, *closed], ["rm", "-rf", folder]):
-            with contextlib.suppress(OSError):
-                subprocess.run(command, capture_output=True)
-        shutil.rmtree(folder, ignore_errors=True)  # where there are no such programs
+        leftovers.remove(self.folder)
+        if self.lock is not None:
+            os.close(self.lock)
 
     def give(self, *paths: Path) -> None:
         if self.protection.user is not None:
@@ -357,7 +355,8 @@ def tasks_of_user() -> int | None:
 
 @functools.cache
 def common_library(is_alone: bool) -> tempfile.TemporaryDirectory[str]:
-    folder = tempfile.TemporaryDirectory(prefix="tinyframe-grade-")
+    folder = tempfile.TemporaryDirectory(prefix=leftovers.PREFIX)
+    leftovers.hold(Path(folder.name))  # as long as this process lives
     _fill_library(Path(folder.name), is_alone)
     return folder
 

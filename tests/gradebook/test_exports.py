@@ -443,6 +443,8 @@ def test_junit_has_a_suite_for_each_student():
     text = junit(sheet(row(ANN, 60, 24), row(BOB), bad)).files["junit.xml"]
     root = ElementTree.fromstring(text)
     assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuites", "4", "1")
+    for element in (root, *root):  # junit-10.xsd asks for all of them
+        assert {"name", "tests", "failures", "errors"} <= set(element.keys())
     suites = {suite.get("name"): suite for suite in root}
     assert list(suites) == ["ann", "bob", "<eve> & co"]
     tasks = [case.get("classname") for case in suites["ann"].iter("testcase")]

@@ -6,8 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from classroom.gradebook import cluster
 from classroom.gradebook.job import Job, version_of
 from classroom.gradebook.records import Records
+from classroom.grader import leftovers
 from classroom.grader.handed_in import CannotGrade
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,8 +46,15 @@ def submissions(tmp_path_factory):
 def start(submissions, grades, *options):
     command = [sys.executable, "-m", "classroom", "grade-class", str(submissions), "--project",
                PROJECT, "--grades", str(grades), "--slow", "9", *options]  # fmt: skip
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                            text=True)  # fmt: skip
+    temporary = grades.parent / "temporary"
+    temporary.mkdir(exist_ok=True)
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True)  # fmt: skip
+
+
+def nothing_is_left(grades):
+    return not list((grades.parent / "temporary").iterdir())
 
 
 def ended(process):
@@ -87,6 +96,7 @@ def test_two_processes_of_which_one_is_killed_find_the_same(submissions, tmp_pat
     os.kill(int(victim[0]), signal.SIGKILL)
     ended(process)
     assert what_was_found(grades) == alone
+    assert nothing_is_left(grades)
 
 
 def test_a_grader_that_is_killed_goes_on_where_it_was(submissions, tmp_path, alone):
@@ -94,13 +104,16 @@ def test_a_grader_that_is_killed_goes_on_where_it_was(submissions, tmp_path, alo
     first = start(submissions, grades, "--jobs", "2")
     folder = Records(grades, PROJECT).folder
     wait_for(lambda: len(list(folder.glob("*.json"))) >= 2)
+    below = descendants(first.pid)
     first.kill()
     first.communicate()
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below), seconds=10)
     kept = {path: path.read_bytes() for path in folder.glob("*.json")}
     ended(start(submissions, grades, "--jobs", "2"))
     assert what_was_found(grades) == alone
     assert {path: path.read_bytes() for path in kept} == kept  # they were not graded again
     assert not list(folder.glob(".*"))
+    assert nothing_is_left(grades)
 
 
 # ---- a cluster -----------------------------------------------------------------------------------
@@ -108,7 +121,7 @@ def test_a_grader_that_is_killed_goes_on_where_it_was(submissions, tmp_path, alo
 
 @contextmanager
 def dask(*words):
-    """A program of Dask, ended with all that it started."""
+    """A program of Dask, ended with all that it started: asked to, then killed."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
     process = subprocess.Popen([sys.executable, "-m", "dask", *words], env=env,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -117,11 +130,12 @@ def dask(*words):
         yield process
     finally:
         with_all = [process.pid, *map(int, descendants(process.pid))]
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(20)
         for pid in with_all:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         process.wait()
 
 
@@ -146,9 +160,11 @@ def free_port():
 
 
 def test_a_cluster_finds_the_same_though_a_worker_and_the_scheduler_are_killed(
-    submissions, tmp_path, alone
+    submissions, tmp_path, alone, monkeypatch
 ):
-    grades, port = tmp_path / "grades", free_port()
+    temporary, grades, port = tmp_path / "theirs", tmp_path / "grades", free_port()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     kept = Records(grades, PROJECT).folder
     with scheduler(port) as first, workers(port) as nannies:
         wait_for(lambda: children(nannies.pid, "spawn_main"))
@@ -160,6 +176,11 @@ def test_a_cluster_finds_the_same_though_a_worker_and_the_scheduler_are_killed(
     with scheduler(port), workers(port):
         ended(grader)
     assert what_was_found(grades) == alone
+    assert nothing_is_left(grades)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(leftovers, "YOUNG", 0)
+    leftovers.sweep()  # as the next grader on that machine does
+    assert not list(temporary.glob("tinyframe-*"))
 
 
 def test_workers_that_are_not_like_this_grader_are_refused():

@@ -1,0 +1,58 @@
+"""Temporary folders that outlive nobody for long: who is killed can't remove its own, so the next
+grader does.
+
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    lock = hold(folder)
+
+A process that uses a folder holds a lock on it, and the kernel takes locks away from the dead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PREFIX = "tinyframe-grade-"
+YOUNG = 2.0  # seconds: what was made just now may be about to be held
+FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def hold(folder: Path) -> int | None:
+    """A lock on a folder, as an open file, until that is closed or this process ends."""
+    with contextlib.suppress(OSError):
+        lock = os.open(folder, FLAGS)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+        except OSError:  # somebody holds it, or there are no locks there
+            os.close(lock)
+    return None
+
+
+def remove(folder: Path) -> None:
+    """By programs: Python's own way fails on folders that are nested a thousand deep."""
+    closed = ["-type", "d", "!", "-perm", "-u=rwx", "-execdir", "chmod", "u+rwx", "{}", ";"]
+    for command in (["find", "-P", str(folder), *closed], ["rm", "-rf", str(folder)]):
+        with contextlib.suppress(OSError):
+            subprocess.run(command, capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)  # where there are no such programs
+
+
+def sweep() -> None:
+    """Removes this user's folders that nobody holds any more."""
+    for place in {tempfile.gettempdir(), "/tmp"}:
+        for folder in Path(place).glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError):
+                status = folder.lstat()
+                is_young = time.time() - status.st_mtime < YOUNG
+                if status.st_uid == os.getuid() and not is_young and (lock := hold(folder)):
+                    try:
+                        remove(folder)
+                    finally:
+                        os.close(lock)
