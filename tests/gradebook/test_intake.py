@@ -346,7 +346,8 @@ def test_a_source_that_is_none(tmp_path):
 def test_copies_are_known_by_their_names(classes, name):
     source = classes({f"ann/{name}": "a", "ann/helper.py": "no", "bob/toy.py": "b"})
     found = about(taken_in(source, TOY, ""), "ann")
-    assert found.files == {"submission.py": b"a"} and found.notes == ()
+    assert found.files == {"submission.py": b"a"}
+    assert found.notes == ("Beside it, and not graded: helper.py.",)
 
 
 @pytest.mark.parametrize("name", ["my_toy.py", "toy1.py", "toy-2024.py", "toys.py", "toy.pyc"])
