@@ -70,7 +70,9 @@ def taken_in(
         notes.append(f"these belong to no student and were not graded: {_listed(loose)}")
     if roster and (others := sorted(set(handed) - {student.key for student in roster.students})):
         notes.append(f"not in the roster, or not the only one there with this name: "
-                     f"{_listed(others)}; graded under the name that they have here")  # fmt: skip
+                     f"{_listed(others)}; graded under the name that they have here. Mend the "
+                     "roster and grade again; only the tables that Canvas and Moodle export tell "
+                     "namesakes in their downloads apart")  # fmt: skip
     if strange := sorted(set(known) - set(handed)):
         notes.append(f"the table of times names people who are not here: {_listed(strange)}")
     if any(part.clone for part in dealt.parts):
