@@ -148,6 +148,9 @@ def _about(row: Row, report: Report | None, tasks: list[Task]) -> Iterator[str]:
             yield _counts(tasks)
         if report.elsewhere:
             yield f"{report.elsewhere} more points depend on your instructor's own checks."
+        name, project = PurePath(row.record.file).name, row.record.project
+        if name not in ("", project, f"{project}.py"):
+            yield f"The file that was graded is called {cleaned(name)}."
     if late and late.note:
         yield cleaned(late.note)
     if row.final != row.total:

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from classroom.grader.handed_in import Files
+from classroom.grader.handed_in import CannotGrade, Files
 from classroom.grader.judge import ROOT, grade_files, tasks_of
 from classroom.grader.kernels import kept_for
 from classroom.grader.report import Report, cleaned
@@ -98,6 +98,8 @@ def do(job: Job) -> Done:
                              kernels_for(tasks), only=job.only)  # fmt: skip
         took = time.monotonic() - began
         return Done(job.student, report, "", took, dict(report.protections))
+    except CannotGrade as error:
+        return Done(job.student, failed=cleaned(error), seconds=time.monotonic() - began)
     except Exception as error:
         failed = f"the grader failed ({type(error).__name__}: {cleaned(error)})"
         return Done(job.student, failed=failed, seconds=time.monotonic() - began)

@@ -55,11 +55,13 @@ def _renamed(before: Known, now: Known) -> Iterator[tuple[str, str]]:
 def _rename(grades: Path, old: str, new: str) -> None:
     for folder in sorted((grades / RECORDS).glob("*/")):
         records = Records(grades, folder.name)
-        path, there = records.path(old), records.path(new)
-        if not path.is_file() or there.is_file() and records.get(new).report is not None:
+        path, there = records.path(old), records.get(new)
+        if not path.is_file():
             continue
         record = records.get(old)
         record.student = new
+        if there.report is not None and there != record:  # the same where this was interrupted
+            continue
         records.keep(record)
         path.unlink()
         Sent(grades / "mail" / folder.name / "sent.csv").rename(old, new)

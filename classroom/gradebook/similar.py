@@ -124,7 +124,7 @@ class Similarities:
             said = [group.identical] if group.identical else []
             said += [f"{_first(pair)}; {_second(pair)}" for pair in group.pairs
                      if not group.identical]  # fmt: skip
-            rows.append(["\n".join(group.students), "\n".join(said)])
+            rows.append([", ".join(group.students), "\n".join(said)])
         if find_spec("rich") is None:
             table = "\n\n".join("\n".join(row) for row in rows)
         else:
@@ -162,7 +162,7 @@ def alike(handed: Iterable[HandedIn], original: Files) -> Similarities:
             shared.update(combinations(students, 2))
     pairs = [pair for (a, b), count in shared.items()
              if (pair := _pair(works[a], works[b], count))]  # fmt: skip
-    groups = [*_identical(works, original)]
+    groups = [*_identical(works)]
     in_those = {frozenset(pair) for group in groups for pair in combinations(group.students, 2)}
     left = [pair for pair in pairs if frozenset(pair.students) not in in_those]
     groups += _grouped(left)
@@ -246,10 +246,9 @@ def _fingerprints(tokens: list[Token]) -> dict[int, list[int]]:
 # ---- groups --------------------------------------------------------------------------------------
 
 
-def _identical(works: list[Work], original: Files) -> Iterator[Group]:
+def _identical(works: list[Work]) -> Iterator[Group]:
     """Groups of files that are the same in one of three ways, each student in the first that fits.
-    Who handed in what was handed out is in none."""
-    given = _tokens(original)
+    Who has nothing of their own, as in what was handed out, is in none."""
     ways = (
         (SAME_BYTES, lambda files, tokens: sorted(files.items())),
         (SAME_TOKENS, lambda files, tokens: [one.text for one in tokens if one.kind != "\n"]),
@@ -260,7 +259,6 @@ def _identical(works: list[Work], original: Files) -> Iterator[Group]:
         same: dict[int, list[Work]] = defaultdict(list)
         for work in left:
             same[hash(repr(key(work.files, work.tokens)))].append(work)
-        same.pop(hash(repr(key(original, given))), None)
         for group in same.values():
             if len(group) > 1:
                 pairs = [Pair((a.student, b.student), len(a.own), (100, 100))

@@ -38,7 +38,9 @@ def main(channel: Channel, path: str) -> None:
             return
         arrays: list[np.ndarray] = []
         try:
-            if question.kind == "load":
+            if question.kind == "hello":
+                kind, body = "hello", None
+            elif question.kind == "load":
                 submission = load(path)
                 kind, body = "loaded", None
             else:

@@ -102,7 +102,7 @@ def tidied_up() -> Iterator[None]:
 
     def stop(number: int, frame: object) -> None:
         for again in (*asked, signal.SIGINT):  # what is being tidied up is not interrupted
-            signal.signal(again, signal.SIG_IGN)
+            signal.signal(again, lambda *_: None)  # SIG_IGN would complain of one that's on its way
         raise KeyboardInterrupt
 
     before = {number: signal.signal(number, stop) for number in (*asked, signal.SIGINT)}

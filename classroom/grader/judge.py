@@ -30,6 +30,7 @@ from classroom.grader.tasks import (
     Check,
     Ended,
     Finding,
+    NotStarted,
     Project,
     Raised,
     Wrong,
@@ -137,10 +138,11 @@ class Grading:
     def __init__(self, places: dict[str, Workplace], limits: Limits) -> None:
         self.places, self.limits = places, limits
         self.peers: dict[str, Peer] = {}
+        self.heard: set[str] = set()  # which of them ever answered
         self.took = 0.0  # seconds of all answers
         self.by_clock = self.alone = 0.0  # the same by the clock, and while no other grader asked
         self.ends = 0
-        self.is_late = False  # of the check that is being judged
+        self.is_late = self.is_alone = False  # of the check that is being judged
         self.printed = ""
 
     def judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
@@ -157,7 +159,9 @@ class Grading:
             self.took, self.ends = before
             began = self.by_clock
             with turns.alone():
+                self.is_alone = True
                 found = self._judge(check, seed, lines)
+                self.is_alone = False
             self.alone += self.by_clock - began
         return found
 
@@ -214,10 +218,7 @@ class Grading:
         if self.is_over:
             raise Ended(TIME_IS_UP)
         if who not in self.peers:
-            try:
-                self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
-            except OSError as error:
-                raise Ended(f"it could not be started: {error.strerror}") from None
+            self.peers[who] = self._started(who)
         peer, before, began = self.peers[who], self.peers[who].took, monotonic()
         until = min(seconds * limits.clock, self.most_by_clock - self.by_clock)
         seconds_left = limits.total_seconds - self.took
@@ -237,6 +238,32 @@ class Grading:
             self.took += peer.took - before
             self.by_clock += monotonic() - began
         raise Ended(self._over(who, why))
+
+    def _started(self, who: str) -> Peer:
+        """A process that has answered once, before it runs anything of the submission. If the first
+        one doesn't, it is NotStarted, and not the submission's fault. A later one is in a place
+        that the submission may have spoiled."""
+        seconds = self.limits.load_seconds
+        try:
+            peer = self.places[who].start(f"classroom.grader.{who}")
+            try:
+                peer.ask("hello", None, [], seconds, seconds * self.limits.clock)
+                self.heard.add(who)
+                return peer
+            except (Late, Closed, Malformed) as error:
+                self.is_late = isinstance(error, Late)
+                ended = peer.end(0.0 if self.is_late else PATIENCE)["ended"]
+                why = f"no answer within {seconds:g} seconds" if self.is_late else ended
+            except BaseException:
+                peer.end()
+                raise
+        except OSError as error:
+            why = str(error.strerror)
+        # What was late is asked once more.
+        if who in self.heard or self.is_late and not self.is_alone:
+            raise Ended(f"it could not be started again ({why})")
+        raise NotStarted(f"its process could not be started ({why}). Is there memory and disk "
+                         "space left?")  # fmt: skip
 
     def _over(self, who: str, why: str) -> str:
         """Ends a process; in words, why it had to be, or (with no `why`) how it ended itself."""
@@ -282,6 +309,8 @@ def opened(
         grading = Grading({"answerer": place, "referee": apart}, limits)
         try:
             yield grading
+        except NotStarted as error:
+            raise CannotGrade(str(error)) from None
         finally:
             grading.close()
 
@@ -394,6 +423,8 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
     """What becomes of one check: all of its points, those of its parts, or none."""
     try:
         check.judge(ask)
+    except NotStarted:
+        raise
     except Exception as error:
         return _row(check, 0, [finding(error, ask.last)], lines)
     parts = ask.parts()

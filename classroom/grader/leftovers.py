@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PREFIX = "tinyframe-grade-"
+PREFIX = "tinyframe-grading-"
 YOUNG = 2.0  # seconds: what was made just now may be about to be held
 FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -40,7 +40,7 @@ def remove(folder: Path) -> None:
     closed = ["-type", "d", "!", "-perm", "-u=rwx", "-execdir", "chmod", "u+rwx", "{}", ";"]
     for command in (["find", "-P", str(folder), *closed], ["rm", "-rf", str(folder)]):
         with contextlib.suppress(OSError):
-            subprocess.run(command, capture_output=True)
+            subprocess.run(command, capture_output=True, start_new_session=True)  # no Ctrl-C
     shutil.rmtree(folder, ignore_errors=True)  # where there are no such programs
 
 

@@ -48,6 +48,10 @@ class Open(Exception):
     """There is no answer yet."""
 
 
+class NotStarted(Exception):
+    """A process of the grader's does not work, before any of the submission has run in it."""
+
+
 class Ended(Exception):
     """The submission's process is over; the message says how that came about."""
 
@@ -186,7 +190,7 @@ class Ask:
         found = None
         try:
             yield
-        except Ended:
+        except (Ended, NotStarted):
             raise
         except Exception as error:
             found = finding(error, self.last)

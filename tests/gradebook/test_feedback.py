@@ -44,6 +44,16 @@ def test_a_page_has_what_is_right_what_is_not_and_why_the_own_line_the_hint_and_
     assert "python -m classroom grade projects/01_tensor_basics.py" in text
 
 
+@pytest.mark.parametrize("form", ALL)
+def test_a_file_of_another_name_is_named(form):
+    one = row("Ann", check("double"))
+    told = "The file that was graded is called"
+    for name, is_told in (("toy (1).py", True), ("01_tensor_basics.py", False)):
+        one.record.file = f"class/ann/{name}"
+        assert (f"{told} {name}" in said(form, one).replace("\\", "")) == is_told
+        assert is_told or told not in said(form, one)
+
+
 def test_each_task_has_a_bar_as_long_as_its_points_and_the_same_in_words():
     page = feedback.page(row("Ann", check("double"), HALF), sheet())
     bars = [a["style"] for tag, a in Tags(page).found if tag == "i"]

@@ -10,6 +10,7 @@ from classroom.gradebook import command, job, workers
 from classroom.gradebook.job import Job, version_of
 from classroom.gradebook.records import Records
 from classroom.grader import judge
+from classroom.grader.handed_in import CannotGrade
 from tests.grader.here import HALF, RIGHT, TOY, WRONG
 
 
@@ -59,6 +60,19 @@ def test_missing_refused_and_crashed_ones_have_rows_too(course):
     assert all(row["note"] for row in rows.values() if row["status"] != "graded")
     assert "ValueError: =no" in rows["broken"]["note"]
     assert "symbolic link" in rows["linked"]["note"] and "at most 1 MB" in rows["huge"]["note"]
+
+
+def test_what_the_grader_could_not_do_is_said_in_its_own_words(course, monkeypatch):
+    course.hand_in("ann", RIGHT)
+
+    def fails(*rest, **more):
+        raise CannotGrade("its process could not be started")
+
+    monkeypatch.setattr(job, "grade_files", fails)
+    rows = course.grade()[1]
+    assert (rows["ann"]["status"], rows["ann"]["note"]) == (
+        "failed", "its process could not be started"
+    )  # fmt: skip
 
 
 def test_a_failure_of_the_grader_stops_nobody_else_and_is_tried_again(course, monkeypatch):

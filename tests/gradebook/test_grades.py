@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,12 @@ def test_everybody_in_the_roster_has_a_row_and_a_page(graded):
     assert 'href="pages/toy/bob.html"' in (graded.grades / "toy.html").read_text()
 
 
+def test_who_comes_later_has_a_row_from_then_on(graded):
+    graded.roster.write_text(ROSTER + "yan,yan@uni.example,\n")
+    assert graded.run("pages") == 0
+    assert graded.rows()["yan"]["status"] == "missing"
+
+
 def test_an_anonymous_page_is_written_when_asked_for(graded):
     path = graded.grades / "toy_anonymous.html"
     assert graded.run("pages") == 0 and not path.exists()
@@ -71,6 +78,8 @@ def test_mails_are_looked_at_before_they_are_sent(graded, monkeypatch):
     assert asked == ["localhost"] and "not sent to bob: 550 no such user" in graded.out
     assert "1 mail went out now. 1 mail to be sent." in graded.out
     assert graded.run("mail", *PEOPLE) == 0 and "ann: has it already" in graded.out
+    monkeypatch.setattr(commands, "send", lambda *rest: [])
+    assert graded.run("mail", *PEOPLE, "--server", "smtp://localhost:2525") == 0
 
 
 @pytest.mark.parametrize("options", [[], ["--from", "nobody"], [*PEOPLE, "--server", "uni.ex"]])
@@ -159,6 +168,18 @@ def test_records_follow_a_student_whom_the_roster_calls_otherwise(graded):
     assert not (graded.grades / "pages" / "toy" / "ann.html").exists()
     graded.roster.write_text(ROSTER)
     assert graded.run("pages") == 0 and graded.rows()["ann"]["points"] == "103"
+
+
+def test_a_renaming_that_was_interrupted_goes_on(graded, monkeypatch):
+    graded.roster.write_text(ROSTER.replace("ann,", "Ann Ash,", 1))
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "unlink", lambda *rest, **more: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            graded.run("pages")
+    assert graded.run("pages") == 0
+    assert {name: row["points"] for name, row in graded.rows().items()} == {
+        "Ann Ash": "100", "bob": "60", "zoe": "0"
+    }  # fmt: skip
 
 
 def test_records_of_somebody_else_are_never_written_over(graded):

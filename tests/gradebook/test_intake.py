@@ -199,6 +199,13 @@ def test_an_export_of_gradescope(classes, kind, top):
     assert strangers.startswith("not in the roster") and "this name: Eve Otto; " in strangers
 
 
+def test_two_of_one_name_are_told_apart_by_gradescopes_number(classes):
+    text = "".join(f"s{n}:\n  :submitters:\n  - :name: Kim Lee\n    :sid: '{n}'\n" for n in (1, 2))
+    taken = taken_in(classes({"submission_metadata.yml": text, "s1/toy.py": "1", "s2/toy.py": "2"}),
+                     TOY, "")  # fmt: skip
+    assert sorted(codes(taken).values()) == ["1", "2"]
+
+
 @pytest.mark.parametrize("text", ["- a list\n", "x: [\n", "!!python/object/apply:os.getcwd []\n"])
 def test_metadata_that_says_nothing_is_refused(classes, text):
     source = classes({"submission_metadata.yml": text, "submission_1/toy.py": "a"})
@@ -368,6 +375,14 @@ def test_of_several_the_newest_is_taken_by_time_and_by_number_where_times_are_th
                            "ann/toy (2).py, ann/toy.py.",)  # fmt: skip
     os.utime(source / "ann" / "toy.py", (2e9, 2e9))
     assert about(taken_in(source, TOY, ""), "ann").files["submission.py"] == b"toy.py"
+
+
+@pytest.mark.parametrize("copy", ["toy (1).py", "toy copy.py", "toy - Copy.py"])
+def test_a_copy_is_newer_than_what_it_was_copied_from(copy, classes):
+    source = classes({"ann/toy.py": "old", f"ann/{copy}": "new"})
+    for path in (source / "ann").iterdir():
+        os.utime(path, (1e9, 1e9))
+    assert about(taken_in(source, TOY, ""), "ann").files["submission.py"] == b"new"
 
 
 def test_dates_that_a_platform_makes_up_are_not_believed(classes, tmp_path):

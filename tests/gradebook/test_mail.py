@@ -213,8 +213,9 @@ def at(server, user="", encrypts=""):
 
 
 def test_each_gets_one_mail_and_a_second_run_sends_nothing(post, tmp_path):
-    server, path = post(), tmp_path / "sent.csv"
-    assert send(letters(), at(server), Sent(path)) == []
+    server, path, told = post(), tmp_path / "sent.csv", []
+    assert send(letters(), at(server), Sent(path), told.append) == []
+    assert told[0] == "1 of 3: ann" and told[-1] == "3 of 3: cem"
     assert server.got == ["ann", "ben", "cem"]
     head, *lines = csv.reader(path.open(encoding="utf-8"))
     assert head == ["at", "student", "address", "made from"]

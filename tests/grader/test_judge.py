@@ -3,16 +3,19 @@
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from classroom.grader import sandbox, turns
 from classroom.grader.channel import Channel, Late
+from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import grade
 from classroom.grader.report import as_json, rendered
-from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
+from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, Workplace, best_protection
 from tests.grader.here import RIGHT, TOY, without
 
 
@@ -50,7 +53,7 @@ def test_what_was_late_is_asked_again_before_it_counts(number, right, monkeypatc
 
 
 def test_what_is_late_again_counts(right, monkeypatch):
-    late_at(monkeypatch, [1, 3])
+    late_at(monkeypatch, [2, 5])
     report = grade(right, TOY, best_protection())
     assert [row.points for row in report.rows] == [0, 40]
     assert "no answer within" in report.rows[0].found
@@ -144,7 +147,8 @@ def test_whatever_an_answer_breaks_is_its_own_fault(error, right, monkeypatch):
     receive = Channel.receive
 
     def breaks(self, until):
-        receive(self, until)
+        if (message := receive(self, until)).kind == "hello":
+            return message
         raise error("unforeseen")
 
     monkeypatch.setattr(Channel, "receive", breaks)
@@ -153,25 +157,62 @@ def test_whatever_an_answer_breaks_is_its_own_fault(error, right, monkeypatch):
     assert f"what came back is not an answer: {error.__name__}" in report.notes[0]
 
 
-def test_a_process_that_cannot_be_started_is_no_crash(right, monkeypatch):
+def test_a_process_that_cannot_be_started_is_no_fault_of_the_submission(right, monkeypatch):
     def fails(*arguments, **named):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     before = set(os.listdir("/dev/fd"))
     protection = best_protection()
     monkeypatch.setattr(sandbox.subprocess, "Popen", fails)
-    report = grade(right, TOY, protection)
-    assert "it could not be started: Resource temporarily unavailable" in report.notes[0]
+    with pytest.raises(CannotGrade, match="could not be started .Resource temporarily unavail"):
+        grade(right, TOY, protection)
     assert len(os.listdir("/dev/fd")) <= len(before)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
-def test_nothing_stays_behind_when_the_grader_itself_breaks_off(
-    error, right, tmp_path, monkeypatch
+@pytest.mark.parametrize("who", ["answerer", "referee"])
+def test_a_process_that_ends_before_it_answers_is_no_fault_of_the_submission(
+    who, right, monkeypatch
 ):
-    room = tmp_path / "room"
-    room.mkdir(mode=0o711)
+    """As where somebody removes the temporary folder, or the machine is out of memory."""
+    command = Workplace._command
+
+    def breaks(self, main, *rest):
+        words = command(self, main, *rest)
+        return ["false"] if main.endswith(who) else words
+
+    monkeypatch.setattr(Workplace, "_command", breaks)
+    with pytest.raises(CannotGrade, match="could not be started .exit 1"):
+        grade(right, TOY, best_protection())
+
+
+def test_a_process_that_never_answers_is_no_fault_of_the_submission(right, monkeypatch):
+    asked = late_at(monkeypatch, range(1000))
+    with pytest.raises(CannotGrade, match="could not be started .no answer within 10 seconds"):
+        grade(right, TOY, best_protection())
+    assert asked == ["hello", "hello"]  # the second time alone
+
+
+def test_a_second_process_that_cannot_be_started_is_the_submissions_fault(right, monkeypatch):
+    """It may have spoiled its folder, and must not get out of its points by that."""
+    command, count = Workplace._command, []
+
+    def breaks(self, main, *rest):
+        words = command(self, main, *rest)
+        count.extend([main] * main.endswith("answerer"))
+        return ["false"] if len(count) > 1 and main.endswith("answerer") else words
+
+    monkeypatch.setattr(Workplace, "_command", breaks)
+    right.write_text("def double(x):\n    import os\n    os._exit(3)\n")
+    report = grade(right, TOY, best_protection())
+    assert report.score == 0 and len(count) > 1
+    assert any("could not be started again (exit 1)" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
+def test_nothing_stays_behind_when_the_grader_itself_breaks_off(error, right, monkeypatch):
     protection = best_protection()
+    room = Path(tempfile.mkdtemp())  # where others may come, unlike tmp_path
+    room.chmod(0o711)
     monkeypatch.setattr(sandbox.tempfile, "tempdir", str(room))
     peers = []
     whole = Peer.__init__
@@ -188,7 +229,7 @@ def test_nothing_stays_behind_when_the_grader_itself_breaks_off(
     with pytest.raises(error):
         grade(right, TOY, protection, progress=progress)
     assert peers and all(peer.warden.returncode is not None for peer in peers)
-    assert list(room.iterdir()) == []
+    room.rmdir()
 
 
 def test_a_folder_that_cannot_be_filled_does_not_stay(tmp_path, monkeypatch):

@@ -276,7 +276,7 @@ seen = {place: sorted(os.listdir(place)) if os.path.isdir(place) else None
 raise RuntimeError(f"{os.listdir('/tmp')} {seen} {'shadow' in os.listdir('/etc')}")
 """
     found = said(write(tmp_path, source), protection("namespaces"))
-    assert "tinyframe-grade-" in found
+    assert "tinyframe-grading-" in found
     there_is_none = dict.fromkeys(("/home", "/run", "/var", "/dev/shm", "/mnt", "/srv"))
     assert f"{there_is_none} False" in found
 
