@@ -927,7 +927,8 @@ def orders(ask, epochs, count):
 def expect_orders(ask):
     same = "the last batch of every epoch has the same images: give each epoch a seed of its own"
     for _ in range(2):  # by chance they are the same once in 343 times
-        if not all(len(set(chosen)) == 1 for chosen in orders(ask, 4, 7)):
+        # any, since once in 300 times other images explain the losses as well
+        if not any(len(set(chosen)) == 1 for chosen in orders(ask, 4, 7)):
             return
     raise Wrong(same)
 
