@@ -13,7 +13,7 @@ from classroom.gradebook.handed import HandedIn
 from classroom.gradebook.intake import taken_in
 from classroom.gradebook.names import file_name
 from classroom.gradebook.people import follow
-from classroom.gradebook.records import Records, written
+from classroom.gradebook.records import Records, remembered, written
 from classroom.gradebook.roster import Roster, read_roster
 from classroom.gradebook.sheet import Sheet, sheet_of
 from classroom.grader.handed_in import CannotGrade
@@ -119,7 +119,10 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     tasks = tasks_of(told.project)
     named = {"roster": told.roster, "deadlines": told.deadlines, "extensions": told.extensions,
              f"times of {tasks.stem}": getattr(told, "times", None)}  # fmt: skip
-    before = _tables_before(told.grades)
+    before: dict[str, str] = remembered(
+        told.grades / TABLES, lambda at: isinstance(at, str), "doesn't say where the class's "
+        "tables are; delete it, and name them again: --roster, --deadlines, --extensions, --times"
+    )  # fmt: skip
     paths = before | {what: str(path.resolve()) for what, path in named.items() if path}
     roster_at, due_at, more_at, times_at = (Path(paths[w]) if w in paths else None for w in named)
     roster = read_roster(roster_at) if roster_at else None
@@ -132,20 +135,6 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     if paths != before:
         written(told.grades / TABLES, json.dumps(paths, indent=1, ensure_ascii=False))
     return cohort
-
-
-def _tables_before(grades: Path) -> dict[str, str]:
-    path = grades / TABLES
-    if not path.is_file():
-        return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = None
-    if not (isinstance(found, dict) and all(isinstance(at, str) for at in found.values())):
-        raise CannotGrade(f"{path} doesn't say where the class's tables are; delete it, and name "
-                          "them again: --roster, --deadlines, --extensions, --times")  # fmt: skip
-    return found
 
 
 def key_of(cohort: Cohort, name: str, keys: set[str]) -> str | None:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from classroom.gradebook.mail import Sent
 from classroom.gradebook.names import file_name
-from classroom.gradebook.records import RECORDS, Records, written
+from classroom.gradebook.records import RECORDS, Records, remembered, written
 from classroom.gradebook.roster import Roster, Student, folded
-from classroom.grader.handed_in import CannotGrade
 
 PEOPLE = "people.json"
 LASTS = ("login", "number", "github", "email")  # not Moodle's id, which is of one assignment
@@ -27,7 +27,8 @@ Known = dict[str, dict[str, str]]  # of each key: what stands in each of these c
 def follow(grades: Path, roster: Roster) -> None:
     """Renames the records of those whom the roster calls otherwise than the last time, and notes
     what it calls them now. A record that is there already is never written over."""
-    before = _before(grades / PEOPLE)
+    before: Known = remembered(grades / PEOPLE, _has_labels,
+                               "doesn't say who is in the class; delete it")  # fmt: skip
     now = {student.key: _labels(student) for student in roster.students}
     renamed = dict(_renamed(before, now))
     for old, new in renamed.items():
@@ -63,18 +64,12 @@ def _rename(grades: Path, old: str, new: str) -> None:
         if there.report is not None and there != record:  # the same where this was interrupted
             continue
         records.keep(record)
-        path.unlink()
         Sent(grades / "mail" / folder.name / "sent.csv").rename(old, new)
         for page in (grades / "pages" / folder.name).glob("*.*"):
             if page.stem == file_name(old):
                 page.unlink()
+        path.unlink()  # last: as long as it is there, this goes on the next time
 
 
-def _before(path: Path) -> Known:
-    if not path.is_file():
-        return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {str(key): {str(a): str(b) for a, b in of.items()} for key, of in found.items()}
-    except (OSError, ValueError, AttributeError):
-        raise CannotGrade(f"{path} doesn't say who is in the class; delete it") from None
+def _has_labels(found: Any) -> bool:
+    return isinstance(found, dict) and all(isinstance(label, str) for label in found.values())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -190,6 +190,20 @@ def written(path: Path, text: str | bytes) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def remembered(path: Path, is_right: Callable[[Any], bool], otherwise: str) -> dict[str, Any]:
+    """What a file of our own has by name; nothing where there is none. CannotGrade, which says what
+    otherwise is to be done, where it isn't ours, or a value isn't right."""
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not (isinstance(found, dict) and all(map(is_right, found.values()))):
+        raise CannotGrade(f"{path} {otherwise}")
+    return found
 
 
 def read(path: Path) -> Record:

@@ -1,8 +1,7 @@
 """Temporary folders that outlive nobody for long: who is killed can't remove its own, so the next
 grader does.
 
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    lock = hold(folder)
+    with temporary() as folder: ...
 
 A process that uses a folder holds a lock on it, and the kernel takes locks away from the dead.
 """
@@ -16,11 +15,25 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "tinyframe-grading-"
 YOUNG = 2.0  # seconds: what was made just now may be about to be held
 FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextlib.contextmanager
+def temporary(where: str | None = None) -> Iterator[Path]:
+    """A new folder, in the temporary one or in this, which is removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).resolve()
+    lock = hold(folder)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+        if lock is not None:
+            os.close(lock)
 
 
 def hold(folder: Path) -> int | None:
@@ -51,8 +64,9 @@ def sweep() -> None:
             with contextlib.suppress(OSError):
                 status = folder.lstat()
                 is_young = time.time() - status.st_mtime < YOUNG
-                if status.st_uid == os.getuid() and not is_young and (lock := hold(folder)):
-                    try:
-                        remove(folder)
-                    finally:
-                        os.close(lock)
+                if status.st_uid != os.getuid() or is_young or (lock := hold(folder)) is None:
+                    continue
+                try:
+                    remove(folder)
+                finally:
+                    os.close(lock)

@@ -54,9 +54,9 @@ def _visible(c: str) -> str:
 class Row:
     """What became of one check. `found`: a line on each thing that is wrong; empty where it passed.
 
-    hidden: it is one of the instructor's own checks. broke_off: the submission ended there, or had
-    to be ended. trusts: what the submission's own process told
-    about itself, and nobody can check.
+    hidden: it is one of the instructor's own checks. trusts: what the submission's own process told
+    about itself, and nobody can check. was_asked: whether it was asked at all. broke_off: the
+    submission ended there, or had to be ended.
     """
 
     task: str

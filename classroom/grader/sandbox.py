@@ -145,13 +145,13 @@ def tried(protection: Protection) -> Protection | None:
     with (
         Workplace(Limits(), protection, {}) as place,
         # Not in TMPDIR, which may be deep: the path of a socket has to be short.
-        tempfile.TemporaryDirectory(prefix=leftovers.PREFIX, dir="/tmp") as outside,
+        leftovers.temporary("/tmp") as outside,
         socket.socket(socket.AF_INET) as tcp,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
         socket.socket(socket.AF_UNIX) as named,
         socket.socket(socket.AF_UNIX) as nameless,
     ):
-        private = Path(outside, "private")
+        private = outside / "private"
         private.touch(mode=0o600)
         common = [tempfile.gettempdir(), "/var/tmp", "/dev/shm", Path.home(), ROOT]
         folders = [outside, place.lib, place.lib / "tinyframe", *common]
@@ -159,7 +159,7 @@ def tried(protection: Protection) -> Protection | None:
             "folders": [str(folder) for folder in folders],
             "files": [str(private)],
             "answers": [str(path) for path in answers()],
-            "sockets": [str(Path(outside, "socket"))],
+            "sockets": [str(outside / "socket")],
             "grader": os.getpid(),
             "processes": "",
             "disk": place.limits.disk,
@@ -217,13 +217,10 @@ class Workplace:
                 self.limits = replace(limits, files=limits.files + len(archive.namelist()))
 
     def __enter__(self) -> Workplace:
-        self.folder = Path(tempfile.mkdtemp(prefix=leftovers.PREFIX)).resolve()
-        self.lock = leftovers.hold(self.folder)
-        try:
+        with contextlib.ExitStack() as undo:
+            self.folder = undo.enter_context(leftovers.temporary())
             self._fill()
-        except BaseException:
-            self.__exit__()
-            raise
+            self.undo = undo.pop_all()
         return self
 
     def _fill(self) -> None:
@@ -247,9 +244,7 @@ class Workplace:
         return _fill_library(self.folder / "lib", self.is_alone)
 
     def __exit__(self, *exc: object) -> None:
-        leftovers.remove(self.folder)
-        if self.lock is not None:
-            os.close(self.lock)
+        self.undo.close()
 
     def give(self, *paths: Path) -> None:
         if self.protection.user is not None:

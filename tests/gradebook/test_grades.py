@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from classroom.gradebook import grades as commands
+from classroom.gradebook.mail import Sent
 from classroom.grader.judge import ROOT
 from tests.grader.here import HALF, RIGHT, WRONG
 
@@ -170,13 +171,22 @@ def test_records_follow_a_student_whom_the_roster_calls_otherwise(graded):
     assert graded.run("pages") == 0 and graded.rows()["ann"]["points"] == "103"
 
 
-def test_a_renaming_that_was_interrupted_goes_on(graded, monkeypatch):
+@pytest.mark.parametrize("place", [(Path, "unlink"), (Sent, "rename")])
+def test_a_renaming_that_was_interrupted_goes_on(place, graded, monkeypatch):
+    def sends(letters, server, sent, progress):
+        sent.add(letters[0])
+        return []
+
+    monkeypatch.setattr(commands, "send", sends)
+    assert graded.run("mail", *PEOPLE, "--server", "smtp://localhost:2525") == 0
     graded.roster.write_text(ROSTER.replace("ann,", "Ann Ash,", 1))
     with monkeypatch.context() as broken:
-        broken.setattr(Path, "unlink", lambda *rest, **more: 1 / 0)
+        broken.setattr(*place, lambda *rest, **more: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             graded.run("pages")
     assert graded.run("pages") == 0
+    sent = (graded.grades / "mail" / "toy" / "sent.csv").read_text()
+    assert "Ann Ash" in sent and '"ann"' not in sent
     assert {name: row["points"] for name, row in graded.rows().items()} == {
         "Ann Ash": "100", "bob": "60", "zoe": "0"
     }  # fmt: skip

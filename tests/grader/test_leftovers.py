@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from classroom.grader import leftovers
-from classroom.grader.sandbox import Limits, Protection, Workplace
+from classroom.grader.sandbox import Limits, Protection, Workplace, tried
 
 HOLDS = """
 import sys, time
@@ -65,6 +65,21 @@ def test_a_folder_that_is_closed_goes_too(temporary):
     (folder / "work").chmod(0)
     leftovers.sweep()
     assert not folder.exists()
+
+
+def test_what_is_tried_is_still_there_when_another_grader_sweeps(monkeypatch):
+    """Or it would seem as if a process could not read what isn't there any more."""
+    found = []
+
+    def probe(self, told):
+        monkeypatch.setattr(leftovers, "YOUNG", -1)
+        leftovers.sweep()
+        found.extend(map(os.path.exists, [*told["files"], *told["folders"]]))
+
+    monkeypatch.setattr(Workplace, "probe", probe)
+    monkeypatch.setattr(leftovers, "PREFIX", "tinyframe-of-this-test-")  # the others are not ours
+    tried(Protection())
+    assert len(found) > 3 and all(found)
 
 
 def test_a_place_to_work_in_is_held_and_removed(temporary):
