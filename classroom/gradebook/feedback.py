@@ -148,9 +148,9 @@ def _about(row: Row, report: Report | None, tasks: list[Task]) -> Iterator[str]:
             yield _counts(tasks)
         if report.elsewhere:
             yield f"{report.elsewhere} more points depend on your instructor's own checks."
-        name, project = PurePath(row.record.file).name, row.record.project
-        if name not in ("", project, f"{project}.py"):
-            yield f"The file that was graded is called {cleaned(name)}."
+        file = PurePath(row.record.file)
+        if file.name and not file.stem.endswith(row.record.project):  # Canvas puts more before it
+            yield f"The file that was graded is called {cleaned(file.name)}."
     if late and late.note:
         yield cleaned(late.note)
     if row.final != row.total:
@@ -338,6 +338,7 @@ STYLE = """
 h1{font-size:clamp(2rem,7vw,3rem)}
 code{font:.9em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 a{color:var(--main);text-underline-offset:.2em}
+p{overflow-wrap:break-word}
 .whole{margin-top:1.6rem;background:var(--card);border:1px solid var(--line);border-radius:14px;
 padding:1.2rem 1.4rem 1.1rem}
 .score{color:var(--soft);margin:0;font-size:1.1rem}

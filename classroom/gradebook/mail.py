@@ -48,6 +48,7 @@ PASSWORD = "SMTP_PASSWORD"
 SECONDS = 60.0  # that a server may take for an answer
 HERE = ("localhost", "127.0.0.1", "::1")  # a connection to these needs no encryption
 PORTS = {"smtp": 587, "smtps": 465}  # RFC 8314
+NO_ADDRESS = "no address"
 HEAD = ["at", "student", "address", "made from"]
 # Less than RFC 5321 allows, and all that universities give out: no quotes, comments or spaces.
 ATOM = r"[\w!#$%&'*+/=?^`{|}~-]+"
@@ -84,7 +85,7 @@ def left_out(sheet: Sheet) -> list[tuple[Student, str]]:
         if row.record.status == FAILED:
             found.append((row.student, "the grader failed; grade it again first"))
         elif _address("", row.student.email) is None:
-            found.append((row.student, f"mails can't go to {email!r}" if email else "no address"))
+            found.append((row.student, f"mails can't go to {email!r}" if email else NO_ADDRESS))
     return found
 
 
@@ -191,8 +192,11 @@ def planned(
     out = left_out(sheet)
     lines += [f"{student_name(who.name or who.key)}: gets none, {why}" for who, why in out]
     now_ = "" if went_out is None else f"{counted(went_out, 'mail')} went out now. "
+    where = " (Addresses stand in the roster's column `email`.)" * any(
+        why == NO_ADDRESS for _, why in out
+    )  # fmt: skip
     lines.append(f"{now_}{counted(count, 'mail')} to be sent. {len(out)} of "
-                 f"{counted(len(sheet.rows), 'student')} get none.")  # fmt: skip
+                 f"{counted(len(sheet.rows), 'student')} get none.{where}")  # fmt: skip
     return "\n".join(lines)
 
 

@@ -48,8 +48,12 @@ def test_a_page_has_what_is_right_what_is_not_and_why_the_own_line_the_hint_and_
 def test_a_file_of_another_name_is_named(form):
     one = row("Ann", check("double"))
     told = "The file that was graded is called"
-    for name, is_told in (("toy (1).py", True), ("01_tensor_basics.py", False)):
-        one.record.file = f"class/ann/{name}"
+    project = one.record.project
+    names = dict.fromkeys((f"{project} (1).py", "mine.py"), True) | dict.fromkeys(
+        (f"{project}.py", project, f"ashann_101_5001_{project}.py", f"{project}.zip", ""), False
+    )
+    for name, is_told in names.items():
+        one.record.file = f"class/ann/{name}" if name else ""
         assert (f"{told} {name}" in said(form, one).replace("\\", "")) == is_told
         assert is_told or told not in said(form, one)
 

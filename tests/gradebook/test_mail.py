@@ -101,7 +101,11 @@ def test_who_has_no_address_or_could_not_be_graded_is_named_in_the_plan():
     assert "ann: gets none, no address" in text
     assert "ben: gets none, the grader failed; grade it again first" in text
     assert "cem <cem@uni.example>: 10 of 10 points" in text
-    assert text.endswith("1 mail to be sent. 2 of 3 students get none.")
+    assert text.endswith("1 mail to be sent. 2 of 3 students get none. "
+                         "(Addresses stand in the roster's column `email`.)")  # fmt: skip
+    rows = sheet(student("ben", status="failed"), student("cem"))
+    text = planned(rows, mails(rows, SENDER), Sent(module.Path("none")))
+    assert text.endswith("1 mail to be sent. 1 of 2 students get none.")
 
 
 def test_who_handed_in_nothing_is_told_so():
