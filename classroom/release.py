@@ -27,6 +27,7 @@ KEPT_BACK = (
     "solutions/projects/*",
     "INSTRUCTOR.md",
     "docs/sandbox.md",  # says what it doesn't hold
+    "docs/cluster.md",
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/classroom/answers/*",
@@ -50,7 +51,8 @@ KEPT_BACK = (
     "tests/grader/test_sandbox.py",
     "tests/grader/test_bounds.py",
 )
-NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md", "docs/sandbox.md")
+NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md", "docs/sandbox.md",
+                  "docs/cluster.md")  # fmt: skip
 # The part of a text that is about how the course is made begins at this line.
 AUTHORS_ONLY = {"docs/writing_lessons.md": "## What a lesson consists of"}
 MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}

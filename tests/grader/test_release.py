@@ -66,7 +66,7 @@ def test_no_line_of_a_solution_or_a_hidden_check_is_in_it(folder):
 
 def test_neither_marks_nor_folders_of_solutions_are_in_it(folder):
     assert [path.name for path in (folder / "solutions").iterdir()] == ["mini"]
-    for page in ("INSTRUCTOR.md", "docs/sandbox.md"):
+    for page in ("INSTRUCTOR.md", "docs/sandbox.md", "docs/cluster.md"):
         assert not (folder / page).exists()
     for kind in ("unusual", "attacks", "hostile"):
         assert not list((folder / "tests" / "grader").glob(f"*{kind}*"))
