@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import itertools
 import os
 import sys
 import threading
@@ -192,7 +193,23 @@ class Compiler:
         return cached("programs", (identity, src), lambda: self.compile(src))
 
 
-class Runner:
+class Launcher:
+    """What a Runner and a Graph have in common.
+
+    ran: where each launch is noted, or None. notes_itself: whether that is done by `launch`.
+    """
+
+    ran: list[Any] | None = None
+    notes_itself = False
+
+    def launch(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Calls a function that is written in C, and notes in the same step of Python that it did:
+        Ctrl-C comes before both or after both."""
+        noted = [] if self.ran is None else self.ran
+        noted.extend(itertools.starmap(function, (arguments,)))
+
+
+class Runner(Launcher):
     """A program that can be called with the opaque memory of its buffers."""
 
     def __init__(self, name: str, lib: bytes) -> None:
@@ -213,7 +230,7 @@ class Runner:
         raise NotImplementedError(f"{type(self).__name__} has to define __call__")
 
 
-class Graph:
+class Graph(Launcher):
     """Launches that are repeated together, prepared once and started in one call.
 
     A backend that has such a thing names its subclass as `Compiled.graph`.
@@ -703,10 +720,22 @@ def is_awaited(uop: UOp) -> bool:
 _OVERWRITTEN: Any = object()
 
 
-def take_over(uop: UOp) -> UOp:
-    """A new BUFFER node for memory that now holds other values than those `uop` stands for."""
+def memory_behind(uop: UOp) -> Buffer:
+    """The Buffer of a BUFFER node, whether or not its values have been computed."""
+    found = uop.__dict__.get("_buffer")
+    return found.buffer if isinstance(found, _Awaited) else buffer_of(uop)
+
+
+def successor(uop: UOp) -> UOp:
+    """A new BUFFER node for the memory of another."""
     new = UOp.new_buffer(uop.device, uop.arg, uop.dtype)
     set_buffer(new, buffer_of(uop))
+    return new
+
+
+def take_over(uop: UOp) -> UOp:
+    """A new BUFFER node for memory that now holds other values than those `uop` stands for."""
+    new = successor(uop)
     lose(uop)
     return new
 

@@ -794,3 +794,16 @@ def test_a_constant_result_has_no_history_though_another_tensor_is_the_same_cons
         more, total = f(Tensor([[1.0, 2.0], [3.0, n]]))
         assert more.tolist() == [[2.0, 3.0], [4.0, n + 1]]
         assert total.tolist() == other.tolist()
+
+
+def test_kernels_that_were_waiting_outside_are_no_part_of_a_captured_call():
+    y = Tensor([1.0]).realize()
+
+    @TinyJit
+    def step(x):
+        return (x + y).realize()
+
+    for call in range(1, 5):
+        y.assign(y * 3)
+        y.schedule()
+        assert step(Tensor([0.5]).realize()).tolist() == [3**call + 0.5]

@@ -271,6 +271,13 @@ def test_half_a_change_in_place_is_never_taken_for_a_whole_one(monkeypatch):
         broken.setattr(realize, "_run_kernel", lambda *args: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             counter.tolist()
+    assert counter.tolist() == [1, 1, 1]
+    counter.assign(counter + 1).schedule()
+    with monkeypatch.context() as broken:  # a Runner that cannot tell
+        broken.setattr(realize.CompiledKernel, "notes_itself", False)
+        broken.setattr(realize, "_run_kernel", lambda *args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            counter.tolist()
     with pytest.raises(OverwrittenError, match="gone"):
         counter.tolist()
 

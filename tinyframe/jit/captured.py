@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
 from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
 from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor, ReusableGrad
-from tinyframe.jit.replay import Replay, merge_runs
+from tinyframe.jit.replay import Progress, Replay, merge_runs
 from tinyframe.run.capture import ALIASED_ARGUMENT
-from tinyframe.run.realize import running
+from tinyframe.run.realize import running, settle, settling
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import put_history, targets_below
 from tinyframe.tensor.laziness import compute, make_alone, watched
@@ -66,16 +67,24 @@ class Call:
     """A replay under way.
 
     tensors: the arguments; given: their storages. bound: the BIND of each Variable. states: by
-    their current storages. memory: the new BUFFERs of results, by the captured ones; reused: the
-    `.grad`s that are written to their memory again. made: results' storages, by their numbers.
+    their current storages. replaced: the Buffers for this call, by the captured ones. memory: the
+    new BUFFERs of results, by the captured ones; reused: the `.grad`s that are written to their
+    memory again; dropped: the same, with their owners. made: results' storages, by their numbers.
+    progress: how far each replay has got.
     """
 
-    __slots__ = ("bound", "given", "made", "memory", "reused", "states", "tensors")
+    __slots__ = (
+        "bound", "dropped", "given", "made", "memory", "progress", "replaced", "reused", "states",
+        "tensors",
+    )  # fmt: skip
 
     def __init__(self, tensors: Sequence[Tensor], bound: dict[UOp, UOp]) -> None:
         self.tensors, self.bound = tensors, bound
         self.given = [weakref.ref(tensor._storage) for tensor in tensors]
         self.states: dict[Storage, State] = {}
+        self.replaced: dict[Buffer, Buffer] = {}
+        self.dropped: list[tuple[Tensor, Any]] = []
+        self.progress: list[Progress] = []
         self.memory: dict[UOp, UOp] = {}
         self.reused: dict[UOp, Tensor] = {}
         self.made: dict[int, Storage] = {}
@@ -145,20 +154,35 @@ class Captured:
 
     def __call__(self, given: FlatArguments) -> Any:
         with running:
+            settle()
             call = Call(given.tensors, self.signature.match(given))
-            self._locate_states(call)
-            replaced = self._find_inputs(call)
-            if self.dropped_grads:
-                self._drop_grads(call)
-            for base, buffer in self.result_buffers.items():
-                if base not in call.reused:
-                    src = UOp.unique(), base.src[1]
-                    call.memory[base] = new = UOp(Ops.BUFFER, base.dtype, src, base.arg)
-                    replaced[buffer] = buffer_of(new)
-            for buffer, refill in self.random:
-                refill(buffer)
-            self._launch(replaced, call)
-            return self._results(call)
+            return settling(lambda: self._replay(call), lambda: self._settle(call))
+
+    def _replay(self, call: Call) -> Any:
+        self._locate_states(call)
+        self._find_inputs(call)
+        if self.dropped_grads:
+            self._drop_grads(call)
+        for base, buffer in self.result_buffers.items():
+            if base not in call.reused:
+                src = UOp.unique(), base.src[1]
+                call.memory[base] = new = UOp(Ops.BUFFER, base.dtype, src, base.arg)
+                call.replaced[buffer] = buffer_of(new)
+        for buffer, refill in self.random:
+            refill(buffer)
+        self._launch(call)
+        return self._results(call)
+
+    def _settle(self, call: Call) -> None:
+        """After an error or Ctrl-C: a call that has begun to launch is completed, if that can be
+        done; any other leaves everything as it was."""
+        if any(progress.has_begun for progress in call.progress):
+            with suppress(Exception):
+                self._launch(call)
+                self._results(call)
+                return
+        for owner, grad in call.dropped:
+            owner._grad = grad
 
     def _drop_grads(self, call: Call) -> None:
         """Drops each `.grad` that the call replaces without having read it, so that its memory is
@@ -169,10 +193,11 @@ class Captured:
                 if before is not None and before.is_unshared(owner):
                     assert grad.after is not None and owner._grad is not None
                     call.reused[grad.after.base] = owner._grad
+                    call.dropped.append((owner, owner._grad))
                 owner._grad = None
 
-    def _find_inputs(self, call: Call) -> dict[Buffer, Buffer]:
-        replaced: dict[Buffer, Buffer] = {}
+    def _find_inputs(self, call: Call) -> None:
+        replaced = call.replaced
         for known, tensor in zip(self.signature.inputs, call.tensors, strict=True):
             storage = tensor._storage
             if (state := call.states.get(storage)) is not None:
@@ -183,7 +208,6 @@ class Captured:
             replaced[known.buffer] = buffer_of(base_of(storage.uop))
         if len(replaced) > 1 and len(set(replaced.values())) < len(replaced):
             self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
-        return replaced
 
     def _locate_states(self, call: Call) -> None:
         """Looks up the states of the function, and the memory of those that have moved."""
@@ -228,7 +252,7 @@ class Captured:
         state.seen = weakref.ref(storage.uop)
         return buffer_of(base_of(storage.uop))
 
-    def _launch(self, replaced: dict[Buffer, Buffer], call: Call) -> None:
+    def _launch(self, call: Call) -> None:
         if not self.replays and self.runs:
             self.replays = [(Replay(items), was) for items, was in merge_runs(self.runs)]
             while self.private:
@@ -239,13 +263,14 @@ class Captured:
                 self.result_buffers[base]: buffer_of(base_of(grad._storage.uop))
                 for base, grad in call.reused.items()
             }
-            return self.moved | kept | replaced
+            return self.moved | kept | call.replaced
 
         bound = call.bound
-        for replay, var_vals in self.replays:
+        call.progress = call.progress or [Progress() for _ in self.replays]
+        for (replay, var_vals), progress in zip(self.replays, call.progress, strict=True):
             if bound:
                 var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-            replay(replaced, var_vals, everything)
+            replay(call.replaced, var_vals, everything, progress)
 
     def _results(self, call: Call) -> Any:
         """The result of this call; sets `.grad`s and histories as the call would."""

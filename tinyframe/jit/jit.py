@@ -30,7 +30,7 @@ from tinyframe.jit.arguments import Signature, flatten_arguments, tree_map
 from tinyframe.jit.captured import Captured
 from tinyframe.jit.recording import Recording, make_ready
 from tinyframe.run.capture import Capture, JitError, capture_now, capturing
-from tinyframe.run.realize import record_runs
+from tinyframe.run.realize import record_runs, settling
 from tinyframe.settings import settings
 from tinyframe.tensor.base import live_tensors
 from tinyframe.tensor.laziness import compute
@@ -134,16 +134,22 @@ class TinyJit(Generic[P, Result]):
         args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
         capture = Capture.of(list(own.values()), live_tensors(), Storage.now())
-        try:
+
+        def record() -> tuple[Result, Recording, bool]:
             for tensor in tensors:
                 tensor._requires_grad = False
             with record_runs() as runs, capturing(capture):
                 result = self.fxn(*args, **kwargs)
                 recording = Recording(capture, signature, runs, result)
                 is_settled = recording.settle()
-        finally:
+            give_back()
+            return result, recording, is_settled
+
+        def give_back() -> None:
             for tensor, asks in zip(tensors, asking, strict=True):
                 tensor._requires_grad, tensor._grad = asks, own[id(tensor)]._grad
+
+        result, recording, is_settled = settling(record, give_back)
         if is_settled:
             self.captured = recording.captured()
             self._all = [self.captured, *self._all[: MOST_CAPTURED - 1]]

@@ -8,7 +8,9 @@ launches the device's Graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Buffer, Device
@@ -39,6 +41,19 @@ def merge_runs(runs: Iterable[Run]) -> Iterator[Run]:
     yield items, var_vals
 
 
+@dataclass
+class Progress:
+    """How far a replay has got. ran: empty until all has been launched. items: what is launched one
+    by one."""
+
+    ran: list[Any] = field(default_factory=list)
+    items: list[ScheduleItem] = field(default_factory=list)
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.ran) or any(item.has_run for item in self.items)
+
+
 class Replay:
     """Repeats `run_schedule(items)` with different buffers and different values of Variables."""
 
@@ -57,15 +72,19 @@ class Replay:
         replaced: Mapping[Buffer, Buffer],
         var_vals: Mapping[UOp, int],
         everything: Callable[[], Mapping[Buffer, Buffer]],
+        progress: Progress,
     ) -> None:
-        """Run all items on their buffers, or on those that replace them.
+        """Run all items on their buffers, or on those that replace them; those that have not run in
+        this call yet.
 
         replaced: those that this call replaces. everything: also those that an earlier call has
         replaced, which the graph has already. RuntimeError if a Variable has no value.
         """
-        if runs_are_recorded() or not self._is_ready(var_vals):
+        if progress.ran:
+            return None
+        if progress.items or runs_are_recorded() or not self._is_ready(var_vals):
             self.needs_all_buffers = True  # the graph knows nothing of this call
-            return self._launch_one_by_one(everything(), var_vals)
+            return self._launch_one_by_one(everything(), var_vals, progress)
         if self.needs_all_buffers:
             replaced = everything()
         self.needs_all_buffers = True  # until all are set: Ctrl-C may come between two
@@ -76,7 +95,10 @@ class Replay:
             self._set_variables(var_vals)
         self.needs_all_buffers = False
         start = perf_counter()
+        self.graph.ran = progress.ran
         self.graph()
+        if not progress.ran:
+            progress.ran.append(None)
         seconds = perf_counter() - start
         GlobalCounters.kernel_count += len(self.kernels)
         GlobalCounters.global_ops += self.operations
@@ -102,13 +124,14 @@ class Replay:
         return self.usable
 
     def _launch_one_by_one(
-        self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]
+        self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int], progress: Progress
     ) -> None:
-        items = [
+        progress.items = progress.items or [
             ScheduleItem(item.ast, tuple([replaced.get(buf, buf) for buf in item.bufs]))
             for item in self.items
         ]
-        run_schedule(items, var_vals)
+        run_schedule([item for item in progress.items if not item.has_run], var_vals)
+        progress.ran.append(None)
 
     def _prepare(self, setup: Setup, var_vals: Mapping[UOp, int]) -> None:
         assert self.device is not None and setup.device.graph is not None

@@ -26,6 +26,7 @@ from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import bound, signature_of
 from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.storage import all_or_nothing
 
 
 class Optimizer:
@@ -129,7 +130,7 @@ class Optimizer:
 
         skip: a Tensor of one bool; if it is True nothing changes. GradScaler passes it.
         """
-        Tensor.realize(*self.schedule_step(skip))
+        Tensor.realize(*all_or_nothing(lambda: self.schedule_step(skip)))
 
     def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
         """The Tensors that `step` realizes: `loss.realize(*optimizer.schedule_step())`."""

@@ -5,11 +5,13 @@ A capture belongs to one thread. Other threads compute and read as always.
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, NamedTuple
 
 from tinyframe.device import Buffer, buffer_of
@@ -56,7 +58,7 @@ class Capture:
     initial: the value of each older storage that the call used, by number. changed: those of them
     that were assigned to. grads: the `.grad` of each older Tensor when the call first read it;
     UNREAD if it was set first. nodes: the BUFFERs of computed values. random: the state of random
-    numbers, and the function that fills it anew.
+    numbers, and the function that fills it anew. frame: the call of the TinyJit.
     """
 
     started: int
@@ -70,6 +72,7 @@ class Capture:
     nodes: dict[UOp, None] = field(default_factory=dict)
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     thread: int = field(default_factory=threading.get_ident)
+    frame: FrameType | None = None
 
     @staticmethod
     def of(arguments: list[Any], live: Iterable[Any], started: int) -> Capture:
@@ -120,19 +123,37 @@ captures: list[Capture | None] = []  # of all threads; usually empty
 
 def capture_now() -> Capture | None:
     """The capture that this thread is in."""
-    return getattr(_thread, "capture", None)
+    capture: Capture | None = getattr(_thread, "capture", None)
+    if capture is not None and not is_running(capture.frame):
+        _thread.capture = capture = None
+        captures.clear()  # only a shortcut: those of other threads are found all the same
+    return capture
+
+
+def is_running(frame: FrameType | None) -> bool:
+    """Whether a function that this thread has called is still running. What lasts for as long as
+    that does not depend on a `finally`, which Ctrl-C may skip."""
+    now: FrameType | None = sys._getframe()
+    while now is not None and now is not frame:
+        now = now.f_back
+    return now is not None
 
 
 @contextmanager
 def capturing(capture: Capture | None) -> Iterator[None]:
     """Inside, this thread is in this capture (None: in none)."""
-    before, _thread.capture = capture_now(), capture
+    before = capture_now()
+    if capture is not None:
+        capture.frame = sys._getframe(2)  # the frame of the block
     captures.append(capture)
+    _thread.capture = capture
     try:
         yield
     finally:
-        captures.remove(capture)
         _thread.capture = before
+        captures.remove(capture)
+        if capture is not None:
+            capture.frame = None  # which holds the capture
 
 
 def needs_value(what: str) -> None:

@@ -38,12 +38,16 @@ class CompiledKernel:
     runner: Any
 
     def __call__(
-        self, bufs: Sequence[Buffer], var_vals: Mapping[UOp, int], wait: bool = False
+        self,
+        bufs: Sequence[Buffer],
+        var_vals: Mapping[UOp, int],
+        wait: bool = False,
+        ran: list[Any] | None = None,
     ) -> float | None:
         """Run it on `bufs`, one for each argument of the kernel as it was scheduled.
 
-        With `wait`, return the seconds it took, when it is done. RuntimeError if a Variable that it
-        uses has no value.
+        With `wait`, return the seconds it took, when it is done. ran: a list that is empty until it
+        has run. RuntimeError if a Variable that it uses has no value.
         """
         opaque = [bufs[slot]._buf for slot in self.spec.globals]
         more: dict[str, Any] = {}
@@ -51,11 +55,21 @@ class CompiledKernel:
         if self.spec.vars:
             more["vals"] = self.values(var_vals)
         global_size, local_size = self.sizes(var_vals)
-        if 0 in global_size:  # no blocks, because a Variable is 0; a driver may reject that
-            return 0.0 if wait else None
-        return self.runner(
-            *opaque, global_size=global_size, local_size=local_size, wait=wait, **more
-        )
+        took = 0.0 if wait else None
+        if 0 not in global_size:  # no blocks, because a Variable is 0; a driver may reject that
+            if self.notes_itself:
+                self.runner.ran = ran
+            took = self.runner(
+                *opaque, global_size=global_size, local_size=local_size, wait=wait, **more
+            )
+        if ran is not None and not ran:
+            ran.append(took)
+        return took
+
+    @property
+    def notes_itself(self) -> bool:
+        """Whether it is known of each launch, whenever Ctrl-C comes, if it was made."""
+        return getattr(self.runner, "notes_itself", False)
 
     @functools.cached_property
     def _has_fixed_sizes(self) -> bool:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, Compiler, Device, human_bytes
 from tinyframe.observe import Ran, observers, tell
+from tinyframe.run.capture import is_running
 from tinyframe.run.kernel import (
     CompiledKernel,
     compilers,
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from tinyframe.codegen.optimize.plans import Plan
     from tinyframe.codegen.program import ProgramSpec
     from tinyframe.schedule.kernels import ScheduleItem
+
+
+T = TypeVar("T")
 
 
 class Setup(NamedTuple):
@@ -61,6 +67,28 @@ running = threading.RLock()
 os.register_at_fork(
     before=running.acquire, after_in_parent=running.release, after_in_child=running.release
 )
+
+unsettled: list[Callable[[], None]] = []
+
+
+def settle() -> None:
+    """Completes what an error or Ctrl-C has left half done; called before anything is computed or
+    read."""
+    while unsettled:
+        unsettled[-1]()
+        unsettled.pop()
+
+
+def settling(work: Callable[[], T], complete: Callable[[], None]) -> T:
+    """What `work()` gives. If an error or Ctrl-C stops it, `complete()` puts all in order: at
+    once, or at the next look if a second Ctrl-C stops that. So it may be called several times."""
+    try:
+        return work()
+    except BaseException:
+        unsettled.append(complete)  # before Python looks for signals again
+        settle()
+        raise
+
 
 _kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # most recently used last
 MOST_KERNELS = 2000  # kept loaded; any others are in the disk cache
@@ -144,20 +172,23 @@ Run = tuple[list["ScheduleItem"], dict[UOp, int]]
 _thread = threading.local()
 
 
-def _recordings() -> list[list[Run]]:
-    """The recordings that are active in this thread."""
-    return _thread.__dict__.setdefault("recordings", [])
+def _recordings() -> list[tuple[FrameType, list[Run]]]:
+    """The recordings that are active in this thread, each with the frame that it lasts for."""
+    found: list = _thread.__dict__.setdefault("recordings", [])
+    found[:] = [recording for recording in found if is_running(recording[0])]
+    return found
 
 
 @contextmanager
 def record_runs() -> Iterator[list[Run]]:
     """Collects the arguments of run_schedule in this thread inside the block, in order."""
     runs: list[Run] = []
-    _recordings().append(runs)
+    recording = sys._getframe(2), runs  # the frame of the block
+    _recordings().append(recording)
     try:
         yield runs
     finally:
-        _recordings().pop(next(n for n, r in enumerate(_recordings()) if r is runs))
+        _recordings().remove(recording)
 
 
 @contextmanager
@@ -184,14 +215,15 @@ def run_schedule(
 ) -> None:
     """Run every item in order.
 
-    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: each item is
-    appended before it runs, so that after an error it lists what may have been written.
+    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: an item is
+    appended before it runs, unless its `ran` is exact whenever Ctrl-C comes; so after an error,
+    what is listed and has not run may have written some of its results.
 
     An exception or Ctrl-C leaves the buffers of earlier items and everything compiled intact; the
     items after it have not run.
     """
     var_vals = {} if var_vals is None else var_vals
-    for runs in _recordings():
+    for _, runs in _recordings():
         runs.append((list(items), dict(var_vals)))
     debug = settings.DEBUG
     wanted = [(item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK]
@@ -223,16 +255,16 @@ def _run_all(
     measured = 0.0
     tell.running(items)
     for item in items:
-        if begun is not None:
-            begun.append(item)
         kernel, took = None if item.ast.op is Ops.COPY else next(following), None
+        if begun is not None and not (kernel and kernel.notes_itself):
+            begun.append(item)
         begin = perf_counter()
         if kernel is None:
             _run_copy(item, debug)
+            item.ran.append(None)
         else:
             took = _run_kernel(kernel, item, var_vals, debug >= 2 or is_watched)
             measured += took or 0.0
-        item.note_run()
         if is_watched:
             end, spec = perf_counter(), getattr(kernel, "spec", None)
             tell.ran(Ran(item, spec, begin, end, took or end - begin, GlobalCounters.mem_used))
@@ -245,7 +277,7 @@ def _run_kernel(
 ) -> float | None:
     for buf in item.bufs:
         buf.ensure_allocated()
-    took = kernel(item.bufs, var_vals, wait=wait)
+    took = kernel(item.bufs, var_vals, wait, item.ran)
     operations, nbytes = kernel.spec.ops_estimate, kernel.spec.mem_estimate
     GlobalCounters.kernel_count += 1
     GlobalCounters.global_ops += operations

@@ -56,6 +56,8 @@ def launch_library() -> ctypes.CDLL | None:
 class ClangRunner(Runner):
     """A kernel in a loaded library. A call costs a microsecond or two beside the kernel itself."""
 
+    notes_itself = True
+
     def __init__(self, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
         # No argtypes: ctypes passes bytes as a pointer and an int as an int by itself, and quicker.
@@ -78,9 +80,9 @@ class ClangRunner(Runner):
         start = perf_counter() if wait else 0.0
         threads = settings.THREADS if total > 1 else 1
         if threads > 1 and (library := launch_library()) is not None:
-            library.tf_launch(self.entry, addresses, values, total, threads)
+            self.launch(library.tf_launch, self.entry, addresses, values, total, threads)
         else:
-            self.entry(addresses, values, 0, total)
+            self.launch(self.entry, addresses, values, 0, total)
         return perf_counter() - start if wait else None
 
 
@@ -112,7 +114,7 @@ class ClangGraph(Graph):
         self.vals[:] = vals
 
     def __call__(self) -> None:
-        self.replay(self.all_rows, self.count, self.threads)
+        self.launch(self.replay, self.all_rows, self.count, self.threads)
 
 
 def _pointers(array: np.ndarray, counts: Sequence[int]) -> np.ndarray:

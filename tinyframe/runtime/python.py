@@ -26,9 +26,12 @@ import ast
 import ctypes
 import itertools
 import struct
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
+from operator import setitem
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -225,7 +228,13 @@ _MOST_LOOPS = 16
 
 
 class PythonRunner(Runner):
-    """A program made into a Python function, a statement for each line; `yield` is a barrier."""
+    """A program made into a Python function, a statement for each line; `yield` is a barrier.
+
+    It works on a copy of the memory that it writes, which is copied back in the end: what it is
+    stopped in has written nothing.
+    """
+
+    notes_itself = True
 
     def __init__(self, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
@@ -234,6 +243,9 @@ class PythonRunner(Runner):
         self.variables = self._defined(Ops.DEFINE_VAR)
         self.panels = self._defined(Ops.DEFINE_LOCAL)
         self.places = self._defined(Ops.SPECIAL)
+        stores = [line for line in self.lines if line.op is Ops.STORE]
+        stored = {self.lines[line.src[0]].src[0] for line in stores}
+        self.written = [n for n, line in enumerate(self.arguments) if line.number in stored]
         self.threads = self._compiled()
 
     def __call__(
@@ -241,7 +253,9 @@ class PythonRunner(Runner):
         wait: bool = False,
     ) -> float | None:  # fmt: skip
         start = perf_counter()
-        memory = [self._argument(*given) for given in zip(self.arguments, bufs, strict=True)]
+        kept = {n: bufs[n].array.copy() for n in self.written}
+        used = [HostMemory(kept[n]) if n in kept else buf for n, buf in enumerate(bufs)]
+        memory = [self._argument(*given) for given in zip(self.arguments, used, strict=True)]
         if len(vals) != len(self.variables):
             raise ValueError(f"kernel {self.name} has {len(self.variables)} Variables, not {vals}")
         # a loop that cores divide among themselves is run as a loop, and not as a grid
@@ -256,6 +270,8 @@ class PythonRunner(Runner):
                              *[numbers[n][line.arg] for line in self.places])
                 for n in range(len(numbers))
             ])  # fmt: skip
+        targets: list[Any] = [bufs[n].array.data for n in kept]
+        self.launch(deque, map(setitem, targets, repeat(slice(None)), kept.values()), 0)
         return perf_counter() - start if wait else None
 
     def _take_turns(self, threads: Sequence[Iterator[int]]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tinyframe.device import Buffer
 from tinyframe.dtype import PtrDType, dtypes
@@ -52,16 +53,17 @@ class Kernel:
 class ScheduleItem:
     """One item to run: `ast` is a SINK (a kernel) or a COPY; `bufs` are its arguments in order.
 
-    has_run: whether `run_schedule` has run it.
+    ran: empty until it is done, or started on an asynchronous device (`Runner.launch`).
     """
 
     ast: UOp
     bufs: tuple[Buffer, ...]
-    has_run: bool = field(default=False, init=False, repr=False, compare=False)
+    ran: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def note_run(self) -> None:
-        """Called when the kernel is done, or started on an asynchronous device."""
-        object.__setattr__(self, "has_run", True)
+    @property
+    def has_run(self) -> bool:
+        """Whether `run_schedule` has run it."""
+        return bool(self.ran)
 
     @property
     def written(self) -> list[Buffer]:

@@ -28,7 +28,7 @@ from tinyframe.device import Buffer, Device, buffer_of, is_awaited
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.run.capture import UNREAD, capture_now, needs_value
-from tinyframe.run.realize import running
+from tinyframe.run.realize import running, settle
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.arrangement import Arrangement
@@ -74,9 +74,11 @@ from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.sorting import Sorting
 from tinyframe.tensor.storage import (
     Storage,
+    all_or_nothing,
     follow,
     holders_of,
     is_one_to_one,
+    note_change,
     shows_all,
     storages_at,
 )
@@ -215,8 +217,9 @@ class Tensor(
         with running:
             if not (roots := unrealized(self, *others)):
                 return []
+            settle()
             scheduled = Scheduled(roots)
-            scheduled.finish_unrun()
+            scheduled.publish()
             return scheduled.items
 
     def kernelize(self, *others: Tensor) -> Self:
@@ -235,6 +238,7 @@ class Tensor(
         """The Buffer with the elements of this Tensor in order, computed if necessary. It has no
         other elements, except behind these where the shape is symbolic."""
         needs_value("reading a Tensor's values")
+        settle()
         graph = self.uop
         if self._read is not None and self._read[0] is graph:
             return buffer_of(self._read[1])
@@ -634,14 +638,16 @@ class Tensor(
                 "backward() found no Tensor to give a gradient to: create one with "
                 "requires_grad=True (a comparison, a cast to an int and detach() stop gradients)"
             )
-        for tensor, grad in zip(wanted, grads, strict=True):
-            if grad is None:
-                continue
-            if tensor.grad is None:
-                tensor.grad = grad
-            else:
-                tensor.grad.uop = (tensor.grad + grad).uop
+        found = [(t, g) for t, g in zip(wanted, grads, strict=True) if g is not None]
+        all_or_nothing(lambda: [tensor._add_to_grad(grad) for tensor, grad in found])
         return self
+
+    def _add_to_grad(self, grad: Self) -> None:
+        if self.grad is None:
+            note_change(setattr, self, "_grad", None)
+            self.grad = grad
+        else:
+            self.grad.uop = (self.grad + grad).uop
 
     @staticmethod
     def no_grad(function: Callable[..., Any] | None = None) -> Any:

@@ -50,9 +50,9 @@ class Origin(Holder):
     __slots__ = ("depth", "value", "witness")
 
     def __init__(self, value: UOp, graph: UOp, witness: Storage, depth: int) -> None:
-        super().__init__(graph)
         self.value, self.depth = weakref.ref(value), depth
         self._watch(witness)
+        super().__init__(graph)  # from here on it is found
 
     def _watch(self, witness: Storage) -> None:
         origin = weakref.ref(self)

@@ -20,13 +20,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import buffer_of, compute_at_need, is_overwritten, lose, take_over
+from tinyframe.device import (
+    buffer_of,
+    compute_at_need,
+    is_overwritten,
+    lose,
+    memory_behind,
+    successor,
+    take_over,
+)
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.run.capture import capture_now, needs_value
-from tinyframe.run.realize import run_schedule, running, unrecorded
+from tinyframe.run.realize import run_schedule, running, settle, settling, unrecorded
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
@@ -60,21 +69,14 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
         needs_value(what)
     storages = list(storages)
     with running:
+        settle()
         if (capture := capture_now()) is not None:
             for storage in storages:
                 capture.note(storage)
         if roots := _uncomputed(storages):
             with collector_paused():
                 schedule = Scheduled(roots)
-            begun: list[ScheduleItem] = []
-            try:
-                run_schedule(schedule.items, schedule.var_vals, begun)
-            except BaseException:
-                schedule.give_up(begun)
-                raise
-            # After running: if that fails or is interrupted, the Tensors stay lazy.
-            with collector_paused():
-                schedule.finish()
+            schedule.run()
 
 
 def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
@@ -107,48 +109,83 @@ class Scheduled:
         self.placed = placed = Placed(roots)
         self.items, becomes, self.var_vals = create_schedule(UOp.sink(*placed.roots), _is_held)
         self.becomes = placed.becomes(becomes)
+        written = {buffer for item in self.items for buffer in item.written}
+        self.in_place = {buffer for buffer in written if buffer.is_allocated()}
+        self.begun: list[ScheduleItem] = []  # may have written some of their results
+        self.update: Update | None = None
 
-    def give_up(self, begun: list[ScheduleItem]) -> None:
-        """After an error: memory being changed in place holds neither the old nor the new value."""
-        written = {buffer for item in begun for buffer in item.written}
-        for u in self.placed.graph:
-            if u.op is Ops.BUFFER and not is_overwritten(u) and buffer_of(u) in written:
-                take_over(u)
+    def run(self) -> None:
+        """Runs all items, and then points all holders at the results.
 
-    def finish(self) -> None:
-        """Points all holders at the results."""
-        becomes = self.placed.moved_on(self.becomes)
-        if (capture := capture_now()) is not None:
-            capture.nodes.update((base_of(new), None) for new in becomes.values())
-        update_holders(becomes, self.placed.graph)
+        Where an error or Ctrl-C stops it before anything was changed in place, all stays lazy. Else
+        the holders get their results all the same, and the remaining items run as soon as one of
+        these is needed: no change is lost, and none is made twice.
+        """
+        settling(self._run, self._settle)
 
-    def finish_unrun(self) -> None:
-        """The same before anything has run: the remaining items run as soon as one of the results
-        is needed."""
-        becomes = self.placed.moved_on(self.becomes)
-        update_holders(becomes, self.placed.graph)
-        items, var_vals = list(self.items), self.var_vals
+    def publish(self) -> None:
+        """Points all holders at the results before anything has run."""
+        settling(self._finish, self._settle)
 
-        written = {buffer for item in items for buffer in item.written}
-        in_place = {buffer for buffer in written if buffer.is_allocated()}
+    def _run(self) -> None:
+        run_schedule(self.items, self.var_vals, self.begun)
+        self._finish()
+
+    def _settle(self) -> None:
+        """Completes what an error or Ctrl-C stopped."""
+        changed = {b for item in (*self._done, *self._half) for b in item.written}
+        if self.update is not None or changed & self.in_place:
+            self._finish()
+
+    @property
+    def _done(self) -> list[ScheduleItem]:
+        return [item for item in self.items if item.has_run]
+
+    @property
+    def _half(self) -> list[ScheduleItem]:
+        return [item for item in self.begun if not item.has_run]
+
+    @collector_paused()
+    def _finish(self) -> None:
+        """Points all holders at the results. Where some items have not run, they run as soon as one
+        of their results is needed."""
+        if self.update is None:
+            becomes, overwritten = self.placed.moved_on(self.becomes)
+            if not all(item.has_run for item in self.items):
+                self._compute_at_need(becomes)
+            elif (capture := capture_now()) is not None:
+                capture.nodes.update((base_of(new), None) for new in becomes.values())
+            self.update = Update(becomes, self.placed.graph, overwritten)
+        self.update.make()
+
+    def _compute_at_need(self, becomes: dict[UOp, UOp]) -> None:
+        """Has those that ask for one of these results run what has not run by then."""
+        left = {buffer for item in self.items if not item.has_run for buffer in item.written}
         bases = {base: None for new in becomes.values() if (base := base_of(new)).op is Ops.BUFFER}
-        awaited = {base: buffer for base in bases if (buffer := buffer_of(base)) in written}
+        self.awaited = [base for base in bases if memory_behind(base) in left]
+        capture = capture_now()
 
         def compute_rest() -> None:
-            begun: list[ScheduleItem] = []
-            with running:
+            # the items are part of the captured call that scheduled them, and of no other
+            with running, nullcontext() if capture_now() is capture else unrecorded():
                 try:
-                    if left := [item for item in items if not item.has_run]:
-                        run_schedule(left, var_vals, begun)
+                    if left := [item for item in self.items if not item.has_run]:
+                        run_schedule(left, self.var_vals, self.begun)
                 except BaseException:
-                    half = {b for item in begun if not item.has_run for b in item.written}
-                    for result, buffer in awaited.items():
-                        if buffer in half & in_place:
-                            lose(result)
+                    self._lose_half()
                     raise
 
-        for result in awaited:
+        for result in self.awaited:
             compute_at_need(result, compute_rest)
+        self._lose_half()
+
+    def _lose_half(self) -> None:
+        """Memory that is being changed in place by what was stopped holds neither the old nor the
+        new value."""
+        half = {b for item in self._half for b in item.written} & self.in_place
+        for result in self.awaited:
+            if half and not is_overwritten(result) and memory_behind(result) in half:
+                lose(result)
 
 
 def _is_held(u: UOp) -> bool:
@@ -246,8 +283,8 @@ class Placed:
             return scheduled
         return {old: scheduled[new] for old, new in self.changed.items() if new in scheduled}
 
-    def moved_on(self, becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
-        """The same, with new nodes for memory changed in place."""
+    def moved_on(self, becomes: dict[UOp, UOp]) -> tuple[dict[UOp, UOp], list[UOp]]:
+        """The same, with new nodes for memory changed in place; and the old ones."""
         passed: set[UOp] = set()  # a state between two changes has no holder any more
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
@@ -257,48 +294,77 @@ class Placed:
                     passed.add(state)
                     base = becomes[assign].base
                     if base in self.graph and base not in fresh:
-                        fresh[base] = take_over(base)
+                        fresh[base] = successor(base)
 
         def now(new: UOp) -> UOp:
             base = new.base
             return follow(path_between(base, new), fresh[base]) if base in fresh else new
 
-        return {old: now(new) for old, new in becomes.items() if old not in passed}
+        becomes = {old: now(new) for old, new in becomes.items() if old not in passed}
+        return becomes, list(fresh)
 
 
-def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) -> None:
-    """Replaces computed nodes in the graphs of all holders that contain them.
+class Update:
+    """Computed nodes replaced in the graphs of all holders that contain them.
 
-    It walks up from the nodes to their users, so the time depends on the size of these. below: the
-    graph that contains these nodes, sources first, if that is known already.
+    Making one only looks. `make()` changes what there is to change; if Ctrl-C stops it, it can be
+    called again. It walks up from the nodes to their users, so the time depends on the size of
+    these.
+
+    below: the graph that contains these nodes, sources first, if that is known already.
+    overwritten: the BUFFERs whose memory holds later values now.
     """
-    below = sources_first(becomes) if below is None else below
-    becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
-    users = dict.fromkeys(above(becomes))
-    former = [u for u in users if "_former" in u.__dict__]
-    affected = dict.fromkeys([holder for u in users for holder in holders_of(u)])
-    storages = [holder for holder in affected if isinstance(holder, Storage)]
-    origins = [
-        holder
-        for holder in affected
-        if isinstance(holder, Origin) and any(s in users for s in holder.uop.src)
-    ]
-    # of a history only its sources: its top is the node that has become the value
-    graphs = [storage.uop for storage in storages]
-    pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
-    after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
-    for u in former:
-        if (new := after.get(u, u)) is not u:
-            new.__dict__.setdefault("_former", []).extend(u.__dict__.pop("_former"))
-    for storage, graph in zip(storages, graphs, strict=True):
-        storage.point_to(after[graph])
-    results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
-    for origin, graph in zip(origins, pasts, strict=True):
-        value = origin.value()
-        # It must not become its own history, as it would if it is a view of another result.
-        is_twice = value is not None and results[value] > 1
-        if not (is_twice and value in after[graph].toposort(lambda u: origin_of(u) is None)):
-            origin.replace_inside(after[graph])
+
+    def __init__(
+        self,
+        becomes: dict[UOp, UOp],
+        below: Iterable[UOp] | None = None,
+        overwritten: Iterable[UOp] = (),
+    ) -> None:
+        below = sources_first(becomes) if below is None else below
+        becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
+        users = dict.fromkeys(above(becomes))
+        affected = dict.fromkeys([holder for u in users for holder in holders_of(u)])
+        storages = [holder for holder in affected if isinstance(holder, Storage)]
+        origins = [
+            holder
+            for holder in affected
+            if isinstance(holder, Origin) and any(s in users for s in holder.uop.src)
+        ]
+        # of a history only its sources: its top is the node that has become the value
+        graphs = [storage.uop for storage in storages]
+        pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
+        after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
+        former = [(u, after.get(u, u)) for u in users if "_former" in u.__dict__]
+        self.overwritten = list(overwritten)
+        self.former = [(u, new) for u, new in former if new is not u]
+        self.storages = [(s, after[graph]) for s, graph in zip(storages, graphs, strict=True)]
+        results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
+        self.histories = []
+        for origin, graph in zip(origins, pasts, strict=True):
+            value = origin.value()
+            # It must not become its own history, as it would if it is a view of another result.
+            is_twice = value is not None and results[value] > 1
+            if not (is_twice and value in after[graph].toposort(lambda u: origin_of(u) is None)):
+                self.histories.append((origin, after[graph]))
+
+    def make(self) -> None:
+        """Carries it out."""
+        for u in self.overwritten:
+            lose(u)
+        for u, new in self.former:
+            if refs := u.__dict__.get("_former"):
+                new.__dict__["_former"] = [*new.__dict__.get("_former", ()), *refs]
+                del u.__dict__["_former"]
+        for storage, graph in self.storages:
+            storage.point_to(graph)
+        for origin, graph in self.histories:
+            origin.replace_inside(graph)
+
+
+def update_holders(becomes: dict[UOp, UOp]) -> None:
+    """Replaces computed nodes in the graphs of all holders that contain them."""
+    Update(becomes).make()
 
 
 def _memory_and_views(u: UOp) -> Iterator[UOp]:

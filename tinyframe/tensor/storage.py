@@ -18,14 +18,19 @@ knows its holders, so that they can be updated when it has been computed.
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
+from collections.abc import Callable
 from threading import get_ident
-from typing import Any
+from typing import Any, TypeVar
 
 from tinyframe.device import Device, buffer_of
 from tinyframe.run.capture import capture_now
+from tinyframe.run.realize import settling
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
 from tinyframe.uop.node import Ops, UOp, append_weak, remove_weak
+
+T = TypeVar("T")
 
 # Movement from a storage's value to what a view shows of it: each step's op and argument.
 Path = tuple[tuple[Ops, Any], ...]
@@ -57,7 +62,9 @@ def holders_of(uop: UOp) -> list[Holder]:
     """The holders of exactly this node."""
     if (refs := uop.__dict__.get("_holders")) is None:
         return []
-    return [holder for ref in tuple(refs) if (holder := ref()) is not None]
+    found = [holder for ref in tuple(refs) if (holder := ref()) is not None]
+    # one that Ctrl-C stopped on its way to another node is still listed here
+    return [holder for holder in found if holder.uop is uop]
 
 
 def storages_at(uop: UOp) -> set[Storage]:
@@ -100,6 +107,7 @@ class Storage(Holder):
 
     def move_on(self, uop: UOp) -> None:
         """Refers to a new value from now on. The old node keeps a reference to this storage."""
+        note_change(self.point_to, self.uop)
         append_weak(self.uop.__dict__.setdefault("_former", []), weakref.ref(self))
         self.point_to(uop)
 
@@ -143,6 +151,39 @@ def _from_file(graph: Any, memory: tuple | None, asks: bool, is_parameter: bool)
     base = UOp.new_buffer(Device.named(device), size, dtype)
     buffer_of(base).copyin(data)
     return Storage(follow(graph, base), asks, is_parameter)
+
+
+# ---- changes that belong together ----------------------------------------------------------------
+
+_thread = threading.local()
+
+
+def all_or_nothing(work: Callable[[], T]) -> T:
+    """What `work()` gives. If an error or Ctrl-C stops it, all that it has changed in this thread
+    is undone: the values of storages, and what it notes with `note_change`."""
+    outer: list | None = getattr(_thread, "changes", None)
+    changes: list[tuple] = []
+
+    def undo() -> None:
+        _thread.changes = outer
+        for change in reversed(changes):
+            change[0](*change[1:])
+
+    def noted() -> T:
+        _thread.changes = changes
+        result = work()
+        if outer is not None:
+            outer.extend(changes)
+        _thread.changes = outer
+        return result
+
+    return settling(noted, undo)
+
+
+def note_change(undo: Callable[..., Any], *arguments: Any) -> None:
+    """Says how to undo a change that is about to be made."""
+    if (changes := getattr(_thread, "changes", None)) is not None:
+        changes.append((undo, *arguments))
 
 
 # ---- views ---------------------------------------------------------------------------------------
