@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cProfile
 import gc
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 from tests.kernels import filled, kernels_of, on_buffer
 from tests.values import computed
-from tinyframe import Tensor, dtypes, thresholds
+from tinyframe import Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
@@ -262,3 +263,64 @@ def test_the_collector_is_as_before_after_a_pause():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def _repeated(change, count=300):
+    def chain():
+        x = y = Tensor([0.5, 0.25]).realize()
+        for _ in range(count):
+            y = change(x, y)
+        return y
+
+    return chain
+
+
+def _written(x, _):
+    x[:1] = x[:1] + 1
+    return x
+
+
+def _averaged():
+    norm, total = nn.BatchNorm2d(2), Tensor([0.0])
+    for _ in range(150):
+        with Tensor.train():
+            total += norm(Tensor.ones(1, 2, 1, 2)).sum().detach()
+    return norm.num_batches_tracked
+
+
+def _slope():
+    x, y = Tensor([0.5], requires_grad=True), Tensor([0.125])
+    for _ in range(120):
+        y = (y + x) * 0.5
+    return y.sum().gradient(x)[0]
+
+
+CHAINS = {
+    "add": (_repeated(lambda x, y: y + 1), [300.5, 300.25]),
+    "product": (_repeated(lambda x, y: y * x * 2), [0.5, 0.0]),
+    "tanh": (_repeated(lambda x, y: (y.tanh() > 9).where(y, x)), [0.5, 0.25]),
+    "in place": (_repeated(lambda x, y: x.assign(x + 1)), [300.5, 300.25]),
+    "through a view": (_repeated(lambda x, y: [x[1:].assign(x[:1]), x][1]), [0.5, 0.5]),
+    "setitem": (_repeated(_written), [300.5, 0.25]),
+    "cat": (_repeated(lambda x, y: y[1:].cat(y[:1])), [0.5, 0.25]),
+    "views": (_repeated(lambda x, y: y[None, :][0].flip(0)), [0.5, 0.25]),
+    "padded": (_repeated(lambda x, y: (y + x).pad((0, 1))[:2], 100), [50.5, 25.25]),
+    "statistics": (_averaged, 150),
+    "gradient": (_slope, [1.0]),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_no_chain_of_a_users_is_walked_by_recursion(name):
+    """Python's stack has room for fewer calls than the chain has links."""
+    chain, expected = CHAINS[name]
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    before = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(depth + 95)
+        found = chain().tolist()
+    finally:
+        sys.setrecursionlimit(before)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -180,10 +180,9 @@ def _make_schedule(graph: _GraphKey) -> _CachedSchedule:
     number_of_result = {u: n for n, u in reversed(list(enumerate((*becomes, *sink.src))))}
     positions = [(n, number_of_result[u]) for n, u in enumerate(order) if u in number_of_result]
     kernelized = UOp.sink(*becomes.values())
-    stored = [
-        (n, _after_running(intermediate[u])) for n, u in enumerate(order) if u in intermediate
-    ]
-    stored = [(n, result) for n, result in stored if result.base in temporary]
+    between = [n for n, u in enumerate(order) if u in intermediate]
+    results = _after_running(UOp.sink(*[intermediate[order[n]] for n in between])).src
+    stored = [(n, u) for n, u in zip(between, results, strict=True) if u.base in temporary]
     asts = [kernel.arg.ast for kernel in kernels]
     return _CachedSchedule(
         slots, kernelized, realized, positions, stored, asts, arguments, temporary

@@ -190,8 +190,8 @@ class Scheduled:
 
 def _is_held(u: UOp) -> bool:
     """Whether a Tensor is this value, or a view of it."""
-    views = [user for user in u.users() if user.op in GroupOp.Movement or user.op is Ops.DETACH]
-    return any(isinstance(h, Storage) for h in holders_of(u)) or any(map(_is_held, views))
+    views = above([u], lambda user: user.op in GroupOp.Movement or user.op is Ops.DETACH)
+    return any(isinstance(h, Storage) for view in views for h in holders_of(view))
 
 
 class Placed:

@@ -42,12 +42,22 @@ EVERY_ELEMENT = {Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.DETACH}
 def memory_of(u: UOp) -> UOp | None:
     """The state of memory, a BUFFER or an ASSIGN, that holds all elements of a value, each in a
     place of its own, and nothing else; None for a value that is not in memory."""
-    state = u
-    while state.op in EVERY_ELEMENT or _is_front(state):
-        state = state.src[0]
-    if state.op is Ops.ASSIGN and not is_result(state):
-        return state if memory_of(state.src[0]) is not None else None
-    return state if state.op in (Ops.BUFFER, Ops.ASSIGN) and state.size == u.size else None
+    changes: list[UOp] = []  # the chain of ASSIGNs above memory; what is found is kept on each
+    first = state = _below_front(u)
+    while state.op is Ops.ASSIGN and not is_result(state) and "_in_memory" not in state.__dict__:
+        changes.append(state)
+        u, state = state.src[0], _below_front(state.src[0])
+    is_memory = state.op in (Ops.BUFFER, Ops.ASSIGN) and state.size == u.size
+    is_memory = state.__dict__.get("_in_memory", is_memory)
+    for change in changes:
+        change.__dict__["_in_memory"] = is_memory
+    return first if is_memory else None
+
+
+def _below_front(u: UOp) -> UOp:
+    while u.op in EVERY_ELEMENT or _is_front(u):
+        u = u.src[0]
+    return u
 
 
 def base_of(u: UOp) -> UOp:
