@@ -15,13 +15,14 @@ from typing import ClassVar
 
 from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
+from tinyframe.nn.layer import TakesTensors
 from tinyframe.tensor.convolution import Sizes, one_per_axis, zeros_around
 from tinyframe.tensor.core import Tensor
 
 PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 
 
-class _Sliding:
+class _Sliding(TakesTensors):
     """The common base: `axes`, the number of axes to slide over, and the checks of arguments."""
 
     axes: ClassVar[int]

@@ -88,6 +88,17 @@ def _parts(obj: Any) -> list[tuple[Any, Any]]:
     return list(getattr(obj, "__dict__", {}).items())
 
 
+def _check(state_dict: Any) -> None:
+    """TypeError for what is no state dict, with the entry that is no Tensor."""
+    if not isinstance(state_dict, Mapping):
+        kind = type(state_dict).__name__
+        raise TypeError(f"a dict of names and Tensors is needed, not {kind}: get_state_dict(model)")
+    for name, tensor in state_dict.items():
+        if not isinstance(tensor, Tensor):
+            kind = type(tensor).__name__
+            raise TypeError(f"`{name}` is no Tensor but {kind}: Tensor(x) makes one of an array")
+
+
 def load_state_dict(
     model: Any,
     state_dict: Mapping[str, Tensor],
@@ -100,11 +111,12 @@ def load_state_dict(
     they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
     changed then.
     """
+    _check(state_dict)
     own = get_state_dict(model)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     problems = [
-        f"Shape mismatch in layer `{name}`: Expected shape {tensor.shape}, but found "
+        f"Shape mismatch in layer `{name}`: Expected shape {tensor._dims}, but found "
         f"{state_dict[name].shape} in state dict."
         for name, tensor in own.items()
         if name in state_dict
@@ -168,6 +180,9 @@ def safe_save(
     dtype that the format lacks.
     """
     library = _library()
+    _check(tensors)
+    if "__metadata__" in tensors:
+        raise FileError("`__metadata__` names the metadata of a file, so no Tensor: rename it")
     Tensor.realize(*tensors.values()) if tensors else None
     held, entries = [], {}
     for name, tensor in tensors.items():
@@ -273,7 +288,7 @@ class TensorIO(io.RawIOBase):
     def __init__(self, tensor: Tensor):
         if tensor.ndim != 1 or tensor.dtype is not dtypes.uint8:
             raise RuntimeError(
-                f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor.shape}"
+                f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor._dims}"
             )
         self._tensor, self._place = tensor, 0
 

@@ -22,10 +22,12 @@ from tinyframe.device import Device
 from tinyframe.dtype import DType, dtypes
 from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
+from tinyframe.peer_settings import no_attribute
 from tinyframe.run.capture import capture_now, captures
 from tinyframe.run.realize import running
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
+from tinyframe.uop.show import sizes_text
 
 # ---- no_grad -------------------------------------------------------------------------------------
 #
@@ -115,6 +117,11 @@ class TensorBase(Methods):
     _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER with just that
 
     training: ClassVar[bool] = False
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name)
 
     @classmethod
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
@@ -206,6 +213,11 @@ class TensorBase(Methods):
         return self.uop.shape
 
     @property
+    def _dims(self) -> str:
+        """The shape as messages name it, Variables by name: (2, n=3)."""
+        return sizes_text(self.shape)
+
+    @property
     def dtype(self) -> DType:
         """The type of each element."""
         return self.uop.dtype
@@ -222,11 +234,23 @@ class TensorBase(Methods):
         return len(self.shape)
 
 
+def as_int(value: Any, what: str = "a size is an int") -> int:
+    """An int, also one of NumPy; TypeError for anything else. what: begins its message."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        instead = ": a Tensor's value is .item()" if isinstance(value, TensorBase) else ""
+        if isinstance(value, float) and value.is_integer():
+            instead = f": write {int(value)}"
+        kind = type(value).__name__
+        raise TypeError(f"{what}, not {sizes_text(value)} of type {kind}{instead}") from None
+
+
 def as_size(size: Any) -> sint:
     """A size: an int, or an expression of Variables; TypeError for anything else."""
     if isinstance(size, UOp) and dtypes.is_int(size.dtype) and not size.shape:
         return plain(size)
-    return operator.index(size)
+    return as_int(size)
 
 
 def flat_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

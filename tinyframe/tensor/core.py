@@ -373,7 +373,7 @@ class Tensor(
         If it was a view it no longer is one; views of it keep their values.
         """
         if self.shape != other.shape:
-            raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
+            raise AssignError(f"cannot replace a Tensor of {self._dims} by one of {other._dims}")
         with running:
             views = [t for t in live_tensors() if t._storage is self._storage and t is not self]
             if views or self._path:
@@ -397,7 +397,7 @@ class Tensor(
         if other.dtype is not self.dtype:
             raise AssignError(f"assign dtype mismatch: {self.dtype} and {other.dtype}")
         if broadcast_shapes(self.shape, other.shape) != self.shape:
-            raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
+            raise AssignError(f"assign shape mismatch: {other._dims} does not fit in {self._dims}")
         if other.device != self.device:
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
         new = other._broadcast_to(self.shape).uop
@@ -420,6 +420,12 @@ class Tensor(
         if 0 in self.shape:
             return
         if not is_one_to_one(path):
+            cuts = [edge for op, arg in path if op is Ops.SHRINK for pair in arg for edge in pair]
+            if any(isinstance(edge, UOp) for edge in cuts):
+                raise AssignError(
+                    "a part that other values of its Variables would put outside of "
+                    f"{sizes_text(storage.uop.shape)} cannot be assigned to: narrow their bounds"
+                )
             raise AssignError(
                 f"cannot assign to this view of shape {sizes_text(self.shape)}: it shows some "
                 "elements more than once (as expand() and overlapping windows do), or places that "
@@ -569,18 +575,18 @@ class Tensor(
             if not dtypes.is_float(tensor.dtype):
                 raise GradientError(
                     f"only floats have gradients, not a Tensor of {tensor.dtype} "
-                    f"(shape {tensor.shape})"
+                    f"(shape {tensor._dims})"
                 )
         if gradient is None:
             if self.shape != ():
                 raise GradientError(
-                    f"the gradient of a Tensor of shape {self.shape} needs to know what flows in: "
+                    f"the gradient of a Tensor of shape {self._dims} needs to know what flows in: "
                     "reduce it to a scalar, such as with .sum(), or give gradient="
                 )
             gradient = self.full((), 1.0, dtype=self.dtype, device=self.device)
         elif gradient.shape != self.shape:
             raise GradientError(
-                f"gradient= has shape {gradient.shape}, but has to have {self.shape}"
+                f"gradient= has shape {gradient._dims}, but has to have {self._dims}"
             )
         values = values_of_storages(below)
         # the nodes of each target: its value, and those it had before it was assigned to
@@ -597,7 +603,7 @@ class Tensor(
         for target in targets:
             if target._storage in lost:
                 raise GradientError(
-                    f"the history between this Tensor and one of shape {target.shape} was dropped: "
+                    f"the history between this Tensor and one of shape {target._dims} was dropped: "
                     f"{lost[target._storage]}"
                 )
         if materialize_grads and not any(arrived):
