@@ -14,6 +14,8 @@ read.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import io
 import json
 import math
@@ -208,19 +210,29 @@ def safe_save(
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[str]:
-    """The name of a temporary file, which replaces `path` at the end, or is removed on failure."""
+    """The name of a temporary file, which replaces `path` at the end, or is removed on failure.
+
+    A process that is killed leaves its file behind. It also loses its lock on it, which tells the
+    next one to remove the file.
+    """
     target = Path(os.path.realpath(path))  # the target of a link
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with contextlib.suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
-        temporary.touch(exist_ok=False)  # with the permissions of any new file
-        mode = temporary.stat().st_mode
-        yield str(temporary)
-        temporary.chmod(mode)
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())  # the bytes before the name, also if power fails
-        os.replace(temporary, target)
+        with temporary.open("xb") as held:  # with the permissions of any new file
+            with contextlib.suppress(OSError):  # a disk without locks
+                fcntl.flock(held, fcntl.LOCK_EX)
+            mode = temporary.stat().st_mode
+            yield str(temporary)
+            temporary.chmod(mode)
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())  # the bytes before the name, also if power fails
+            os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
