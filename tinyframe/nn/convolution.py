@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
 
 from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
@@ -25,7 +24,7 @@ PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 class _Sliding(TakesTensors):
     """The common base: `axes`, the number of axes to slide over, and the checks of arguments."""
 
-    axes: ClassVar[int]
+    axes: int
 
     def _set_up(
         self, channels: Sequence[int], kernel_size: Sizes, stride: Sizes, dilation: Sizes,
@@ -38,6 +37,8 @@ class _Sliding(TakesTensors):
                 f"out_channels={channels[1]}"
             )
         self.groups, self.padding_mode = groups, padding_mode
+        if self.axes == 2 and not isinstance(kernel_size, int):  # as many as it says: tinygrad's
+            self.axes = len(kernel_size)
         self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
         self.stride = one_per_axis(stride, self.axes, "stride")
         self.dilation = one_per_axis(dilation, self.axes, "dilation")

@@ -58,6 +58,7 @@ class Optimizer:
             cls.__signature__ = cls._signature()  # what help() shows
 
     def __init__(self, params: Iterable[Tensor], *args: Any, **kwargs: Any):
+        kwargs.pop("fused", None)  # tinygrad's: here a step is scheduled as a whole anyway
         given = bound(type(self).__name__, self._signature(), params, *args, **kwargs)
         settings = {
             name: _checked(given[name], name, usual) for name, usual in self.settings.items()

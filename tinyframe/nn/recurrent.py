@@ -169,7 +169,7 @@ class Recurrent(TakesTensors):
             own = state[0].linear(weight_hh.T, bias_hh)
             # stored, and its gradient too, or each step would repeat all earlier ones
             step = self._step(element, own, state)
-            state = tuple(one.contiguous(both_ways=True) for one in step)
+            state = tuple(one.contiguous_backward() for one in step)
             outputs.append(state[0])
         outputs = outputs[::-1] if backwards else outputs
         return outputs[0].stack(*outputs[1:]), state

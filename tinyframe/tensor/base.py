@@ -16,7 +16,7 @@ import operator
 import weakref
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tinyframe.device import Device
 from tinyframe.dtype import DType, dtypes
@@ -25,6 +25,7 @@ from tinyframe.observe import of_tensors, tell_of_tensors
 from tinyframe.peer_settings import no_attribute
 from tinyframe.run.capture import capture_now, captures
 from tinyframe.run.realize import running
+from tinyframe.settings import put, settings
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
 from tinyframe.uop.show import sizes_text
@@ -106,7 +107,20 @@ def _check_devices(graphs: list[UOp]) -> None:
         )
 
 
-class TensorBase(Methods):
+class Switch(type):
+    """The class of Tensor classes: `Tensor.training` is the setting TRAINING."""
+
+    @property
+    def training(cls) -> bool:
+        """Whether dropout is active, and BatchNorm updates its statistics."""
+        return bool(settings.TRAINING)
+
+    @training.setter
+    def training(cls, mode: bool) -> None:
+        put("TRAINING", bool(mode))
+
+
+class TensorBase(Methods, metaclass=Switch):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
     _grad: Self | None
@@ -115,8 +129,6 @@ class TensorBase(Methods):
     _path: Path
     _seen: tuple[UOp, UOp] | None = None  # a value of the storage, and how this Tensor sees it
     _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER with just that
-
-    training: ClassVar[bool] = False
 
     if not TYPE_CHECKING:
 
@@ -253,8 +265,10 @@ def as_size(size: Any) -> sint:
     return as_int(size)
 
 
-def flat_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """(2, 3) for each of `f(2, 3)`, `f((2, 3))` and `f([2, 3])`."""
+def flat_arguments(arguments: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
+    """(2, 3) for each of `f(2, 3)`, `f((2, 3))` and `f([2, 3])`; named: for `f(shape=(2, 3))`."""
+    if named is not None:
+        arguments = (*arguments, named)
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         return tuple(arguments[0])
     return arguments

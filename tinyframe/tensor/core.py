@@ -13,7 +13,6 @@ result. So nothing is computed twice, and Tensors that shared a graph still shar
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import inspect
@@ -29,6 +28,7 @@ from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.run.capture import UNREAD, capture_now, needs_value
 from tinyframe.run.realize import running
+from tinyframe.settings import Context, settings
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.arrangement import Arrangement
@@ -37,6 +37,7 @@ from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.gradient import (
+    STORED_BOTH_WAYS,
     below_with_history,
     compute_gradient,
     is_cut_off,
@@ -331,17 +332,14 @@ class Tensor(
 
     # ---- memory ----------------------------------------------------------------------------------
 
-    def contiguous(self, both_ways: bool = False) -> Self:
-        """The elements in memory, in order: already there, or stored there by realize().
-
-        both_ways: stores the gradient here too, on its way back. Otherwise a gradient that flows
-        through a long chain of steps is recomputed in each of them.
-        """
-        if both_ways:
-            from tinyframe.tensor.gradient import STORED_BOTH_WAYS
-
-            return self._apply(lambda x: x.contiguous().replace(tag=STORED_BOTH_WAYS))
+    def contiguous(self) -> Self:
+        """The elements in memory, in order: already there, or stored there by realize()."""
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
+
+    def contiguous_backward(self) -> Self:
+        """The elements in memory, and the gradient too, on its way back. Otherwise a gradient that
+        flows through a long chain of steps is recomputed in each of them."""
+        return self._apply(lambda x: x.contiguous().replace(tag=STORED_BOTH_WAYS))
 
     def fuse(self) -> Self:
         """The same values, computed in one kernel together with everything they depend on.
@@ -633,7 +631,9 @@ class Tensor(
         below = below_with_history(self.uop)
         storages = {storage for u in below for storage in storages_at(u)}
         storages.update(lost_below(self.uop, below))
-        wanted = [t for t in live_tensors() if t.requires_grad and t._storage in storages]
+        asking = (True, None) if settings.ALL_GRADS else (True,)
+        found = [t for t in live_tensors() if t._requires_grad in asking and t._storage in storages]
+        wanted = [t for t in found if dtypes.is_float(t.dtype)]
         grads = self._gradients(wanted, gradient, False, below)
         if all(grad is None for grad in grads):
             raise GradientError(
@@ -659,20 +659,19 @@ class Tensor(
         """
         return NoGrad() if function is None else NoGrad()(function)
 
-    @classmethod
-    @contextlib.contextmanager
-    def train(cls, mode: bool = True) -> Iterator[None]:
-        """Inside `with Tensor.train():` dropout is active, and BatchNorm updates its statistics."""
-        before, Tensor.training = Tensor.training, mode
-        try:
-            yield
-        finally:
-            Tensor.training = before
+    @staticmethod
+    def train(mode: bool = True) -> Context:
+        """Inside `with Tensor.train():` dropout is active, and BatchNorm updates its statistics.
+
+        Also a decorator. It is `Context(TRAINING=1)`, and so for the current thread only.
+        """
+        return Context(TRAINING=bool(mode))
 
 
 # Further names of methods, from PyTorch and NumPy.
 ALIASES = {
     "view": "reshape", "ravel": "flatten", "reshape_as": "view_as", "moveaxis": "movedim",
+    "is_param_": "requires_grad_",
     "amax": "max", "amin": "min", "negative": "neg", "remainder": "mod", "floor_divide": "floordiv",
     "clamp": "clip", "swish": "silu", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
     "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",

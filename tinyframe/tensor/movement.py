@@ -70,7 +70,7 @@ class Movement(TensorBase):
 
     # ---- primitives ------------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any) -> Self:
+    def reshape(self, *sizes: Any, shape: Any = None) -> Self:
         """The same elements in the same order, in another shape; one size may be -1: the rest.
 
         ShapeError if the numbers of elements differ.
@@ -79,7 +79,7 @@ class Movement(TensorBase):
         """
         wanted = tuple(
             self.shape[self._axis(axis)] if size is None else as_size(size)
-            for axis, size in enumerate(flat_arguments(shape))
+            for axis, size in enumerate(flat_arguments(sizes, shape))
         )  # fmt: skip
         unknown = [axis for axis, size in enumerate(wanted) if isinstance(size, int) and size == -1]
         if len(unknown) > 1:
@@ -114,12 +114,12 @@ class Movement(TensorBase):
         # equal for the bound values of the Variables; for others the missing elements are 0
         return self.reshape(elements).shrink(((0, total),)).reshape(wanted)
 
-    def expand(self, *shape: Any) -> Self:
+    def expand(self, *sizes: Any, shape: Any = None) -> Self:
         """Axes of size 1 repeated to the given sizes, without a copy; -1 or None keeps a size.
 
         There may be new axes in front. ShapeError if any other axis changes.
         """
-        given = flat_arguments(shape)
+        given = flat_arguments(sizes, shape)
         if len(given) < self.ndim:
             raise ShapeError(
                 f"cannot expand {self._dims} to {sizes_text(tuple(given))}: it has fewer axes"
@@ -138,9 +138,9 @@ class Movement(TensorBase):
                 )
         return self._view(lambda x: x.broadcast_to(wanted))
 
-    def permute(self, *order: Any) -> Self:
+    def permute(self, *axes: Any, order: Any = None) -> Self:
         """The axes in another order: axis i of the result is axis order[i] of this."""
-        given = flat_arguments(order)
+        given = flat_arguments(axes, order)
         axes = self._axes(given) if self.ndim or not given else ()
         if len(given) != self.ndim:
             raise ShapeError(
@@ -148,9 +148,9 @@ class Movement(TensorBase):
             )
         return self._view(lambda x: x.permute(axes))
 
-    def flip(self, *axis: Any) -> Self:
+    def flip(self, *axes: Any, axis: Any = None) -> Self:
         """Axes in reverse order, as a new value. (`t[::-1]` is a view.)"""
-        return self._flipped(self._axes(flat_arguments(axis)))._value()
+        return self._flipped(self._axes(flat_arguments(axes, axis)))._value()
 
     def _flipped(self, axes: tuple[int, ...]) -> Self:
         """A view with these axes reversed."""

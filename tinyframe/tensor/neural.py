@@ -52,7 +52,7 @@ class Neural(TensorBase):
         """
         if not 0 <= p <= 1:
             raise ValueError(f"dropout needs a probability from 0 to 1, not {p}")
-        if not self.training or p == 0:
+        if not type(self).training or p == 0:
             return self._value()
         if p == 1:
             return self.zeros_like()
