@@ -40,24 +40,9 @@ def flatten(lists: Any) -> list:
     return [item for one in lists for item in one]
 
 
-def dedup(items: Any) -> list:
-    """Each item once, where it is first."""
-    return list(dict.fromkeys(items))
-
-
 def partition(items: Any, is_first: Any) -> tuple[list, list]:
     """The items for which a function is true, and the others."""
     return [x for x in items if is_first(x)], [x for x in items if not is_first(x)]
-
-
-def make_tuple(x: Any, count: int) -> tuple[int, ...]:
-    """One int for all of `count`, or one for each."""
-    return (x,) * count if isinstance(x, int) else tuple(x)
-
-
-def round_up(number: int, step: int) -> int:
-    """The next multiple of `step`."""
-    return -(-number // step) * step
 
 
 def get_child(obj: Any, path: str) -> Any:

@@ -232,9 +232,7 @@ class Settings:
 
     # what to compute
     TRAINING = flag(0, "dropout is active, and BatchNorm updates its statistics: `Tensor.train()`")
-    ALL_GRADS = flag(
-        0, "backward() gives every float Tensor a .grad, not only those that require one"
-    )
+    ALL_GRADS = flag(0, "backward() gives a .grad to every float Tensor, as in tinygrad")
 
     # where to run
     DEVICE = text("", 'the default device by name, such as "CPU" or "CUDA:1"')

@@ -91,14 +91,12 @@ def _parts(obj: Any) -> list[tuple[Any, Any]]:
 
 
 def _check(state_dict: Any) -> None:
-    """TypeError for what is no state dict, with the entry that is no Tensor."""
-    if not isinstance(state_dict, Mapping):
-        kind = type(state_dict).__name__
-        raise TypeError(f"a dict of names and Tensors is needed, not {kind}: get_state_dict(model)")
-    for name, tensor in state_dict.items():
+    """TypeError for what is no dict of Tensors, with the name of the entry that is none."""
+    is_dict = isinstance(state_dict, Mapping)
+    for name, tensor in state_dict.items() if is_dict else [("the state dict", state_dict)]:
         if not isinstance(tensor, Tensor):
-            kind = type(tensor).__name__
-            raise TypeError(f"`{name}` is no Tensor but {kind}: Tensor(x) makes one of an array")
+            instead = "Tensor(x)" if is_dict else "nn.state.get_state_dict(model)"
+            raise TypeError(f"`{name}` is {type(tensor).__name__}: {instead} is what fits there")
 
 
 def load_state_dict(

@@ -130,10 +130,8 @@ class TensorBase(Methods, metaclass=Switch):
     _seen: tuple[UOp, UOp] | None = None  # a value of the storage, and how this Tensor sees it
     _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER with just that
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name)
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute(self, name)
 
     @classmethod
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:

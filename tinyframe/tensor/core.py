@@ -418,17 +418,11 @@ class Tensor(
         if 0 in self.shape:
             return
         if not is_one_to_one(path):
-            cuts = [edge for op, arg in path if op is Ops.SHRINK for pair in arg for edge in pair]
-            if any(isinstance(edge, UOp) for edge in cuts):
-                raise AssignError(
-                    "a part that other values of its Variables would put outside of "
-                    f"{sizes_text(storage.uop.shape)} cannot be assigned to: narrow their bounds"
-                )
             raise AssignError(
-                f"cannot assign to this view of shape {sizes_text(self.shape)}: it shows some "
-                "elements more than once (as expand() and overlapping windows do), or places that "
-                "are not in memory. Assign to the Tensor that it is a view of, or make it a Tensor "
-                "of its own with clone()"
+                f"cannot assign to this view of shape {self._dims}: it shows some elements more "
+                "than once (as expand() and overlapping windows do), or places that are not in "
+                "memory (as for a Variable whose bounds lead outside: narrow them). Assign to the "
+                "Tensor that it is a view of, or make it a Tensor of its own with clone()"
             )
         root, is_parameter = storage.uop, storage.is_parameter
         is_detached = any(op is Ops.DETACH for op, _ in path)

@@ -61,11 +61,8 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
     if isinstance(data, (bool, int, float)):
         return constant(data, checked_dtype(data, dtype), device)
     if data is None:
-        warnings.warn(
-            "Tensor(None) has no elements, as Tensor([]) has none: was a value forgotten, for "
-            "example by a function without `return`?",
-            stacklevel=3,
-        )
+        text = "Tensor(None) is empty, like Tensor([]): did a function forget its `return`?"
+        warnings.warn(text, stacklevel=3)
     if data is None or (isinstance(data, (list, tuple)) and len(data) == 0):
         return host_buffer(np.empty(0, np.uint8), dtype or dtypes.default_float, (0,), device)
     if isinstance(data, (bytes, bytearray, memoryview)):
