@@ -37,7 +37,7 @@ class _Sliding(TakesTensors):
                 f"out_channels={channels[1]}"
             )
         self.groups, self.padding_mode = groups, padding_mode
-        if self.axes == 2 and not isinstance(kernel_size, int):  # as many as it says: tinygrad's
+        if self.axes == 2 and not isinstance(kernel_size, int):
             self.axes = len(kernel_size)
         self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
         self.stride = one_per_axis(stride, self.axes, "stride")
@@ -88,7 +88,8 @@ class Conv1d(Conv):
 
 
 class Conv2d(Conv):
-    """A convolution over (batch, channels, height, width).
+    """A convolution over (batch, channels, height, width); as in tinygrad, over as many axes as a
+    tuple for kernel_size has.
 
         layer = Conv2d(1, 32, 5)
         layer(Tensor.rand(8, 1, 28, 28)).shape    # (8, 32, 24, 24)
