@@ -149,6 +149,7 @@ def cifar10(device: str | None = None) -> Split:
 
 cifar = cifar10
 
+
 def _read_cifar(path: Path) -> np.ndarray:
     """All records of the archive, the test set last."""
     import tarfile  # here: it takes a while to import
