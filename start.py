@@ -21,6 +21,7 @@ python3 start.py test --cuda    compile CUDA kernels with NVIDIA's compiler too;
 import contextlib
 import difflib
 import hashlib
+import importlib
 import importlib.util
 import json
 import os
@@ -36,7 +37,10 @@ from pathlib import Path
 
 # Before any newer syntax runs: every Python from 3.7 on parses this file, and so gets to say this.
 if sys.version_info < (3, 11):
-    newer = [f"python3.{minor}" for minor in range(30, 10, -1) if shutil.which(f"python3.{minor}")]
+    names = [f"python3.{minor}" for minor in range(30, 10, -1)]
+    # A version manager (pyenv, asdf) has a shim for each Python, which fails for one not selected.
+    run = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    newer = [n for n in names if shutil.which(n) and subprocess.call([n, "-c", ""], **run) == 0]
     sys.exit(
         f"start.py: this is Python {sys.version.split()[0]}, and the course needs 3.11 or newer.\n"
         + (f"  You have one: {newer[0]} start.py" if newer else "  Install one and run this again.")
@@ -59,6 +63,10 @@ GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5
 TESTS = {"test", "site"}  # the extras that every test run takes
 # What `start.py test` may be asked to test as well, and the extras that this takes.
 TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda"}}
+# Modules that a Python built by hand, or by a version manager, lacks where the library each stands
+# for was not there, and Debian's packages of these.
+MODULES = {"ctypes": "libffi-dev", "ssl": "libssl-dev", "sqlite3": "libsqlite3-dev",
+           "lzma": "liblzma-dev", "bz2": "libbz2-dev", "zlib": "zlib1g-dev"}  # fmt: skip
 FEW = 10  # tests that failed side by side get a second try alone; if more did, something broke
 FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"  # pytest keeps their names here
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
@@ -129,10 +137,31 @@ def why_unusable() -> str | None:
     return None if stamp["root"] == str(ROOT) else "it was made for another folder"
 
 
+def missing_modules() -> str:
+    """What this Python was built without, and what to do; empty where it is whole."""
+    missing = []
+    for name in MODULES:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            missing.append(name)
+    packages = " ".join(MODULES[name] for name in missing)
+    if not missing:
+        return ""
+    return (
+        f"Python {sys.version.split()[0]} ({sys.executable}) was built without "
+        f"{', '.join(missing)}: use another one, or install {packages} (as Debian calls them) and "
+        "build it again"
+    )
+
+
 def make_venv() -> None:
     reason = why_unusable()
     if reason is None:
         return
+    missing = missing_modules()
+    if missing:
+        stop(missing + ".")
     if VENV.exists():
         say(f"removing .venv: {reason}")
         shutil.rmtree(VENV)
@@ -459,8 +488,9 @@ def doctor(options: list[str]) -> None:
     room = free > needed or is_ready(COURSE | TESTS)
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
+    missing = missing_modules()
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
-        ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
+        ("Python", False, f"{sys.version.split()[0]} ({sys.executable})" * (not missing), missing),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
         (".venv", True, "" if state else "ready", f"{state}: python3 start.py takes care of it"),
         ("JupyterLab", True, "ready" * is_installed("jupyterlab"), "python3 start.py installs it"),

@@ -1,10 +1,13 @@
-"""Names that people set and tinyframe doesn't read, with what to write instead.
+"""Names that people write and tinyframe doesn't have, with what to write instead.
 
 If you come from tinygrad, you set METAL=1 or PROFILE=1 in the environment; anybody may write BEEM
 for BEAM. Nothing reads such a variable, so it would be ignored without a word. `import tinyframe`
 warns about it instead (`check_environment` in settings.py).
 
-https://docs.tinygrad.org/env_vars/ lists tinygrad's names.
+If you come from PyTorch, you write `x.cuda()` or `model.parameters()`. The AttributeError of a
+Tensor or a layer then says how that is written here (`no_attribute`).
+
+https://docs.tinygrad.org/env_vars/ lists tinygrad's settings.
 """
 
 from __future__ import annotations
@@ -52,6 +55,27 @@ INSTEAD = {
     "IGNORE_BEAM_CACHE": "CACHE=0 neither reads nor writes what BEAM found",
 }  # fmt: skip
 
+_MODE = "`with Tensor.train():` around a step of training; outside of it every layer evaluates"
+
+# an attribute that Tensors or layers have elsewhere -> what to write instead
+ATTRIBUTES = {
+    # of a Tensor
+    "cuda": 'x.to("CUDA"), or set DEVICE=CUDA in the environment, which holds for everything',
+    "mps": 'x.to("WEBGPU"), which computes on a Mac\'s GPU',
+    "cpu": 'x.to("CPU"); x.numpy() reads the values from any device',
+    "dim": "x.ndim",
+    "type": "x.cast(dtype)",
+    "astype": "x.cast(dtype)",
+    "copy": "x.clone()",
+    # of a layer
+    "parameters": "nn.state.get_parameters(model)",
+    "state_dict": "nn.state.get_state_dict(model)",
+    "load_state_dict": "nn.state.load_state_dict(model, state)",
+    "train": _MODE,
+    "eval": _MODE,
+    "to": "for x in nn.state.get_parameters(model): x.to_(device)",
+}
+
 # Other values are for another program: LLVM=/usr/lib/llvm, DEV=true.
 VALUES = {"DEV": r"[A-Z]{2,}(:.*)?", "DEFAULT_FLOAT": ".+", "CACHEDB": ".+"}
 A_SWITCH = r"[1-9]\d*"
@@ -63,6 +87,15 @@ def instead(name: str, value: str) -> str | None:
     """What to write for NAME=VALUE, which tinygrad would read; None where it's somebody else's."""
     is_meant = name in INSTEAD and re.fullmatch(VALUES.get(name, A_SWITCH), value.strip())
     return INSTEAD[name] if is_meant else None
+
+
+def no_attribute(obj: object, name: str) -> AttributeError:
+    """The error for an attribute that a Tensor or a layer doesn't have."""
+    kind, instead = type(obj), ATTRIBUTES.get(name)
+    if re.fullmatch("[a-z].*_", name) and hasattr(kind, name[:-1]):
+        instead = f"x.assign(x.{name[:-1]}(...))"
+    text = f"{kind.__name__!r} object has no attribute {name!r}"
+    return AttributeError(f"{text}: write {instead}" if instead else text, name=name, obj=obj)
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:

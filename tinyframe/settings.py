@@ -230,6 +230,10 @@ class Settings:
     RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
     TF32 = flag(0, "tensor cores may multiply float32; they read ten of its 23 digits")
 
+    # what to compute
+    TRAINING = flag(0, "dropout is active, and BatchNorm updates its statistics: `Tensor.train()`")
+    ALL_GRADS = flag(0, "backward() gives a .grad to every float Tensor, as in tinygrad")
+
     # where to run
     DEVICE = text("", 'the default device by name, such as "CPU" or "CUDA:1"')
     CPU = Setting(_parse_cpu, "0 or 1", 0,
@@ -334,6 +338,20 @@ def _slip(name: str, value: str) -> str | None:
 
 
 settings = Settings()
+
+
+def getenv(name: str, default: Any = 0) -> Any:
+    """A variable of a program's own from the environment, in the type of its default."""
+    return type(default)(os.environ.get(name) or default)
+
+
+def put(name: str, value: int) -> None:
+    """Sets a setting: in the innermost Context around here that has it, else for good."""
+    frame, row = _frame.get(), rows()[name]
+    if frame is not None and name in frame.values:
+        frame.values[name] = row.from_python(value)
+    else:
+        row.default = row.from_python(value)
 
 
 class Context(contextlib.ContextDecorator):

@@ -45,10 +45,18 @@ def merge(suffix: str, base: bytes, mine: bytes, new: bytes) -> Merged | None:
             return notebooks(json.loads(base), json.loads(mine), json.loads(new))
         if mine == base:
             return Merged(new)
-        text = texts(base.decode(), mine.decode(), new.decode(), is_python=suffix == ".py")
+        old, theirs, ours = (_plain_ends(side.decode()) for side in (base, mine, new))
+        text = texts(old, theirs, ours, is_python=suffix == ".py")
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
+    if text is not None and 2 * mine.count(b"\r\n") > mine.count(b"\n"):
+        text = text.replace("\n", "\r\n")  # the learner's, throughout
     return None if text is None else Merged(text.encode())
+
+
+def _plain_ends(text: str) -> str:
+    """A text whose lines end as on Linux: an editor on Windows changes all ends, and no line."""
+    return text.replace("\r\n", "\n")
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -135,7 +143,7 @@ def as_bytes(notebook: dict[str, Any]) -> bytes:
 
 def said(cell: Cell) -> tuple[str, str]:
     """What a cell says: its kind and its text, without what running it leaves behind."""
-    return cell["cell_type"], "".join(cell["source"])
+    return cell["cell_type"], _plain_ends("".join(cell["source"]))
 
 
 def _resolve(base: Cell, mine: Cell | None, new: Cell | None) -> list[Cell]:

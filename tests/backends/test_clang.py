@@ -190,10 +190,15 @@ def test_a_compiler_that_cannot_be_started_is_a_compile_error(tmp_path):
         ClangCompiler((str(tmp_path / "cc"),)).compile(ADD)
 
 
-def test_a_compiler_that_fails_silently_is_a_compile_error(tmp_path):
-    (tmp_path / "cc").write_text("#!/bin/sh\nexit 3\n")
+@pytest.mark.parametrize("script, words", [
+    ("exit 3", "status 3"),
+    ("exit 0", "wrote no library"),
+    ('while [ $# -gt 1 ]; do [ "$1" = -o ] && : > "$2"; shift; done', "wrote no library"),
+])  # fmt: skip
+def test_a_compiler_that_does_nothing_is_a_compile_error(tmp_path, script, words):
+    (tmp_path / "cc").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "cc").chmod(0o755)
-    with pytest.raises(CompileError, match="status 3"):
+    with pytest.raises(CompileError, match=words):
         ClangCompiler((str(tmp_path / "cc"),)).compile(ADD)
 
 

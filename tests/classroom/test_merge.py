@@ -43,6 +43,19 @@ def test_lines_merge_unless_both_sides_change_the_same_ones(mine, new, merged):
     assert found == (None if merged == "collide" else expected)
 
 
+@pytest.mark.parametrize("other", [b"", b"print(f(2))\n"])
+def test_lines_that_end_as_on_windows_are_the_same_lines(other):
+    """An editor there changed every end of a line, in the file or in cells pasted from it."""
+    mine = BASE.replace("...", "return x").replace("\n", "\r\n").encode()
+    new = BASE.replace("Add.", "Add one.").encode() + other
+    expected = new.replace(b"...", b"return x")
+    assert merge(".py", BASE.encode(), mine, new).content == expected.replace(b"\n", b"\r\n")
+    cells = [make_cell(True, text.decode(), "f") for text in (BASE.encode(), mine, new)]
+    merged = merge(".ipynb", *[json.dumps(as_notebook([cell])).encode() for cell in cells])
+    assert merged.conflicts == 0
+    assert "".join(json.loads(merged.content)["cells"][0]["source"]) == expected.decode()
+
+
 def test_what_only_one_side_changed_is_taken_from_that_side():
     assert texts("a\n", "a\n", "b\n", is_python=False) == "b\n"
     assert texts("a\n", "b\n", "a\n", is_python=False) == "b\n"

@@ -124,11 +124,8 @@ def public_methods() -> list[Method]:
     found: dict[str, Method] = {}
     for kind in Tensor.__mro__:
         path = kind.__module__.removeprefix("tinyframe.").replace(".", "/")
-        declared = vars(kind).get("__annotations__", {})
         for name, attribute in vars(kind).items():
-            # A switch is where it is declared, and not where somebody has set it.
-            is_set = isinstance(attribute, bool) and name not in declared
-            if not name.startswith("_") and not is_set:
+            if not name.startswith("_"):
                 found.setdefault(name, Method(name, meaning(name, attribute), f"{path}.py"))
     return list(found.values())
 
@@ -136,8 +133,6 @@ def public_methods() -> list[Method]:
 def meaning(name: str, attribute: Any) -> str:
     """The first sentence of a docstring, on one line."""
     function = getattr(attribute, "__func__", attribute)  # of a classmethod, a staticmethod
-    if not callable(function) and not isinstance(function, property):  # a switch
-        return "A switch, False until somebody sets it."
     if getattr(function, "__name__", name) != name:
         return f"Another name of {function.__name__}."
     paragraph = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")

@@ -27,6 +27,7 @@ from tinyframe.nn.state import (
     get_parameters,
     get_state_dict,
     load_state_dict,
+    replacing,
     safe_load,
     safe_load_metadata,
     safe_save,
@@ -263,6 +264,18 @@ def test_a_process_killed_while_saving_leaves_the_old_file(tmp_path):
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT)
     assert ended.returncode == -signal.SIGKILL
     assert safe_load(path)["a"].item() == 1
+    assert len(os.listdir(tmp_path)) == 2  # what the next save removes
+    safe_save({"a": Tensor([3.0])}, path)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_save_leaves_the_unfinished_file_of_another_one_alone(tmp_path):
+    path = tmp_path / "model.safetensors"
+    with replacing(path) as temporary:
+        safe_save({"a": Tensor([1.0])}, path)
+        Path(temporary).write_bytes(b"later")
+    assert path.read_bytes() == b"later"
+    assert os.listdir(tmp_path) == [path.name]
 
 
 def test_a_saved_file_has_the_permissions_of_any_new_file(tmp_path):
@@ -299,7 +312,8 @@ BROKEN = {
     "a shape below zero": WHOLE.replace(b" [2]", b"[-2]"),
     "a shape that overflows": header(
         a={"dtype": "F32", "shape": [1 << 62, 8], "data_offsets": [0, 8]}
-    ) + bytes(8),
+    )
+    + bytes(8),
 }
 
 

@@ -17,6 +17,7 @@ from tinyframe.dtype import to_np_dtype
 from tinyframe.uop.node import Ops
 
 
+@pytest.mark.filterwarnings("ignore:Tensor.None. is empty")
 @pytest.mark.parametrize("data, dtype, shape", [
     (3, dtypes.int32, ()),
     (3.5, dtypes.float32, ()),

@@ -539,11 +539,11 @@ def test_a_parameter_is_what_requires_a_gradient():
     assert not t.requires_grad_(False).is_param
 
 
-def test_contiguous_both_ways_stores_the_gradient_too():
+def test_contiguous_backward_stores_the_gradient_too():
     x = Tensor([0.5, 0.25], requires_grad=True).realize()
     kernels, grads = [], []
-    for both_ways in (False, True):
-        (grad,) = (x * 2).contiguous(both_ways).sin().sum().gradient(x)
+    for stored in (Tensor.contiguous, Tensor.contiguous_backward):
+        (grad,) = stored(x * 2).sin().sum().gradient(x)
         items = grad.schedule()
         run_schedule(items)
         kernels.append(len(items))

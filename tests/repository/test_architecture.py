@@ -35,7 +35,7 @@ ROOMS = ("uop", "rewrite", "algebra", "renderer", "schedule", "codegen", "runtim
 # Names under the paths by which users of peers know them, and commands: they import from above.
 FACES = {
     "uop/ops.py", "uop/symbolic.py", "engine/jit.py", "runtime/conformance.py",
-    "plans.py", "ptx.py", "notebook.py", "__init__.py",
+    "plans.py", "ptx.py", "notebook.py", "helpers.py", "__init__.py",
 }  # fmt: skip
 
 # Imports inside functions, by room, and why they have to be there.
@@ -44,7 +44,7 @@ INSIDE_FUNCTIONS = {
     ("tensor", "schedule"): "and so is scheduling",
     ("jit", "schedule"): "the same",
     ("run", "run"): "most runs search for nothing",
-    ("tensor", "tensor"): "KNOWN_UPWARD; and the gradient, for one name of it",
+    ("tensor", "tensor"): "KNOWN_UPWARD",
     ("runtime", "renderer"): "a device's language is loaded when it is opened",
     ("runtime", "runtime"): "the emulator stands in for CUDA where it is asked for",
     ("nn", "nn"): "nothing is downloaded by most programs",

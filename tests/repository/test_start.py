@@ -115,6 +115,7 @@ def test_a_python_that_is_too_old_is_told_so_and_nothing_is_made(folder):
 
 
 def test_a_python_that_is_too_old_points_to_a_newer_one_on_the_machine(folder):
+    write_program(folder / "bin" / "python3.13", "exit 127")  # the shim of a version manager
     write_program(folder / "bin" / "python3.12")
     pretence = f"sys.version_info, os.environ['PATH'] = (3, 8, 1), {str(folder / 'bin')!r}"
     assert "You have one: python3.12 start.py" in run_start_pretending(folder, pretence).stderr
@@ -777,6 +778,18 @@ def test_doctor_reports_on_everything_and_changes_nothing(folder):
     assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names
     assert all(line[2:4] in ("ok", "--") for line in lines[: len(names)])
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["--no-open"]])
+def test_a_python_built_without_a_module_is_told_so_before_anything_is_installed(folder, command):
+    code = "import sys; sys.modules['sqlite3'] = sys.modules['lzma'] = None\n"
+    code += f"import start; start.main({command})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "was built without sqlite3, lzma" in said
+    assert "install libsqlite3-dev liblzma-dev" in said
+    assert not (folder / ".venv").exists()
 
 
 DEVICES = {"CL": "pyopencl", "WEBGPU": "wgpu", "CUDA": "cuda"}

@@ -76,7 +76,7 @@ def recurrent_steps(n: int) -> list[Tensor]:
     x, w, state = on_buffer(n, 4, 8), on_buffer(8, 8), on_buffer(4, 8)
     states = []
     for element in x.unbind(0):
-        state = (state @ w + element).tanh().contiguous(both_ways=True)
+        state = (state @ w + element).tanh().contiguous_backward()
         states.append(state)
     return Tensor.stack(*states).square().sum().gradient(w)
 

@@ -18,12 +18,13 @@ from typing import Any
 
 from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
+from tinyframe.nn.layer import TakesTensors
 from tinyframe.nn.linear import Linear
 from tinyframe.nn.normalization import LayerNorm
 from tinyframe.tensor.core import Tensor
 
 
-class MultiheadAttention:
+class MultiheadAttention(TakesTensors):
     """Attention with `num_heads` heads over embed_dim features, with PyTorch's parameters.
 
     in_proj_weight: (3 * embed_dim, embed_dim), stacked for query, key and value; if kdim or vdim
@@ -84,7 +85,7 @@ class MultiheadAttention:
         if {x.ndim for x in sequences} not in ({2}, {3}):
             raise ShapeError(
                 f"attention takes (length, batch, features) or (length, features), not "
-                f"{query.shape}, {key.shape} and {value.shape}"
+                f"{query._dims}, {key._dims} and {value._dims}"
             )
         single = query.ndim == 2
         if single:
@@ -133,7 +134,7 @@ def _drawn(outputs: int, inputs: int) -> Tensor:
     return Tensor.glorot_uniform(outputs, inputs).contiguous()
 
 
-class TransformerEncoderLayer:
+class TransformerEncoderLayer(TakesTensors):
     """Self-attention, then two linear maps at each position, both with residual connections.
 
         x = norm1(x + self_attn(x))
@@ -198,7 +199,7 @@ class TransformerEncoderLayer:
         return self.norm2(x + feed_forward(x))
 
 
-class TransformerEncoder:
+class TransformerEncoder(TakesTensors):
     """num_layers copies of a layer, which all start with its weights; then `norm`."""
 
     def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Any = None):

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
 
 from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
+from tinyframe.nn.layer import TakesTensors
 from tinyframe.tensor.convolution import Sizes, one_per_axis, zeros_around
 from tinyframe.tensor.core import Tensor
 
 PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 
 
-class _Sliding:
+class _Sliding(TakesTensors):
     """The common base: `axes`, the number of axes to slide over, and the checks of arguments."""
 
-    axes: ClassVar[int]
+    axes: int
 
     def _set_up(
         self, channels: Sequence[int], kernel_size: Sizes, stride: Sizes, dilation: Sizes,
@@ -37,6 +37,8 @@ class _Sliding:
                 f"out_channels={channels[1]}"
             )
         self.groups, self.padding_mode = groups, padding_mode
+        if self.axes == 2 and not isinstance(kernel_size, int):
+            self.axes = len(kernel_size)
         self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
         self.stride = one_per_axis(stride, self.axes, "stride")
         self.dilation = one_per_axis(dilation, self.axes, "dilation")
@@ -86,7 +88,8 @@ class Conv1d(Conv):
 
 
 class Conv2d(Conv):
-    """A convolution over (batch, channels, height, width).
+    """A convolution over (batch, channels, height, width); as in tinygrad, over as many axes as a
+    tuple for kernel_size has.
 
         layer = Conv2d(1, 32, 5)
         layer(Tensor.rand(8, 1, 28, 28)).shape    # (8, 32, 24, 24)

@@ -147,6 +147,9 @@ def cifar10(device: str | None = None) -> Split:
     return _tensors(images[:50000], labels[:50000], images[50000:], labels[50000:], device)
 
 
+cifar = cifar10
+
+
 def _read_cifar(path: Path) -> np.ndarray:
     """All records of the archive, the test set last."""
     import tarfile  # here: it takes a while to import

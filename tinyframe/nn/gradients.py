@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
 from tinyframe.nn.initial import kept
-from tinyframe.nn.optim import Optimizer
+from tinyframe.nn.optim import Optimizer, list_of_tensors
 from tinyframe.tensor.core import Tensor
 
 
@@ -50,7 +50,7 @@ def clip_grad_value_(parameters: Iterable[Tensor], clip_value: float) -> None:
 
 def _gradients(parameters: Iterable[Tensor]) -> list[Tensor]:
     listed = [parameters] if isinstance(parameters, Tensor) else parameters
-    found = {id(t.grad): t.grad for t in listed if t.grad is not None}
+    found = {id(t.grad): t.grad for t in list_of_tensors(listed) if t.grad is not None}
     return list(found.values())
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DTypeLike, to_np_dtype
+from tinyframe.tensor.base import as_int
 from tinyframe.tensor.core import Tensor
 
 
@@ -22,7 +23,7 @@ def by_fan_in(shape: Sequence[int], fan_in: int) -> Tensor:
     fan_in: the number of inputs of each output. PyTorch writes it as `kaiming_uniform_`
     with a = sqrt(5): He et al., "Delving deep into rectifiers" (2015), with another gain.
     """
-    bound = 1 / math.sqrt(max(1, fan_in))
+    bound = 1 / math.sqrt(max(1, as_int(fan_in)))
     return Tensor.uniform(*shape, low=-bound, high=bound).contiguous()
 
 

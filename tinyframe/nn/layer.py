@@ -17,10 +17,12 @@ A layer that is a method and nothing else is one line: `ReLU = layer(Tensor.relu
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tinyframe.peer_settings import no_attribute
 from tinyframe.tensor.core import Tensor
 
 REQUIRED = inspect.Parameter.empty  # in place of a default
@@ -43,7 +45,30 @@ def bound(name: str, signature: inspect.Signature, *args: Any, **kwargs: Any) ->
     return given.arguments
 
 
-class Layer:
+class TakesTensors:
+    """The base class of all layers: the first argument of a call has to be a Tensor."""
+
+    def __init_subclass__(cls) -> None:
+        if call := vars(cls).get("__call__"):
+
+            @functools.wraps(call)
+            def checked(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+                if not isinstance(x, Tensor):
+                    raise TypeError(
+                        f"{type(self).__name__} takes a Tensor, not {type(x).__name__}: "
+                        "Tensor(x) makes one of numbers, lists and arrays"
+                    )
+                return call(self, x, *args, **kwargs)
+
+            cls.__call__ = checked  # type: ignore[method-assign]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name)
+
+
+class Layer(TakesTensors):
     """The base class of the layers that `layer` makes."""
 
     function: ClassVar[Callable[..., Any]]
@@ -64,7 +89,7 @@ class Layer:
         for name, parameter in self.parameters.parameters.items():
             value = getattr(self, name)
             if isinstance(value, Tensor):
-                shown.append(f"{name}=<{value.shape}>")
+                shown.append(f"{name}=<{value._dims}>")
             elif value != parameter.default:
                 shown.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"

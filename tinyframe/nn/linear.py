@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import by_fan_in
+from tinyframe.nn.layer import TakesTensors
 from tinyframe.tensor.core import Tensor
 
 
-class Linear:
+class Linear(TakesTensors):
     """x @ weight.T + bias, for x of shape (…, in_features).
 
     weight: (out_features, in_features), as PyTorch stores it. bias: (out_features,), or None.
@@ -24,13 +25,13 @@ class Linear:
         """(…, in_features) to (…, out_features). ShapeError if the last axis differs."""
         if x.ndim == 0 or x.shape[-1] != self.weight.shape[1]:
             raise ShapeError(
-                f"Linear with weight {self.weight.shape} takes (..., {self.weight.shape[1]}), "
-                f"not {x.shape}"
+                f"Linear with weight {self.weight._dims} takes (..., {self.weight.shape[1]}), "
+                f"not {x._dims}"
             )
         return x.linear(self.weight.transpose(), self.bias)
 
 
-class Embedding:
+class Embedding(TakesTensors):
     """Row i of a table for each index i: (…,) of ints to (…, embed_size).
 
     weight: (vocab_size, embed_size), drawn from the normal distribution. An index out of range

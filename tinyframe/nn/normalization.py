@@ -18,10 +18,11 @@ from collections.abc import Sequence
 from tinyframe.dtype import dtypes, least_upper_dtype, least_upper_float
 from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import kept
+from tinyframe.nn.layer import TakesTensors
 from tinyframe.tensor.core import Tensor
 
 
-class BatchNorm:
+class BatchNorm(TakesTensors):
     """Each channel (axis 1) normalized over the batch. The same for 2-d, 3-d, 4-d, 5-d input.
 
     In training (`with Tensor.train():`) it uses the mean and variance of the batch, and moves
@@ -53,7 +54,7 @@ class BatchNorm:
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, sz, …) to the same shape. ShapeError if axis 1 is not `sz`."""
         if x.ndim < 2 or x.shape[1] != self.sz:
-            raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, ...), not {x.shape}")
+            raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, ...), not {x._dims}")
         values = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
         if self.running_mean is not None and self.running_var is not None and not Tensor.training:
             mean, variance = self.running_mean, self.running_var
@@ -105,7 +106,7 @@ class BatchNorm3d(BatchNorm):
     """BatchNorm, by PyTorch's name for volumes."""
 
 
-class LayerNorm:
+class LayerNorm(TakesTensors):
     """Normalization over the last axes, of sizes `normalized_shape`.
 
     weight and bias: of that shape, or None. Ba, Kiros and Hinton, "Layer normalization" (2016).
@@ -136,7 +137,7 @@ class LayerNorm2d(LayerNorm):
         return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
-class GroupNorm:
+class GroupNorm(TakesTensors):
     """Groups of channels (axis 1), each normalized over its channels and all positions.
 
     weight and bias: (num_channels,), or None. Wu and He, "Group normalization" (2018).
@@ -153,7 +154,7 @@ class GroupNorm:
         """(batch, num_channels, …) to the same shape."""
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             channels = self.num_channels
-            raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, ...), not {x.shape}")
+            raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, ...), not {x._dims}")
         return x.groupnorm(self.num_groups, self.weight, self.bias, self.eps)
 
 
@@ -167,7 +168,7 @@ class InstanceNorm(GroupNorm):
         super().__init__(num_features, num_features, eps, affine)
 
 
-class RMSNorm:
+class RMSNorm(TakesTensors):
     """Division by the root mean square over the last axes, of sizes `dim`.
 
     weight: of that shape, or None. Zhang and Sennrich, "Root mean square layer normalization"
@@ -195,5 +196,5 @@ def _sizes(sizes: int | Sequence[int]) -> tuple[int, ...]:
 
 def _last_axes(sizes: tuple[int, ...], x: Tensor) -> tuple[int, ...]:
     if x.shape[max(x.ndim - len(sizes), 0) :] != sizes:
-        raise ShapeError(f"a norm over {sizes} takes a shape that ends so, not {x.shape}")
+        raise ShapeError(f"a norm over {sizes} takes a shape that ends so, not {x._dims}")
     return tuple(range(-len(sizes), 0))

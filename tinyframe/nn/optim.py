@@ -59,11 +59,12 @@ class Optimizer:
             cls.__signature__ = cls._signature()  # what help() shows
 
     def __init__(self, params: Iterable[Tensor], *args: Any, **kwargs: Any):
+        kwargs.pop("fused", None)  # tinygrad's: here a step is scheduled as a whole anyway
         given = bound(type(self).__name__, self._signature(), params, *args, **kwargs)
-        settings = {name: _checked(given[name], name) for name in self.settings}
-        if isinstance(params, Tensor):
-            raise TypeError("an optimizer takes a list of Tensors, so a single one as [parameter]")
-        unique = list({id(tensor): tensor for tensor in params}.values())
+        settings = {
+            name: _checked(given[name], name, usual) for name, usual in self.settings.items()
+        }
+        unique = list({id(tensor): tensor for tensor in list_of_tensors(params)}.values())
         for tensor in unique:
             if tensor.requires_grad is None:
                 tensor.requires_grad = dtypes.is_float(tensor.dtype)
@@ -105,7 +106,7 @@ class Optimizer:
     @lr.setter
     def lr(self, lr: Tensor | float) -> None:
         # At once: a step replayed by a TinyJit reads the memory, not the graph.
-        new = lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr")
+        new = lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr", 0.001)
         self._lr.assign(new).realize()
 
     def kept_momentum(self) -> Tensor | None:
@@ -204,8 +205,26 @@ def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
     return _beside(number, value) if isinstance(number, Tensor) else number
 
 
-def _checked(value: Any, name: str) -> Any:
-    """A setting; ValueError if a number is negative, or a decay rate 1 or more."""
+def list_of_tensors(tensors: Any) -> list[Tensor]:
+    """What an optimizer or a clipping is given; TypeError unless these are Tensors."""
+    is_list = isinstance(tensors, Iterable) and not isinstance(tensors, Tensor)
+    found = list(tensors) if is_list else []
+    kinds = {type(one).__name__ for one in found if not isinstance(one, Tensor)}
+    if kinds or not is_list:
+        named = type(tensors).__name__ + f" of {', '.join(sorted(kinds))}" * bool(kinds)
+        raise TypeError(
+            f"an optimizer takes a list of Tensors, not {named}: nn.state.get_parameters(model) "
+            "has those of a model, and a single one is given as [parameter]"
+        )
+    return found
+
+
+def _checked(value: Any, name: str, usual: Any) -> Any:
+    """A setting; TypeError for none of a number's kind if it usually has one, ValueError if a
+    number is negative, or a decay rate 1 or more."""
+    if isinstance(usual, (int, float)) and not isinstance(value, (numbers.Real, Tensor)):
+        kind = type(value).__name__
+        raise TypeError(f"{name} is a number, such as {usual}, not {value!r} of type {kind}")
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return value
     number = float(value)
@@ -536,7 +555,7 @@ class Muon(Optimizer):
         for tensor in self.params:
             if tensor.ndim < 2:
                 raise ValueError(
-                    f"Muon is for matrices, not for a parameter of shape {tensor.shape}: "
+                    f"Muon is for matrices, not for a parameter of shape {tensor._dims}: "
                     "OptimizerGroup(Muon(matrices), AdamW(others))"
                 )
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 from tinyframe.errors import ShapeError, check_choice
 from tinyframe.nn.initial import by_fan_in
+from tinyframe.nn.layer import TakesTensors
 from tinyframe.tensor.core import Tensor
 
 
-class LSTMCell:
+class LSTMCell(TakesTensors):
     """One step: from an input and the state (h, c) to the next state.
 
     Four gates are computed from the input and h: the input gate i, the forget gate f, the candidate
@@ -53,7 +54,7 @@ def _lstm_step(gates: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
     return o.sigmoid() * c.tanh(), c
 
 
-class Recurrent:
+class Recurrent(TakesTensors):
     """The base of RNN, GRU and LSTM.
 
     Parameters have PyTorch's names: weight_ih_l0 (gates * hidden_size, input_size), weight_hh_l0
@@ -113,7 +114,7 @@ class Recurrent:
         if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
             raise ShapeError(
                 f"{type(self).__name__} takes (length, batch, {self.input_size}) or (length, "
-                f"{self.input_size}), not {x.shape}"
+                f"{self.input_size}), not {x._dims}"
             )
         single = x.ndim == 2
         x = x.unsqueeze(1) if single else x.transpose(0, 1) if self.batch_first else x
@@ -168,7 +169,7 @@ class Recurrent:
             own = state[0].linear(weight_hh.T, bias_hh)
             # stored, and its gradient too, or each step would repeat all earlier ones
             step = self._step(element, own, state)
-            state = tuple(one.contiguous(both_ways=True) for one in step)
+            state = tuple(one.contiguous_backward() for one in step)
             outputs.append(state[0])
         outputs = outputs[::-1] if backwards else outputs
         return outputs[0].stack(*outputs[1:]), state

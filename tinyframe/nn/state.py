@@ -14,6 +14,8 @@ read.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import io
 import json
 import math
@@ -88,6 +90,15 @@ def _parts(obj: Any) -> list[tuple[Any, Any]]:
     return list(getattr(obj, "__dict__", {}).items())
 
 
+def _check(state_dict: Any) -> None:
+    """TypeError for what is no dict of Tensors, with the name of the entry that is none."""
+    is_dict = isinstance(state_dict, Mapping)
+    for name, tensor in state_dict.items() if is_dict else [("the state dict", state_dict)]:
+        if not isinstance(tensor, Tensor):
+            instead = "Tensor(x)" if is_dict else "nn.state.get_state_dict(model)"
+            raise TypeError(f"`{name}` is {type(tensor).__name__}: {instead} is what fits there")
+
+
 def load_state_dict(
     model: Any,
     state_dict: Mapping[str, Tensor],
@@ -100,11 +111,12 @@ def load_state_dict(
     they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
     changed then.
     """
+    _check(state_dict)
     own = get_state_dict(model)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     problems = [
-        f"Shape mismatch in layer `{name}`: Expected shape {tensor.shape}, but found "
+        f"Shape mismatch in layer `{name}`: Expected shape {tensor._dims}, but found "
         f"{state_dict[name].shape} in state dict."
         for name, tensor in own.items()
         if name in state_dict
@@ -168,6 +180,9 @@ def safe_save(
     dtype that the format lacks.
     """
     library = _library()
+    _check(tensors)
+    if "__metadata__" in tensors:
+        raise FileError("`__metadata__` names the metadata of a file, so no Tensor: rename it")
     Tensor.realize(*tensors.values()) if tensors else None
     held, entries = [], {}
     for name, tensor in tensors.items():
@@ -193,19 +208,29 @@ def safe_save(
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[str]:
-    """The name of a temporary file, which replaces `path` at the end, or is removed on failure."""
+    """The name of a temporary file, which replaces `path` at the end, or is removed on failure.
+
+    A process that is killed leaves its file behind. It also loses its lock on it, which tells the
+    next one to remove the file.
+    """
     target = Path(os.path.realpath(path))  # the target of a link
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with contextlib.suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
-        temporary.touch(exist_ok=False)  # with the permissions of any new file
-        mode = temporary.stat().st_mode
-        yield str(temporary)
-        temporary.chmod(mode)
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())  # the bytes before the name, also if power fails
-        os.replace(temporary, target)
+        with temporary.open("xb") as held:  # with the permissions of any new file
+            with contextlib.suppress(OSError):  # a disk without locks
+                fcntl.flock(held, fcntl.LOCK_EX)
+            mode = temporary.stat().st_mode
+            yield str(temporary)
+            temporary.chmod(mode)
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())  # the bytes before the name, also if power fails
+            os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -273,7 +298,7 @@ class TensorIO(io.RawIOBase):
     def __init__(self, tensor: Tensor):
         if tensor.ndim != 1 or tensor.dtype is not dtypes.uint8:
             raise RuntimeError(
-                f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor.shape}"
+                f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor._dims}"
             )
         self._tensor, self._place = tensor, 0
 

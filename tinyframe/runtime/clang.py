@@ -110,7 +110,10 @@ class ClangCompiler(Compiler):
             alone = self.is_zig or "__linux__" in self.macros
             if not (alone and self._links_alone(arguments, src, library)):
                 self.run([*arguments, "-lm"], src)
-            return library.read_bytes()
+            if not (library.exists() and (lib := library.read_bytes())):
+                words = "the C compiler reported no error, and wrote no library"
+                raise CompileError(words, src, shlex.join([*self.command, *arguments]))
+            return lib
 
     def _flags_for(self, src: str) -> tuple[str, ...]:
         more = () if self.is_zig or "__clang__" in self.macros else GCC_FLAGS

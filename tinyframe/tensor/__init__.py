@@ -1,1 +1,5 @@
 """Tensor, its methods by kind, and gradients."""
+
+from tinyframe.tensor.core import Tensor
+
+__all__ = ["Tensor"]

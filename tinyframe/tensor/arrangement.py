@@ -46,7 +46,7 @@ class Arrangement(Movement):
         most = {"reflect": size - 1, "circular": size, "replicate": math.inf}[mode]
         if max(before, after) > most or size == 0:
             raise ShapeError(
-                f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} can "
+                f"cannot pad axis {axis} of {self._dims} by {before} and {after}: {mode} can "
                 f"add at most {most} elements"
             )
         if min(before, after) < 0 and mode == "circular":  # wraps around at the cropped end
@@ -114,14 +114,14 @@ class Arrangement(Movement):
         ShapeError for more than two axes.
         """
         if self.ndim > 2:
-            raise ShapeError(f"t() takes at most two axes, not shape {self.shape}: use mT or T")
+            raise ShapeError(f"t() takes at most two axes, not shape {self._dims}: use mT or T")
         return self.transpose(0, 1) if self.ndim == 2 else self
 
     @property
     def mT(self) -> Self:
         """Each matrix transposed: the last two axes swapped. ShapeError if there are fewer."""
         if self.ndim < 2:
-            raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self.shape}")
+            raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self._dims}")
         return self.transpose(-2, -1)
 
     def expand_as(self, other: Any) -> Self:
@@ -174,7 +174,7 @@ class Arrangement(Movement):
         vectors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
         check_choice("meshgrid's indexing", indexing, "ij", "xy")
         if any(vector.ndim != 1 for vector in vectors):
-            raise ShapeError(f"meshgrid takes vectors, not {[v.shape for v in vectors]}")
+            raise ShapeError(f"meshgrid takes vectors, not {', '.join(v._dims for v in vectors)}")
         sizes = tuple(vector.shape[0] for vector in vectors)
         grids = tuple(
             vector.reshape([-1 if d == axis and sizes[d] else sizes[d] if d == axis else 1
@@ -197,7 +197,7 @@ class Arrangement(Movement):
         if self.shape[-3] % (r * r):
             raise ShapeError(
                 f"pixel_shuffle({r}) needs channels divisible by {r * r}, not {self.shape[-3]} "
-                f"channels of {self.shape}"
+                f"channels of {self._dims}"
             )
         return self.rearrange("... (c a b) h w -> ... c (h a) (w b)", a=r, b=r)
 
@@ -209,7 +209,7 @@ class Arrangement(Movement):
         if height % r or width % r:
             raise ShapeError(
                 f"pixel_unshuffle({r}) needs height and width divisible by {r}, not {height} by "
-                f"{width} of {self.shape}"
+                f"{width} of {self._dims}"
             )
         return self.rearrange("... c (h a) (w b) -> ... (c a b) h w", a=r, b=r)
 
@@ -217,7 +217,7 @@ class Arrangement(Movement):
         if factor < 1 or self.ndim < 3:
             raise ShapeError(
                 f"{name} takes (…, channels, height, width) and a factor of 1 or more, not "
-                f"{self.shape} and {factor}"
+                f"{self._dims} and {factor}"
             )
         return factor
 
@@ -226,7 +226,7 @@ class Arrangement(Movement):
     def _below(self, diagonal: int) -> Any:
         """A mask of the last two axes: True on and below a diagonal."""
         if self.ndim < 2:
-            raise ShapeError(f"a triangle needs two axes, not shape {self.shape}")
+            raise ShapeError(f"a triangle needs two axes, not shape {self._dims}")
         rows, columns = (self._range(size) for size in self.shape[-2:])
         return (rows + diagonal).unsqueeze(1).ge(columns)
 
@@ -259,7 +259,7 @@ class Arrangement(Movement):
         if self.ndim == 2:
             return self.diagonal(diagonal)
         if self.ndim != 1:
-            raise ShapeError(f"diag takes a vector or a matrix, not shape {self.shape}")
+            raise ShapeError(f"diag takes a vector or a matrix, not shape {self._dims}")
         return self.diag_embed(diagonal)
 
     def diag_embed(self, offset: int = 0) -> Self:
@@ -304,7 +304,7 @@ class Arrangement(Movement):
             raise ShapeError(f"... cannot be in parentheses on the left of {formula!r}")
         spread = self.ndim - len(left) + 1 if has_spread else 0
         if spread < 0 or (not has_spread and self.ndim != len(left)):
-            raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self.shape}")
+            raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self._dims}")
         shape: list[Any] = []
         place: dict[str, list[int]] = {}
         axes = iter(self.shape)

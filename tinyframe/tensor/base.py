@@ -16,16 +16,19 @@ import operator
 import weakref
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tinyframe.device import Device
 from tinyframe.dtype import DType, dtypes
 from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
+from tinyframe.peer_settings import no_attribute
 from tinyframe.run.capture import capture_now, captures
 from tinyframe.run.realize import running
+from tinyframe.settings import put, settings
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
+from tinyframe.uop.show import sizes_text
 
 # ---- no_grad -------------------------------------------------------------------------------------
 #
@@ -104,7 +107,20 @@ def _check_devices(graphs: list[UOp]) -> None:
         )
 
 
-class TensorBase(Methods):
+class Switch(type):
+    """The class of Tensor classes: `Tensor.training` is the setting TRAINING."""
+
+    @property
+    def training(cls) -> bool:
+        """Whether dropout is active, and BatchNorm updates its statistics."""
+        return bool(settings.TRAINING)
+
+    @training.setter
+    def training(cls, mode: bool) -> None:
+        put("TRAINING", bool(mode))
+
+
+class TensorBase(Methods, metaclass=Switch):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
     _grad: Self | None
@@ -114,7 +130,8 @@ class TensorBase(Methods):
     _seen: tuple[UOp, UOp] | None = None  # a value of the storage, and how this Tensor sees it
     _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER with just that
 
-    training: ClassVar[bool] = False
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute(self, name)
 
     @classmethod
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
@@ -206,6 +223,11 @@ class TensorBase(Methods):
         return self.uop.shape
 
     @property
+    def _dims(self) -> str:
+        """The shape as messages name it, Variables by name: (2, n=3)."""
+        return sizes_text(self.shape)
+
+    @property
     def dtype(self) -> DType:
         """The type of each element."""
         return self.uop.dtype
@@ -222,15 +244,29 @@ class TensorBase(Methods):
         return len(self.shape)
 
 
+def as_int(value: Any, what: str = "a size is an int") -> int:
+    """An int, also one of NumPy; TypeError for anything else. what: begins its message."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        instead = ": a Tensor's value is .item()" if isinstance(value, TensorBase) else ""
+        if isinstance(value, float) and value.is_integer():
+            instead = f": write {int(value)}"
+        kind = type(value).__name__
+        raise TypeError(f"{what}, not {sizes_text(value)} of type {kind}{instead}") from None
+
+
 def as_size(size: Any) -> sint:
     """A size: an int, or an expression of Variables; TypeError for anything else."""
     if isinstance(size, UOp) and dtypes.is_int(size.dtype) and not size.shape:
         return plain(size)
-    return operator.index(size)
+    return as_int(size)
 
 
-def flat_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """(2, 3) for each of `f(2, 3)`, `f((2, 3))` and `f([2, 3])`."""
+def flat_arguments(arguments: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
+    """(2, 3) for each of `f(2, 3)`, `f((2, 3))` and `f([2, 3])`; named: for `f(shape=(2, 3))`."""
+    if named is not None:
+        arguments = (*arguments, named)
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         return tuple(arguments[0])
     return arguments

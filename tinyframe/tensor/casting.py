@@ -29,7 +29,7 @@ class Casting(TensorBase):
             return self._apply(lambda x: x.bitcast(wanted))
         if self.ndim == 0 or (self.shape[-1] * old) % new:
             raise ShapeError(
-                f"cannot read {self.dtype} of shape {self.shape} as {wanted}: the last axis does "
+                f"cannot read {self.dtype} of shape {self._dims} as {wanted}: the last axis does "
                 f"not divide into {new} bytes"
             )
         ratio = max(old, new) // min(old, new)

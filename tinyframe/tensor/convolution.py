@@ -50,7 +50,7 @@ def for_axes(name: str, axes: int) -> Any:
         if first != "weight":
             value = one_per_axis(value, axes, first)
         elif value.ndim != axes + 2:
-            raise ShapeError(f"the weight needs {axes} axes after its first two, not {value.shape}")
+            raise ShapeError(f"the weight needs {axes} axes after its first two, not {value._dims}")
         return getattr(self, name)(value, *rest, **kwargs)
 
     method.__name__ = name.replace("2d", f"{axes}d")
@@ -169,14 +169,14 @@ class Convolution(TensorBase):
         if self.ndim != weight.ndim or self.ndim < 3:
             raise ShapeError(
                 f"{name} takes an input (batch, channels, ...) and a weight with as many axes, not "
-                f"{self.shape} and {weight.shape}"
+                f"{self._dims} and {weight._dims}"
             )
         first = weight.shape[0]
         channels = first if "transposed" in name else weight.shape[1] * groups
         if groups < 1 or self.shape[1] != channels or first % groups:
             raise ShapeError(
-                f"{name} of {self.shape[1]} channels of {self.shape} in {groups} groups does not "
-                f"fit a weight of {weight.shape}"
+                f"{name} of {self.shape[1]} channels of {self._dims} in {groups} groups does not "
+                f"fit a weight of {weight._dims}"
             )
 
     def _windows(self, size: Sequence[int], stride: Sizes = 1, dilation: Sizes = 1) -> Self:

@@ -13,7 +13,6 @@ result. So nothing is computed twice, and Tensors that shared a graph still shar
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import inspect
@@ -29,6 +28,7 @@ from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.run.capture import UNREAD, capture_now, needs_value
 from tinyframe.run.realize import running, settle
+from tinyframe.settings import Context, settings
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.arrangement import Arrangement
@@ -37,6 +37,7 @@ from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.gradient import (
+    STORED_BOTH_WAYS,
     below_with_history,
     compute_gradient,
     is_cut_off,
@@ -335,17 +336,14 @@ class Tensor(
 
     # ---- memory ----------------------------------------------------------------------------------
 
-    def contiguous(self, both_ways: bool = False) -> Self:
-        """The elements in memory, in order: already there, or stored there by realize().
-
-        both_ways: stores the gradient here too, on its way back. Otherwise a gradient that flows
-        through a long chain of steps is recomputed in each of them.
-        """
-        if both_ways:
-            from tinyframe.tensor.gradient import STORED_BOTH_WAYS
-
-            return self._apply(lambda x: x.contiguous().replace(tag=STORED_BOTH_WAYS))
+    def contiguous(self) -> Self:
+        """The elements in memory, in order: already there, or stored there by realize()."""
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
+
+    def contiguous_backward(self) -> Self:
+        """The elements in memory, and the gradient too, on its way back. Otherwise a gradient that
+        flows through a long chain of steps is recomputed in each of them."""
+        return self._apply(lambda x: x.contiguous().replace(tag=STORED_BOTH_WAYS))
 
     def fuse(self) -> Self:
         """The same values, computed in one kernel together with everything they depend on.
@@ -377,7 +375,7 @@ class Tensor(
         If it was a view it no longer is one; views of it keep their values.
         """
         if self.shape != other.shape:
-            raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
+            raise AssignError(f"cannot replace a Tensor of {self._dims} by one of {other._dims}")
         with running:
             views = [t for t in live_tensors() if t._storage is self._storage and t is not self]
             if views or self._path:
@@ -401,7 +399,7 @@ class Tensor(
         if other.dtype is not self.dtype:
             raise AssignError(f"assign dtype mismatch: {self.dtype} and {other.dtype}")
         if broadcast_shapes(self.shape, other.shape) != self.shape:
-            raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
+            raise AssignError(f"assign shape mismatch: {other._dims} does not fit in {self._dims}")
         if other.device != self.device:
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
         new = other._broadcast_to(self.shape).uop
@@ -425,10 +423,10 @@ class Tensor(
             return
         if not is_one_to_one(path):
             raise AssignError(
-                f"cannot assign to this view of shape {sizes_text(self.shape)}: it shows some "
-                "elements more than once (as expand() and overlapping windows do), or places that "
-                "are not in memory. Assign to the Tensor that it is a view of, or make it a Tensor "
-                "of its own with clone()"
+                f"cannot assign to this view of shape {self._dims}: it shows some elements more "
+                "than once (as expand() and overlapping windows do), or places that are not in "
+                "memory (as for a Variable whose bounds lead outside: narrow them). Assign to the "
+                "Tensor that it is a view of, or make it a Tensor of its own with clone()"
             )
         root, is_parameter = storage.uop, storage.is_parameter
         is_detached = any(op is Ops.DETACH for op, _ in path)
@@ -573,18 +571,18 @@ class Tensor(
             if not dtypes.is_float(tensor.dtype):
                 raise GradientError(
                     f"only floats have gradients, not a Tensor of {tensor.dtype} "
-                    f"(shape {tensor.shape})"
+                    f"(shape {tensor._dims})"
                 )
         if gradient is None:
             if self.shape != ():
                 raise GradientError(
-                    f"the gradient of a Tensor of shape {self.shape} needs to know what flows in: "
+                    f"the gradient of a Tensor of shape {self._dims} needs to know what flows in: "
                     "reduce it to a scalar, such as with .sum(), or give gradient="
                 )
             gradient = self.full((), 1.0, dtype=self.dtype, device=self.device)
         elif gradient.shape != self.shape:
             raise GradientError(
-                f"gradient= has shape {gradient.shape}, but has to have {self.shape}"
+                f"gradient= has shape {gradient._dims}, but has to have {self._dims}"
             )
         values = values_of_storages(below)
         # the nodes of each target: its value, and those it had before it was assigned to
@@ -601,7 +599,7 @@ class Tensor(
         for target in targets:
             if target._storage in lost:
                 raise GradientError(
-                    f"the history between this Tensor and one of shape {target.shape} was dropped: "
+                    f"the history between this Tensor and one of shape {target._dims} was dropped: "
                     f"{lost[target._storage]}"
                 )
         if materialize_grads and not any(arrived):
@@ -631,7 +629,9 @@ class Tensor(
         below = below_with_history(self.uop)
         storages = {storage for u in below for storage in storages_at(u)}
         storages.update(lost_below(self.uop, below))
-        wanted = [t for t in live_tensors() if t.requires_grad and t._storage in storages]
+        asking = (True, None) if settings.ALL_GRADS else (True,)
+        found = [t for t in live_tensors() if t._requires_grad in asking and t._storage in storages]
+        wanted = [t for t in found if dtypes.is_float(t.dtype)]
         grads = self._gradients(wanted, gradient, False, below)
         if all(grad is None for grad in grads):
             raise GradientError(
@@ -659,20 +659,19 @@ class Tensor(
         """
         return NoGrad() if function is None else NoGrad()(function)
 
-    @classmethod
-    @contextlib.contextmanager
-    def train(cls, mode: bool = True) -> Iterator[None]:
-        """Inside `with Tensor.train():` dropout is active, and BatchNorm updates its statistics."""
-        before, Tensor.training = Tensor.training, mode
-        try:
-            yield
-        finally:
-            Tensor.training = before
+    @staticmethod
+    def train(mode: bool = True) -> Context:
+        """Inside `with Tensor.train():` dropout is active, and BatchNorm updates its statistics.
+
+        Also a decorator. It is `Context(TRAINING=1)`, and so for the current thread only.
+        """
+        return Context(TRAINING=bool(mode))
 
 
 # Further names of methods, from PyTorch and NumPy.
 ALIASES = {
     "view": "reshape", "ravel": "flatten", "reshape_as": "view_as", "moveaxis": "movedim",
+    "is_param_": "requires_grad_",
     "amax": "max", "amin": "min", "negative": "neg", "remainder": "mod", "floor_divide": "floordiv",
     "clamp": "clip", "swish": "silu", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
     "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -59,6 +60,9 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         return data if dtype is None else data.cast(dtype)
     if isinstance(data, (bool, int, float)):
         return constant(data, checked_dtype(data, dtype), device)
+    if data is None:
+        text = "Tensor(None) is empty, like Tensor([]): did a function forget its `return`?"
+        warnings.warn(text, stacklevel=3)
     if data is None or (isinstance(data, (list, tuple)) and len(data) == 0):
         return host_buffer(np.empty(0, np.uint8), dtype or dtypes.default_float, (0,), device)
     if isinstance(data, (bytes, bytearray, memoryview)):

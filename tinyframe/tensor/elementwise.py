@@ -76,7 +76,7 @@ class Elementwise(TensorBase, Operators):
         if isinstance(other, (np.ndarray, np.generic)):
             return type(self)(other, device=self.device)
         raise TypeError(
-            f"a Tensor of shape {self.shape} and {other!r} of type {type(other).__name__}: the "
+            f"a Tensor of shape {self._dims} and {other!r} of type {type(other).__name__}: the "
             "other operand has to be a Tensor or a number; wrap a list in Tensor(...)"
         )
 

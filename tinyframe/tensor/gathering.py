@@ -21,6 +21,7 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.uop.node import Ops, index_dtype
+from tinyframe.uop.show import sizes_text
 
 
 class Gathering(Elementwise):
@@ -33,7 +34,7 @@ class Gathering(Elementwise):
         if 0 in found.shape and not isinstance(index, TensorBase):
             found = found.cast(dtypes.int32)
         if not dtypes.is_int(found.dtype):
-            raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found.shape})")
+            raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found._dims})")
         if found.dtype is dtypes.uint64:
             most = dtypes.int64.max
             return found.gt(most).where(most, found).cast(dtypes.int64)
@@ -60,7 +61,7 @@ class Gathering(Elementwise):
     def _check_as_many_axes(self, index: Self) -> None:
         if index.ndim != self.ndim:
             raise ShapeError(
-                f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
+                f"the indices have shape {index._dims}, and the Tensor {self._dims}: they need "
                 "equally many axes"
             )
 
@@ -71,14 +72,14 @@ class Gathering(Elementwise):
         for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
             if number != axis and n > size:
                 raise ShapeError(
-                    f"indices of shape {index.shape} do not fit {self.shape}: axis {number} is "
+                    f"indices of shape {index._dims} do not fit {self._dims}: axis {number} is "
                     "longer"
                 )
         if source is not None and (
             source.ndim != index.ndim
             or any(n > size for n, size in zip(index.shape, source.shape, strict=True))
         ):
-            raise ShapeError(f"a source of {source.shape} has too little for indices {index.shape}")
+            raise ShapeError(f"a source of {source._dims} has too little for indices {index._dims}")
         return axis, index
 
     def gather(self, dim: int, index: Any) -> Self:
@@ -98,7 +99,7 @@ class Gathering(Elementwise):
         """The slices `index`, a vector, along `dim`."""
         index = self._index_tensor(index)
         if index.ndim > 1:
-            raise TensorIndexError(f"index_select needs indices of one axis, not {index.shape}")
+            raise TensorIndexError(f"index_select needs indices of one axis, not {index._dims}")
         return self._take(self._axis(dim), index.reshape(-1) if index.ndim == 0 else index)
 
     def take(self, index: Any) -> Self:
@@ -217,13 +218,13 @@ class Gathering(Elementwise):
         """The axis, and the indices of slices expanded to the shape of `source`."""
         axis, index = self._axis(dim), self._index_tensor(index)
         if index.ndim > 1:
-            raise TensorIndexError(f"slices are selected by indices of one axis, not {index.shape}")
+            raise TensorIndexError(f"slices are selected by indices of one axis, not {index._dims}")
         index = index.reshape(-1) if index.ndim == 0 else index
         wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
         if source.shape != wanted:
             raise ShapeError(
-                f"{index.shape[0]} indices along axis {axis} of {self.shape} take a source of "
-                f"shape {wanted}, not {source.shape}"
+                f"{index.shape[0]} indices along axis {axis} of {self._dims} take a source of "
+                f"shape {sizes_text(wanted)}, not {source._dims}"
             )
         return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
 

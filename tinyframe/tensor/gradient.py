@@ -106,7 +106,7 @@ def window(grad: UOp, z: UOp, x: UOp) -> Gradients:
     """The sum over all windows that contain an element."""
     axis, size, stride, dilation = z.arg
     known = all(isinstance(s, int) for s in (*x.shape, *z.shape))
-    if size > stride > 1 and dilation == 1 and known:
+    if known and size > stride > 1 and dilation == 1:
         return (_by_phase(grad, axis, stride, x.shape[axis]),)
     places = grad.unwindow(axis, stride, dilation, x.shape[axis])
     return (sum_to(places, (len(z.shape) - 1,)).reshape(x.shape),)

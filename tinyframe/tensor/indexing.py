@@ -32,10 +32,8 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import constant
 from tinyframe.tensor.gathering import Gathering
 from tinyframe.tensor.movement import broadcast_shapes
-from tinyframe.tensor.storage import is_one_to_one
 from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import UOp, elements, holds, index_dtype, sint
-from tinyframe.uop.show import sizes_text
 
 
 def check_bindings(*tensors: TensorBase) -> None:
@@ -103,8 +101,7 @@ class Indexing(Gathering):
 
     def _out_of_bounds(self, number: int, axis: int) -> None:
         raise TensorIndexError(
-            f"index {number} is out of bounds for axis {axis} of size {self.shape[axis]} "
-            f"(shape {self.shape})"
+            f"index {number} is out of bounds for axis {axis} of shape {self._dims}"
         )
 
     def _places_of(self, mask: Any, axis: int) -> list[Any]:
@@ -113,7 +110,7 @@ class Indexing(Gathering):
         shape = self.shape[axis : axis + mask.ndim]
         if axis < self.ndim and shape != mask.shape:
             raise TensorIndexError(
-                f"a mask of shape {mask.shape} does not fit {self.shape} from axis {axis} on: "
+                f"a mask of shape {mask._dims} does not fit {self._dims} from axis {axis} on: "
                 "the sizes have to be equal"
             )
         if mask.ndim == 0:
@@ -171,7 +168,7 @@ class Indexing(Gathering):
         named = sum(item is not None and item is not Ellipsis for item in items)
         if named > self.ndim:
             raise TensorIndexError(
-                f"too many indices for a Tensor of shape {self.shape}: {named} for {self.ndim} axes"
+                f"too many indices for a Tensor of shape {self._dims}: {named} for {self.ndim} axes"
             )
         place = ellipses[0] if ellipses else len(items)
         items[place : place + 1] = [slice(None)] * (self.ndim - named)
@@ -282,11 +279,6 @@ class Indexing(Gathering):
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
             view = self._basic(items)
-            if is_one_to_one(self._path) and not is_one_to_one(view._path):
-                raise AssignError(
-                    "a part that other values of its Variables would put outside of "
-                    f"{sizes_text(self.shape)} cannot be assigned to: narrow their bounds"
-                )
             self._write(view, self._fitting(value, view.shape))
             return
         view, axis, numbers = self._choose(items)
@@ -308,7 +300,7 @@ class Indexing(Gathering):
         while value.ndim > len(shape) and value.shape[0] == 1:
             value = value.squeeze(0)
         if value.ndim > len(shape) or broadcast_shapes(value.shape, shape) != shape:
-            raise AssignError(f"setitem shape mismatch: {value.shape} does not fit {shape}")
+            raise AssignError(f"setitem shape mismatch: {value._dims} does not fit {shape}")
         return value._broadcast_to(shape)
 
     def _write(self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None) -> None:

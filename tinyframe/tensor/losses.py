@@ -11,6 +11,7 @@ from typing import Any, Self
 from tinyframe.dtype import dtypes
 from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
+from tinyframe.uop.show import sizes_text
 
 
 class Losses(TensorBase):
@@ -169,7 +170,7 @@ class Losses(TensorBase):
             raise DTypeError(f"Y holds the indices of classes, ints, not {Y.dtype}")
         rows = self.reshape((-1, self.shape[-1]))
         if Y.shape != self.shape[:-1]:
-            raise ShapeError(f"{self.shape} takes classes {self.shape[:-1]}, not {Y.shape}")
+            raise ShapeError(f"{self._dims} takes classes {self.shape[:-1]}, not {Y._dims}")
         loss = rows.cross_entropy(
             Y.flatten(), reduction, label_smoothing, ignore_index=ignore_index
         )
@@ -180,8 +181,8 @@ class Losses(TensorBase):
         wanted = tuple(size for number, size in enumerate(self.shape) if number != axis)
         if Y.shape != wanted:
             raise ShapeError(
-                f"{self.shape} has its classes on axis {axis}: it takes the class of each, of "
-                f"shape {wanted}, or probabilities {self.shape}, not {Y.shape}"
+                f"{self._dims} has its classes on axis {axis}: it takes the class of each, of "
+                f"shape {sizes_text(wanted)}, or probabilities {self._dims}, not {Y._dims}"
             )
         if not dtypes.is_int(Y.dtype):
             raise DTypeError(f"classes are ints, not {Y.dtype}")

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from tinyframe.dtype import ConstType, dtypes, least_upper_dtype
 from tinyframe.errors import AxisError, DTypeError, ShapeError
-from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
+from tinyframe.tensor.base import TensorBase, as_int, as_size, flat_arguments
 from tinyframe.tensor.creation import representable
 from tinyframe.uop.node import UOp, holds, least, most, plain, resolve, sint
 from tinyframe.uop.show import sizes_text
@@ -53,10 +53,10 @@ class Movement(TensorBase):
     def _axis(self, axis: Any, ndim: int | None = None) -> int:
         """`axis` counted from the front; AxisError if it is out of range. Shape () has 0 and -1."""
         ndim = self.ndim if ndim is None else ndim
-        number = operator.index(axis)
+        number = as_int(axis, "an axis is an int (0 is the first, -1 the last)")
         if not -max(ndim, 1) <= number < max(ndim, 1):
             raise AxisError(
-                f"axis {number} is out of range for shape {self.shape}: from {-max(ndim, 1)} to "
+                f"axis {number} is out of range for shape {self._dims}: from {-max(ndim, 1)} to "
                 f"{max(ndim, 1) - 1}"
             )
         return number + ndim if number < 0 and ndim else max(number, 0)
@@ -65,12 +65,12 @@ class Movement(TensorBase):
         """Several axes, counted from the front; AxisError if one occurs twice."""
         found = tuple(self._axis(axis) for axis in axes)
         if len(set(found)) != len(found):
-            raise AxisError(f"axes {tuple(axes)} name one axis of shape {self.shape} twice")
+            raise AxisError(f"axes {tuple(axes)} name one axis of shape {self._dims} twice")
         return found
 
     # ---- primitives ------------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any) -> Self:
+    def reshape(self, *sizes: Any, shape: Any = None) -> Self:
         """The same elements in the same order, in another shape; one size may be -1: the rest.
 
         ShapeError if the numbers of elements differ.
@@ -79,13 +79,17 @@ class Movement(TensorBase):
         """
         wanted = tuple(
             self.shape[self._axis(axis)] if size is None else as_size(size)
-            for axis, size in enumerate(flat_arguments(shape))
+            for axis, size in enumerate(flat_arguments(sizes, shape))
         )  # fmt: skip
         unknown = [axis for axis, size in enumerate(wanted) if isinstance(size, int) and size == -1]
         if len(unknown) > 1:
-            raise ShapeError(f"only one size can be -1, but there are {len(unknown)} in {wanted}")
+            raise ShapeError(
+                f"only one size can be -1, but there are {len(unknown)} in {sizes_text(wanted)}"
+            )
         if any(isinstance(size, int) and size < -1 for size in wanted):
-            raise ShapeError(f"cannot reshape {self.shape} to {wanted}: a size is negative")
+            raise ShapeError(
+                f"cannot reshape {self._dims} to {sizes_text(wanted)}: a size is negative"
+            )
         asked, elements = wanted, plain(math.prod(self.shape))
 
         def refused(why: str) -> ShapeError:
@@ -110,14 +114,16 @@ class Movement(TensorBase):
         # equal for the bound values of the Variables; for others the missing elements are 0
         return self.reshape(elements).shrink(((0, total),)).reshape(wanted)
 
-    def expand(self, *shape: Any) -> Self:
+    def expand(self, *sizes: Any, shape: Any = None) -> Self:
         """Axes of size 1 repeated to the given sizes, without a copy; -1 or None keeps a size.
 
         There may be new axes in front. ShapeError if any other axis changes.
         """
-        given = flat_arguments(shape)
+        given = flat_arguments(sizes, shape)
         if len(given) < self.ndim:
-            raise ShapeError(f"cannot expand {self.shape} to {tuple(given)}: it has fewer axes")
+            raise ShapeError(
+                f"cannot expand {self._dims} to {sizes_text(tuple(given))}: it has fewer axes"
+            )
         own = (1,) * (len(given) - self.ndim) + self.shape
         wanted = tuple(
             old if new is None or (isinstance(new, int) and new == -1) else as_size(new)
@@ -132,19 +138,19 @@ class Movement(TensorBase):
                 )
         return self._view(lambda x: x.broadcast_to(wanted))
 
-    def permute(self, *order: Any) -> Self:
+    def permute(self, *axes: Any, order: Any = None) -> Self:
         """The axes in another order: axis i of the result is axis order[i] of this."""
-        given = flat_arguments(order)
+        given = flat_arguments(axes, order)
         axes = self._axes(given) if self.ndim or not given else ()
         if len(given) != self.ndim:
             raise ShapeError(
-                f"permute needs all {self.ndim} axes of shape {self.shape}, not {tuple(given)}"
+                f"permute needs all {self.ndim} axes of shape {self._dims}, not {tuple(given)}"
             )
         return self._view(lambda x: x.permute(axes))
 
-    def flip(self, *axis: Any) -> Self:
+    def flip(self, *axes: Any, axis: Any = None) -> Self:
         """Axes in reverse order, as a new value. (`t[::-1]` is a view.)"""
-        return self._flipped(self._axes(flat_arguments(axis)))._value()
+        return self._flipped(self._axes(flat_arguments(axes, axis)))._value()
 
     def _flipped(self, axes: tuple[int, ...]) -> Self:
         """A view with these axes reversed."""
@@ -159,7 +165,7 @@ class Movement(TensorBase):
         if len(bounds) != self.ndim:
             raise ShapeError(
                 f"shrink needs a (begin, end) or None for each of the {self.ndim} axes of "
-                f"{self.shape}, not {tuple(bounds)}"
+                f"{self._dims}, not {tuple(bounds)}"
             )
         wanted = tuple(
             (0, size) if pair is None else (as_size(pair[0]), as_size(pair[1]))
@@ -218,7 +224,7 @@ class Movement(TensorBase):
                 for size, (b, a) in zip(self.shape, widths, strict=True)
             ]
             if any(end < begin for begin, end in crop):
-                raise ShapeError(f"cannot pad {self.shape} by {widths}: that crops too much")
+                raise ShapeError(f"cannot pad {self._dims} by {widths}: that crops too much")
             cropped = self.shrink(crop)
             widths = tuple((max(b, 0), max(a, 0)) for b, a in widths)
         padded = cropped._apply(lambda x: x.pad(widths))
@@ -245,7 +251,7 @@ class Movement(TensorBase):
         if all(isinstance(width, (int, UOp)) for width in padding):
             if len(padding) % 2 or len(padding) > 2 * self.ndim:
                 raise ShapeError(
-                    f"flat padding is (before, after) for up to {self.ndim} axes of {self.shape}, "
+                    f"flat padding is (before, after) for up to {self.ndim} axes of {self._dims}, "
                     f"last axis first, not {tuple(padding)}"
                 )
             pairs = list(zip(padding[::2], padding[1::2], strict=True))[::-1]
@@ -256,7 +262,7 @@ class Movement(TensorBase):
         ):
             raise ShapeError(
                 f"padding needs a (before, after) or None for each of the {self.ndim} axes of "
-                f"{self.shape}, not {tuple(padding)}"
+                f"{self._dims}, not {tuple(padding)}"
             )
         return tuple((0, 0) if pair is None else (pair[0], pair[1]) for pair in padding)
 
@@ -275,13 +281,14 @@ class Movement(TensorBase):
         wanted = flat_arguments(shape)
         if len(wanted) != self.ndim:
             raise ShapeError(
-                f"{tuple(wanted)} needs as many sizes as {self.shape}, or None for them"
+                f"{sizes_text(tuple(wanted))} needs as many sizes as {self._dims}, or None for them"
             )
         more = tuple((0, 0 if new is None else new - old)
                      for new, old in zip(wanted, self.shape, strict=True))  # fmt: skip
         if any(not resolve(step * sign >= 0) for _, step in more):
             raise ShapeError(
-                f"{self.shape} cannot be {'padded' if sign > 0 else 'shrunk'} to {tuple(wanted)}"
+                f"{self._dims} cannot be {'padded' if sign > 0 else 'shrunk'} to "
+                f"{sizes_text(tuple(wanted))}"
             )
         return more
 
@@ -315,7 +322,7 @@ class Movement(TensorBase):
         """The axes start_dim to end_dim merged into one."""
         start, end = self._axis(start_dim), self._axis(end_dim)
         if start > end:
-            raise ShapeError(f"cannot flatten {self.shape} from axis {start_dim} to {end_dim}")
+            raise ShapeError(f"cannot flatten {self._dims} from axis {start_dim} to {end_dim}")
         merged = math.prod(self.shape[start : end + 1])
         return self.reshape((*self.shape[:start], merged, *self.shape[end + 1 :]))
 
@@ -324,10 +331,9 @@ class Movement(TensorBase):
         axis = self._axis(dim)
         known = math.prod(size for size in sizes if size != -1)
         found = tuple(self.shape[axis] // known if size == -1 and known else size for size in sizes)
-        if sum(size == -1 for size in sizes) > 1 or math.prod(found) != self.shape[axis]:
+        if sum(size == -1 for size in sizes) > 1 or plain(math.prod(found)) != self.shape[axis]:
             raise ShapeError(
-                f"cannot unflatten axis {dim} of {self.shape}: {self.shape[axis]} elements do not "
-                f"fill {tuple(sizes)}"
+                f"cannot unflatten axis {dim} of {self._dims} into {sizes_text(tuple(sizes))}"
             )
         return self.reshape((*self.shape[:axis], *found, *self.shape[axis + 1 :]))
 
@@ -337,10 +343,10 @@ class Movement(TensorBase):
 
     def repeat(self, *repeats: Any) -> Self:
         """Repeated along each axis, by these counts; extra counts add axes in front."""
-        counts = tuple(map(operator.index, flat_arguments(repeats)))
+        counts = tuple(map(as_int, flat_arguments(repeats)))
         if len(counts) < self.ndim or any(count < 0 for count in counts):
             raise ShapeError(
-                f"repeat needs a count of 0 or more for each axis of {self.shape}, not {counts}"
+                f"repeat needs a count of 0 or more for each axis of {self._dims}, not {counts}"
             )
         own = (1,) * (len(counts) - self.ndim) + self.shape
         paired = tuple(n for size in own for n in (1, size))
@@ -366,11 +372,11 @@ class Movement(TensorBase):
         total = operator.index(self.shape[axis])
         if isinstance(sizes, int):
             if sizes < 0 or (sizes == 0 and total != 0):
-                raise ShapeError(f"cannot split axis {dim} of {self.shape} into pieces of {sizes}")
+                raise ShapeError(f"cannot split axis {dim} of {self._dims} into pieces of {sizes}")
             cuts = range(0, max(total, 1), sizes or 1)
             sizes = [min(sizes, total - cut) for cut in cuts]
         if sum(sizes) != total or any(size < 0 for size in sizes):
-            raise ShapeError(f"sizes {tuple(sizes)} do not add up to axis {dim} of {self.shape}")
+            raise ShapeError(f"sizes {tuple(sizes)} do not add up to axis {dim} of {self._dims}")
         pieces, begin = [], 0
         for size in sizes:
             pieces.append(self._part(axis, begin, begin + size))
@@ -403,7 +409,7 @@ class Movement(TensorBase):
             )
             if not same or first.ndim == 0:
                 raise ShapeError(
-                    f"cannot cat {first.shape} and {other.shape} along axis {dim}: the other "
+                    f"cannot cat {first._dims} and {other._dims} along axis {dim}: the other "
                     "axes have to agree"
                 )
         dtype = least_upper_dtype(*[tensor.dtype for tensor in tensors])
@@ -418,7 +424,7 @@ class Movement(TensorBase):
         """Tensors of equal shape along a new axis `dim`; arguments as for `cat`."""
         tensors, dim = _tensors_and_axis("stack", (self, *others), dim)
         if len({tensor.shape for tensor in tensors}) > 1:
-            raise ShapeError(f"cannot stack shapes {' and '.join(str(t.shape) for t in tensors)}")
+            raise ShapeError(f"cannot stack shapes {' and '.join(t._dims for t in tensors)}")
         axis = tensors[0]._axis(dim, tensors[0].ndim + 1)
         first, *rest = [tensor.unsqueeze(axis) for tensor in tensors]
         return first.cat(*rest, dim=axis)

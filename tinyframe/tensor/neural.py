@@ -39,7 +39,7 @@ class Neural(TensorBase):
         if not dtypes.is_int(self.dtype):
             raise DTypeError(f"a table is indexed with ints, not with {self.dtype}")
         if weight.ndim != 2:
-            raise ShapeError(f"a table has two axes (rows, size), not {weight.shape}")
+            raise ShapeError(f"a table has two axes (rows, size), not {weight._dims}")
         rows = self._range(weight.shape[0])
         is_row = (self._index_tensor(self).unsqueeze(-1) == rows).unsqueeze(-1)
         return is_row.where(weight, 0).sum(-2)
@@ -52,7 +52,7 @@ class Neural(TensorBase):
         """
         if not 0 <= p <= 1:
             raise ValueError(f"dropout needs a probability from 0 to 1, not {p}")
-        if not self.training or p == 0:
+        if not type(self).training or p == 0:
             return self._value()
         if p == 1:
             return self.zeros_like()
@@ -109,7 +109,7 @@ class Neural(TensorBase):
         Wu and He, "Group normalization" (2018).
         """
         if self.ndim < 2 or num_groups < 1 or self.shape[1] % num_groups:
-            raise ShapeError(f"axis 1 of {self.shape} does not divide into {num_groups} groups")
+            raise ShapeError(f"axis 1 of {self._dims} does not divide into {num_groups} groups")
         groups = self.reshape((self.shape[0], num_groups, -1))
         normal = groups.layernorm(-1, eps).reshape(self.shape)
         channels = (1, -1, *(1,) * (self.ndim - 2))

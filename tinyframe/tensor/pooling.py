@@ -16,6 +16,7 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.convolution import Sizes, for_axes, one_per_axis, padding_per_axis
 from tinyframe.tensor.elementwise import float_function
 from tinyframe.uop.node import index_dtype
+from tinyframe.uop.show import sizes_text
 
 
 class Grid(NamedTuple):
@@ -52,7 +53,9 @@ def grid_of(
     kernel = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
     axes = len(kernel)
     if len(shape) < axes:
-        raise ShapeError(f"windows of {kernel} need as many axes, and {tuple(shape)} has fewer")
+        raise ShapeError(
+            f"windows of {kernel} need as many axes, and {sizes_text(tuple(shape))} has fewer"
+        )
     steps = one_per_axis(kernel if stride is None else stride, axes, "stride")
     spread = one_per_axis(dilation, axes, "dilation")
     sides = padding_per_axis(padding, axes)
@@ -243,7 +246,7 @@ class Pooling(TensorBase):
     def _output_sizes(self, output_size: int | Sequence[int | None]) -> tuple[int, ...]:
         wanted = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
         if len(wanted) > self.ndim:
-            raise ShapeError(f"output_size {wanted} has more axes than {self.shape}")
+            raise ShapeError(f"output_size {wanted} has more axes than {self._dims}")
         own = self._sizes(len(wanted))
         return tuple(size if new is None else new for size, new in zip(own, wanted, strict=True))
 

@@ -231,10 +231,10 @@ class Random(TensorBase):
         smallest time wins; the order of all times is an order of drawing without replacement.
         """
         if self.ndim not in (1, 2):
-            raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self.shape}")
+            raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self._dims}")
         if num_samples < 1 or not (replacement or num_samples <= self.shape[-1]):
             raise ShapeError(
-                f"cannot draw {num_samples} of {self.shape[-1]} without replacement"
+                f"cannot draw {num_samples} from {self._dims} without replacement"
                 if num_samples > 0
                 else f"multinomial draws 1 or more, not {num_samples}"
             )

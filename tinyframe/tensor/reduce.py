@@ -30,10 +30,16 @@ Axis = int | Sequence[int] | None
 
 
 def axis_names(method: Callable) -> Callable:
-    """Decorator: also accepts PyTorch's `dim=` for `axis=` and NumPy's `keepdims=`."""
+    """Decorator: also accepts PyTorch's `dim=` for `axis=` and NumPy's `keepdims=`; TypeError
+    for a function of NumPy, which would call the method with `out=`."""
 
     @functools.wraps(method)
     def renamed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs:  # np.sum(x) calls x.sum(axis=…, out=…)
+            name = method.__name__
+            raise TypeError(
+                f"np.{name} takes an array, not a Tensor: write x.{name}(), or np.{name}(x.numpy())"
+            )
         if "dim" in kwargs:
             kwargs["axis"] = kwargs.pop("dim")
         if "keepdims" in kwargs:
@@ -176,7 +182,7 @@ class Reduce(Elementwise):
         axis = self._axis(axis)
         size = self.shape[axis]
         if size == 0:
-            raise ShapeError(f"argmax along axis {axis} of {self.shape}: there is no element")
+            raise ShapeError(f"argmax along axis {axis} of {self._dims}: there is no element")
         best = self._is_best(self.max(axis, keepdim=True))
         # The first one has the most elements after it.
         behind = size - self._range(size)
@@ -252,7 +258,7 @@ class Reduce(Elementwise):
         x, w = self, self._tensor(w)
         if not isinstance(w, TensorBase) or 0 in (x.ndim, w.ndim):
             shape = w.shape if isinstance(w, TensorBase) else repr(w)
-            raise ShapeError(f"matmul needs at least one axis on both sides: {x.shape} @ {shape}")
+            raise ShapeError(f"matmul needs at least one axis on both sides: {x._dims} @ {shape}")
         inner = -min(w.ndim, 2)
         if x.shape[-1] != w.shape[inner]:
             left, right = sizes_text(x.shape), sizes_text(w.shape)

@@ -111,7 +111,7 @@ class Sorting(Reduce):
         if self.ndim == 0:
             return self.sort()
         if not 0 <= k <= self.shape[axis]:
-            raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: the axis is shorter")
+            raise ShapeError(f"topk({k}) along axis {axis} of {self._dims}: the axis is shorter")
         if 0 in self.shape or k == 0:
             none = self._part(axis, 0, k)
             return none, none.zeros_like(dtype=dtypes.int32)
@@ -127,7 +127,7 @@ class Sorting(Reduce):
             return self.sort()
         size = x.shape[along]
         if size == 0:
-            raise ShapeError(f"the median along axis {along} of {x.shape}: there is no element")
+            raise ShapeError(f"the median along axis {along} of {x._dims}: there is no element")
         order = x.argsort(along)
         nans = x.isnan().cast(dtypes.int32).sum(along, keepdim=True)
         middle = nans.gt(0).where(size - nans, (size - 1) // 2).cast(dtypes.int32)
@@ -161,12 +161,12 @@ class Sorting(Reduce):
                 raise ValueError(f"a quantile's q is from 0 to 1, not {q}")
             q = type(self)(q, device=self.device, dtype=self.dtype)
         if q.ndim > 1:
-            raise ShapeError(f"q is one number or one axis of them, not of shape {q.shape}")
+            raise ShapeError(f"q is one number or one axis of them, not of shape {q._dims}")
         x = self.flatten() if axis is None else self.reshape(-1) if self.ndim == 0 else self
         along = 0 if axis is None else self._axis(axis)
         x = x.movedim(along, -1)
         if x.shape[-1] == 0:
-            raise ShapeError(f"a quantile of {self.shape} along axis {axis}: there is no element")
+            raise ShapeError(f"a quantile of {self._dims} along axis {axis}: there is no element")
         # NaN comes last, so if there is one, every q selects the last element
         last = x.shape[-1] - 1
         rank = q.cast(self.dtype).clip(0, 1).reshape((-1, *(1,) * x.ndim)) * last
@@ -206,7 +206,7 @@ class Sorting(Reduce):
             x, y = x.cast(dtype), y.cast(dtype)
         if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
             raise ShapeError(
-                f"searchsorted in {self.shape} of values {y.shape}: all axes but the last must be "
+                f"searchsorted in {self._dims} of values {y._dims}: all axes but the last must be "
                 "equal, unless self has a single axis"
             )
         x, y = x._sort_key(), y._sort_key().unsqueeze(-1)

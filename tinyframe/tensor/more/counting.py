@@ -41,9 +41,9 @@ class Counting(Elementwise):
         DTypeError for floats, ValueError for negative numbers.
         """
         if self.ndim != 1 or (weights is not None and weights.shape != self.shape):
-            other = "" if weights is None else f" and weights of {weights.shape}"
+            other = "" if weights is None else f" and weights of {weights._dims}"
             raise ShapeError(
-                f"bincount takes one axis, and weights of the same length, not {self.shape}{other}"
+                f"bincount takes one axis, and weights of the same length, not {self._dims}{other}"
             )
         if not dtypes.is_int(self.dtype):
             raise DTypeError(f"bincount counts ints, not {self.dtype}")

@@ -46,7 +46,7 @@ class Interpolate(TensorBase):
         """
         sizes = (size,) if isinstance(size, int) else tuple(size)
         if not 0 < len(sizes) <= self.ndim or min(sizes, default=0) < 1:
-            raise ShapeError(f"cannot interpolate {self.shape} to the trailing sizes {sizes}")
+            raise ShapeError(f"cannot interpolate {self._dims} to the trailing sizes {sizes}")
         check_choice("mode", mode, *MODES)
         kind = MODES[mode]
         if align_corners and kind.startswith("nearest"):
@@ -84,7 +84,7 @@ class Interpolate(TensorBase):
         if not fits or grid.shape[0] != self.shape[0]:
             raise ShapeError(
                 "grid_sample takes (batch, channels, height, width) and a grid (batch, h, w, 2), "
-                f"or with depth (batch, d, h, w, 3), not {self.shape} and {grid.shape}"
+                f"or with depth (batch, d, h, w, 3), not {self._dims} and {grid._dims}"
             )
         kinds = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
         check_choice("mode", mode, *kinds)

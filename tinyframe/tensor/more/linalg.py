@@ -50,7 +50,7 @@ class LinearAlgebra(Reduce):
             named.append(term.replace("...", spread))
             if len(named[-1]) != tensor.ndim:
                 raise ShapeError(
-                    f"{term!r} in {formula!r} does not fit a Tensor of shape {tensor.shape}"
+                    f"{term!r} in {formula!r} does not fit a Tensor of shape {tensor._dims}"
                 )
         everything = "".join(named)
         ellipsis = "".join(spare[:most])
@@ -75,7 +75,7 @@ class LinearAlgebra(Reduce):
                 if size not in (1, sizes[letter]):
                     raise ShapeError(
                         f"{letter!r} in {formula!r} is {sizes[letter]} and {size}, in shapes "
-                        f"{', '.join(str(t.shape) for t in tensors)}"
+                        f"{', '.join(t._dims for t in tensors)}"
                     )
             present = [letter for letter in order if letter in letters]
             aligned = aligned.permute([letters.index(letter) for letter in present])
@@ -96,7 +96,7 @@ class LinearAlgebra(Reduce):
         mine, others = list(self._axes(mine)), list(other._axes(others))
         if [self.shape[a] for a in mine] != [other.shape[a] for a in others]:
             raise ShapeError(
-                f"tensordot of {self.shape} along {mine} and {other.shape} along {others}: the "
+                f"tensordot of {self._dims} along {mine} and {other._dims} along {others}: the "
                 "sizes have to be equal"
             )
         free = [a for a in range(self.ndim) if a not in mine]
@@ -112,7 +112,7 @@ class LinearAlgebra(Reduce):
     def outer(self, other: Any) -> Self:
         """The matrix of all products of elements of two vectors."""
         if self.ndim != 1 or other.ndim != 1:
-            raise ShapeError(f"outer takes two vectors, not {self.shape} and {other.shape}")
+            raise ShapeError(f"outer takes two vectors, not {self._dims} and {other._dims}")
         return self.unsqueeze(1) * other.unsqueeze(0)
 
     def mm(self, mat2: Any) -> Self:
@@ -186,8 +186,8 @@ class LinearAlgebra(Reduce):
         """
         if self.ndim < 2 or x2.ndim < 2 or self.shape[-1] != x2.shape[-1]:
             raise ShapeError(
-                f"cdist takes rows of equal length, (…, m, k) and (…, n, k), not {self.shape} and "
-                f"{x2.shape}"
+                f"cdist takes rows of equal length, (…, m, k) and (…, n, k), not {self._dims} and "
+                f"{x2._dims}"
             )
         if p < 0:
             raise ValueError(f"cdist needs p >= 0, not {p}")
@@ -299,7 +299,7 @@ def _checked_product(name: str, x: Any, y: Any, left: int, right: int) -> Any:
         sizes = {(2, 2): "(m, k) and (k, n)", (2, 1): "(m, k) and (k,)"}
         raise ShapeError(
             f"{name} multiplies {sizes.get((left, right), '(b, m, k) and (b, k, n)')}, not "
-            f"{x.shape} and {y.shape}"
+            f"{x._dims} and {y._dims}"
         )
     return x.dot(y)
 
@@ -307,7 +307,7 @@ def _checked_product(name: str, x: Any, y: Any, left: int, right: int) -> Any:
 def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * product; x broadcasts to the shape of the product, or ShapeError."""
     if broadcast_shapes(x.shape, product.shape) != product.shape:
-        raise ShapeError(f"{x.shape} cannot be added to a product of shape {product.shape}")
+        raise ShapeError(f"{x._dims} cannot be added to a product of shape {product._dims}")
     product = product if alpha == 1 else product * alpha
     return product if beta == 0 else (x if beta == 1 else x * beta) + product
 
@@ -358,7 +358,7 @@ def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
 
 def check_matrices(x: Any, name: str) -> None:
     if x.ndim < 2:
-        raise ShapeError(f"{name} takes matrices (…, m, n), not shape {x.shape}")
+        raise ShapeError(f"{name} takes matrices (…, m, n), not shape {x._dims}")
 
 
 def float_dtype(x: Any) -> Any:

@@ -52,7 +52,7 @@ class Solving(Reduce):
         is_vector = B.ndim == 1 or B.shape == self.shape[:-1]
         columns = B.unsqueeze(-1) if is_vector else B
         if columns.ndim < 2 or columns.shape[-2] != n:
-            raise ShapeError(f"solve with {self.shape} takes B (…, {n}, k), not {B.shape}")
+            raise ShapeError(f"solve with {self._dims} takes B (…, {n}, k), not {B._dims}")
         broadcast_shapes(self.shape[:-2], columns.shape[:-2])
         X = self.inverse() @ columns
         return X.squeeze(-1) if is_vector else X
@@ -67,7 +67,7 @@ class Solving(Reduce):
         n: Any = _square(self, "solve_triangular").shape[-1]
         if B.ndim < 2 or B.shape[-2 if left else -1] != n:
             wanted = f"(…, {n}, k)" if left else f"(…, k, {n})"
-            raise ShapeError(f"solve_triangular with {self.shape} takes B {wanted}, not {B.shape}")
+            raise ShapeError(f"solve_triangular with {self._dims} takes B {wanted}, not {B._dims}")
         inside = 1 if unitriangular else 0
         T = self.triu(inside) if upper else self.tril(-inside)
         if unitriangular:
@@ -130,7 +130,7 @@ class Solving(Reduce):
 def _square(x: Any, name: str) -> Any:
     """x in the dtype of the computation. ShapeError if its matrices are not square."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"{name} takes square matrices (…, n, n), not shape {x.shape}")
+        raise ShapeError(f"{name} takes square matrices (…, n, n), not shape {x._dims}")
     return x.cast(exact_dtype(x))
 
 

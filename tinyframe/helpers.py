@@ -1,0 +1,126 @@
+"""Small things that programs written for tinygrad import from its `helpers`: docs/from_tinygrad.md.
+
+    from tinyframe.helpers import getenv, prod, fetch, trange, Timing, DEBUG
+
+A setting (DEBUG, JIT, BEAM, …) is imported as the number that it is at that moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import shutil
+import sys
+import time
+import urllib.request
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from tinyframe.counters import GlobalCounters
+from tinyframe.nn.download import TIMEOUT, DownloadError
+from tinyframe.nn.state import replacing
+from tinyframe.settings import Context, getenv, settings
+
+__all__ = ["Context", "GlobalCounters", "getenv", "prod"]
+
+CI = getenv("CI", "") != ""
+COLORS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(settings, name)
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+def flatten(lists: Any) -> list:
+    """The items of all lists in one."""
+    return [item for one in lists for item in one]
+
+
+def partition(items: Any, is_first: Any) -> tuple[list, list]:
+    """The items for which a function is true, and the others."""
+    return [x for x in items if is_first(x)], [x for x in items if not is_first(x)]
+
+
+def get_child(obj: Any, path: str) -> Any:
+    """What a name such as "layers.0.weight" stands for."""
+    for key in path.split("."):
+        is_item = isinstance(obj, dict) or key.isnumeric()
+        obj = obj[int(key) if key.isnumeric() else key] if is_item else getattr(obj, key)
+    return obj
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+
+def colored(text: Any, color: str | None, background: bool = False) -> str:
+    """Text in a colour for a terminal; in capitals, such as "RED", a bright one."""
+    if color is None or settings.NO_COLOR:
+        return str(text)
+    code = COLORS.index(color.lower()) + 30 + 10 * background + 60 * color.isupper()
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+@contextlib.contextmanager
+def Timing(prefix: str = "", on_exit: Any = None, enabled: bool = True) -> Any:
+    """Prints how long a block takes. on_exit: gives what to print behind it, for nanoseconds."""
+    began = time.perf_counter_ns()
+    yield
+    took = time.perf_counter_ns() - began
+    if enabled:
+        print(f"{prefix}{took / 1e6:6.2f} ms{on_exit(took) if on_exit else ''}")
+
+
+class tqdm:
+    """A loop that shows how far it is: `for x in (bar := tqdm(data)): bar.set_description(…)`."""
+
+    def __init__(self, items: Any = (), desc: str = "", disable: bool = False, **_: Any):
+        self.items, self.desc, self.disable, self.n = items, desc, disable, 0
+
+    def __iter__(self) -> Any:
+        for item in self.items:
+            yield item
+            self.update()
+        self.set_description(self.desc, "\n")
+
+    def update(self, n: int = 1) -> None:
+        """Counts."""
+        self.n += n
+        self.set_description(self.desc)
+
+    def set_description(self, desc: str, end: str = "\r") -> None:
+        """Shows what the loop says, on a terminal every time, and elsewhere at its end."""
+        self.desc = desc
+        if not self.disable and (end == "\n" or sys.stderr.isatty()):
+            print(f"{desc} {self.n}", end=end, file=sys.stderr, flush=True)
+
+
+def trange(n: int, **options: Any) -> tqdm:
+    """`range(n)` that shows how far it is."""
+    return tqdm(range(n), **options)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def fetch(url: str, name: Any = None, subdir: str = "", gunzip: bool = False) -> Path:
+    """A file of the internet, kept in the folder that the setting TINYFRAME_DATA names.
+
+    DownloadError where it cannot be had; the message says where to put it.
+    """
+    if "://" not in url:
+        return Path(url)
+    path = settings.TINYFRAME_DATA / "fetched" / subdir / (name or url.partition("://")[2])
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            answer = urllib.request.urlopen(url, timeout=TIMEOUT)
+            with answer, replacing(path) as temporary, open(temporary, "wb") as file:
+                shutil.copyfileobj(gzip.open(answer) if gunzip else answer, file)
+        except OSError as error:
+            advice = f"Without a network, put the file at {path}"
+            raise DownloadError(f"{url} could not be fetched: {error}. {advice}") from error
+    return path
