@@ -11,6 +11,7 @@ from typing import Any, Self
 from tinyframe.dtype import dtypes
 from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.gathering import check_indices
 
 
 class Losses(TensorBase):
@@ -112,14 +113,16 @@ class Losses(TensorBase):
 
         self: log-probabilities (batch, classes, …), or (classes,). Y: ints (batch, …), the right
         classes. weight: (classes,), the weight of each class; a mean is weighted by it.
-        ignore_index: a class without a loss. The loss of a class out of range is 0.
+        ignore_index: a class without a loss. Another label that is no class: TensorIndexError where
+        that is known, as for indices (gathering.py), else its loss is NaN.
         """
         axis = 1 if self.ndim > 1 else 0
-        right = self._at_class(Y, axis)
+        right = self._at_class(Y, axis, ignore_index)
         counts = self._weight_of(Y, weight, ignore_index)
         if counts is None:
             return (-right)._reduced_to(reduction)
-        return counts.ne(0).where(-right * counts, 0)._reduced_to(reduction, counts.sum())
+        loss = -right if weight is None else -right * counts
+        return counts.ne(0).where(loss, 0)._reduced_to(reduction, counts.sum())
 
     def cross_entropy(
         self,
@@ -170,13 +173,15 @@ class Losses(TensorBase):
         rows = self.reshape((-1, self.shape[-1]))
         if Y.shape != self.shape[:-1]:
             raise ShapeError(f"{self.shape} takes classes {self.shape[:-1]}, not {Y.shape}")
+        # Here, since it names the position, which flatten() changes.
+        check_indices(Y, self.shape, self.ndim - 1, ignored=ignore_index, kind="label")
         loss = rows.cross_entropy(
             Y.flatten(), reduction, label_smoothing, ignore_index=ignore_index
         )
         return loss.reshape(Y.shape) if reduction == "none" else loss
 
-    def _at_class(self, Y: Self, axis: int) -> Self:
-        """The element of class Y along `axis`; 0 if Y is out of range."""
+    def _at_class(self, Y: Self, axis: int, ignore_index: int | None) -> Self:
+        """The element of class Y along `axis`; NaN if it is no class, whether ignored or not."""
         wanted = tuple(size for number, size in enumerate(self.shape) if number != axis)
         if Y.shape != wanted:
             raise ShapeError(
@@ -185,9 +190,11 @@ class Losses(TensorBase):
             )
         if not dtypes.is_int(Y.dtype):
             raise DTypeError(f"classes are ints, not {Y.dtype}")
-        classes = self._range(self.shape[axis])
+        check_indices(Y, self.shape, axis, ignored=ignore_index, kind="label")
+        Y, classes = self._index_tensor(Y), self._range(self.shape[axis])
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
-        return (self._index_tensor(Y).unsqueeze(axis) == classes).where(self, 0).sum(axis)
+        right = (Y.unsqueeze(axis) == classes).where(self, 0).sum(axis)
+        return right._or_nan(Y, self.shape[axis])
 
     def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:
         """The weight of each sample; None if all weights are 1."""
@@ -196,5 +203,5 @@ class Losses(TensorBase):
         if weight is None:
             return Y.ne(ignore_index).cast(self.dtype)
         table = weight.reshape((-1, *(1,) * Y.ndim)).expand((weight.shape[0], *Y.shape))
-        counts = table._at_class(Y, 0)
+        counts = table._at_class(Y, 0, ignore_index)
         return counts if ignore_index is None else Y.ne(ignore_index).where(counts, 0)
