@@ -26,41 +26,40 @@ from tinyframe.device import buffer_of, is_awaited, is_overwritten
 from tinyframe.dtype import dtypes, to_np_dtype
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError, check_choice
 from tinyframe.run.capture import capture_now, needs_value
-from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.base import TensorBase, as_size
 from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.uop.node import Ops, UOp, index_dtype, sint
-from tinyframe.uop.show import sizes_text
 
-MOST_READ = 1 << 16  # indices; reading and comparing so many takes some 20 us
+MOST_READ = 1 << 16  # indices; reading and comparing so many takes some 50 us
 
 # What these ops make of the values of their first source, in NumPy.
 _IN_NUMPY: dict[Ops, Any] = {
-    Ops.RESHAPE: lambda a, u: a.reshape(u.shape),
-    Ops.EXPAND: lambda a, u: np.broadcast_to(a, u.shape),
+    Ops.RESHAPE: lambda a, u: a.reshape(u.arg),
+    Ops.EXPAND: lambda a, u: np.broadcast_to(a, u.arg),
     Ops.SHRINK: lambda a, u: a[tuple(slice(begin, end) for begin, end in u.arg)],
     Ops.PERMUTE: lambda a, u: a.transpose(u.arg),
     Ops.CAST: lambda a, u: a.astype(to_np_dtype(u.dtype)),
-    **dict.fromkeys((Ops.COPY, Ops.CONTIGUOUS, Ops.DETACH), lambda a, u: a),
+    **dict.fromkeys((Ops.COPY, Ops.CONTIGUOUS), lambda a, u: a),
 }
 
 
 def _known(index: Any) -> np.ndarray | None:
     """The values of a Tensor of indices; None if something would be computed, copied or awaited."""
     u, above, is_data = index.uop, [], False
-    if u.unknowns:
-        return None
     while u.op in _IN_NUMPY and dtypes.is_int(u.dtype):
         above.append(u)
         is_data = u.op is Ops.COPY and u.src[0].device == "PYTHON"  # of a list or an array
         u = u.src[0]
+    if index.uop.unknowns or is_awaited(u) or is_overwritten(u):
+        return None
     if not is_data and (capture_now() is not None or index.numel() > MOST_READ):
         return None
     if u.op is Ops.CONST:
         values = np.asarray(u.arg)
-    elif u.op is Ops.BUFFER and dtypes.is_int(u.dtype) and not is_awaited(u) | is_overwritten(u):
+    elif u.op is Ops.BUFFER and dtypes.is_int(u.dtype):
         buffer = buffer_of(u)
-        if not buffer.is_allocated() or buffer.allocator.as_array(buffer._buf) is None:
+        if buffer.allocator.as_array(buffer._buf) is None:
             return None
         values = buffer.numpy()
     else:
@@ -82,29 +81,27 @@ def check_indices(
     if values.min() >= least and values.max() < size:
         return
     counted = values != ignored
-    wrong = counted & ((values < least) | (values >= size))
-    if not wrong.any():
+    wrong = np.argwhere(counted & ((values < least) | (values >= size))).tolist()
+    if not wrong:
         return
-    place = tuple(np.argwhere(wrong)[0].tolist())
-    number, last, hint = values[place], values.max(), ""
+    place, last = tuple(wrong[0]), int(values.max())
+    number, hint = values[place], ""
     if last == size and values[counted].min() > 0:
         hint = f". Are they counted from 1? The first {kind} is 0, so subtract 1 from each"
-    elif number < 0 and kind == "label":
+    elif kind == "label" and number < 0:
         hint = f". If it marks a sample without a label, pass ignore_index={number}"
     elif kind == "label":
-        hint = f". The largest label is {last}, which takes {int(last) + 1} classes"
+        hint = f". The largest label is {last}, which takes {last + 1} classes"
     at = f" at position {place[0] if len(place) == 1 else place}" if place else ""
-    of = f"axis {axis} of size {size} (shape {sizes_text(shape)})"
-    raise TensorIndexError(
-        f"{kind} {number}{at} is out of bounds for {f'{size} classes' if kind == 'label' else of}"
-        + (f": there are {least} to {size - 1}{hint}" if size else "")
-    )
+    of = f"{size} classes" if kind == "label" else f"axis {axis} of size {size} (shape {shape})"
+    there = f": there are {least} to {size - 1}{hint}" if size else ""
+    raise TensorIndexError(f"{kind} {number}{at} is out of bounds for {of}{there}")
 
 
 class Gathering(Elementwise):
     """Methods that take indices as Tensors."""
 
-    def _index_tensor(self, index: Any, axis: int | None = None, from_end: bool = False) -> Self:
+    def _index_tensor(self, index: Any, dim: int | None = None, from_end: bool = False) -> Self:
         """A Tensor, list or int as indices along an axis of self, checked where they are known;
         from_end: -1 is the last. TensorIndexError if they are not ints.
 
@@ -115,14 +112,16 @@ class Gathering(Elementwise):
         if 0 in found.shape and not isinstance(index, TensorBase):
             found = found.cast(dtypes.int32)
         if not dtypes.is_int(found.dtype):
-            raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found.shape})")
-        if axis is not None:
-            size = self.shape[axis]
-            check_indices(found, self.shape, axis, -size if from_end else 0)
+            raise TensorIndexError(
+                f'indices are ints, not {found.dtype} (shape {found.shape}): take cast("int32")'
+            )
+        if dim is not None:
+            size = self.shape[dim]
+            check_indices(found, self.shape, self._axis(dim), -size if from_end else 0)
         if found.dtype is dtypes.uint64:
             most = dtypes.int64.max
             found = found.gt(most).where(most, found).cast(dtypes.int64)
-        if axis is None or not from_end:
+        if dim is None or not from_end:
             return found
         wide = index_dtype(size)
         found = found.cast(wide) if found.dtype.itemsize < wide.itemsize else found
@@ -162,15 +161,15 @@ class Gathering(Elementwise):
 
     def _check_as_many_axes(self, index: Self) -> None:
         if index.ndim != self.ndim:
+            hint = ", as index.unsqueeze(-1) has" if index.ndim + 1 == self.ndim else ""
             raise ShapeError(
                 f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
-                "equally many axes"
+                f"equally many axes{hint}"
             )
 
     def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
         """The axis and the checked indices of gather and scatter."""
-        axis = self._axis(dim)
-        index = self._index_tensor(index, axis if self.ndim else None)
+        axis, index = self._axis(dim), self._index_tensor(index, dim if self.ndim else None)
         self._check_as_many_axes(index)
         for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
             if number != axis and n > size:
@@ -206,8 +205,7 @@ class Gathering(Elementwise):
 
     def index_select(self, dim: int, index: Any) -> Self:
         """The slices `index`, a vector, along `dim`."""
-        axis = self._axis(dim)
-        index = self._index_tensor(index, axis)
+        axis, index = self._axis(dim), self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"index_select needs indices of one axis, not {index.shape}")
         return self._take(axis, index.reshape(-1) if index.ndim == 0 else index)
@@ -222,8 +220,7 @@ class Gathering(Elementwise):
         flattened. -1 is the last."""
         if dim is None:
             return self.flatten().take_along_dim(self._index_tensor(indices).flatten(), 0)
-        axis = self._axis(dim)
-        index = self._index_tensor(indices, axis, from_end=True)
+        axis, index = self._axis(dim), self._index_tensor(indices, dim, from_end=True)
         self._check_as_many_axes(index)
         size = self.shape[axis]
         own, wanted = list(self.shape), list(index.shape)
@@ -324,8 +321,7 @@ class Gathering(Elementwise):
 
     def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
         """The axis, and the indices of slices expanded to the shape of `source`."""
-        axis = self._axis(dim)
-        index = self._index_tensor(index, axis)
+        axis, index = self._axis(dim), self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"slices are selected by indices of one axis, not {index.shape}")
         index = index.reshape(-1) if index.ndim == 0 else index
@@ -357,16 +353,15 @@ class Gathering(Elementwise):
         """A copy in which the slices `index` along `dim` are filled with a number."""
         if self.ndim == 0:
             return self.reshape(1).index_fill(dim, index, value).reshape(())
-        axis = self._axis(dim)
+        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True).reshape(-1, 1)
         size = self.shape[axis]
-        index = self._index_tensor(index, axis, from_end=True).reshape(-1, 1)
         is_there = index.eq(self._range(size)).any(0)
         is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
         return is_there.where(self._number(value, self.dtype), self)
 
     # ---- masks -----------------------------------------------------------------------------------
 
-    def one_hot(self, num_classes: int | None = None) -> Self:
+    def one_hot(self, num_classes: sint | None = None) -> Self:
         """A new last axis with 1 at the position of each number, and 0 elsewhere; int32. Without
         num_classes it is the maximum plus 1; realizes.
 
@@ -379,7 +374,7 @@ class Gathering(Elementwise):
             if self.numel() == 0 or self.min().item() < 0:
                 raise ValueError("one_hot finds num_classes only for numbers of 0 or more")
             num_classes = int(self.max().item()) + 1
-        if num_classes < 0:
+        if (num_classes := as_size(num_classes)) < 0:
             raise ValueError(
                 f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out to "
                 "use the maximum plus 1"

@@ -84,7 +84,7 @@ class Indexing(Gathering):
                 items += self._places_of(item, self._axes_before(items))
             elif not dtypes.is_int(item.dtype):
                 raise TensorIndexError(
-                    f"a Tensor as an index is of ints or bools, not of {item.dtype}"
+                    f'a Tensor as an index is of ints or bools, not {item.dtype}: cast("int32")'
                 )
             else:
                 items.append(item)

@@ -116,7 +116,9 @@ class Losses(TensorBase):
         ignore_index: a class without a loss. Another label that is no class: TensorIndexError where
         that is known, as for indices (gathering.py), else its loss is NaN.
         """
-        axis = 1 if self.ndim > 1 else 0
+        Y, axis = self._tensor(Y), 1 if self.ndim > 1 else 0
+        if weight is not None and weight.shape != (self.shape[axis],):
+            raise ShapeError(f"weight takes {(self.shape[axis],)}, one a class, not {weight.shape}")
         right = self._at_class(Y, axis, ignore_index)
         counts = self._weight_of(Y, weight, ignore_index)
         if counts is None:
@@ -141,7 +143,7 @@ class Losses(TensorBase):
         """
         if not 0 <= label_smoothing <= 1:
             raise ValueError(f"label_smoothing is from 0 to 1, not {label_smoothing}")
-        axis = 1 if self.ndim > 1 else 0
+        Y, axis = self._tensor(Y), 1 if self.ndim > 1 else 0
         classes = self.shape[axis]
         log_probs = self.log_softmax(axis)
         along = None if weight is None else weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
@@ -168,29 +170,35 @@ class Losses(TensorBase):
         reduction: str = "mean",
     ) -> Self:
         """cross_entropy with the classes in the last axis: self (…, classes), Y ints (…)."""
-        if dtypes.is_float(Y.dtype):
-            raise DTypeError(f"Y holds the indices of classes, ints, not {Y.dtype}")
-        rows = self.reshape((-1, self.shape[-1]))
-        if Y.shape != self.shape[:-1]:
-            raise ShapeError(f"{self.shape} takes classes {self.shape[:-1]}, not {Y.shape}")
-        # Here, since it names the position, which flatten() changes.
-        check_indices(Y, self.shape, self.ndim - 1, ignored=ignore_index, kind="label")
-        loss = rows.cross_entropy(
+        Y = self._tensor(Y)
+        self._check_classes(Y, self.ndim - 1, ignore_index)
+        loss = self.reshape((-1, self.shape[-1])).cross_entropy(
             Y.flatten(), reduction, label_smoothing, ignore_index=ignore_index
         )
         return loss.reshape(Y.shape) if reduction == "none" else loss
 
-    def _at_class(self, Y: Self, axis: int, ignore_index: int | None) -> Self:
-        """The element of class Y along `axis`; NaN if it is no class, whether ignored or not."""
+    def _check_classes(self, Y: Any, axis: int, ignore_index: int | None) -> None:
+        """Whether Y holds the classes of what has them along `axis`."""
         wanted = tuple(size for number, size in enumerate(self.shape) if number != axis)
         if Y.shape != wanted:
+            hint = ""
+            if Y.shape == self.shape:
+                hint = f". Y.argmax({axis}) makes classes of one-hot rows"
+            elif Y.max_numel() * self.max_shape[axis] == self.max_numel():
+                hint = f". Y.reshape({wanted}) has that shape"
+            elif Y.shape == self.shape[:-1]:
+                hint = ". sparse_categorical_crossentropy has its classes on the last axis"
             raise ShapeError(
                 f"{self.shape} has its classes on axis {axis}: it takes the class of each, of "
-                f"shape {wanted}, or probabilities {self.shape}, not {Y.shape}"
+                f"shape {wanted}, not {Y.shape}{hint}"
             )
         if not dtypes.is_int(Y.dtype):
-            raise DTypeError(f"classes are ints, not {Y.dtype}")
+            raise DTypeError(f'classes are ints, not {Y.dtype}: Y.cast("int32") makes them ints')
         check_indices(Y, self.shape, axis, ignored=ignore_index, kind="label")
+
+    def _at_class(self, Y: Self, axis: int, ignore_index: int | None) -> Self:
+        """The element of class Y along `axis`; NaN if it is no class, whether ignored or not."""
+        self._check_classes(Y, axis, ignore_index)
         Y, classes = self._index_tensor(Y), self._range(self.shape[axis])
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
         right = (Y.unsqueeze(axis) == classes).where(self, 0).sum(axis)

@@ -38,7 +38,7 @@ class Neural(TensorBase):
         indices are not ints.
         """
         if not dtypes.is_int(self.dtype):
-            raise DTypeError(f"a table is indexed with ints, not with {self.dtype}")
+            raise DTypeError(f'a table is indexed with ints, not {self.dtype}: take cast("int32")')
         if weight.ndim != 2:
             raise ShapeError(f"a table has two axes (rows, size), not {weight.shape}")
         return weight._take(0, weight._index_tensor(self, 0))
