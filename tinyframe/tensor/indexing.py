@@ -144,7 +144,7 @@ class Indexing(Gathering):
         for size, (_, item) in zip(sizes, given, strict=True):
             item = item.cast(wide) if item.dtype.itemsize < wide.itemsize else item
             item = item._broadcast_to(shape)
-            is_in = item._is_inside(size)
+            is_in = item.ge(0) & item.lt(size)
             numbers = item if numbers is None else numbers * size + item
             inside = is_in if inside is None else inside & is_in
         numbers = inside.where(numbers, -1)
