@@ -170,6 +170,7 @@ KNOWN = {
     "of a large array": (lambda a: Tensor(np.tile(a, MOST_READ)), True),
     "large and realized": (lambda a: Tensor(np.tile(a, MOST_READ)).realize(), False),
     "lazy": (lambda a: Tensor(a) + 0, False),
+    "never written": (lambda a: Tensor.empty(*a.shape, dtype="int32"), False),
     "scheduled": (lambda a: scheduled(Tensor(a) + 0), False),
     "assigned to": (lambda a: Tensor(0 * a).realize().assign(Tensor(a, dtype="int64")), False),
     "cast from floats": (lambda a: Tensor(a.astype(float)).realize().int(), False),

@@ -59,7 +59,7 @@ def _known(index: Any) -> np.ndarray | None:
         values = np.asarray(u.arg)
     elif u.op is Ops.BUFFER and dtypes.is_int(u.dtype):
         buffer = buffer_of(u)
-        if buffer.allocator.as_array(buffer._buf) is None:
+        if not buffer.is_allocated() or buffer.allocator.as_array(buffer._buf) is None:
             return None
         values = buffer.numpy()
     else:
@@ -204,20 +204,29 @@ class Gathering(Elementwise):
         return source._one_where(chosen, self.ndim)
 
     def index_select(self, dim: int, index: Any) -> Self:
-        """The slices `index`, a vector, along `dim`."""
+        """The slices `index`, a vector, along `dim`.
+
+        Out of bounds: as for `gather`.
+        """
         axis, index = self._axis(dim), self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"index_select needs indices of one axis, not {index.shape}")
         return self._take(axis, index.reshape(-1) if index.ndim == 0 else index)
 
     def take(self, index: Any) -> Self:
-        """Elements of the flattened Tensor, in the shape of `index`; -1 is the last."""
+        """Elements of the flattened Tensor, in the shape of `index`; -1 is the last.
+
+        Out of bounds: as for `gather`.
+        """
         flat = self.flatten()
         return flat._take(0, flat._index_tensor(index, 0, from_end=True))
 
     def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
         """`gather`, where the other axes of self and `indices` broadcast; without `dim` both are
-        flattened. -1 is the last."""
+        flattened. -1 is the last.
+
+        Out of bounds: as for `gather`.
+        """
         if dim is None:
             return self.flatten().take_along_dim(self._index_tensor(indices).flatten(), 0)
         axis, index = self._axis(dim), self._index_tensor(indices, dim, from_end=True)
@@ -271,6 +280,8 @@ class Gathering(Elementwise):
         """A copy in which element (…, index[…, k, …], …) is src[…, k, …]; the last of several wins.
 
         src: a Tensor or a number. reduce: "add" or "multiply" combines it with the old value.
+        Out of bounds, here and in the methods below: TensorIndexError where that is known, else
+        nothing is written.
         """
         source = self._source(value if src is None else src, index)
         if reduce is not None:

@@ -250,8 +250,9 @@ class Indexing(Gathering):
         """Writes `value`, which broadcasts, to a part; the last of several writes to one element
         wins.
 
-        A number is cast to this dtype. AssignError for a Tensor of another dtype or device, or a
-        shape that does not fit. Gradients flow to the value.
+        A number is cast to this dtype. Out of bounds: TensorIndexError where that is known, else
+        nothing is written. AssignError for a Tensor of another dtype or device, or a shape that
+        does not fit. Gradients flow to the value.
         """
         if isinstance(value, (bool, int, float)):
             value = self._of(constant(value, self.dtype, self.device))
