@@ -150,6 +150,8 @@ X34, SCORES = Tensor(np.ones((3, 4), np.float32)), Tensor(np.ones((3, 10), np.fl
      "label is 12, which takes 13 classes"),
     (lambda: Tensor([0, 2, 5]).one_hot(3), "label 5 at position 2 is out of bounds for 3 classes: "
      "there are 0 to 2. The largest label is 5, which takes 6 classes"),
+    (lambda: Tensor.ones(1, 1, 2, 1).max_unpool2d(Tensor([[[[0], [9]]]])), "index 9 at position "
+     "(0, 0, 1, 0) is out of bounds for axis 0 of size 8 (shape (8,)): there are 0 to 7"),
     (lambda: Tensor.ones(0, 2)[[0]], "index 0 at position 0 is out of bounds for axis 0 of size 0 "
                                      "(shape (0, 2))"),
 ])  # fmt: skip
