@@ -23,8 +23,8 @@ class AxisError(IndexError, ValueError, RuntimeError):
     """An axis that the shape does not have, or one named twice."""
 
 
-class TensorIndexError(IndexError, ValueError):
-    """An index out of bounds, or too many of them."""
+class TensorIndexError(IndexError, ValueError, RuntimeError):
+    """An index or a label out of bounds, or too many indices."""
 
 
 class DTypeError(TypeError, ValueError, RuntimeError):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.values import check
-from tinyframe import Context, Tensor, Variable, dtypes
+from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe.tensor.gathering import MOST_READ
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 MASK = X % 3 == 0
@@ -119,8 +120,101 @@ def test_a_write_is_not_seen_by_what_was_written_down_before():
     assert t.tolist() == [5, 2]
 
 
-def test_index_tensor_out_of_range_reads_0():
-    assert Tensor([1, 2, 3])[Tensor([0, 3, -1, -4])].tolist() == [1, 0, 3, 0]
+def test_an_index_out_of_bounds_that_nobody_knows_yet_reads_nan_or_0():
+    index = Tensor([0, 3, -1, -4]) + 0
+    assert Tensor([1, 2, 3])[index].tolist() == [1, 0, 3, 0]
+    check(Tensor([1.0, 2, 3])[index], np.float32([1, np.nan, 3, np.nan]))
+
+
+X34, SCORES = Tensor(np.ones((3, 4), np.float32)), Tensor(np.ones((3, 10), np.float32))
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: X34[[0, 3]], "index 3 at position 1 is out of bounds for axis 0 of size 3 "
+                          "(shape (3, 4)): there are -3 to 2"),
+    (lambda: X34[:, None, np.array([[0, 1], [-5, 9]])], "index -5 at position (1, 0) is out of "
+     "bounds for axis 1 of size 4 (shape (3, 4)): there are -4 to 3"),
+    (lambda: X34[..., Tensor([1, 2, 4])], "index 4 at position 2 is out of bounds for axis 1 of "
+     "size 4 (shape (3, 4)): there are -4 to 3. Are they counted from 1? The first index is 0, so "
+     "subtract 1 from each"),
+    (lambda: Tensor(3).embedding(X34), "index 3 is out of bounds for axis 0 of size 3 (shape "
+     "(3, 4)): there are 0 to 2. Are they counted from 1? The first index is 0, so subtract 1 from "
+     "each"),
+    (lambda: SCORES.cross_entropy(Tensor([1, 10, 4])), "label 10 at position 1 is out of bounds "
+     "for 10 classes: there are 0 to 9. Are they counted from 1? The first label is 0, so subtract "
+     "1 from each"),
+    (lambda: SCORES.nll_loss(Tensor([0, 1, -1])), "label -1 at position 2 is out of bounds for 10 "
+     "classes: there are 0 to 9. If it marks a sample without a label, pass ignore_index=-1"),
+    (lambda: SCORES.reshape(1, 3, 10).sparse_categorical_crossentropy(Tensor([[0, -1, 12]])),
+     "label 12 at position (0, 2) is out of bounds for 10 classes: there are 0 to 9. The largest "
+     "label is 12, which takes 13 classes"),
+    (lambda: Tensor([0, 2, 5]).one_hot(3), "label 5 at position 2 is out of bounds for 3 classes: "
+     "there are 0 to 2. The largest label is 5, which takes 6 classes"),
+    (lambda: Tensor.ones(1, 1, 2, 1).max_unpool2d(Tensor([[[[0], [9]]]])), "index 9 at position "
+     "(0, 0, 1, 0) is out of bounds for axis 0 of size 8 (shape (8,)): there are 0 to 7"),
+    (lambda: Tensor.ones(0, 2)[[0]], "index 0 at position 0 is out of bounds for axis 0 of size 0 "
+                                     "(shape (0, 2))"),
+])  # fmt: skip
+def test_an_index_out_of_bounds_is_named_with_its_position_and_the_likely_cause(call, message):
+    with pytest.raises(IndexError) as raised:
+        call()
+    assert str(raised.value) == message
+
+
+# ways to have indices, and whether what they are is known before anything is computed
+KNOWN = {
+    "a list": (lambda a: Tensor(a.tolist()), True),
+    "an array": (lambda a: Tensor(a), True),
+    "realized": (lambda a: Tensor(a).realize(), True),
+    "a part": (lambda a: Tensor(np.append(a, 9)).realize()[:-1], True),
+    "cast": (lambda a: Tensor(a).realize().long(), True),
+    "moved": (lambda a: Tensor(a).realize().reshape(1, -1).expand(2, -1).T[:, 1], True),
+    "of a large array": (lambda a: Tensor(np.tile(a, MOST_READ)), True),
+    "large and realized": (lambda a: Tensor(np.tile(a, MOST_READ)).realize(), False),
+    "lazy": (lambda a: Tensor(a) + 0, False),
+    "never written": (lambda a: Tensor.empty(*a.shape, dtype="int32"), False),
+    "scheduled": (lambda a: scheduled(Tensor(a) + 0), False),
+    "assigned to": (lambda a: Tensor(0 * a).realize().assign(Tensor(a, dtype="int64")), False),
+    "cast from floats": (lambda a: Tensor(a.astype(float)).realize().int(), False),
+    "of a symbolic size": (lambda a: Tensor(a).realize()[: Variable("n", 1, 3).bind(3)], False),
+}
+
+
+def scheduled(t: Tensor) -> Tensor:
+    t.schedule()
+    return t
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_no_index_is_computed_to_be_checked(name):
+    make, is_known = KNOWN[name]
+    index, x = make(np.array([0, 5, 2])), Tensor.arange(4.0)
+    before = GlobalCounters.kernel_count, index.uop
+    if is_known:
+        with pytest.raises(IndexError, match="index 5 at position 1 is out of bounds"):
+            x[index]
+    else:
+        x[index]
+    assert (GlobalCounters.kernel_count, index.uop) == before
+
+
+def test_indices_inside_a_tinyjit_are_not_looked_at():
+    x = Tensor.arange(4.0).realize()
+    f = TinyJit(lambda i: (x[i] + 0).realize())
+    for numbers in ([0, 1], [4, 1], [2, -5], [3, 9]):
+        if f.cnt:
+            expected = [float("nan") if not -4 <= n < 4 else n for n in numbers]
+            check(f(Tensor(numbers)), np.float32(expected))
+        else:
+            f(Tensor(numbers))
+
+
+def test_a_list_inside_a_tinyjit_is_known():
+    x = Tensor.arange(4.0).realize()
+    f = TinyJit(lambda i: x[i if f.cnt == 0 else [0, 4]].realize())
+    f([0])
+    with pytest.raises(IndexError, match="index 4 at position 1"):
+        f([0])
 
 
 def test_what_is_known_to_be_wrong_is_refused():
@@ -157,7 +251,8 @@ def test_nonzero_masked_select_and_one_hot():
     t = Tensor([0.0, 3, 0, 4])
     check(t.nonzero(size=3, fill_value=-1), np.array([[1], [3], [-1]], np.int32))
     check(t.masked_select(t > 0, size=3, fill_value=9), np.array([3, 4, 9], np.float32))
-    check(Tensor([0, 2, 5]).one_hot(3), np.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]], np.int32))
+    lazy = Tensor([0, 2, 5]) + 0
+    check(lazy.one_hot(3), np.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]], np.int32))
     assert Tensor([0, 2]).one_hot().shape == (2, 3)
     with pytest.raises(ValueError):
         Tensor([-1]).one_hot()
@@ -179,16 +274,15 @@ def test_a_variable_beside_uint64_and_other_dtypes():
             assert (t <= bound).tolist() == (x <= value).tolist()
 
 
-@pytest.mark.parametrize("realized", [True, False])
-def test_uint64_as_an_index(realized):
+def test_uint64_as_an_index():
     places = np.array([2**24 + 1, 7, 2**24, 2**63, 2**64 - 1, 2**24 + 2], np.uint64)
-    index = Tensor(places).realize() if realized else Tensor(places) + 0
+    index = Tensor(places) + 0
     x = Tensor.arange(2**24 + 2).contiguous().realize()
     expected = [2**24 + 1, 7, 2**24, 0, 0, 0]
     for found in (x[index], x.gather(0, index), x.take(index), x.index_select(0, index),
                   x.take_along_dim(index, 0), x.reshape(2, -1).flatten()[index]):  # fmt: skip
         assert found.tolist() == expected
-    small = Tensor(np.array([2, 2**64 - 1, 0], np.uint64))
+    small = Tensor(np.array([2, 2**64 - 1, 0], np.uint64)) + 0
     y = Tensor.zeros(3, dtype="int32").contiguous().realize()
     source = Tensor([5, 6, 7])
     for out in (y.scatter(0, small, source), y.scatter_add(0, small, source),
@@ -199,7 +293,7 @@ def test_uint64_as_an_index(realized):
     assert y.tolist() == [7, 0, 5]
     grid = Tensor.arange(12).reshape(3, 4)
     assert grid[small, Tensor([1, 1, 3])].tolist() == [9, 0, 3]
-    with pytest.raises(IndexError, match="out of bounds"):
+    with pytest.raises(IndexError, match=f"index {2**24 + 1} at position 0 is out of bounds"):
         grid[places]
 
 

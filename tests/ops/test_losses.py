@@ -72,3 +72,41 @@ def test_huber_is_a_parabola_that_goes_on_as_a_line():
 def test_what_does_not_fit_is_a_value_error(call):
     with pytest.raises(ValueError):
         call(Tensor(SCORES), Tensor(CLASSES))
+
+
+ITS_CLASSES = "(6, 4) has its classes on axis 1: it takes the class of each, of shape (6,), not "
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda x, y: x.nll_loss(y.float()),
+     'classes are ints, not dtypes.float: Y.cast("int32") makes them ints'),
+    (lambda x, y: x.cross_entropy(y.one_hot(4)),
+     f"{ITS_CLASSES}(6, 4). Y.argmax(1) makes classes of one-hot rows"),
+    (lambda x, y: x.sparse_categorical_crossentropy(y.one_hot(4).float()),
+     f"{ITS_CLASSES}(6, 4). Y.argmax(1) makes classes of one-hot rows"),
+    (lambda x, y: x.cross_entropy(y.reshape(6, 1)),
+     f"{ITS_CLASSES}(6, 1). Y.reshape((6,)) has that shape"),
+    (lambda x, y: x.cross_entropy(y[1:]), f"{ITS_CLASSES}(5,)"),
+    (lambda x, y: x.reshape(2, 3, 4).cross_entropy(y.reshape(2, 3)),
+     "(2, 3, 4) has its classes on axis 1: it takes the class of each, of shape (2, 4), not "
+     "(2, 3). sparse_categorical_crossentropy has its classes on the last axis"),
+    (lambda x, y: x.cross_entropy(y, weight=Tensor.ones(3)),
+     "weight takes (4,), one a class, not (3,)"),
+    (lambda x, y: x.gather(1, y), "the indices have shape (6,), and the Tensor (6, 4): they need "
+                                  "equally many axes, as index.unsqueeze(-1) has"),
+    (lambda x, y: y.float().embedding(x),
+     'a table is indexed with ints, not dtypes.float: take cast("int32")'),
+])  # fmt: skip
+def test_what_does_not_fit_says_what_to_write(call, message):
+    with pytest.raises(ValueError) as raised:
+        call(Tensor(SCORES), Tensor(CLASSES))
+    assert str(raised.value) == message
+
+
+def test_labels_may_be_an_array_and_not_a_list():
+    x = Tensor(SCORES)
+    for name in ("cross_entropy", "nll_loss", "sparse_categorical_crossentropy"):
+        loss = getattr(x, name)
+        assert loss(CLASSES).item() == loss(Tensor(CLASSES)).item()
+        with pytest.raises(TypeError, match=r"wrap a list in Tensor\(...\)"):
+            loss(CLASSES.tolist())

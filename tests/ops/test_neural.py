@@ -99,10 +99,10 @@ def test_sequential_applies_one_after_the_other():
     check(Tensor([2.0]).sequential([]), np.float32([2]))
 
 
-def test_embedding_takes_rows_and_zeros_for_those_that_there_are_not():
+def test_embedding_takes_rows_and_nan_for_those_that_there_are_not():
     w = normal(4, 3)
-    found = Tensor([[0, 3], [1, 9]]).embedding(Tensor(w))
-    expected = np.concatenate([w, np.zeros((6, 3), np.float32)])[[[0, 3], [1, 9]]]
+    found = (Tensor([[0, 3], [1, 9]]) + 0).embedding(Tensor(w))
+    expected = np.concatenate([w, np.full((6, 3), np.nan, np.float32)])[[[0, 3], [1, 9]]]
     check(found, expected, True)
 
 

@@ -34,8 +34,8 @@ class Linear(TakesTensors):
 class Embedding(TakesTensors):
     """Row i of a table for each index i: (…,) of ints to (…, embed_size).
 
-    weight: (vocab_size, embed_size), drawn from the normal distribution. An index out of range
-    gives zeros.
+    weight: (vocab_size, embed_size), drawn from the normal distribution. An index out of bounds:
+    see `Tensor.embedding`.
     """
 
     def __init__(self, vocab_size: int, embed_size: int):

@@ -1,12 +1,18 @@
 """Gather and scatter: elements read from, and written to, the positions in a Tensor of indices.
 
 There is no primitive for either. Element i of x is the sum over all positions p of x[p] where
-p == i, and 0 elsewhere; the positions are an IOTA, which needs no memory. An index out of range
-equals no position, so it reads 0. Scattering turns the comparison around: position p takes its
-value from all k with index p.
+p == i, and 0 elsewhere; the positions are an IOTA, which needs no memory. Scattering turns the
+comparison around: position p takes its value from all k with index p.
 
     x.gather(0, i)      sum over p of  where(i[k] == p, x[p], 0)
     x.scatter(0, i, v)  last k with    i[k] == p
+
+An index out of bounds equals no position. One rule holds for every method that takes indices or
+labels, `t[i]` and losses included. Where the indices are known without computing or waiting, such
+an index is a TensorIndexError (`check_indices`). Those of lists and arrays are known, and those of
+a realized Tensor on the CPU, or a view of one, of up to `MOST_READ` elements; but not inside a
+TinyJit, where they may differ at each replay. Elsewhere it reads NaN, or 0 if the result is of
+ints, and writes nothing. If a NaN turns up, realize() the indices first: then it is found.
 """
 
 from __future__ import annotations
@@ -14,31 +20,127 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+import numpy as np
+
+from tinyframe.device import buffer_of, is_awaited, is_overwritten
 from tinyframe.dtype import dtypes, to_np_dtype
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError, check_choice
-from tinyframe.run.capture import needs_value
-from tinyframe.tensor.base import TensorBase
+from tinyframe.run.capture import capture_now, needs_value
+from tinyframe.tensor.base import TensorBase, as_size
 from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.movement import broadcast_shapes
-from tinyframe.uop.node import Ops, index_dtype
+from tinyframe.uop.node import Ops, UOp, index_dtype, sint
 from tinyframe.uop.show import sizes_text
+
+MOST_READ = 1 << 16  # indices; reading and comparing so many takes some 50 us
+
+# What these ops make of the values of their first source, in NumPy.
+_IN_NUMPY: dict[Ops, Any] = {
+    Ops.RESHAPE: lambda a, u: a.reshape(u.arg),
+    Ops.EXPAND: lambda a, u: np.broadcast_to(a, u.arg),
+    Ops.SHRINK: lambda a, u: a[tuple(slice(begin, end) for begin, end in u.arg)],
+    Ops.PERMUTE: lambda a, u: a.transpose(u.arg),
+    Ops.CAST: lambda a, u: a.astype(to_np_dtype(u.dtype)),
+    **dict.fromkeys((Ops.COPY, Ops.CONTIGUOUS), lambda a, u: a),
+}
+
+
+def _known(index: Any) -> np.ndarray | None:
+    """The values of a Tensor of indices; None if something would be computed, copied or awaited."""
+    u, above, is_data = index.uop, [], False
+    while u.op in _IN_NUMPY and dtypes.is_int(u.dtype):
+        above.append(u)
+        is_data = u.op is Ops.COPY and u.src[0].device == "PYTHON"  # of a list or an array
+        u = u.src[0]
+    if index.uop.unknowns or is_awaited(u) or is_overwritten(u):
+        return None
+    if not is_data and (capture_now() is not None or index.numel() > MOST_READ):
+        return None
+    if u.op is Ops.CONST:
+        values = np.asarray(u.arg)
+    elif u.op is Ops.BUFFER and dtypes.is_int(u.dtype):
+        buffer = buffer_of(u)
+        if not buffer.is_allocated() or buffer.allocator.as_array(buffer._buf) is None:
+            return None
+        values = buffer.numpy()
+    else:
+        return None
+    for u in reversed(above):
+        values = _IN_NUMPY[u.op](values, u)
+    return values
+
+
+def check_indices(
+    index: Any, shape: tuple[sint, ...], axis: int, least: sint = 0, ignored: int | None = None,
+    kind: str = "index",
+) -> None:  # fmt: skip
+    """TensorIndexError if one of these is known to be out of bounds for an axis: neither `least`
+    or more and less than its size, nor `ignored`."""
+    size, values = shape[axis], _known(index)
+    if values is None or values.size == 0 or isinstance(size, UOp):
+        return
+    if values.min() >= least and values.max() < size:
+        return
+    counted = values != ignored
+    wrong = np.argwhere(counted & ((values < least) | (values >= size))).tolist()
+    if not wrong:
+        return
+    place, last = tuple(wrong[0]), int(values.max())
+    number, hint = values[place], ""
+    if last == size and values[counted].min() > 0:
+        hint = f". Are they counted from 1? The first {kind} is 0, so subtract 1 from each"
+    elif kind == "label" and number < 0:
+        hint = f". If it marks a sample without a label, pass ignore_index={number}"
+    elif kind == "label":
+        hint = f". The largest label is {last}, which takes {last + 1} classes"
+    at = f" at position {place[0] if len(place) == 1 else place}" if place else ""
+    of = f"{size} classes"
+    if kind == "index":
+        of = f"axis {axis} of size {size} (shape {sizes_text(shape)})"
+    there = f": there are {least} to {size - 1}{hint}" if size else ""
+    raise TensorIndexError(f"{kind} {number}{at} is out of bounds for {of}{there}")
 
 
 class Gathering(Elementwise):
     """Methods that take indices as Tensors."""
 
-    def _index_tensor(self, index: Any) -> Self:
-        """A Tensor, list or int as indices; TensorIndexError if they are not ints. uint64 becomes
-        int64; a value too large for it becomes the largest int64, which is out of range too."""
+    def _index_tensor(self, index: Any, dim: int | None = None, from_end: bool = False) -> Self:
+        """A Tensor, list or int as indices along an axis of self, checked where they are known;
+        from_end: -1 is the last. TensorIndexError if they are not ints.
+
+        uint64 becomes int64; a value too large for it becomes the largest int64, which is out of
+        bounds too.
+        """
         found = index if isinstance(index, TensorBase) else type(self)(index, device=self.device)
         if 0 in found.shape and not isinstance(index, TensorBase):
             found = found.cast(dtypes.int32)
         if not dtypes.is_int(found.dtype):
-            raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found._dims})")
+            raise TensorIndexError(
+                f'indices are ints, not {found.dtype} (shape {found._dims}): take cast("int32")'
+            )
+        if dim is not None:
+            size = self.shape[dim]
+            check_indices(found, self.shape, self._axis(dim), -size if from_end else 0)
         if found.dtype is dtypes.uint64:
             most = dtypes.int64.max
-            return found.gt(most).where(most, found).cast(dtypes.int64)
-        return found
+            found = found.gt(most).where(most, found).cast(dtypes.int64)
+        if dim is None or not from_end:
+            return found
+        wide = index_dtype(size)
+        found = found.cast(wide) if found.dtype.itemsize < wide.itemsize else found
+        return found.lt(0).where(found + size, found)
+
+    def _or_nan(self, index: Self, size: sint) -> Self:
+        """These values where an index, which broadcasts, is from 0 to size - 1, and NaN elsewhere;
+        ints and bools stay."""
+        if not dtypes.is_float(self.dtype):
+            return self
+        return index._is_inside(size).where(self, math.nan)
+
+    def _is_inside(self, size: sint) -> Self:
+        """Whether indices are from 0 to size - 1."""
+        is_below = self.lt(size)
+        return is_below if dtypes.is_unsigned(self.dtype) else self.gt(-1) & is_below
 
     def _one_where(self, chosen: Self, axis: int) -> Self:
         """The element along an axis where `chosen` is True, or 0 if there is none. There is at most
@@ -49,25 +151,28 @@ class Gathering(Elementwise):
         return chosen.where(self, zero)._reduce(Ops.ADD, axis, keepdim=False)
 
     def _take(self, axis: int, index: Self) -> Self:
-        """Elements `index`, of any shape, along an axis, which the axes of `index` replace."""
+        """Elements `index`, of any shape, along an axis, which the axes of `index` replace; NaN out
+        of bounds, and 0 for ints."""
         before, size, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
         places = self._range(size)
         chosen = index.reshape((-1, 1) if 0 not in index.shape else (0, 1)).eq(places)
         count = math.prod(index.shape)
         chosen = chosen.reshape((*[1] * len(before), count, size, *[1] * len(after)))
         found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
-        return found.reshape((*before, *index.shape, *after))
+        found = found.reshape((*before, *index.shape, *after))
+        return found._or_nan(index.reshape((*index.shape, *[1] * len(after))), size)
 
     def _check_as_many_axes(self, index: Self) -> None:
         if index.ndim != self.ndim:
+            hint = ", as index.unsqueeze(-1) has" if index.ndim + 1 == self.ndim else ""
             raise ShapeError(
                 f"the indices have shape {index._dims}, and the Tensor {self._dims}: they need "
-                "equally many axes"
+                f"equally many axes{hint}"
             )
 
     def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
         """The axis and the checked indices of gather and scatter."""
-        axis, index = self._axis(dim), self._index_tensor(index)
+        axis, index = self._axis(dim), self._index_tensor(index, dim if self.ndim else None)
         self._check_as_many_axes(index)
         for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
             if number != axis and n > size:
@@ -83,47 +188,59 @@ class Gathering(Elementwise):
         return axis, index
 
     def gather(self, dim: int, index: Any) -> Self:
-        """Element (…, index[…, k, …], …) along `dim`, in the shape of `index`; 0 if out of range.
+        """Element (…, index[…, k, …], …) along `dim`, in the shape of `index`.
 
-        ShapeError if another axis of `index` is longer than that of self.
+        Out of bounds: TensorIndexError where that is known, else NaN, or 0 for ints. ShapeError if
+        another axis of `index` is longer than that of self.
         """
-        axis, index = self._facing(dim, index)
         if self.ndim == 0:
-            return index.eq(0).where(self, self._number(0, self.dtype))
+            return self.reshape(1).gather(dim, self._index_tensor(index).reshape(1)).reshape(())
+        axis, index = self._facing(dim, index)
+        return self._gather(axis, index)._or_nan(index, self.shape[axis])
+
+    def _gather(self, dim: int, index: Self) -> Self:
+        """`gather`, for indices that are right."""
+        axis = self._axis(dim)
         bounds = [None if d == axis else (0, n) for d, n in enumerate(index.shape)]
         source = self.shrink(bounds).unsqueeze(-1).transpose(-1, axis)
         chosen = index.unsqueeze(-1).eq(self._range(self.shape[axis]))
         return source._one_where(chosen, self.ndim)
 
     def index_select(self, dim: int, index: Any) -> Self:
-        """The slices `index`, a vector, along `dim`."""
-        index = self._index_tensor(index)
+        """The slices `index`, a vector, along `dim`.
+
+        Out of bounds: as for `gather`.
+        """
+        axis, index = self._axis(dim), self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"index_select needs indices of one axis, not {index._dims}")
-        return self._take(self._axis(dim), index.reshape(-1) if index.ndim == 0 else index)
+        return self._take(axis, index.reshape(-1) if index.ndim == 0 else index)
 
     def take(self, index: Any) -> Self:
-        """Elements of the flattened Tensor, in the shape of `index`; -1 is the last."""
-        index, wide = self._index_tensor(index), index_dtype(self.max_numel())
-        index = index.cast(wide) if index.dtype.itemsize < wide.itemsize else index
-        return self.flatten()._take(0, index.lt(0).where(index + self.numel(), index))
+        """Elements of the flattened Tensor, in the shape of `index`; -1 is the last.
+
+        Out of bounds: as for `gather`.
+        """
+        flat = self.flatten()
+        return flat._take(0, flat._index_tensor(index, 0, from_end=True))
 
     def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
         """`gather`, where the other axes of self and `indices` broadcast; without `dim` both are
-        flattened. -1 is the last; out of range reads 0."""
-        index = self._index_tensor(indices)
+        flattened. -1 is the last.
+
+        Out of bounds: as for `gather`.
+        """
         if dim is None:
-            return self.flatten().take_along_dim(index.flatten(), 0)
-        axis = self._axis(dim)
+            return self.flatten().take_along_dim(self._index_tensor(indices).flatten(), 0)
+        axis, index = self._axis(dim), self._index_tensor(indices, dim, from_end=True)
         self._check_as_many_axes(index)
         size = self.shape[axis]
-        index = index.lt(0).where(index + size, index)
         own, wanted = list(self.shape), list(index.shape)
         own[axis] = wanted[axis] = 1
         shape = broadcast_shapes(tuple(own), tuple(wanted))
         source = self._broadcast_to((*shape[:axis], size, *shape[axis + 1 :]))
         spread = index._broadcast_to((*shape[:axis], index.shape[axis], *shape[axis + 1 :]))
-        return source.gather(axis, spread)
+        return source._gather(axis, spread)._or_nan(spread, size)
 
     # ---- scatter ---------------------------------------------------------------------------------
 
@@ -166,6 +283,8 @@ class Gathering(Elementwise):
         """A copy in which element (…, index[…, k, …], …) is src[…, k, …]; the last of several wins.
 
         src: a Tensor or a number. reduce: "add" or "multiply" combines it with the old value.
+        Out of bounds, here and in the methods below: TensorIndexError where that is known, else
+        nothing is written.
         """
         source = self._source(value if src is None else src, index)
         if reduce is not None:
@@ -216,7 +335,7 @@ class Gathering(Elementwise):
 
     def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
         """The axis, and the indices of slices expanded to the shape of `source`."""
-        axis, index = self._axis(dim), self._index_tensor(index)
+        axis, index = self._axis(dim), self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"slices are selected by indices of one axis, not {index._dims}")
         index = index.reshape(-1) if index.ndim == 0 else index
@@ -248,18 +367,20 @@ class Gathering(Elementwise):
         """A copy in which the slices `index` along `dim` are filled with a number."""
         if self.ndim == 0:
             return self.reshape(1).index_fill(dim, index, value).reshape(())
-        axis, index = self._axis(dim), self._index_tensor(index).reshape(-1, 1)
+        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True).reshape(-1, 1)
         size = self.shape[axis]
-        index = index.lt(0).where(index + size, index)
         is_there = index.eq(self._range(size)).any(0)
         is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
         return is_there.where(self._number(value, self.dtype), self)
 
     # ---- masks -----------------------------------------------------------------------------------
 
-    def one_hot(self, num_classes: int | None = None) -> Self:
-        """A new last axis with 1 at the position of each number, and 0 elsewhere; int32. A number
-        out of range gives only zeros. Without num_classes it is the maximum plus 1; realizes."""
+    def one_hot(self, num_classes: sint | None = None) -> Self:
+        """A new last axis with 1 at the position of each number, and 0 elsewhere; int32. Without
+        num_classes it is the maximum plus 1; realizes.
+
+        A number that is no class: TensorIndexError where that is known, else only zeros.
+        """
         if not dtypes.is_int(self.dtype):
             raise DTypeError(f"one_hot needs ints, not {self.dtype}")
         if num_classes is None:
@@ -267,11 +388,12 @@ class Gathering(Elementwise):
             if self.numel() == 0 or self.min().item() < 0:
                 raise ValueError("one_hot finds num_classes only for numbers of 0 or more")
             num_classes = int(self.max().item()) + 1
-        if num_classes < 0:
+        if (num_classes := as_size(num_classes)) < 0:
             raise ValueError(
                 f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out to "
                 "use the maximum plus 1"
             )
+        check_indices(self, (num_classes,), 0, kind="label")
         hot = self.unsqueeze(-1).eq(self._range(num_classes))
         return hot.cast(dtypes.default_int)
 

@@ -53,8 +53,8 @@ class Indexing(Gathering):
         """The part that NumPy's indexing names, basic and advanced.
 
         t[1], t[-1, 2:], t[..., ::-2], t[:, None], a bound Variable as an index or a slice's end;
-        t[[0, 2]], t[Tensor, :, Tensor] with ints (-1 is the last; out of range reads 0), and a
-        Tensor of bools, which realizes. TensorIndexError if an index is known to be out of bounds.
+        t[[0, 2]], t[Tensor, :, Tensor] with ints (-1 is the last), and a Tensor of bools, which
+        realizes. Out of bounds: TensorIndexError where that is known, else NaN, or 0 for ints.
 
         An int that is not next to a Tensor is applied first and the axes stay in place, as in
         PyTorch: t[:, 1, :, [0, 2]] of shape (3, 4, 5, 6) is (3, 5, 2), where NumPy has (2, 3, 5).
@@ -71,8 +71,7 @@ class Indexing(Gathering):
         """The items of an index, with lists and arrays as Tensors, and masks as positions."""
         items: list[Any] = []
         for item in index if isinstance(index, tuple) else [index]:
-            known = item if isinstance(item, (list, tuple, np.ndarray)) else None
-            if known is not None:
+            if isinstance(item, (list, tuple, np.ndarray)):
                 item = type(self)(
                     np.asarray(item, np.int32) if np.size(item) == 0 else
                     item if isinstance(item, np.ndarray) else list(item), device=self.device
@@ -83,14 +82,10 @@ class Indexing(Gathering):
                 items += self._places_of(item, self._axes_before(items))
             elif not dtypes.is_int(item.dtype):
                 raise TensorIndexError(
-                    f"a Tensor as an index is of ints or bools, not of {item.dtype}"
+                    f'a Tensor as an index is of ints or bools, not {item.dtype}: cast("int32")'
                 )
             else:
-                if known is not None and (axis := self._axes_before(items)) < self.ndim:
-                    values, size = np.asarray(known), self.shape[axis]
-                    for outside in values[(values < -size) | (values >= size)]:
-                        self._out_of_bounds(outside, axis)
-                items.append(self._index_tensor(item))
+                items.append(item)
         return items
 
     def _axes_before(self, items: list[Any]) -> int:
@@ -126,17 +121,17 @@ class Indexing(Gathering):
         """
         basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
         view = self._basic(basic)
-        # the axes of the view that are indexed by Tensors
-        axis, given = 0, []
+        # the axes of the view that are indexed by Tensors; `own` counts those of self
+        axis, own, given = 0, 0, []
         for item in items:
-            if item is Ellipsis:
-                named = sum(i is not None and i is not Ellipsis for i in items)
-                axis += self.ndim - named
-            elif item is None or isinstance(item, slice):
-                axis += 1
-            elif isinstance(item, TensorBase):
-                given.append((axis, item))
-                axis += 1
+            if isinstance(item, TensorBase):
+                given.append((axis, self._index_tensor(item, own, from_end=True)))
+            named = sum(i is not None and i is not Ellipsis for i in items)
+            own += self.ndim - named if item is Ellipsis else item is not None
+            axis += (
+                self.ndim - named if item is Ellipsis
+                else item is None or isinstance(item, (slice, TensorBase))
+            )  # fmt: skip
         places = [place for place, _ in given]
         shape = broadcast_shapes(*[item.shape for _, item in given])
         sizes = [view.shape[place] for place in places]
@@ -145,7 +140,7 @@ class Indexing(Gathering):
         inside: Any = None
         for size, (_, item) in zip(sizes, given, strict=True):
             item = item.cast(wide) if item.dtype.itemsize < wide.itemsize else item
-            item = item.lt(0).where(item + size, item)._broadcast_to(shape)
+            item = item._broadcast_to(shape)
             is_in = item.ge(0) & item.lt(size)
             numbers = item if numbers is None else numbers * size + item
             inside = is_in if inside is None else inside & is_in
@@ -252,8 +247,9 @@ class Indexing(Gathering):
         """Writes `value`, which broadcasts, to a part; the last of several writes to one element
         wins.
 
-        A number is cast to this dtype. AssignError for a Tensor of another dtype or device, or a
-        shape that does not fit. Gradients flow to the value.
+        A number is cast to this dtype. Out of bounds: TensorIndexError where that is known, else
+        nothing is written. AssignError for a Tensor of another dtype or device, or a shape that
+        does not fit. Gradients flow to the value.
         """
         if isinstance(value, (bool, int, float)):
             value = self._of(constant(value, self.dtype, self.device))

@@ -11,6 +11,7 @@ from typing import Any, Self
 from tinyframe.dtype import dtypes
 from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.gathering import check_indices
 from tinyframe.uop.show import sizes_text
 
 
@@ -113,14 +114,18 @@ class Losses(TensorBase):
 
         self: log-probabilities (batch, classes, …), or (classes,). Y: ints (batch, …), the right
         classes. weight: (classes,), the weight of each class; a mean is weighted by it.
-        ignore_index: a class without a loss. The loss of a class out of range is 0.
+        ignore_index: a class without a loss. Another label that is no class: TensorIndexError where
+        that is known, as for indices (gathering.py), else its loss is NaN.
         """
-        axis = 1 if self.ndim > 1 else 0
-        right = self._at_class(Y, axis)
+        Y, axis = self._tensor(Y), 1 if self.ndim > 1 else 0
+        if weight is not None and weight.shape != (self.shape[axis],):
+            raise ShapeError(f"weight takes {sizes_text(self.shape[axis : axis + 1])}, not {weight._dims}")
+        right = self._at_class(Y, axis, ignore_index)
         counts = self._weight_of(Y, weight, ignore_index)
         if counts is None:
             return (-right)._reduced_to(reduction)
-        return counts.ne(0).where(-right * counts, 0)._reduced_to(reduction, counts.sum())
+        loss = -right if weight is None else -right * counts
+        return counts.ne(0).where(loss, 0)._reduced_to(reduction, counts.sum())
 
     def cross_entropy(
         self,
@@ -139,7 +144,7 @@ class Losses(TensorBase):
         """
         if not 0 <= label_smoothing <= 1:
             raise ValueError(f"label_smoothing is from 0 to 1, not {label_smoothing}")
-        axis = 1 if self.ndim > 1 else 0
+        Y, axis = self._tensor(Y), 1 if self.ndim > 1 else 0
         classes = self.shape[axis]
         log_probs = self.log_softmax(axis)
         along = None if weight is None else weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
@@ -166,29 +171,39 @@ class Losses(TensorBase):
         reduction: str = "mean",
     ) -> Self:
         """cross_entropy with the classes in the last axis: self (…, classes), Y ints (…)."""
-        if dtypes.is_float(Y.dtype):
-            raise DTypeError(f"Y holds the indices of classes, ints, not {Y.dtype}")
-        rows = self.reshape((-1, self.shape[-1]))
-        if Y.shape != self.shape[:-1]:
-            raise ShapeError(f"{self._dims} takes classes {self.shape[:-1]}, not {Y._dims}")
-        loss = rows.cross_entropy(
+        Y = self._tensor(Y)
+        self._check_classes(Y, self.ndim - 1, ignore_index)
+        loss = self.reshape((-1, self.shape[-1])).cross_entropy(
             Y.flatten(), reduction, label_smoothing, ignore_index=ignore_index
         )
         return loss.reshape(Y.shape) if reduction == "none" else loss
 
-    def _at_class(self, Y: Self, axis: int) -> Self:
-        """The element of class Y along `axis`; 0 if Y is out of range."""
+    def _check_classes(self, Y: Any, axis: int, ignore_index: int | None) -> None:
+        """Whether Y holds the classes of what has them along `axis`."""
         wanted = tuple(size for number, size in enumerate(self.shape) if number != axis)
         if Y.shape != wanted:
+            hint = ""
+            if Y.shape == self.shape:
+                hint = f". Y.argmax({axis}) makes classes of one-hot rows"
+            elif Y.max_numel() * self.max_shape[axis] == self.max_numel():
+                hint = f". Y.reshape({sizes_text(wanted)}) has that shape"
+            elif Y.shape == self.shape[:-1]:
+                hint = ". sparse_categorical_crossentropy has its classes on the last axis"
             raise ShapeError(
                 f"{self._dims} has its classes on axis {axis}: it takes the class of each, of "
-                f"shape {sizes_text(wanted)}, or probabilities {self._dims}, not {Y._dims}"
+                f"shape {sizes_text(wanted)}, not {Y._dims}{hint}"
             )
         if not dtypes.is_int(Y.dtype):
-            raise DTypeError(f"classes are ints, not {Y.dtype}")
-        classes = self._range(self.shape[axis])
+            raise DTypeError(f'classes are ints, not {Y.dtype}: Y.cast("int32") makes them ints')
+        check_indices(Y, self.shape, axis, ignored=ignore_index, kind="label")
+
+    def _at_class(self, Y: Self, axis: int, ignore_index: int | None) -> Self:
+        """The element of class Y along `axis`; NaN if it is no class, whether ignored or not."""
+        self._check_classes(Y, axis, ignore_index)
+        Y, classes = self._index_tensor(Y), self._range(self.shape[axis])
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
-        return (self._index_tensor(Y).unsqueeze(axis) == classes).where(self, 0).sum(axis)
+        right = (Y.unsqueeze(axis) == classes).where(self, 0).sum(axis)
+        return right._or_nan(Y, self.shape[axis])
 
     def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:
         """The weight of each sample; None if all weights are 1."""
@@ -197,5 +212,5 @@ class Losses(TensorBase):
         if weight is None:
             return Y.ne(ignore_index).cast(self.dtype)
         table = weight.reshape((-1, *(1,) * Y.ndim)).expand((weight.shape[0], *Y.shape))
-        counts = table._at_class(Y, 0)
+        counts = table._at_class(Y, 0, ignore_index)
         return counts if ignore_index is None else Y.ne(ignore_index).where(counts, 0)

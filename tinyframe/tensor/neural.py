@@ -34,15 +34,14 @@ class Neural(TensorBase):
     def embedding(self, weight: Self) -> Self:
         """Row i of a table for each index i: (…,) of ints to (…, size), with weight (rows, size).
 
-        An index out of range gives zeros. DTypeError if the indices are not ints.
+        Out of bounds: TensorIndexError where that is known, else a row of NaN. DTypeError if the
+        indices are not ints.
         """
         if not dtypes.is_int(self.dtype):
-            raise DTypeError(f"a table is indexed with ints, not with {self.dtype}")
+            raise DTypeError(f'a table is indexed with ints, not {self.dtype}: take cast("int32")')
         if weight.ndim != 2:
             raise ShapeError(f"a table has two axes (rows, size), not {weight._dims}")
-        rows = self._range(weight.shape[0])
-        is_row = (self._index_tensor(self).unsqueeze(-1) == rows).unsqueeze(-1)
-        return is_row.where(weight, 0).sum(-2)
+        return weight._take(0, weight._index_tensor(self, 0))
 
     def dropout(self, p: float = 0.5) -> Self:
         """In training, each element is 0 with probability p, and otherwise scaled by 1 / (1 - p).

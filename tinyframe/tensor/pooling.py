@@ -15,6 +15,7 @@ from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.convolution import Sizes, for_axes, one_per_axis, padding_per_axis
 from tinyframe.tensor.elementwise import float_function
+from tinyframe.tensor.gathering import check_indices
 from tinyframe.uop.node import index_dtype
 from tinyframe.uop.show import sizes_text
 
@@ -139,6 +140,7 @@ class Pooling(TensorBase):
         values = self.reshape((*front, 1, -1))
         places = indices.reshape((*front, 1, -1))
         count, length = values.shape[-1], math.prod(sizes)
+        check_indices(indices, (length,), 0)
         here = places == self._range(length).reshape((-1, 1))
         order = self._range(count)
         last = here.where(order, -1).max(-1, keepdim=True)

@@ -88,7 +88,7 @@ class Scan(Reduce):
         indices = is_record.where(numbers, 0)._highest(axis).contiguous()
         if not dtypes.is_float(self.dtype) or self.requires_grad is False:
             return highest, indices
-        return self.gather(axis, indices), indices
+        return self._gather(axis, indices), indices
 
     @axis_names
     def cummin(self, axis: int = 0) -> tuple[Self, Self]:

@@ -86,7 +86,7 @@ class Sorting(Reduce):
         if self.ndim == 0 or 0 in self.shape:
             return self._value(), self.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(descending, self.shape[axis]).transpose(axis, -1)
-        return self.gather(axis, order.contiguous()), order
+        return self._gather(axis, order.contiguous()), order
 
     @axis_names
     def argsort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Self:
@@ -116,7 +116,7 @@ class Sorting(Reduce):
             none = self._part(axis, 0, k)
             return none, none.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
-        return self.gather(axis, order.contiguous()), order
+        return self._gather(axis, order.contiguous()), order
 
     @axis_names
     def median(self, axis: int | None = None, keepdim: bool = False) -> Any:
@@ -131,8 +131,8 @@ class Sorting(Reduce):
         order = x.argsort(along)
         nans = x.isnan().cast(dtypes.int32).sum(along, keepdim=True)
         middle = nans.gt(0).where(size - nans, (size - 1) // 2).cast(dtypes.int32)
-        found = order.gather(along, middle)
-        values = x.gather(along, found)
+        found = order._gather(along, middle)
+        values = x._gather(along, found)
         if axis is None:
             return values.reshape(()) if not keepdim else values.reshape((1,) * self.ndim)
         return (values, found) if keepdim else (values.squeeze(along), found.squeeze(along))
@@ -176,10 +176,10 @@ class Sorting(Reduce):
         if interpolation in ("lower", "higher", "nearest"):
             nearest = rank.round().cast(dtypes.int32)
             chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
-            found = ordered.gather(-1, chosen)
+            found = ordered._gather(-1, chosen)
         else:
             part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
-            low, high = ordered.gather(-1, below), ordered.gather(-1, above)
+            low, high = ordered._gather(-1, below), ordered._gather(-1, above)
             found = low + (high - low) * part
         found = found.movedim(-1, 0)
         if axis is None:
@@ -226,7 +226,7 @@ def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
     order = full._order_by_rank(first).contiguous()
     start = keys._range(blocks).reshape(-1, 1) * size
     flat = (batch, blocks * first)
-    return full.gather(-1, order).reshape(flat).contiguous(), (order + start).reshape(flat)
+    return full._gather(-1, order).reshape(flat).contiguous(), (order + start).reshape(flat)
 
 
 def _first_of_blocks(keys: Any, first: int) -> Any:
@@ -238,7 +238,7 @@ def _first_of_blocks(keys: Any, first: int) -> Any:
         found.append(places.contiguous())
     order = keys._order_by_rank(first)
     for places in reversed(found):
-        order = places.gather(-1, order.contiguous())
+        order = places._gather(-1, order.contiguous())
     return order
 
 
@@ -248,7 +248,7 @@ def _order_by_merging(keys: Any, first: int) -> Any:
     lengths = keys.full((1, 1, 1, 1), length, dtype=dtypes.int32, device=keys.device).contiguous()
     while length < size:
         source = _merged_from(keys, lengths)
-        keys, order = keys.gather(-1, source).contiguous(), order.gather(-1, source).contiguous()
+        keys, order = keys._gather(-1, source).contiguous(), order._gather(-1, source).contiguous()
         lengths, length = (lengths + lengths).contiguous(), 2 * length
     return order[:, :first]
 

@@ -118,7 +118,7 @@ class Interpolate(TensorBase):
                 inside = (where >= 0) & (where <= size - 1)
                 weight = weight * inside.where(factor, 0.0)
                 number = number * size + where.clip(0, size - 1).cast(dtypes.int32)
-            value = flat.gather(2, number.flatten(1).unsqueeze(1).expand(spread))
+            value = flat._gather(2, number.flatten(1).unsqueeze(1).expand(spread))
             part = value * weight.flatten(1).unsqueeze(1)
             total = part if total is None else total + part
         return total.reshape((*self.shape[:2], *grid.shape[1:-1])).cast(self.dtype)

@@ -256,9 +256,9 @@ class LinearAlgebra(Reduce):
         # the padding columns have length 0 and come last
         order = S.argsort(-1, descending=True)
         pick = order.unsqueeze(-2)
-        S = S.gather(-1, order)[..., :n]
-        A = A.gather(-1, pick._broadcast_to(A.shape))[..., :n]
-        V = V.gather(-1, pick._broadcast_to(V.shape))[..., :n]
+        S = S._gather(-1, order)[..., :n]
+        A = A._gather(-1, pick._broadcast_to(A.shape))[..., :n]
+        V = V._gather(-1, pick._broadcast_to(V.shape))[..., :n]
         lengths = S.unsqueeze(-2)
         U = lengths.eq(0).where(0.0, A / lengths.eq(0).where(1.0, lengths))
         if full_matrices and m > n:
