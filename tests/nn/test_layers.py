@@ -67,6 +67,14 @@ def test_statistics_of_two_layers_are_not_one_memory():
     np.testing.assert_array_equal(second.running_mean.numpy(), [0, 0])
 
 
+def test_batches_are_counted_beyond_what_a_half_can():
+    layer = nn.BatchNorm(1, momentum=None)
+    layer.running_mean, layer.num_batches_tracked = Tensor([0.0]).half(), Tensor(69_999)
+    with Tensor.train():
+        layer(Tensor([[60_000.0], [10_000.0]]))
+    assert layer.running_mean.tolist() == [0.5]
+
+
 def test_attention_without_masks_averages_equal_keys():
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = Tensor.ones(1, 3, 4)

@@ -47,6 +47,14 @@ def test_logits_may_be_large():
     assert scores.cross_entropy(Tensor([1])).item() == 2e4
 
 
+@pytest.mark.parametrize("dtype", ["float32", "half", "bfloat16"])
+def test_a_saturated_sigmoid_spoils_no_gradient(dtype):
+    x = Tensor([20.0, 200, -200, 0], dtype=dtype, requires_grad=True)
+    loss = x.sigmoid().binary_crossentropy(Tensor([0.0, 1, 1, 1], dtype=dtype), "none")
+    check(loss, np.float32([100, 0, 100, np.log(2)]), True)
+    check(loss.sum().gradient(x)[0], np.float32([0, 0, 0, -0.5]), True)
+
+
 def test_huber_is_a_parabola_that_goes_on_as_a_line():
     x = Tensor([0.0, 0.5, -1, 3], requires_grad=True)
     loss = x.huber_loss(Tensor.zeros(4), "none", delta=1)
