@@ -75,6 +75,16 @@ def test_batches_are_counted_beyond_what_a_half_can():
     assert layer.running_mean.tolist() == [0.5]
 
 
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_sample_of_nothing_but_padding_spoils_no_gradient(norm_first):
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True, norm_first=norm_first)
+    padding = Tensor([[False, False, True], [True, True, True]])
+    out = layer(Tensor.rand(2, 3, 4), src_key_padding_mask=padding)
+    grads = out[0].square().sum().gradient(*get_state_dict(layer).values())
+    Tensor.realize(out, *grads)
+    assert all(np.isfinite(t.numpy()).all() for t in (out, *grads))
+
+
 def test_attention_without_masks_averages_equal_keys():
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = Tensor.ones(1, 3, 4)

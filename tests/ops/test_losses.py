@@ -31,6 +31,15 @@ def test_cross_entropy_by_its_formula():
     check(x.log_softmax(1).nll_loss(y), losses.mean().astype(np.float32), True, 4)
 
 
+@pytest.mark.parametrize("options", [
+    {}, {"label_smoothing": 0.5}, {"weight": Tensor([3.0, 1]).half()}, {"ignore_index": 1}
+])  # fmt: skip
+def test_a_mean_is_over_more_halves_than_a_half_can_count(options):
+    x = Tensor.zeros(140_000, 2, dtype="half")
+    loss = x.cross_entropy(Tensor.arange(140_000) % 2, **options)
+    check(loss, np.float16(np.log(2)), True)
+
+
 def test_a_class_that_is_impossible_costs_nothing_where_it_is_wrong():
     x = Tensor([[0.0, -np.inf, 1.0]], requires_grad=True)
     loss = x.cross_entropy(Tensor([2]))
