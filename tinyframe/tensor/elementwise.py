@@ -405,14 +405,15 @@ class Elementwise(TensorBase, Operators):
     def lerp(self, end: Any, weight: Any) -> Self:
         """self + (end - self) * weight. It's counted from the nearer end, as in PyTorch: a weight
         of 1 gives `end` exactly, and the result is NaN if that end is infinite."""
-        x, y = self._operands(end)
-        part = self._tensor(weight)
-        is_near = abs(part) < 0.5
-        if isinstance(part, TensorBase):
-            begin, part = is_near.where(x, y), is_near.where(part, part - 1)
-        else:
-            begin, part = (x, part) if is_near else (y, part - 1)
-        return begin + (y - x) * part
+        begin, end = self._operands(end)
+        weight = self._tensor(weight)
+        is_far = abs(weight) >= 0.5
+        if isinstance(weight, TensorBase):
+            begin, end = is_far.where(end, begin), is_far.where(begin, end)
+            weight = is_far.where(1 - weight, weight)
+        elif is_far:
+            begin, end, weight = end, begin, 1 - weight
+        return begin + (end - begin) * weight
 
     # ---- rounding --------------------------------------------------------------------------------
 
