@@ -41,7 +41,7 @@ HUNKS = {
     ),
     "C": Hunk(
         "tinyframe.tensor.elementwise", "Elementwise.lerp",
-        "return self + (end - self) * weight", "return self * (1 - weight) + end * weight",
+        "return begin + (end - begin) * weight", "return begin * (1 - weight) + end * weight",
     ),
     "D": Hunk(
         "tinyframe.tensor.more.special", "_half_exp",

@@ -94,6 +94,20 @@ MUTATIONS = [
         ("tests/ops/test_gradient.py",),
     ),
     Mutation(
+        "maxima-counted-in-half",
+        "count = largest.cast(sum_acc_dtype(grad.dtype)).reduce_axis(Ops.ADD, z.arg[1])",
+        "count = sum_to(largest.cast(grad.dtype), z.arg[1])",
+        "a half ends at 65504, and the share of each of more equal maxima would be 0",
+        ("tests/ops/test_gradient.py",),
+    ),
+    Mutation(
+        "limit-behind-a-logarithm",
+        "return self.le(1e-38).where(self.detach(), self).log().clip(min=-100)",
+        "return self.log().clip(min=-100)",
+        "the gradient at a probability of 0 would be 0 * inf",
+        ("tests/ops/test_losses.py",),
+    ),
+    Mutation(
         "gradient-of-modulo",
         "lambda grad, z, x, y: (grad, grad * ((z - x) / y))",
         "lambda grad, z, x, y: (grad, grad * ((x - z) / y))",

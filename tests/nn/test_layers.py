@@ -67,6 +67,24 @@ def test_statistics_of_two_layers_are_not_one_memory():
     np.testing.assert_array_equal(second.running_mean.numpy(), [0, 0])
 
 
+def test_batches_are_counted_beyond_what_a_half_can():
+    layer = nn.BatchNorm(1, momentum=None)
+    layer.running_mean, layer.num_batches_tracked = Tensor([0.0]).half(), Tensor(69_999)
+    with Tensor.train():
+        layer(Tensor([[60_000.0], [10_000.0]]))
+    assert layer.running_mean.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_sample_of_nothing_but_padding_spoils_no_gradient(norm_first):
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True, norm_first=norm_first)
+    padding = Tensor([[False, False, True], [True, True, True]])
+    out = layer(Tensor.rand(2, 3, 4), src_key_padding_mask=padding)
+    grads = out[0].square().sum().gradient(*get_state_dict(layer).values())
+    Tensor.realize(out, *grads)
+    assert all(np.isfinite(t.numpy()).all() for t in (out, *grads))
+
+
 def test_attention_without_masks_averages_equal_keys():
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = Tensor.ones(1, 3, 4)

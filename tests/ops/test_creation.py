@@ -158,6 +158,15 @@ def test_arange_of_floats(start, stop, step):
     check(Tensor.arange(start, stop, step), expected)
 
 
+@pytest.mark.parametrize("dtype", [dtypes.half, dtypes.bfloat16])
+def test_narrow_floats_are_numbered_in_float32(dtype):
+    # a half ends at 65504, and counts in twos from 2048 on
+    expected = np.arange(0, 10, 1e-4)
+    found = Tensor.arange(0, 10, 1e-4, dtype=dtype)
+    check(found, expected)
+    check(Tensor.linspace(-3, 5, 140_000, dtype=dtype), np.linspace(-3, 5, 140_000))
+
+
 def test_arange_at_the_edges():
     assert Tensor.arange(3).dtype is dtypes.int32
     assert Tensor.arange(3.0).dtype is dtypes.float32

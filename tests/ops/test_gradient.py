@@ -244,6 +244,21 @@ def test_gradient_of_a_product_is_exact_at_zeros_and_twice(x):
         check(second, [0.0 if i == j else np.prod(np.delete(x, [i, j])) for j in range(4)])
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_equal_halves_are_counted_in_float32(name):
+    t = Tensor.ones(65_536, dtype=dtypes.half) * 1
+    (grad,) = getattr(t, name)().gradient(t)
+    assert set(evaluate(grad.uop)) == {2.0**-16}
+
+
+def test_nan_is_the_largest_and_gets_the_gradient():
+    t = Tensor([[1.0, np.nan, 3, np.nan], [2, 2, -1, 0]]) * 1
+    for name, expected in (("max", [[0, 0.5, 0, 0.5], [0.5, 0.5, 0, 0]]),
+                           ("min", [[0, 0.5, 0, 0.5], [0, 0, 1, 0]])):  # fmt: skip
+        (grad,) = getattr(t, name)(1).sum().gradient(t)
+        assert evaluate(grad.uop).tolist() == expected
+
+
 def test_sums_of_half_gradients_are_in_float32():
     t = Tensor.ones(4096, 1, dtype=dtypes.half) * 1
     (grad,) = t[:1].expand(4096, 1).sum().gradient(t)

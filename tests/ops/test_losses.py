@@ -31,6 +31,15 @@ def test_cross_entropy_by_its_formula():
     check(x.log_softmax(1).nll_loss(y), losses.mean().astype(np.float32), True, 4)
 
 
+@pytest.mark.parametrize("options", [
+    {}, {"label_smoothing": 0.5}, {"weight": Tensor([3.0, 1]).half()}, {"ignore_index": 1}
+])  # fmt: skip
+def test_a_mean_is_over_more_halves_than_a_half_can_count(options):
+    x = Tensor.zeros(140_000, 2, dtype="half")
+    loss = x.cross_entropy(Tensor.arange(140_000) % 2, **options)
+    check(loss, np.float16(np.log(2)), True)
+
+
 def test_a_class_that_is_impossible_costs_nothing_where_it_is_wrong():
     x = Tensor([[0.0, -np.inf, 1.0]], requires_grad=True)
     loss = x.cross_entropy(Tensor([2]))
@@ -45,6 +54,14 @@ def test_logits_may_be_large():
     check(x.binary_crossentropy_logits(y, "sum").gradient(x)[0], np.float32([0, 0, 1, -1]), True)
     scores = Tensor([[1e4, -1e4]])
     assert scores.cross_entropy(Tensor([1])).item() == 2e4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "half", "bfloat16"])
+def test_a_saturated_sigmoid_spoils_no_gradient(dtype):
+    x = Tensor([20.0, 200, -200, 0], dtype=dtype, requires_grad=True)
+    loss = x.sigmoid().binary_crossentropy(Tensor([0.0, 1, 1, 1], dtype=dtype), "none")
+    check(loss, np.float32([100, 0, 100, np.log(2)]), True)
+    check(loss.sum().gradient(x)[0], np.float32([0, 0, 0, -0.5]), True)
 
 
 def test_huber_is_a_parabola_that_goes_on_as_a_line():

@@ -77,7 +77,8 @@ class MultiheadAttention(TakesTensors):
 
         key, value: by default `query`. key_padding_mask: (batch, keys), True where a key is
         ignored. attn_mask: (length, keys) or (batch * heads, length, keys), True where attention is
-        not allowed, or floats to add. is_causal: no position attends to a later one.
+        not allowed, or floats to add. is_causal: no position attends to a later one. A query
+        without any allowed key gets weights of 0, where PyTorch's are NaN.
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -102,23 +103,19 @@ class MultiheadAttention(TakesTensors):
             x.linear(weight.T, bias).reshape((*x.shape[:2], self.num_heads, -1)).transpose(1, 2)
             for x, weight, bias in zip(sequences, weights, biases, strict=True)
         ]
-        scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.shape[-1]))
-        if is_causal:
-            length, keys = scores.shape[-2:]
-            rows = Tensor.arange(length, device=scores.device).reshape(-1, 1)
-            columns = Tensor.arange(keys, device=scores.device)
-            scores = (columns > rows).where(-math.inf, scores)
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.reshape((-1, self.num_heads, *attn_mask.shape[1:]))
         if key_padding_mask is not None:
             if key_padding_mask.ndim == 1:
                 key_padding_mask = key_padding_mask.unsqueeze(0)
             key_padding_mask = key_padding_mask.reshape((key_padding_mask.shape[0], 1, 1, -1))
-        for mask in (attn_mask, key_padding_mask):
-            if mask is not None:
-                hidden = mask.dtype is dtypes.bool
-                scores = mask.where(-math.inf, scores) if hidden else scores + mask
-        weights = scores.softmax(-1).dropout(self.dropout)
+        masks: Any = [
+            mask.where(-math.inf, 0.0) if mask.dtype is dtypes.bool else mask
+            for mask in (attn_mask, key_padding_mask)
+            if mask is not None
+        ]
+        added = sum(masks[1:], masks[0]) if masks else None
+        weights = q._attention_weights(k, added, is_causal).dropout(self.dropout)
         together = (weights @ v).transpose(1, 2).flatten(2)
         out = self.out_proj(together)
         shown = weights.mean(1) if average_attn_weights else weights

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tinyframe.dtype import dtypes, least_upper_dtype, least_upper_float
+from tinyframe.dtype import dtypes, least_upper_dtype, least_upper_float, sum_acc_dtype
 from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import TakesTensors
@@ -83,7 +83,7 @@ class BatchNorm(TakesTensors):
         self.num_batches_tracked.assign(self.num_batches_tracked + 1)
         step = self.momentum
         if step is None:
-            step = 1 / self.num_batches_tracked.cast(self.running_mean.dtype)
+            step = 1 / self.num_batches_tracked.cast(sum_acc_dtype(self.running_mean.dtype))
         for running, new in (
             (self.running_mean, mean),
             (self.running_var, variance * (count / (count - 1))),

@@ -29,6 +29,7 @@ from tinyframe.dtype import (
     dtypes,
     f32_to_bf16,
     from_np_dtype,
+    sum_acc_dtype,
     to_dtype,
     to_np_dtype,
     truncate,
@@ -300,7 +301,7 @@ class Creation(TensorBase):
                 f"arange({begin}, {end}, {step}) runs from {begin} to {last}, but {found} holds "
                 f"{found.min} to {found.max}"
             )
-        return (cls._index(count, device).cast(found) * step + begin).cast(found)
+        return (cls._index(count, device).cast(sum_acc_dtype(found)) * step + begin).cast(found)
 
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
@@ -333,7 +334,7 @@ class Creation(TensorBase):
         if steps < 0:
             raise ValueError(f"linspace needs 0 or more steps, not {steps}")
         # Counted from both ends, so that both are exact.
-        exact = found if dtypes.is_float(found) else dtypes.default_float
+        exact = sum_acc_dtype(found if dtypes.is_float(found) else dtypes.default_float)
         number: Any = cls._index(steps, device)
         step = (stop - start) / max(steps - 1, 1)
         rising = number.cast(exact) * step + start

@@ -383,7 +383,10 @@ class Elementwise(TensorBase, Operators):
         return mask.where(value, self)
 
     def clip(self, min_: Any = None, max_: Any = None, **names: Any) -> Self:
-        """Limited to `min` … `max`; one of them may be None. NaN stays NaN."""
+        """Limited to `min` … `max`; one of them may be None. NaN stays NaN, also as a limit.
+
+        An element that equals a limit has the gradient 1, and so has NaN (in PyTorch 0).
+        """
         low, high = names.pop("min", min_), names.pop("max", max_)
         if names:
             raise TypeError(f"clip takes min and max, not {', '.join(names)}")
@@ -391,17 +394,26 @@ class Elementwise(TensorBase, Operators):
             raise RuntimeError("clip needs min, max or both")
         # Not with maximum and minimum: the gradient at the bounds has to be 1.
         x = self
-        if low is not None:
-            x, bound = x._operands(low)
-            x = x.lt(bound).where(bound, x)
-        if high is not None:
-            x, bound = x._operands(high)
-            x = x.gt(bound).where(bound, x)
+        for limit, beyond in ((low, Elementwise.lt), (high, Elementwise.gt)):
+            if limit is not None:
+                x, bound = x._operands(limit)
+                outside = beyond(x, bound)
+                outside = outside + bound.isnan() if dtypes.is_float(x.dtype) else outside
+                x = outside.where(bound, x)
         return x
 
     def lerp(self, end: Any, weight: Any) -> Self:
-        """self + (end - self) * weight."""
-        return self + (end - self) * weight
+        """self + (end - self) * weight. It's counted from the nearer end, as in PyTorch: a weight
+        of 1 gives `end` exactly, and the result is NaN if that end is infinite."""
+        begin, end = self._operands(end)
+        weight = self._tensor(weight)
+        is_far = abs(weight) >= 0.5
+        if isinstance(weight, TensorBase):
+            begin, end = is_far.where(end, begin), is_far.where(begin, end)
+            weight = is_far.where(1 - weight, weight)
+        elif is_far:
+            begin, end, weight = end, begin, 1 - weight
+        return begin + (end - begin) * weight
 
     # ---- rounding --------------------------------------------------------------------------------
 

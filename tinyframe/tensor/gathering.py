@@ -23,7 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from tinyframe.device import buffer_of, is_awaited, is_overwritten
-from tinyframe.dtype import dtypes, to_np_dtype
+from tinyframe.dtype import dtypes, sum_acc_dtype, to_np_dtype
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError, check_choice
 from tinyframe.run.capture import capture_now, needs_value
 from tinyframe.tensor.base import TensorBase, as_size
@@ -146,7 +146,7 @@ class Gathering(Elementwise):
         """The element along an axis where `chosen` is True, or 0 if there is none. There is at most
         one, so no sum is rounded."""
         if self.dtype is dtypes.bool:
-            return chosen.mul(self).max(axis)
+            return chosen.mul(self).any(axis)
         zero = self._number(0, self.dtype)
         return chosen.where(self, zero)._reduce(Ops.ADD, axis, keepdim=False)
 
@@ -326,10 +326,11 @@ class Gathering(Elementwise):
             return own * values.prod(-1).cast(self.dtype)
         if reduce == "amax":
             return values.cat(own.unsqueeze(-1), dim=-1).max(-1)
-        total = own + values.sum(-1).cast(self.dtype)
+        wide = sum_acc_dtype(self.dtype) if dtypes.is_float(self.dtype) else self.dtype
+        total = own.cast(wide) + values.sum(-1, dtype=wide)
         count = hits.cast(dtypes.int32).sum(-1) + (1 if include_self else 0)
-        count = count.maximum(1).cast(self.dtype)
-        return total / count if dtypes.is_float(self.dtype) else total // count
+        count = count.maximum(1).cast(wide)
+        return (total / count if dtypes.is_float(wide) else total // count).cast(self.dtype)
 
     # ---- whole slices ----------------------------------------------------------------------------
 

@@ -74,10 +74,11 @@ def floor_modulo(grad: UOp, x: UOp, y: UOp) -> Gradients:
 
 
 def maximum_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
-    """To the maximum, in equal parts if there are several."""
-    largest = x.eq(z.expand(x.shape))
-    count = sum_to(largest.cast(grad.dtype), z.arg[1])
-    share = (grad / count).expand(x.shape)
+    """To the maximum, in equal parts if there are several; NaN counts as the largest. They are
+    counted in float32: half ends at 65504."""
+    largest = x.eq(z.expand(x.shape)) | x.ne(x)
+    count = largest.cast(sum_acc_dtype(grad.dtype)).reduce_axis(Ops.ADD, z.arg[1])
+    share = (grad.cast(count.dtype) / count).cast(grad.dtype).expand(x.shape)
     return (largest.where(share, share.const_like(0)),)
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import dtypes, least_upper_dtype, sum_acc_dtype
 from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import float_function
 from tinyframe.tensor.gathering import check_indices
 from tinyframe.uop.show import sizes_text
 
@@ -25,7 +26,14 @@ class Losses(TensorBase):
             return self
         if reduction == "sum":
             return self.sum()
-        return self.mean() if total is None else self.sum() / total
+        if total is None:
+            return self.mean()
+        return (self.sum(dtype=sum_acc_dtype(self.dtype)) / total).cast(self.dtype)
+
+    def _log_limited(self) -> Self:
+        """The logarithm, at least -100. Where 1/x would overflow it has no gradient, and that is
+        said before the logarithm: behind it, the limit's gradient of 0 would meet inf."""
+        return self.le(1e-38).where(self.detach(), self).log().clip(min=-100)
 
     # ---- regression ------------------------------------------------------------------------------
 
@@ -45,8 +53,8 @@ class Losses(TensorBase):
         if delta <= 0:
             raise ValueError(f"huber_loss needs delta > 0, not {delta}")
         far = (self - Y).abs()
-        loss = (far <= delta).where(far.square() * 0.5, (far - 0.5 * delta) * delta)
-        return loss._reduced_to(reduction)
+        near = far.clip(max=delta)
+        return ((far - near * 0.5) * near)._reduced_to(reduction)
 
     def smooth_l1_loss(self, Y: Self, reduction: str = "mean", beta: float = 1.0) -> Self:
         """huber_loss / beta: the error minus beta/2, or below `beta` half its square over beta.
@@ -58,8 +66,8 @@ class Losses(TensorBase):
         if beta == 0:
             return self.l1_loss(Y, reduction)
         far = (self - Y).abs()
-        loss = (far < beta).where(far.square() * (0.5 / beta), far - 0.5 * beta)
-        return loss._reduced_to(reduction)
+        near = far.clip(max=beta)
+        return ((far - near * 0.5) * (near / beta))._reduced_to(reduction)
 
     # ---- probabilities ---------------------------------------------------------------------------
 
@@ -78,17 +86,18 @@ class Losses(TensorBase):
             logarithm = nothing.where(1.0, target).log()
             loss = nothing.where(0.0, target * logarithm) - target * self
         if reduction == "batchmean":
-            return loss.sum() / (loss.shape[0] if loss.ndim else 1)
+            return loss._reduced_to("mean", loss.shape[0] if loss.ndim else 1)
         return loss._reduced_to(reduction)
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:
         """-(Y * log(self) + (1 - Y) * log(1 - self)), where self is the probability of class 1.
 
-        Y: 0, 1 or a probability. Logarithms are limited to -100 or more, as in PyTorch.
+        Y: 0, 1 or a probability. Logarithms are limited to -100 or more, as in PyTorch. Where one
+        is, at a probability of 0, its gradient is 0 (PyTorch limits 1/p to 1e12).
         """
         other: Any = 1 - self
-        yes, no = self.log().clip(min=-100), other.log().clip(min=-100)
-        return (-(Y * yes + (1 - Y) * no))._reduced_to(reduction)
+        losses = -(Y * self._log_limited() + (1 - Y) * other._log_limited())
+        return losses._reduced_to(reduction)
 
     def binary_crossentropy_logits(
         self, Y: Self, reduction: str = "mean", pos_weight: Self | None = None
@@ -103,6 +112,7 @@ class Losses(TensorBase):
 
     # ---- classes ---------------------------------------------------------------------------------
 
+    @float_function
     def nll_loss(
         self,
         Y: Self,
@@ -119,7 +129,8 @@ class Losses(TensorBase):
         """
         Y, axis = self._tensor(Y), 1 if self.ndim > 1 else 0
         if weight is not None and weight.shape != (self.shape[axis],):
-            raise ShapeError(f"weight takes {sizes_text(self.shape[axis : axis + 1])}, not {weight._dims}")
+            wanted = sizes_text(self.shape[axis : axis + 1])
+            raise ShapeError(f"weight takes {wanted}, one a class, not {weight._dims}")
         right = self._at_class(Y, axis, ignore_index)
         counts = self._weight_of(Y, weight, ignore_index)
         if counts is None:
@@ -127,6 +138,7 @@ class Losses(TensorBase):
         loss = -right if weight is None else -right * counts
         return counts.ne(0).where(loss, 0)._reduced_to(reduction, counts.sum())
 
+    @float_function
     def cross_entropy(
         self,
         Y: Self,
@@ -211,6 +223,7 @@ class Losses(TensorBase):
             return None
         if weight is None:
             return Y.ne(ignore_index).cast(self.dtype)
+        weight = weight.cast(least_upper_dtype(weight.dtype, self.dtype))
         table = weight.reshape((-1, *(1,) * Y.ndim)).expand((weight.shape[0], *Y.shape))
         counts = table._at_class(Y, 0, ignore_index)
         return counts if ignore_index is None else Y.ne(ignore_index).where(counts, 0)

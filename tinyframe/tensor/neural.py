@@ -153,6 +153,11 @@ class Neural(TensorBase):
             raise RuntimeError("attention takes either attn_mask or is_causal=True, not both")
         if enable_gqa:
             key, value = self._for_each_head(key), self._for_each_head(value)
+        weights = self._attention_weights(key, attn_mask, is_causal)
+        return weights.dropout(dropout_p) @ value
+
+    def _attention_weights(self, key: Self, attn_mask: Self | None, is_causal: bool) -> Self:
+        """The softmax in `scaled_dot_product_attention`: (…, queries, keys)."""
         dtype = least_upper_dtype(self.dtype, key.dtype, dtypes.float32)
         scores = self.matmul(key.transpose(-2, -1), dtype=dtype) / math.sqrt(self.shape[-1])
         hidden = None
@@ -161,7 +166,7 @@ class Neural(TensorBase):
             rows = self._range(queries).reshape((-1, 1))
             later = self._range(keys) > rows
             scores = later.where(-math.inf, scores)
-        elif attn_mask is not None:
+        if attn_mask is not None:
             if attn_mask.dtype is dtypes.bool:
                 scores = attn_mask.where(scores, -math.inf)
             else:
@@ -171,7 +176,7 @@ class Neural(TensorBase):
         weights = scores.softmax(-1)
         if hidden is not None:
             weights = hidden.where(0.0, weights)
-        return weights.cast(self.dtype).dropout(dropout_p) @ value
+        return weights.cast(self.dtype)
 
     def _for_each_head(self, shared: Self) -> Self:
         """Keys or values, repeated to as many heads as this Tensor has."""

@@ -1,8 +1,8 @@
 """Reductions along axes, and the operations built on them: softmax, var, matmul.
 
 There are three primitives, each a REDUCE_AXIS node: sum, product, maximum. It keeps reduced axes
-with size 1; a RESHAPE removes them unless `keepdim`. Over no elements a sum is 0, a product 1 and a
-maximum the smallest value of the dtype.
+with size 1; a RESHAPE removes them unless `keepdim`. Over no elements a sum is 0 and a product 1;
+a maximum is the smallest value of the dtype there, and `max` refuses.
 """
 
 from __future__ import annotations
@@ -70,6 +70,13 @@ class Reduce(Elementwise):
         """How many elements each result is reduced from."""
         return math.prod(self.shape[number] for number in self._reduced(axis))
 
+    def _nonempty(self, what: str, axis: Axis) -> Self:
+        """self; ShapeError if the result of method `what` would be that of no element."""
+        if self._count(axis) == 0:
+            along = "" if axis is None else f" along axis {axis}"
+            raise ShapeError(f"{what}{along} of {self.shape}: there is no element")
+        return self
+
     def _accumulate(self, op: Ops, axis: Axis, keepdim: bool, dtype: DTypeLike | None) -> Self:
         """Reduced in the dtype of `sum_acc_dtype`; half and bfloat16 are rounded once, at the
         end."""
@@ -92,18 +99,23 @@ class Reduce(Elementwise):
     def prod(
         self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None
     ) -> Self:
-        """The product along axes, in the dtypes of `sum`."""
+        """The product along axes, in the dtypes of `sum`.
+
+        An element's gradient is a quotient: the product of all that aren't 0, by this one. So
+        beside an infinity it may be NaN, as PyTorch's is unless an element is 0.
+        """
         return self._accumulate(Ops.MUL, axis, keepdim, dtype)
 
     @axis_names
     def max(self, axis: Axis = None, keepdim: bool = False) -> Self:
-        """The largest along axes; NaN where one is NaN."""
-        return self._reduce(Ops.MAX, axis, keepdim)
+        """The largest along axes; NaN where one is NaN. The gradient goes to it, in equal parts if
+        there are several. ShapeError if there is no element."""
+        return self._nonempty("max", axis)._reduce(Ops.MAX, axis, keepdim)
 
     @axis_names
     def min(self, axis: Axis = None, keepdim: bool = False) -> Self:
-        """The smallest along axes; NaN where one is NaN."""
-        return self._mirror().max(axis, keepdim)._mirror()
+        """The smallest along axes; NaN where one is NaN. Gradients and errors as for `max`."""
+        return self._nonempty("min", axis)._mirror()._reduce(Ops.MAX, axis, keepdim)._mirror()
 
     @axis_names
     def aminmax(self, axis: int | None = None, keepdim: bool = False) -> tuple[Self, Self]:
@@ -113,7 +125,7 @@ class Reduce(Elementwise):
     @axis_names
     def any(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """True where at least one element along the axes is nonzero."""
-        return self.cast(dtypes.bool).max(axis, keepdim)
+        return self.cast(dtypes.bool)._reduce(Ops.MAX, axis, keepdim)
 
     @axis_names
     def all(self, axis: Axis = None, keepdim: bool = False) -> Self:
@@ -172,8 +184,9 @@ class Reduce(Elementwise):
         """The index of the first maximum along an axis, or in the flattened Tensor; int32, or int64
         for longer axes.
 
-        NaN counts as the largest. ShapeError if the axis is empty.
+        NaN counts as the largest. ShapeError if there is no element.
         """
+        self._nonempty("argmax", axis)
         if axis is None:
             found = self.flatten().argmax(0)
             return found.reshape((1,) * self.ndim) if keepdim else found
@@ -181,8 +194,6 @@ class Reduce(Elementwise):
             return self.flatten().argmax(self._axis(axis), keepdim=False)
         axis = self._axis(axis)
         size = self.shape[axis]
-        if size == 0:
-            raise ShapeError(f"argmax along axis {axis} of {self._dims}: there is no element")
         best = self._is_best(self.max(axis, keepdim=True))
         # The first one has the most elements after it.
         behind = size - self._range(size)
@@ -197,14 +208,14 @@ class Reduce(Elementwise):
     @axis_names
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
         """The index of the first minimum along an axis, or in the flattened Tensor; as `argmax`."""
-        return self._mirror().argmax(axis, keepdim)
+        return self._nonempty("argmin", axis)._mirror().argmax(axis, keepdim)
 
     # ---- softmax and log-sum-exp -----------------------------------------------------------------
 
     def _shifted(self, axis: Axis) -> Self:
         """self minus its maximum, so that exp does not overflow. The shift cancels out, so no
         gradient flows through it."""
-        return self - self.max(axis, keepdim=True).detach()
+        return self - self._reduce(Ops.MAX, axis, keepdim=True).detach()
 
     @axis_names
     def softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
@@ -235,7 +246,7 @@ class Reduce(Elementwise):
     @float_function
     def logsumexp(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self))) along axes, without overflow."""
-        largest = self.max(axis, keepdim=True).detach()
+        largest = self._reduce(Ops.MAX, axis, keepdim=True).detach()
         nothing = largest.eq(-math.inf)  # log(0) would have the gradient inf * 0
         largest = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
         powers = (self - largest).exp().sum(axis, keepdim=True)

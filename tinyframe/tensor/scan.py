@@ -64,7 +64,8 @@ class Scan(Reduce):
 
     @axis_names
     def cumprod(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
-        """The product of all elements up to each one, inclusive; dtypes as for `prod`."""
+        """The product of all elements up to each one, inclusive; dtypes as for `prod`. Beside an
+        infinity the gradient may be NaN, also where PyTorch's isn't."""
         wide = self.prod(axis, dtype=dtype).dtype
         return self.cast(wide)._scan(axis, lambda w: w.prod(-1, dtype=wide), operator.mul, 1)
 

@@ -122,12 +122,11 @@ class Sorting(Reduce):
     def median(self, axis: int | None = None, keepdim: bool = False) -> Any:
         """The middle value, or the lower of two; with an axis (values, indices). NaN where one is
         NaN."""
+        self._nonempty("median", axis)
         x, along = (self.flatten(), 0) if axis is None else (self, self._axis(axis))
         if x.ndim == 0:
             return self.sort()
         size = x.shape[along]
-        if size == 0:
-            raise ShapeError(f"the median along axis {along} of {x._dims}: there is no element")
         order = x.argsort(along)
         nans = x.isnan().cast(dtypes.int32).sum(along, keepdim=True)
         middle = nans.gt(0).where(size - nans, (size - 1) // 2).cast(dtypes.int32)
@@ -147,7 +146,8 @@ class Sorting(Reduce):
         *,
         interpolation: str = "linear",
     ) -> Self:
-        """The value below which a fraction `q` of the elements lies. NaN if an element is NaN.
+        """The value below which a fraction `q` of the elements lies. NaN if an element is NaN, or
+        by `lerp`, as in PyTorch, if it would be infinite.
 
         q: a number, or a list or Tensor of one axis, which becomes the first axis of the result.
         interpolation: between the two nearest elements, "linear" or their "midpoint"; or one of
@@ -162,11 +162,10 @@ class Sorting(Reduce):
             q = type(self)(q, device=self.device, dtype=self.dtype)
         if q.ndim > 1:
             raise ShapeError(f"q is one number or one axis of them, not of shape {q._dims}")
+        self._nonempty("quantile", axis)
         x = self.flatten() if axis is None else self.reshape(-1) if self.ndim == 0 else self
         along = 0 if axis is None else self._axis(axis)
         x = x.movedim(along, -1)
-        if x.shape[-1] == 0:
-            raise ShapeError(f"a quantile of {self._dims} along axis {axis}: there is no element")
         # NaN comes last, so if there is one, every q selects the last element
         last = x.shape[-1] - 1
         rank = q.cast(self.dtype).clip(0, 1).reshape((-1, *(1,) * x.ndim)) * last
@@ -180,7 +179,7 @@ class Sorting(Reduce):
         else:
             part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
             low, high = ordered._gather(-1, below), ordered._gather(-1, above)
-            found = low + (high - low) * part
+            found = low.lerp(high, part)
         found = found.movedim(-1, 0)
         if axis is None:
             kept_shape: tuple[Any, ...] = (1,) * self.ndim

@@ -166,6 +166,7 @@ class LinearAlgebra(Reduce):
         return is_zero.where(total.detach() if p > 0 else math.inf, length)
 
     @axis_names
+    @float_function
     def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Self:
         """Divided by its p-norm along an axis, or by `eps` if that is larger."""
         return self / self.norm(p, axis, keepdim=True).clip(min=eps)
@@ -175,6 +176,11 @@ class LinearAlgebra(Reduce):
         """The cosine of the angle between vectors along an axis: their dot product over their
         lengths, each of at least `eps`."""
         x, y = self._operands(other, to_float=True)
+        return x._cosine(y, axis, eps)
+
+    @float_function
+    def _cosine(self, other: Self, axis: int, eps: float) -> Self:
+        x, y = self._operands(other)
         lengths = x.norm(2, axis).clip(min=eps) * y.norm(2, axis).clip(min=eps)
         return (x * y).sum(axis) / lengths
 
