@@ -361,12 +361,20 @@ def test_conjuncts_and_all_of():
         (a // 4 + b % 4, (a < 4) & (b >= 4) & (b < 8), "(b+-4)"),
         (p.where(a, b) % 9, p, "a"),
         (a % 4, b < 4, "(a%4)"),
+        ((a + c * 2) // 9, (a < 3) & (a + c * 2 >= 1) & (c < 4), "0"),
+        ((b.maximum(a * 2) + 1) // 9, (b.maximum(a * 2) < 8) & (a < 9), "0"),
     ],
 )
 def test_simplify_given(expression, condition, text):
     simple = simplify_given(expression, condition)
     assert_equal_everywhere(expression, simple, given=condition)
     assert simple.render() == text
+
+
+def test_what_is_read_for_an_index_keeps_its_own_index_and_condition():
+    table = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(9), (), 0)
+    found = table.index(a % 4, valid=a < 4, shape=(9,)).load()
+    assert simplify_given((a < 4).where(found, b) + a % 4, a < 4) is (found + a).simplify()
 
 
 # ---- floats -------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def equal_booleans(u: UOp) -> UOp | None:
 
 # ---- what follows from a condition --------------------------------------------------------------
 
-USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparison}
+USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, Ops.CAST, *GroupOp.Comparison}
 
 
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
@@ -173,22 +173,36 @@ def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
     return (ts, low, min(high, c - 1)) if positive else (ts, max(low, c), high)
 
 
+@UOp.simplify_given.by
 def simplify_given(u: UOp, condition: UOp) -> UOp:
     """`u`, simplified with the bounds that `condition` puts on parts of it; equal to `u` wherever
-    the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`."""
+    the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`.
+
+    An INDEX in it stays as it is: memory is read there whether the condition holds or not."""
     u = simplify(u)
     given = conjuncts(simplify(condition))
     decided = dict.fromkeys(given, True) | {c.src[0]: False for c in given if is_negated(c)}
-    parts = u.toposort()
-    if not given or not any(x.op in USES_BOUNDS or x in decided for x in parts):
+    below = u.toposort(gate=lambda x: x.op is not Ops.INDEX)
+    if not given or not any(x.op in USES_BOUNDS or x in decided for x in below):
         return u
     placeholders = _placeholders(given)
     done: dict[UOp, UOp] = {}
-    for x in parts:
-        src = tuple([done[s] for s in x.src])
-        if x.op in USES_BOUNDS:
-            src = tuple([_with_placeholders(s, placeholders) for s in src])
-        done[x] = x.const_like(decided[x]) if x in decided else x.replace(src=src)
+
+    def with_placeholders(s: UOp) -> UOp:
+        if not dtypes.is_int(s.dtype):
+            return done[s]
+        ts = _replaced(terms(s), placeholders, s.dtype)
+        parts = [{done.get(t, t): factor} for t, factor in ts.items()]
+        return from_terms(functools.reduce(plus, parts, {}), s.dtype)
+
+    for x in below:
+        if x in decided:
+            done[x] = x.const_like(decided[x])
+        elif x.op is Ops.INDEX:
+            done[x] = x
+        else:
+            new = with_placeholders if x.op in USES_BOUNDS else done.__getitem__
+            done[x] = x.replace(src=tuple(map(new, x.src)))
     back = {v: from_terms(ts, v.dtype) for ts, v in placeholders}
     return simplify(simplify(done[u]).substitute(back))
 
@@ -200,11 +214,15 @@ def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
         if (known := limits.get(key := tuple(ts.items()))) is not None:
             low, high = max(low, known[1]), min(high, known[2])
         limits[key] = ts, low, high
-    tighter = [(ts, low, high) for ts, low, high in limits.values()
-               if low <= high and (low, high) != bounds_of(ts)]  # fmt: skip
-    tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first, the most specific
-    return [(ts, UOp.variable(f"given{n}", low, high, _dtype_of(ts)))
-            for n, (ts, low, high) in enumerate(tighter)]  # fmt: skip
+    placeholders: list[tuple[Terms, UOp]] = []
+    # the longest sums come first, the most specific; the bounds of shorter ones go into theirs
+    for ts, low, high in sorted(limits.values(), key=lambda known: len(known[0])):
+        narrow = bounds_of(_replaced(ts, placeholders, _dtype_of(ts)))
+        low, high = max(low, narrow[0]), min(high, narrow[1])
+        if low <= high and (low, high) != bounds_of(ts):
+            name = f"given{len(placeholders)}"
+            placeholders.insert(0, (ts, UOp.variable(name, low, high, _dtype_of(ts))))
+    return placeholders
 
 
 def _dtype_of(ts: Terms) -> DType:
@@ -213,19 +231,16 @@ def _dtype_of(ts: Terms) -> DType:
     return dtypes.long if dtype is dtypes.int and not fits(dtype, *bounds_of(ts)) else dtype
 
 
-def _with_placeholders(x: UOp, placeholders: list[tuple[Terms, UOp]]) -> UOp:
+def _replaced(found: Terms, placeholders: list[tuple[Terms, UOp]], dtype: DType) -> Terms:
     """A sum in which each known sum, or a multiple of it, is replaced by its placeholder."""
-    if not dtypes.is_int(x.dtype):
-        return x
-    found = terms(x)
     for ts, v in placeholders:
         t = next(iter(ts))
         k, odd = divmod(found.get(t, 0), ts[t])
         there = all(found.get(s) == k * f for s, f in ts.items())
-        holds = v.dtype is x.dtype or (v.dtype, x.dtype) == (dtypes.int, dtypes.long)
+        holds = v.dtype is dtype or (v.dtype, dtype) == (dtypes.int, dtypes.long)
         if there and k and not odd and holds:
             found = plus({s: f for s, f in found.items() if s not in ts}, {v: k})
-    return from_terms(found, x.dtype)
+    return found
 
 
 # ---- the tables ---------------------------------------------------------------------------------

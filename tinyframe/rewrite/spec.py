@@ -68,7 +68,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 SPECIALs take their place before there are programs
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
-                                it may be read or written only where `valid` is true
+                                it may be read or written only where `valid` is true, and from
+                                that it has to follow that i, … are inside the shape
     LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
@@ -372,6 +373,24 @@ def of_an_index(u: UOp) -> bool:
     return u.src[0].op is Ops.INDEX
 
 
+def stays_inside(u: UOp) -> bool:
+    """A LOAD or STORE: where its condition holds, its indices are inside the shape. A flat index
+    was made from such ones: it still has a condition, or its bounds are inside the memory."""
+    (memory, valid, *ix), shape = u.src[0].src, u.src[0].arg
+    if not isinstance(shape, tuple):
+        value = u if u.op is Ops.LOAD else u.src[1]
+        reach = (value.dtype.count // memory.dtype.base.count - 1) * (shape or 1)
+        assert isinstance(memory.dtype, PtrDType)
+        low, high = ix[0].vmin + min(reach, 0), ix[0].vmax + max(reach, 0)
+        return not valid.vmin or 0 <= low <= high < memory.dtype.size
+    for i, size in zip(ix, shape, strict=True):
+        inside = (i >= 0) & (i < size)
+        quotient = (i // size).eq(0)  # says the same as one sum, of which more may be known
+        if not inside.vmin and not (inside | quotient).simplify_given(valid).vmin:
+            return not valid.vmax
+    return True
+
+
 def value_fits(u: UOp) -> bool:
     """What a STORE stores is what lies there, or a vector of it."""
     return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
@@ -388,6 +407,7 @@ PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
 THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP, AxisType.WARP}
 BLOCK_KINDS = {AxisType.GLOBAL, *THREAD_KINDS}
 
+load_checks = (of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar())
 index_checks = (is_of_memory, lambda u: u.src[1].dtype is dtypes.bool, has_indices)
 range_checks = (is_index, one_source, keeps_dtype, lambda u: isinstance(u.arg[1], AxisType), counts)
 store_checks = (of_an_index, value_fits, closes_ranges)
@@ -401,7 +421,7 @@ memory_rows = [
     row(Ops.SPECIAL, no_source, lambda u: u.dtype is dtypes.int, lambda u: u.arg[0] in PLACES),
     row(Ops.RANGE, *range_checks),
     row(Ops.INDEX, *index_checks),
-    row(Ops.LOAD, of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar()),
+    row(Ops.LOAD, *load_checks),
     row(Ops.VECTORIZE, lambda u: len(u.src) == u.dtype.count > 1,
         lambda u: all(s.dtype is u.dtype.scalar() for s in u.src)),
     row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar(),
@@ -410,7 +430,8 @@ memory_rows = [
 
 spec_kernel = PatternMatcher([
     row(Ops.SINK, lambda u: {s.op for s in u.src} <= {Ops.STORE, Ops.SINK}, lambda u: not u.ranges),
-    row(Ops.STORE, *store_checks),
+    row(Ops.STORE, *store_checks, stays_inside),
+    row(Ops.LOAD, *load_checks, stays_inside),
     row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
         closes_ranges),
     row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
