@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tinyframe.algebra.sums import (
     MOST_TERMS,
@@ -210,9 +210,12 @@ def simplify_given(u: UOp, condition: UOp) -> UOp:
 def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
     """For each sum whose bounds are tighter under the conditions, a Variable with those bounds."""
     limits: dict[tuple, tuple[Terms, int, int]] = {}
-    for ts, low, high in filter(None, map(known_limits, given)):
-        if (known := limits.get(key := tuple(ts.items()))) is not None:
-            low, high = max(low, known[1]), min(high, known[2])
+    known = [k for k in map(known_limits, given) if k is not None]
+    # a sum's limits are also some of each of its terms
+    known += [k for ts, low, high in known if len(ts) > 1 for k in _of_terms(ts, low, high)]
+    for ts, low, high in known:
+        if (other := limits.get(key := tuple(ts.items()))) is not None:
+            low, high = max(low, other[1]), min(high, other[2])
         limits[key] = ts, low, high
     placeholders: list[tuple[Terms, UOp]] = []
     # the longest sums come first, the most specific; the bounds of shorter ones go into theirs
@@ -223,6 +226,15 @@ def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
             name = f"given{len(placeholders)}"
             placeholders.insert(0, (ts, UOp.variable(name, low, high, _dtype_of(ts))))
     return placeholders
+
+
+def _of_terms(ts: Terms, low: int, high: int) -> Iterator[tuple[Terms, int, int]]:
+    """What low <= the sum <= high says about each term: i >= 1 - 9 of i + j >= 1 where j <= 9."""
+    for t, f in ts.items():
+        least, most = bounds_of({s: g for s, g in ts.items() if s is not t})
+        ends = (low - most, high - least) if f > 0 else (least - high, most - low)
+        small, large = -(-ends[0] // abs(f)), ends[1] // abs(f)
+        yield {t: 1}, max(small, t.vmin), min(large, t.vmax)
 
 
 def _dtype_of(ts: Terms) -> DType:

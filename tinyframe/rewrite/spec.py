@@ -107,7 +107,7 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
@@ -122,6 +122,7 @@ from tinyframe.uop.node import (
     UOp,
     elements,
     index_dtype,
+    most,
     resolve,
     sint,
 )
@@ -374,20 +375,34 @@ def of_an_index(u: UOp) -> bool:
 
 
 def stays_inside(u: UOp) -> bool:
-    """A LOAD or STORE: where its condition holds, its indices are inside the shape. A flat index
-    was made from such ones: it still has a condition, or its bounds are inside the memory."""
+    """A LOAD or STORE: where its condition holds, its indices are inside the shape, for the least
+    and the largest value of each Variable."""
+    index, *rest = u.src
+    variables = index.variables()
+    ends = product(*[(v.const_like(v.vmin), v.const_like(v.vmax)) for v in variables])
+    places = [index.substitute(dict(zip(variables, values, strict=True))) for values in ends]
+    return all(has_place(u.replace(src=(place, *rest))) for place in places)
+
+
+def has_place(u: UOp) -> bool:
+    """stays_inside without Variables. A flat index was made from others: it still has a condition,
+    or its bounds are inside the memory."""
     (memory, valid, *ix), shape = u.src[0].src, u.src[0].arg
+    if not valid.vmax or any(r.src[0].vmax < 1 for r in u.src[0].ranges):
+        return True  # nothing is read
     if not isinstance(shape, tuple):
         value = u if u.op is Ops.LOAD else u.src[1]
         reach = (value.dtype.count // memory.dtype.base.count - 1) * (shape or 1)
         assert isinstance(memory.dtype, PtrDType)
         low, high = ix[0].vmin + min(reach, 0), ix[0].vmax + max(reach, 0)
         return not valid.vmin or 0 <= low <= high < memory.dtype.size
-    for i, size in zip(ix, shape, strict=True):
+    for i, size in zip(ix, map(most, shape), strict=True):
         inside = (i >= 0) & (i < size)
-        quotient = (i // size).eq(0)  # says the same as one sum, of which more may be known
-        if not inside.vmin and not (inside | quotient).simplify_given(valid).vmin:
-            return not valid.vmax
+        # as the condition says it, or as its bounds show
+        if not inside.vmin and not inside.simplify_given(valid).vmin:
+            ends = i.maximum(size - 1), (i * -1).maximum(0)
+            if [x.simplify_given(valid).vmax for x in ends] != [size - 1, 0]:
+                return False
     return True
 
 
