@@ -361,8 +361,6 @@ def test_conjuncts_and_all_of():
         (a // 4 + b % 4, (a < 4) & (b >= 4) & (b < 8), "(b+-4)"),
         (p.where(a, b) % 9, p, "a"),
         (a % 4, b < 4, "(a%4)"),
-        ((a + c * 2) // 9, (a < 3) & (a + c * 2 >= 1) & (c < 4), "0"),
-        ((b.maximum(a * 2) + 1) // 9, (b.maximum(a * 2) < 8) & (a < 9), "0"),
     ],
 )
 def test_simplify_given(expression, condition, text):

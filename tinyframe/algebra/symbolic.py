@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tinyframe.algebra.sums import (
     MOST_TERMS,
@@ -157,7 +157,8 @@ def equal_booleans(u: UOp) -> UOp | None:
 
 # ---- what follows from a condition --------------------------------------------------------------
 
-USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, Ops.CAST, *GroupOp.Comparison}
+USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparison}
+_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE)
 
 
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
@@ -178,31 +179,20 @@ def simplify_given(u: UOp, condition: UOp) -> UOp:
     """`u`, simplified with the bounds that `condition` puts on parts of it; equal to `u` wherever
     the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`.
 
-    An INDEX in it stays as it is: memory is read there whether the condition holds or not."""
+    What is read or reduced for it stays as it is: that is done where the condition fails, too."""
     u = simplify(u)
     given = conjuncts(simplify(condition))
     decided = dict.fromkeys(given, True) | {c.src[0]: False for c in given if is_negated(c)}
-    below = u.toposort(gate=lambda x: x.op is not Ops.INDEX)
-    if not given or not any(x.op in USES_BOUNDS or x in decided for x in below):
+    parts = u.toposort(gate=lambda x: x.op not in _DONE_ANYWAY)
+    if not given or not any(x.op in USES_BOUNDS or x in decided for x in parts):
         return u
     placeholders = _placeholders(given)
     done: dict[UOp, UOp] = {}
-
-    def with_placeholders(s: UOp) -> UOp:
-        if not dtypes.is_int(s.dtype):
-            return done[s]
-        ts = _replaced(terms(s), placeholders, s.dtype)
-        parts = [{done.get(t, t): factor} for t, factor in ts.items()]
-        return from_terms(functools.reduce(plus, parts, {}), s.dtype)
-
-    for x in below:
-        if x in decided:
-            done[x] = x.const_like(decided[x])
-        elif x.op is Ops.INDEX:
-            done[x] = x
-        else:
-            new = with_placeholders if x.op in USES_BOUNDS else done.__getitem__
-            done[x] = x.replace(src=tuple(map(new, x.src)))
+    for x in parts:
+        src = x.src if x.op in _DONE_ANYWAY else tuple([done[s] for s in x.src])
+        if x.op in USES_BOUNDS:
+            src = tuple([_with_placeholders(s, placeholders) for s in src])
+        done[x] = x.const_like(decided[x]) if x in decided else x.replace(src=src)
     back = {v: from_terms(ts, v.dtype) for ts, v in placeholders}
     return simplify(simplify(done[u]).substitute(back))
 
@@ -210,31 +200,15 @@ def simplify_given(u: UOp, condition: UOp) -> UOp:
 def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
     """For each sum whose bounds are tighter under the conditions, a Variable with those bounds."""
     limits: dict[tuple, tuple[Terms, int, int]] = {}
-    known = [k for k in map(known_limits, given) if k is not None]
-    # a sum's limits are also some of each of its terms
-    known += [k for ts, low, high in known if len(ts) > 1 for k in _of_terms(ts, low, high)]
-    for ts, low, high in known:
-        if (other := limits.get(key := tuple(ts.items()))) is not None:
-            low, high = max(low, other[1]), min(high, other[2])
+    for ts, low, high in filter(None, map(known_limits, given)):
+        if (known := limits.get(key := tuple(ts.items()))) is not None:
+            low, high = max(low, known[1]), min(high, known[2])
         limits[key] = ts, low, high
-    placeholders: list[tuple[Terms, UOp]] = []
-    # the longest sums come first, the most specific; the bounds of shorter ones go into theirs
-    for ts, low, high in sorted(limits.values(), key=lambda known: len(known[0])):
-        narrow = bounds_of(_replaced(ts, placeholders, _dtype_of(ts)))
-        low, high = max(low, narrow[0]), min(high, narrow[1])
-        if low <= high and (low, high) != bounds_of(ts):
-            name = f"given{len(placeholders)}"
-            placeholders.insert(0, (ts, UOp.variable(name, low, high, _dtype_of(ts))))
-    return placeholders
-
-
-def _of_terms(ts: Terms, low: int, high: int) -> Iterator[tuple[Terms, int, int]]:
-    """What low <= the sum <= high says about each term: i >= 1 - 9 of i + j >= 1 where j <= 9."""
-    for t, f in ts.items():
-        least, most = bounds_of({s: g for s, g in ts.items() if s is not t})
-        ends = (low - most, high - least) if f > 0 else (least - high, most - low)
-        small, large = -(-ends[0] // abs(f)), ends[1] // abs(f)
-        yield {t: 1}, max(small, t.vmin), min(large, t.vmax)
+    tighter = [(ts, low, high) for ts, low, high in limits.values()
+               if low <= high and (low, high) != bounds_of(ts)]  # fmt: skip
+    tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first, the most specific
+    return [(ts, UOp.variable(f"given{n}", low, high, _dtype_of(ts)))
+            for n, (ts, low, high) in enumerate(tighter)]  # fmt: skip
 
 
 def _dtype_of(ts: Terms) -> DType:
@@ -243,16 +217,19 @@ def _dtype_of(ts: Terms) -> DType:
     return dtypes.long if dtype is dtypes.int and not fits(dtype, *bounds_of(ts)) else dtype
 
 
-def _replaced(found: Terms, placeholders: list[tuple[Terms, UOp]], dtype: DType) -> Terms:
+def _with_placeholders(x: UOp, placeholders: list[tuple[Terms, UOp]]) -> UOp:
     """A sum in which each known sum, or a multiple of it, is replaced by its placeholder."""
+    if not dtypes.is_int(x.dtype):
+        return x
+    found = terms(x)
     for ts, v in placeholders:
         t = next(iter(ts))
         k, odd = divmod(found.get(t, 0), ts[t])
         there = all(found.get(s) == k * f for s, f in ts.items())
-        holds = v.dtype is dtype or (v.dtype, dtype) == (dtypes.int, dtypes.long)
+        holds = v.dtype is x.dtype or (v.dtype, x.dtype) == (dtypes.int, dtypes.long)
         if there and k and not odd and holds:
             found = plus({s: f for s, f in found.items() if s not in ts}, {v: k})
-    return found
+    return from_terms(found, x.dtype)
 
 
 # ---- the tables ---------------------------------------------------------------------------------

@@ -106,14 +106,16 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import pairwise, product
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from random import Random
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop import mma
+from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import (
     FIRST_RANGE,
     AxisType,
@@ -122,9 +124,9 @@ from tinyframe.uop.node import (
     UOp,
     elements,
     index_dtype,
-    most,
     resolve,
     sint,
+    sources_first,
 )
 
 
@@ -375,35 +377,53 @@ def of_an_index(u: UOp) -> bool:
 
 
 def stays_inside(u: UOp) -> bool:
-    """A LOAD or STORE: where its condition holds, its indices are inside the shape, for the least
-    and the largest value of each Variable."""
-    index, *rest = u.src
-    variables = index.variables()
-    ends = product(*[(v.const_like(v.vmin), v.const_like(v.vmax)) for v in variables])
-    places = [index.substitute(dict(zip(variables, values, strict=True))) for values in ends]
-    return all(has_place(u.replace(src=(place, *rest))) for place in places)
-
-
-def has_place(u: UOp) -> bool:
-    """stays_inside without Variables. A flat index was made from others: it still has a condition,
-    or its bounds are inside the memory."""
-    (memory, valid, *ix), shape = u.src[0].src, u.src[0].arg
-    if not valid.vmax or any(r.src[0].vmax < 1 for r in u.src[0].ranges):
-        return True  # nothing is read
-    if not isinstance(shape, tuple):
-        value = u if u.op is Ops.LOAD else u.src[1]
-        reach = (value.dtype.count // memory.dtype.base.count - 1) * (shape or 1)
+    """A LOAD or STORE: where its condition holds, its indices are inside the shape. That follows
+    from the condition, or else no try shows otherwise. A flat index was made from others: either
+    it still has a condition, or all that it reaches is inside the memory."""
+    (memory, valid, *ix), sizes = u.src[0].src, u.src[0].arg
+    first = last = 0
+    if not isinstance(sizes, tuple):
         assert isinstance(memory.dtype, PtrDType)
-        low, high = ix[0].vmin + min(reach, 0), ix[0].vmax + max(reach, 0)
-        return not valid.vmin or 0 <= low <= high < memory.dtype.size
-    for i, size in zip(ix, map(most, shape), strict=True):
-        inside = (i >= 0) & (i < size)
-        # as the condition says it, or as its bounds show
-        if not inside.vmin and not inside.simplify_given(valid).vmin:
-            ends = i.maximum(size - 1), (i * -1).maximum(0)
-            if [x.simplify_given(valid).vmax for x in ends] != [size - 1, 0]:
-                return False
-    return True
+        lanes = (u if u.op is Ops.LOAD else u.src[1]).dtype.count // memory.dtype.base.count
+        reach = (lanes - 1) * (sizes or 1)
+        first, last, sizes = min(reach, 0), max(reach, 0), (memory.dtype.size,)
+        valid = valid.const_like(valid.vmin)
+    inside = valid.const_like(True)
+    for i, size in zip(ix, sizes, strict=True):
+        inside = inside & (i + first >= 0) & (i + last < size)
+    if inside.vmin or not valid.vmax or inside.simplify_given(valid).vmin:
+        return True
+    return all(evaluate(inside, case) for case in tries(valid, inside) if evaluate(valid, case))
+
+
+def tries(*conditions: UOp) -> Iterator[dict[UOp, int]]:
+    """Values for loops, Variables and data that conditions depend on: the ends of each, what lies
+    around the constants in the conditions, and anything in between."""
+    found = sources_first(conditions, lambda x: x.src if x.op is Ops.RANGE or computes(x) else ())
+    constants = [x.arg for x in found if x.op is Ops.CONST]
+    rng = Random(0)
+    for _ in range(TRIES):
+        case: dict[UOp, int] = {}
+        for x in found:
+            if x.op is Ops.CONST or computes(x):
+                continue
+            low, high = x.bounds
+            high = high if x.op is not Ops.RANGE else evaluate(x.src[0], case) - 1
+            if high < low:
+                break  # a loop that does not run
+            near = rng.choice(constants) + rng.randint(-1, 1)
+            value = rng.choice([low, high, rng.randint(low, high), min(max(near, low), high)])
+            case[x] = bool(value) if x.dtype is dtypes.bool else value
+        else:
+            yield case
+
+
+TRIES = 60
+
+
+def computes(x: UOp) -> bool:
+    """Integers and booleans from others."""
+    return x.op in GroupOp.Elementwise and not any(dtypes.is_float(s.dtype) for s in x.src)
 
 
 def value_fits(u: UOp) -> bool:

@@ -35,8 +35,8 @@ class Gathering(Elementwise):
         if not dtypes.is_int(found.dtype):
             raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found.shape})")
         if found.dtype is dtypes.uint64:
-            found = found.cast(dtypes.int64)
-            return found.lt(0).where(dtypes.int64.max, found)
+            most = dtypes.int64.max
+            return found.gt(most).where(most, found).cast(dtypes.int64)
         return found
 
     def _one_where(self, chosen: Self, axis: int) -> Self:
