@@ -93,13 +93,13 @@ def written_to(x: Tensor, index: Tensor, value: int) -> Tensor:
 
 
 def from_variable(x: Tensor, start: int, count: int) -> Tensor:
-    v = Variable("v", 0, x.shape[0] - count).bind(start)
+    v = Variable(f"from_{start}_{x.shape[0]}", 0, x.shape[0] - count).bind(start)
     return x[v : v + count]
 
 
 def upto_variable(x: Tensor, count: int) -> Tensor:
     """The sum of the first elements, as many as a Variable says."""
-    return x[: Variable("n", 1, x.shape[0]).bind(count)].sum(0)
+    return x[: Variable(f"upto_{count}_{x.shape[0]}", 1, x.shape[0]).bind(count)].sum(0)
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,10 @@ class Operation:
 
 def some_axis(rng: Random, *arrays: Array) -> tuple[Any, ...] | None:
     return (rng.randrange(arrays[0].ndim),) if arrays[0].ndim else None
+
+
+def axis_and_way(rng: Random, a: Array) -> tuple[Any, ...] | None:
+    return (rng.randrange(a.ndim), rng.random() < 0.5) if a.ndim else None
 
 
 def facing_axis(rng: Random, a: Array, index: Array, *source: Array) -> tuple[Any, ...] | None:
@@ -196,17 +200,18 @@ OPERATIONS: dict[str, Operation] = {
                              lambda a, i, s, axis, part: scattered(a, i[cut(part)], s, axis, True)),
     "write": Operation("xi", lambda rng, a, i: (rng.randint(1, 3),) if a.ndim else None,
                        written_to, written),
-    "sort": Operation("x", lambda rng, a: some_axis(rng, a) and (*some_axis(rng, a), rng.random() < 0.5),
+    "sort": Operation("x", axis_and_way,
                       lambda x, axis, down: x.sort(axis, down)[0],
                       lambda a, axis, down: np.take_along_axis(a, ordered(a, axis, down), axis)),
-    "argsort": Operation("x", lambda rng, a: some_axis(rng, a) and (*some_axis(rng, a), rng.random() < 0.5),
+    "argsort": Operation("x", axis_and_way,
                          lambda x, axis, down: x.argsort(axis, down),
                          lambda a, axis, down: ordered(a, axis, down).astype(np.int32)),
     "one_hot": Operation("i", constant, lambda i, n: i.one_hot(n + 3),
                          lambda i, n: (i[..., None] == np.arange(n + 3)).astype(np.int32)),
     # movement
     "pad": Operation("x", widths, lambda x, ends: x.pad(ends), padded),
-    "slice": Operation("x", slices, lambda x, parts: x[taken(parts)], lambda a, parts: a[taken(parts)]),
+    "slice": Operation("x", slices, lambda x, parts: x[taken(parts)],
+                       lambda a, parts: a[taken(parts)]),
     "reshape": Operation("x", factors, lambda x, shape: x.reshape(shape),
                          lambda a, shape: a.reshape(shape)),
     "turn": Operation("x", lambda rng, a: (tuple(rng.sample(range(a.ndim), a.ndim)),),
@@ -214,9 +219,8 @@ OPERATIONS: dict[str, Operation] = {
     "spread": Operation("x", lambda rng, a: (rng.randint(2, 3),),
                         lambda x, n: x.unsqueeze(0).expand((n, *x.shape)),
                         lambda a, n: np.broadcast_to(a, (n, *a.shape))),
-    "join": Operation("xs", lambda rng, a, b: (0,) if a.ndim and a.shape[1:] == b.shape[1:] and a.ndim == b.ndim else None,
-                      lambda x, y, axis: x.cat(y, dim=axis),
-                      lambda a, b, axis: np.concatenate([a, b], axis)),
+    "join": Operation("xs", lambda rng, a, b: same_shape(rng, a[:1], b[:1]) if a.ndim and b.ndim
+                      else None, lambda x, y: x.cat(y), lambda a, b: np.concatenate([a, b])),
     "from variable": Operation(
         "x", lambda rng, a: (rng.randint(0, a.shape[0] - 1), 1) if a.ndim and a.shape[0] else None,
         from_variable, lambda a, start, count: a[start : start + count]),

@@ -378,8 +378,8 @@ def of_an_index(u: UOp) -> bool:
 
 def stays_inside(u: UOp) -> bool:
     """A LOAD or STORE: where its condition holds, its indices are inside the shape. That follows
-    from the condition, or else no try shows otherwise. A flat index was made from others: either
-    it still has a condition, or all that it reaches is inside the memory."""
+    from the condition, or else no try shows otherwise. A flat index was made from others: it is
+    one lane of many, or still has a condition, or all that it reaches is inside the memory."""
     (memory, valid, *ix), sizes = u.src[0].src, u.src[0].arg
     first = last = 0
     if not isinstance(sizes, tuple):
@@ -387,7 +387,7 @@ def stays_inside(u: UOp) -> bool:
         lanes = (u if u.op is Ops.LOAD else u.src[1]).dtype.count // memory.dtype.base.count
         reach = (lanes - 1) * (sizes or 1)
         first, last, sizes = min(reach, 0), max(reach, 0), (memory.dtype.size,)
-        valid = valid.const_like(valid.vmin)
+        valid = valid.const_like(valid.vmin and ix[0].op is not Ops.GEP)
     inside = valid.const_like(True)
     for i, size in zip(ix, sizes, strict=True):
         inside = inside & (i + first >= 0) & (i + last < size)
