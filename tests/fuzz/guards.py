@@ -375,7 +375,9 @@ def main() -> None:
     start, count, wrong = time.monotonic(), 0, 0
     while time.monotonic() < start + 60 * options.minutes:
         program = random_program(options.seed * 10_000_000 + count)
-        settings = ({"DEVICE": "PYTHON"}, {"DEVICE": "PYTHON", "NOOPT": 1}, {})[count % 3]
+        # the interpreter says where a kernel touches what is not its own
+        python = {"DEVICE": "PYTHON"}
+        settings = (python, {**python, "NOOPT": 1}, {}, python, python, python)[count % 6]
         count += 1
         with Context(SPEC=1, **settings):
             try:
