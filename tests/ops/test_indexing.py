@@ -119,6 +119,29 @@ def test_a_write_is_not_seen_by_what_was_written_down_before():
     assert t.tolist() == [5, 2]
 
 
+@pytest.mark.parametrize(
+    ("shape", "index"),
+    [
+        ((3, 2, 0, 4), (slice(None), np.zeros((2, 0), bool))),
+        ((0, 2, 3), (np.zeros((0, 2), bool),)),
+        ((3, 0), (np.zeros((3, 0), bool),)),
+        ((0, 3), (np.zeros(0, bool), 1)),
+        ((4, 3), (np.zeros((0, 2), np.int64),)),
+    ],
+)
+def test_an_array_without_elements_is_an_index_of_its_own_dtype(shape, index):
+    x = np.zeros(shape, np.float32)
+    assert Tensor(x)[index].shape == x[index].shape
+
+
+@pytest.mark.parametrize("empty", [np.zeros((2, 0), bool), np.zeros(0)])
+def test_an_array_without_elements_that_is_no_index_is_refused(empty):
+    x = np.zeros((2, 3), np.float32)
+    for value in (x, Tensor(x)):
+        with pytest.raises(IndexError):
+            value[:, empty]
+
+
 def test_index_tensor_out_of_range_reads_0():
     assert Tensor([1, 2, 3])[Tensor([0, 3, -1, -4])].tolist() == [1, 0, 3, 0]
 
