@@ -390,7 +390,8 @@ def stays_inside(u: UOp) -> bool:
         valid = valid.const_like(valid.vmin and ix[0].op is not Ops.GEP)
     inside = valid.const_like(True)
     for i, size in zip(ix, sizes, strict=True):
-        inside = inside & (i + first >= 0) & (i + last < size)
+        if not isinstance(size, int) or i.vmin + first < 0 or i.vmax + last >= size:
+            inside = inside & (i + first >= 0) & (i + last < size)
     if inside.vmin or not valid.vmax or inside.simplify_given(valid).vmin:
         return True
     return all(evaluate(inside, case) for case in tries(valid, inside) if evaluate(valid, case))
