@@ -899,7 +899,7 @@ def main() -> None:
         settings = ({}, {"DEVICE": "PYTHON"}, {}, {"NOOPT": 1})[count // 2 % 4]
         program = random_program(seed, calls=count % 2 == 1)
         count += 1
-        with Context(**settings):
+        with Context(SPEC=1, **settings):
             try:
                 if (refusal := check(program)) is not None:
                     refused[" ".join(re.sub(r"\S*\d\S*", "_", refusal).split()[:14])] += 1

@@ -481,7 +481,7 @@ def main() -> None:
         seed = options.seed * 10_000_000 + count
         settings = {"NOOPT": 1} if count % 5 == 4 else {}
         program = random_program(seed, calls=count % 2 == 1)
-        with Context(**settings):
+        with Context(SPEC=1, **settings):
             try:
                 check(program)
             except Exception as error:

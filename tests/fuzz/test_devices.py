@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from tests import devices
-from tests.fuzz import memory
+from tests.fuzz import guards, memory
 from tests.fuzz.programs import DTYPES, check, random_program
+from tests.fuzz.test_guards import narrow_scatters, scatter_agrees
 from tests.gpu_kernels import graphs, random_opts
 from tests.kernels import kernel_of, run_with
 from tests.with_blocks import with_blocks
@@ -27,6 +28,7 @@ COMPILED = [name for name in devices.there() if name not in ("CPU", "PYTHON")]
 PROGRAMS = {"CL": 8, "CUDA": 20, "WEBGPU": 20}
 OPTS = {"CL": 1, "WEBGPU": 3}  # CUDA's are in tests/backends/test_cuda_emulator.py
 CHANGES = {"CL": 3, "CUDA": 8, "WEBGPU": 8}
+GUARDS = {"CL": 2, "CUDA": 8, "WEBGPU": 4}
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +78,15 @@ def test_random_opts_agree(device, name, monkeypatch):
 @pytest.mark.parametrize(("device", "seed"), each(CHANGES))
 def test_random_changes_of_memory_and_captured_calls_agree(device, seed):
     memory_agrees(device, seed)
+
+
+@pytest.mark.parametrize(("device", "seed"), each(GUARDS))
+def test_indices_read_from_memory_stay_inside_and_agree(device, seed):
+    with Context(DEVICE=device):
+        guards.check(guards.random_program(13000 + seed))
+
+
+@pytest.mark.parametrize("device", COMPILED)
+def test_scatters_with_indices_narrower_than_the_value_agree(device):
+    for case in narrow_scatters(3):
+        scatter_agrees(case, device)

@@ -193,6 +193,20 @@ MUTATIONS = [
         "the last of 4 elements has the index 3",
         ("tests/ops/test_movement.py", "tests/unit/test_ranges.py"),
     ),
+    Mutation(
+        "guard-of-what-is-read",
+        "_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE)",
+        "_DONE_ANYWAY = ()",
+        "what is read for an index is read where the index's condition fails, too",
+        ("tests/unit/test_symbolic.py", "tests/fuzz/test_guards.py"),
+    ),
+    Mutation(
+        "condition-on-a-variable",
+        "if c.ranges else c.unknowns & index.unknowns",
+        "if c.ranges else ()",
+        "the element that a Variable picks of a padding may be one that there isn't",
+        ("tests/fuzz/test_guards.py",),
+    ),
     # ---- decompositions --------------------------------------------------------------------------
     Mutation(
         "remainder-of-power-of-two",

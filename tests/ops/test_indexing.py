@@ -217,6 +217,29 @@ def test_a_list_inside_a_tinyjit_is_known():
         f([0])
 
 
+@pytest.mark.parametrize(
+    ("shape", "index"),
+    [
+        ((3, 2, 0, 4), (slice(None), np.zeros((2, 0), bool))),
+        ((0, 2, 3), (np.zeros((0, 2), bool),)),
+        ((3, 0), (np.zeros((3, 0), bool),)),
+        ((0, 3), (np.zeros(0, bool), 1)),
+        ((4, 3), (np.zeros((0, 2), np.int64),)),
+    ],
+)
+def test_an_array_without_elements_is_an_index_of_its_own_dtype(shape, index):
+    x = np.zeros(shape, np.float32)
+    assert Tensor(x)[index].shape == x[index].shape
+
+
+@pytest.mark.parametrize("empty", [np.zeros((2, 0), bool), np.zeros(0)])
+def test_an_array_without_elements_that_is_no_index_is_refused(empty):
+    x = np.zeros((2, 3), np.float32)
+    for value in (x, Tensor(x)):
+        with pytest.raises(IndexError):
+            value[:, empty]
+
+
 def test_what_is_known_to_be_wrong_is_refused():
     t = Tensor(X)
     for truth in (True, np.bool_(False)):

@@ -59,6 +59,15 @@ def test_max_pool_of_ints_and_its_indices():
     assert values.dtype is dtypes.int8 and indices.dtype is dtypes.int32
 
 
+def test_a_window_with_nothing_but_padding_has_a_position_that_there_is_not():
+    options = {"kernel_size": 2, "dilation": 2, "padding": 1}
+    for axes in (1, 2, 3):
+        pool = getattr(Tensor.ones(*[1] * (axes + 2)), f"max_pool{axes}d")
+        assert [x.item() for x in pool(**options, return_indices=True)] == [-np.inf, 1]
+    pooled, places = Tensor.ones(1, 1, 1, 1).max_pool2d(**options, return_indices=True)
+    assert pooled.max_unpool2d(places, output_size=(1, 1)).item() == 0
+
+
 def test_unpooling_puts_values_back_where_they_were():
     x = Tensor(normal(1, 2, 5, 7))
     values, indices = x.max_pool2d(2, return_indices=True)

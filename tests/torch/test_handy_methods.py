@@ -31,6 +31,20 @@ def test_grid_sample_of_images(mode, padding_mode, align_corners):
         assert_agree(*given, compiled=True, scale=60, gradient=False)
 
 
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_grid_sample_beside_inf_and_nan(mode, padding_mode, align_corners):
+    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
+    x = normal(0, 2, 1, 3, 4)
+    x[0, 0, [0, 2], [3, 0]], x[1, 0, [2, 1], [3, 0]] = np.inf, np.nan
+    places = [-2, -1.2, -1, -0.5, 0, 0.3, 0.75, 1, 1.3]
+    grid = np.random.default_rng(0).choice(places, (2, 5, 6, 2)).astype(np.float32)
+    ours = Tensor(x).grid_sample(Tensor(grid), **options).numpy()
+    theirs = F.grid_sample(torch.tensor(x), torch.tensor(grid), **options).numpy()
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("padding_mode", ["zeros", "reflection"])
 @pytest.mark.parametrize("mode", ["bilinear", "nearest"])
 def test_grid_sample_of_volumes(mode, padding_mode):

@@ -24,6 +24,23 @@ data0 = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(3), (), 0)
 data1 = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(12), (), 1)
 load = data1.index(i, j, shape=(3, 4)).load()
 place = data0.index(i, shape=(3,))
+k = UOp.range(5, 3)
+
+
+def read(index: UOp, valid: UOp | None = None, size: int | UOp = 3, lanes: int = 0) -> UOp:
+    """A value of data0 at an index; with `lanes` at a flat one, that many side by side."""
+    if not lanes:
+        return data0.index(index, valid=valid, shape=(size,)).load()
+    return UOp(Ops.LOAD, dtypes.float.vec(lanes), (data0.index(index, valid=valid),))
+
+
+def number(valid: UOp | None = None) -> UOp:
+    """An index that is read from memory, at k."""
+    numbers = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(4), (), 2)
+    return numbers.index(k, shape=(4,), valid=valid).load()
+
+
+guard = (number(k < 4) < 3) & (number(k < 4) >= 0)
 
 # a panel that each thread would fill for itself, and nobody closes the thread's range
 thread = UOp.range(4, 2, AxisType.LOCAL)
@@ -131,7 +148,50 @@ def test_a_legal_program():
     )
 
 
+@pytest.mark.parametrize(
+    "u",
+    [
+        read(k, k < 3),
+        read(k - 1, (k >= 1) & (k < 4)),
+        read(k // 2),
+        read(k * 3 + i - 4, (k * 3 + i < 7) & (k * 3 + i >= 4)),
+        read(i + k * 2, (k < 1) & (i + k * 2 < 8)),  # more is known of the sum than its limit says
+        read(UOp.range(n, 4), size=n),
+        read(k - 1, (k >= 1) & (k - 1 < n), size=n),
+        read(number(k < 4), guard),
+        read(number(k < 4).cast(dtypes.long) * 2 - 1, guard & (k < 2) & (number(k < 4).eq(1))),
+        read(zero, lanes=3),
+        read(number(k < 4), guard, lanes=1),
+        read(k + 7, true.ne(true)),
+    ],
+)  # fmt: skip
+def test_an_index_is_inside_where_its_condition_holds(u):
+    verify(u, spec_kernel)
+
+
 # ---- what is not --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "u",
+    [
+        read(k),
+        read(k, k < 4),
+        read(k - 1, k < 4),
+        read(k, i < 3),
+        read(k, n.ne(2), size=n),
+        read(number(k < 4)),
+        read(number(k < 4), number(k < 4) < 3),
+        read(number(), guard & (k < 4)),  # it is read whether that holds or not
+        read(number(k < 4), (number() < 3) & (number() >= 0)),
+        read(zero, lanes=4),
+        read(zero - 1, lanes=2),
+        place.replace(src=(data0, true, k)).store(f, k),
+    ],
+)
+def test_an_index_that_may_be_outside_is_refused(u):
+    with pytest.raises(SpecError, match=r"Ops\.(LOAD|STORE) .*kernel level, breaks its rule"):
+        verify(u, spec_kernel)
 
 
 def node(op: Ops, dtype, *src: UOp, arg=None) -> UOp:

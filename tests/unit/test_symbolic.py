@@ -369,6 +369,12 @@ def test_simplify_given(expression, condition, text):
     assert simple.render() == text
 
 
+def test_what_is_read_for_an_index_keeps_its_own_index_and_condition():
+    table = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(9), (), 0)
+    found = table.index(a % 4, valid=a < 4, shape=(9,)).load()
+    assert simplify_given((a < 4).where(found, b) + a % 4, a < 4) is (found + a).simplify()
+
+
 # ---- floats -------------------------------------------------------------------------------------
 
 g = f * 1.5  # some float that is no constant

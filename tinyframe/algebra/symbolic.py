@@ -158,6 +158,7 @@ def equal_booleans(u: UOp) -> UOp | None:
 # ---- what follows from a condition --------------------------------------------------------------
 
 USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparison}
+_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE)
 
 
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
@@ -173,19 +174,22 @@ def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
     return (ts, low, min(high, c - 1)) if positive else (ts, max(low, c), high)
 
 
+@UOp.simplify_given.by
 def simplify_given(u: UOp, condition: UOp) -> UOp:
     """`u`, simplified with the bounds that `condition` puts on parts of it; equal to `u` wherever
-    the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`."""
+    the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`.
+
+    What is read or reduced for it stays as it is: that is done where the condition fails, too."""
     u = simplify(u)
     given = conjuncts(simplify(condition))
     decided = dict.fromkeys(given, True) | {c.src[0]: False for c in given if is_negated(c)}
-    parts = u.toposort()
+    parts = u.toposort(gate=lambda x: x.op not in _DONE_ANYWAY)
     if not given or not any(x.op in USES_BOUNDS or x in decided for x in parts):
         return u
     placeholders = _placeholders(given)
     done: dict[UOp, UOp] = {}
     for x in parts:
-        src = tuple([done[s] for s in x.src])
+        src = x.src if x.op in _DONE_ANYWAY else tuple([done[s] for s in x.src])
         if x.op in USES_BOUNDS:
             src = tuple([_with_placeholders(s, placeholders) for s in src])
         done[x] = x.const_like(decided[x]) if x in decided else x.replace(src=src)

@@ -68,7 +68,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 SPECIALs take their place before there are programs
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
-                                it may be read or written only where `valid` is true
+                                it may be read or written only where `valid` is true, and from
+                                that it has to follow that i, … are inside the shape
     LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
@@ -105,14 +106,16 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop import mma
+from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import (
     FIRST_RANGE,
     AxisType,
@@ -123,6 +126,7 @@ from tinyframe.uop.node import (
     index_dtype,
     resolve,
     sint,
+    sources_first,
 )
 
 
@@ -372,6 +376,57 @@ def of_an_index(u: UOp) -> bool:
     return u.src[0].op is Ops.INDEX
 
 
+def stays_inside(u: UOp) -> bool:
+    """A LOAD or STORE: where its condition holds, its indices are inside the shape. That follows
+    from the condition, or else no try shows otherwise. A flat index was made from others: it is
+    one lane of many, or still has a condition, or all that it reaches is inside the memory."""
+    (memory, valid, *ix), sizes = u.src[0].src, u.src[0].arg
+    first = last = 0
+    if not isinstance(sizes, tuple):
+        assert isinstance(memory.dtype, PtrDType)
+        lanes = (u if u.op is Ops.LOAD else u.src[1]).dtype.count // memory.dtype.base.count
+        reach = (lanes - 1) * (sizes or 1)
+        first, last, sizes = min(reach, 0), max(reach, 0), (memory.dtype.size,)
+        valid = valid.const_like(valid.vmin and ix[0].op is not Ops.GEP)
+    inside = valid.const_like(True)
+    for i, size in zip(ix, sizes, strict=True):
+        if not isinstance(size, int) or i.vmin + first < 0 or i.vmax + last >= size:
+            inside = inside & (i + first >= 0) & (i + last < size)
+    if inside.vmin or not valid.vmax or inside.simplify_given(valid).vmin:
+        return True
+    return all(evaluate(inside, case) for case in tries(valid, inside) if evaluate(valid, case))
+
+
+def tries(*conditions: UOp) -> Iterator[dict[UOp, int]]:
+    """Values for loops, Variables and data that conditions depend on: the ends of each, what lies
+    around the constants in the conditions, and anything in between."""
+    found = sources_first(conditions, lambda x: x.src if x.op is Ops.RANGE or computes(x) else ())
+    constants = [x.arg for x in found if x.op is Ops.CONST]
+    rng = Random(0)
+    for _ in range(TRIES):
+        case: dict[UOp, int] = {}
+        for x in found:
+            if x.op is Ops.CONST or computes(x):
+                continue
+            low, high = x.bounds
+            high = high if x.op is not Ops.RANGE else evaluate(x.src[0], case) - 1
+            if high < low:
+                break  # a loop that does not run
+            near = rng.choice(constants) + rng.randint(-1, 1)
+            value = rng.choice([low, high, rng.randint(low, high), min(max(near, low), high)])
+            case[x] = bool(value) if x.dtype is dtypes.bool else value
+        else:
+            yield case
+
+
+TRIES = 60
+
+
+def computes(x: UOp) -> bool:
+    """Integers and booleans from others."""
+    return x.op in GroupOp.Elementwise and not any(dtypes.is_float(s.dtype) for s in x.src)
+
+
 def value_fits(u: UOp) -> bool:
     """What a STORE stores is what lies there, or a vector of it."""
     return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
@@ -388,6 +443,7 @@ PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
 THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP, AxisType.WARP}
 BLOCK_KINDS = {AxisType.GLOBAL, *THREAD_KINDS}
 
+load_checks = (of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar())
 index_checks = (is_of_memory, lambda u: u.src[1].dtype is dtypes.bool, has_indices)
 range_checks = (is_index, one_source, keeps_dtype, lambda u: isinstance(u.arg[1], AxisType), counts)
 store_checks = (of_an_index, value_fits, closes_ranges)
@@ -401,7 +457,7 @@ memory_rows = [
     row(Ops.SPECIAL, no_source, lambda u: u.dtype is dtypes.int, lambda u: u.arg[0] in PLACES),
     row(Ops.RANGE, *range_checks),
     row(Ops.INDEX, *index_checks),
-    row(Ops.LOAD, of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar()),
+    row(Ops.LOAD, *load_checks),
     row(Ops.VECTORIZE, lambda u: len(u.src) == u.dtype.count > 1,
         lambda u: all(s.dtype is u.dtype.scalar() for s in u.src)),
     row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar(),
@@ -410,7 +466,8 @@ memory_rows = [
 
 spec_kernel = PatternMatcher([
     row(Ops.SINK, lambda u: {s.op for s in u.src} <= {Ops.STORE, Ops.SINK}, lambda u: not u.ranges),
-    row(Ops.STORE, *store_checks),
+    row(Ops.STORE, *store_checks, stays_inside),
+    row(Ops.LOAD, *load_checks, stays_inside),
     row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
         closes_ranges),
     row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,

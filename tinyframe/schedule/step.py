@@ -78,7 +78,7 @@ def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Ste
         if u.op is Ops.UNWINDOW:  # k is always in range; i may not be
             about_i = valid if d == u.arg[0] else []
         else:
-            about_i = [c for c in valid if c.op is Ops.CONST or _share_ranges(c, i)]
+            about_i = [c for c in valid if c.op is Ops.CONST or _about(c, i)]
         if about_i:
             placeholder = UOp.range(size, next(numbers))
             conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
@@ -86,8 +86,9 @@ def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Ste
     return Step(sources, tuple(out), outer, conditions=conditions)
 
 
-def _share_ranges(c: UOp, index: UOp) -> bool:
-    return bool(c.ranges & index.ranges)
+def _about(c: UOp, index: UOp) -> bool:
+    """Whether a condition is about an index: both depend on a RANGE, or on a Variable alone."""
+    return bool(c.ranges & index.ranges if c.ranges else c.unknowns & index.unknowns)
 
 
 def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:

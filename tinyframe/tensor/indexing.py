@@ -72,10 +72,9 @@ class Indexing(Gathering):
         items: list[Any] = []
         for item in index if isinstance(index, tuple) else [index]:
             if isinstance(item, (list, tuple, np.ndarray)):
-                item = type(self)(
-                    np.asarray(item, np.int32) if np.size(item) == 0 else
-                    item if isinstance(item, np.ndarray) else list(item), device=self.device
-                )  # fmt: skip
+                if not isinstance(item, np.ndarray):  # an empty list has no dtype of its own
+                    item = list(item) if np.size(item) else np.asarray(item, np.int32)
+                item = type(self)(item, device=self.device)
             if not isinstance(item, TensorBase):
                 items.append(item)
             elif item.dtype is dtypes.bool:

@@ -100,7 +100,8 @@ class Pooling(TensorBase):
         gradient equally, as with `max`; PyTorch gives all of it to the first.
 
         return_indices: also the position of the (first) maximum in the pooled axes, numbered row by
-        row, as int32; `max_unpool2d` takes these.
+        row, as int32; `max_unpool2d` takes these. A window with nothing but padding in it gets the
+        number of elements, a position that there isn't (PyTorch: one past it, or inside).
         """
         grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode)
         window = tuple(range(-grid.axes, 0))

@@ -474,6 +474,11 @@ class UOp(Comparisons):
         """The same value with the exact rules of algebra/symbolic.py applied to a fixed point."""
         raise NotImplementedError
 
+    @provided
+    def simplify_given(self, condition: UOp) -> UOp:
+        """A value that equals this one wherever `condition` holds; see algebra/symbolic.py."""
+        raise NotImplementedError
+
     def ssimplify(self) -> UOp | ConstType:
         """simplify(), and a Python number where a constant is left."""
         out = self.simplify()

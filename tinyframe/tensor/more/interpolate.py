@@ -104,22 +104,25 @@ class Interpolate(TensorBase):
             if kinds[mode] != "cubic":  # its neighbours are moved inside one by one
                 place = _inside(place, size, padding_mode, align_corners)
             low = place.floor()
-            neighbours.append([
-                (_inside(where, size, padding_mode, align_corners), weight)
-                for where, weight in _around(low, place - low, kinds[mode])
-            ])  # fmt: skip
+            around = _around(low, place - low, kinds[mode])
+            if kinds[mode] == "cubic":
+                around = [(_inside(where, size, padding_mode, align_corners), weight)
+                          for where, weight in around]  # fmt: skip
+            neighbours.append(around)
         flat = self.cast(dtype).flatten(2)
         spread = (self.shape[0], self.shape[1], math.prod(grid.shape[1:-1]))
         total: Any = None
         for corner in itertools.product(*neighbours):
             number: Any = 0
             weight: Any = 1.0
+            inside: Any = True
             for size, (where, factor) in zip(sizes, corner, strict=True):
-                inside = (where >= 0) & (where <= size - 1)
-                weight = weight * inside.where(factor, 0.0)
+                inside = (where >= 0) & (where <= size - 1) & inside
+                weight = weight * factor
                 number = number * size + where.clip(0, size - 1).cast(dtypes.int32)
-            value = flat._gather(2, number.flatten(1).unsqueeze(1).expand(spread))
-            part = value * weight.flatten(1).unsqueeze(1)
+            # outside it is 0, and no inf or NaN times a weight of 0
+            number, weight, inside = (t.flatten(1).unsqueeze(1) for t in (number, weight, inside))
+            part = inside.where(flat._gather(2, number.expand(spread)) * weight, 0)
             total = part if total is None else total + part
         return total.reshape((*self.shape[:2], *grid.shape[1:-1])).cast(self.dtype)
 
