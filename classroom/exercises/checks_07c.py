@@ -210,6 +210,7 @@ def tile(answer: Any) -> str:
 
 
 def tiles(registers: int) -> list[tuple[int, int]]:
+    """Those that fit: their sums, a row of vectors, a number, and one register to spare."""
     every = product(range(1, registers), repeat=2)
     return [(h, w) for h, w in every if h * w + w + 2 <= registers]
 
@@ -235,13 +236,18 @@ def mirrored(answer: Any) -> str:
     shown = memory(300, 200)
     m, n = fresh_sizes(2)
     other = Tensor(np.random.default_rng().random((m, 4 * n), np.float32)).realize()
-    cases = {
-        "`x[:, ::-1].sum(axis=0)`": shown[:, ::-1].sum(axis=0),
-        "`(x[:, ::-1] * 2).max(axis=0)`": (shown[:, ::-1] * 2).max(axis=0),
-        "a different size": (other[:, ::-1] + 1).sum(axis=0),
+    cases = {  # and the loop that goes backwards
+        "`x[:, ::-1].sum(axis=0)`": (shown[:, ::-1].sum(axis=0), 0),
+        "`(x[:, ::-1] * 2).max(axis=0)`": ((shown[:, ::-1] * 2).max(axis=0), 0),
+        "`(x[:, ::-1] * 2).contiguous()`": ((shown[:, ::-1] * 2).contiguous(), 1),
+        "`(x[:, ::-1].T * 2).contiguous()`": ((shown[:, ::-1].T * 2).contiguous(), 0),
+        "a different size": ((other[:, ::-1] + 1).sum(axis=0), 0),
     }
-    for case, x in cases.items():
-        nest = call(answer, plan_input(x))
+    for number, (case, (x, backwards)) in enumerate(cases.items()):
+        nest = answer(plan_input(x)) if number else call(answer, plan_input(x))
+        if nest is None:
+            raise Wrong("Your plan leaves this kernel alone, although it reads backwards along one "
+                        "of its loops over results.", case)  # fmt: skip
         if not isinstance(nest, Nest):
             raise Wrong("The answer has to be a Nest, or None.", case, got=describe(nest))
         opts = opts_with(answer, x)
@@ -249,12 +255,15 @@ def mirrored(answer: Any) -> str:
         if not vectors:
             said = ", ".join(map(str, opts)) or "no Opts"
             raise Wrong("There are no vectors in the kernel that your Nest makes.", case, got=said)
-        if vectors[0].axis != 0:
+        if vectors[0].axis >= len(plan_input(x).around):
             raise Wrong(
                 "Your vectors run along the loop of the reduction. Neighbours in memory are "
                 "neighbours along a loop of results.",
                 case,
             )
+        if vectors[0].axis != backwards:
+            raise Wrong("There are two loops over results here, and your vectors run along the one "
+                        "whose step isn't -1.", case)  # fmt: skip
         if vectors[0].arg != plan_input(x).lanes:
             raise Wrong(
                 "How many lanes a vector has depends on the machine: `k.lanes`.",
@@ -380,12 +389,8 @@ def opts_for(answer: Any) -> str:
 def fewest_loads(m: int, n: int, k: int) -> int:
     """Loads of the best tile: it may overlap the one before, and computes those results twice."""
     vectors = -(-n // LANES)
-    sizes = [
-        (h, w)
-        for h, w in product(range(1, min(m, REGISTERS) + 1), range(1, min(vectors, REGISTERS) + 1))
-        if h * w + w + 1 <= REGISTERS
-    ]
-    return min(-(-m // h) * -(-vectors // w) * (h + w) * k for h, w in sizes)
+    fits = [(h, w) for h, w in tiles(REGISTERS) if h <= m and w <= vectors]
+    return min(-(-m // h) * -(-vectors // w) * (h + w) * k for h, w in fits)
 
 
 # ---- the table -----------------------------------------------------------------------------------

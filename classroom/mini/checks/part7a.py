@@ -818,6 +818,15 @@ def settled_same(mini: Any, got: Any, x: Any, by: int, op: Any) -> bool:
     return bool(got is mini.UOp(op, (x, number(mini, by))))
 
 
+def common_factor(mini: Any, seed: int) -> tuple[Any, int]:
+    """A sum, and a divisor that has a factor in common with all of it but the constant."""
+    draw = random.Random(seed)
+    i, j, _ = counters(mini)
+    factor, *times = draw.choice((2, 3, 4)), *draw.choices((1, 2, 3, 5), k=3)
+    one, other, by = (factor * n for n in times)
+    return i * one + j * other + draw.randrange(-7, 8), by
+
+
 @checks(
     "divide",
     "A hundred other divisions keep their values",
@@ -825,8 +834,8 @@ def settled_same(mini: Any, got: Any, x: Any, by: int, op: Any) -> bool:
     seconds=20,
 )
 def division_keeps(mini: Any) -> None:
-    for seed in range(100):
-        x, by = random_number(mini, seed), (2, 3, 4, 6, 8, 10)[seed % 6]
+    some = [(random_number(mini, seed), (2, 3, 4, 6, 8, 10)[seed % 6]) for seed in range(100)]
+    for x, by in some + [common_factor(mini, seed) for seed in range(60)]:
         for op in (mini.Ops.IDIV, mini.Ops.MOD):
             got = mini.divide(x, number(mini, by), op)
             if got is not None:
