@@ -37,8 +37,9 @@ class Graphs:
 class Wrong(Exception):
     """The answer is wrong: a sentence that says how, and the case that shows it.
 
-    expected, got: shown where they look different: long lists may be cut before they do. more: further rows of (label, value). graphs: where a different graph was asked for, the two of
-    them, which are drawn side by side.
+    expected, got: shown where they look different, since long lists are cut. more: further rows of
+    (label, value). graphs: where a different graph was asked for, the two of them, which are drawn
+    side by side.
     """
 
     def __init__(

@@ -211,10 +211,9 @@ def temperature(answer: str, right: Iterable[Place]) -> str:
     if (PACKAGE / answer.strip("`'\"/ ")).is_dir():
         return "Cold: what you're looking for is in a different folder."
     if path := path_of(answer):
-        near = path.partition("/")[0] in folders
-        return f"Warm: the folder of {path} is right, and the file isn't." if near else (
-            f"Cold: what you're looking for isn't in {path}, and not in its folder."
-        )  # fmt: skip
+        if path.partition("/")[0] in folders:
+            return f"Warm: the folder of {path} is right, and the file isn't."
+        return f"Cold: what you're looking for isn't in {path}, and not in its folder."
     if path == "":
         return f"There's no file {answer} in tinyframe."
     name = next((word for word in reversed(words) if word in definitions()), None)

@@ -255,7 +255,7 @@ def mirrored(answer: Any) -> str:
         if not vectors:
             said = ", ".join(map(str, opts)) or "no Opts"
             raise Wrong("There are no vectors in the kernel that your Nest makes.", case, got=said)
-        if vectors[0].axis >= len(plan_input(x).around):
+        if vectors[0].axis not in range(len(plan_input(x).around)):
             raise Wrong(
                 "Your vectors run along the loop of the reduction. Neighbours in memory are "
                 "neighbours along a loop of results.",
