@@ -65,7 +65,7 @@ def call(function: Any, *inputs: Any, case: str = "") -> Any:
     return result.item() if isinstance(result, np.generic) else result  # np.int64(3) is 3
 
 
-def run_once(answer: Any, run: Callable[[], Any], case: str = "") -> Any:
+def once(answer: Any, run: Callable[[], Any], case: str = "") -> Any:
     """What answer(run) gives; Wrong where it runs that more than once: a program has effects."""
     calls = list[None]()
 

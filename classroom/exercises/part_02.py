@@ -16,8 +16,8 @@ from classroom.ask import (
     describe,
     fresh_sizes,
     fresh_tensor,
+    once,
     predicts,
-    run_once,
     same_number,
     same_values,
     small_tensor,
@@ -438,7 +438,7 @@ def kernels_run(answer: Any) -> str:
         run = _realizes(expected)
         GlobalCounters.kernel_count = before
         case = f"{case}; `kernel_count` was {before} before that"
-        got = run_once(answer, run, case)
+        got = once(answer, run, case)
         if before and got == before + expected:
             raise Wrong("You counted the kernels from before `run()`, too.", case, expected, got)
         same_number(got, expected, case, "kernels")

@@ -130,6 +130,14 @@ def test_no_cell_is_empty(path):
 
 
 @every_notebook
+def test_a_fold_is_the_end_of_its_cell(path):
+    """Right below a closed one, what follows would look like what is folded."""
+    sources = [source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "markdown"]
+    folds = [text for text in sources if "</details>" in text]
+    assert all(text.count("</details>") == 1 and text.endswith("</details>") for text in folds)
+
+
+@every_notebook
 def test_no_cell_ends_in_an_error_or_a_warning(path):
     for cell in code_cells(path):
         assert not [o for o in cell["outputs"] if o["output_type"] == "error"], source(cell)
