@@ -196,8 +196,8 @@ def _framework(stages: tuple[Stage, ...]) -> str:
     able = f" It {', '.join(does[:-1])}{' and ' * (len(does) > 1)}{does[-1]}." if does else ""
     said = (
         f"A deep-learning framework is what neural networks are built with. This one is mine.{able}"
-        " A bar is a whole file of it. Its dark part is certainly mine, the lighter part I wrote "
-        "just as the course's solution has it, and the grey part was given."
+        " A bar is a whole file of it: first the lines that are certainly mine, then those that I "
+        "wrote just as the course's solution has them. The rest was given."
     )
     rows = []
     for stage in stages:
@@ -206,6 +206,7 @@ def _framework(stages: tuple[Stage, ...]) -> str:
         shares = (100 * lines / stage.lines for lines in (stage.own, stage.same))
         words = [f"{stage.own} of {stage.lines} lines certainly mine"]
         words += [f"{stage.same} written as in the solution"] if stage.same else []
+        words += [f"{stage.lines - stage.own - stage.same} given"]
         words += ["passes all its checks"] if stage.passes and stage.own else []
         words += [f"{stage.helped} looked up"] if stage.helped else []
         rows.append(
