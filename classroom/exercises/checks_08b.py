@@ -361,7 +361,7 @@ def metered(answer: Any) -> str:
         noticed = _noticed(device)
         broken = _broken(conformance(METERED, [row for _, row, _ in PLACES]).rows)
     if broken:
-        text = "Your device has a meter, but doesn't compute correctly. In 8.8 you mended these."
+        text = "Your device has a meter, but doesn't compute correctly. 8.8 is about these places."
         raise Wrong(text, more=tuple(broken))
     if not noticed:
         raise Wrong(
