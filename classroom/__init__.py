@@ -9,6 +9,7 @@ notebook, errors in cells show the learner's own lines from then on (`classroom/
 from __future__ import annotations
 
 import os  # Python itself has imported these two already
+import re
 import sys
 
 # Where `python -m classroom` is started, Python looks for modules before anywhere else. That may be
@@ -51,9 +52,18 @@ def __getattr__(name: str) -> Any:
 _EVERYWHERE = ("answer", "hint", "progress", "reset")
 
 
+# Python can't read check_mini(7a), and reads hint(4.10) as 4.1: in a cell, both are what they say.
+_WITHOUT_QUOTES = re.compile(
+    r"^(\s*(?:answer|check|check_mini|hint|predict|reset|use_mini)\()(\d+[.a-z]\w*)(?=\s*[,)])"
+)
+
+
 def _put_into(shell: Any) -> None:
     for name in _EVERYWHERE:
         shell.user_ns.setdefault(name, _later(name))
+    shell.input_transformers_cleanup.append(
+        lambda lines: [_WITHOUT_QUOTES.sub(r'\1"\2"', line) for line in lines]
+    )
 
 
 def _later(name: str) -> Any:

@@ -65,6 +65,21 @@ def call(function: Any, *inputs: Any, case: str = "") -> Any:
     return result.item() if isinstance(result, np.generic) else result  # np.int64(3) is 3
 
 
+def once(answer: Any, run: Callable[[], Any], case: str = "") -> Any:
+    """What answer(run) gives; Wrong where it runs that more than once: a program has effects."""
+    calls = list[None]()
+
+    def counted() -> Any:
+        calls.append(None)
+        return run()
+
+    got = call(answer, counted)
+    if len(calls) > 1:
+        raise Wrong(f"You ran it {len(calls)} times, and whatever it does has happened as often. "
+                    "Run it once.", case)  # fmt: skip
+    return got
+
+
 def does_nothing(function: Callable[..., Any]) -> bool:
     """Whether the body of a function is `...`, `pass` or a docstring."""
     code = getattr(function, "__code__", None)

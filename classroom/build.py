@@ -200,8 +200,8 @@ def run(notebook: Any, folder: Path) -> Any:
         client.execute(env=env)
     notebook.metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
     for cell in notebook.cells:
-        for output in cell.get("outputs", ()):  # without its kernel, a widget shows nothing
-            output.get("data", {}).pop(WIDGET_VIEW, None)
+        if cell.cell_type == "code":  # without its kernel, a widget shows nothing
+            cell.outputs = [o for o in cell.outputs if WIDGET_VIEW not in o.get("data", {})]
         tags = cell.metadata.get("tags")
         cell.metadata = {"tags": tags} if tags else {}
     return notebook

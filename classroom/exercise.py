@@ -37,8 +37,9 @@ class Graphs:
 class Wrong(Exception):
     """The answer is wrong: a sentence that says how, and the case that shows it.
 
-    more: further rows of (label, value). graphs: where a different graph was asked for, the two of
-    them, which are drawn side by side.
+    expected, got: shown where they look different, since long lists are cut. more: further rows of
+    (label, value). graphs: where a different graph was asked for, the two of them, which are drawn
+    side by side.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class Wrong(Exception):
         super().__init__(text)
         self.graphs = graphs
         named = {"case": case, "expected": expected, "got": got}
+        if str(expected) == str(got):
+            named = {"case": case}
         shown = [(name, str(value)) for name, value in named.items() if str(value) != ""]
         self.rows = (*shown, *more)
 

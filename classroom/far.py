@@ -22,6 +22,7 @@ import numpy as np
 from tinyframe import Tensor
 from tinyframe.device import Compiled, Device, Runner
 from tinyframe.runtime.host import HostAllocator, HostMemory
+from tinyframe.viz.drawing import MUTED
 
 LAUNCH, CABLE = 10e-6, 10e9  # seconds; bytes a second
 FAR_SPEED, HERE_SPEED = 1e12, 1e9  # times that the inside of a loop runs in a second
@@ -145,7 +146,7 @@ def _bars(axis: Any, labels: Sequence[str], rows: Sequence[Mapping[str, float]])
         heights = np.array([row[kind] for row in rows])
         axis.bar(labels, heights, bottom=bottom, color=colour, edgecolor="#7d7d7d", label=kind)
         bottom += heights
-    axis.axhline(100, color="#1b1b1b", linewidth=1, linestyle="--")
+    axis.axhline(100, color=MUTED, linewidth=1, linestyle="--")
     axis.set_ylim(0, 250)
     for place, height in enumerate(bottom):
         if height > 250:

@@ -19,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tinyframe.dtype import dtypes, truncate
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.evaluate import evaluate
@@ -108,10 +110,9 @@ def differ(one: Any, other: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value in few digits: `1e+30`, `-0.0`, `nan`, `7`."""
-    if isinstance(value, float) and math.isfinite(value) and value == int(value):
-        return f"{value:.1f}" if abs(value) < 1e8 else f"{value:.3g}"
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    """A value in as few digits as tell it from every other: `1e+30`, `-0.0`, `nan`, `7`."""
+    short = np.float32(value) if isinstance(value, float) else value
+    return str(short if short == value or value != value else value)
 
 
 def written(expression: UOp) -> str:

@@ -35,6 +35,8 @@ ul{list-style:none;margin:1.3rem 0 0;padding:0}
 .rows li{padding:.75rem 0;border-top:1px solid var(--line)}
 .rows p,.cards p{color:var(--soft);font-size:.9rem;margin:.25rem 0 0}
 .bar{height:8px;border-radius:4px;background:var(--miss);overflow:hidden;margin-top:.45rem}
+.bar{display:flex}
+.bar i.light{opacity:.45}
 .bar i{display:block;height:100%;border-radius:4px;background:var(--main);min-width:3px}
 figure{margin:1.3rem 0 0;background:var(--card);border:1px solid var(--line);border-radius:14px;
 padding:1rem .8rem .9rem}
@@ -71,10 +73,15 @@ def document(title: str, body: str, style: str = "", mark: str = "") -> str:
     return PAGE.format(title=html.escape(title), body=body, style=STYLE + style, mark=mark)
 
 
-def bar(share: float) -> str:
-    """A bar that is filled to so many percent. Words beside it say the same."""
-    filled = f'<i style="width:{min(100.0, share):.1f}%"></i>' if share > 0 else ""
-    return f'<div class="bar">{filled}</div>'
+def bar(*shares: float) -> str:
+    """A bar that is filled to so many percent; a second share follows in a lighter colour. Words
+    beside it say the same."""
+    filled = (
+        f'<i{" class=light" * (n > 0)} style="width:{min(100.0, share):.1f}%"></i>'
+        for n, share in enumerate(shares)
+        if share > 0
+    )
+    return f'<div class="bar">{"".join(filled)}</div>'
 
 
 def counted(number: int, thing: str) -> str:

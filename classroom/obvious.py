@@ -133,7 +133,7 @@ def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], headline:
             if words in LOOKS:
                 sheet.box(left + 3, top + 2, width - 10, ROW - 4, LOOKS[words], "none", [words])
             else:
-                sheet.words(left + 6, top + 14, words, SIZE, mono=True)
+                sheet.words(left + 6, top + 14, words, SIZE, mono=True, colour=MUTED)
     text = "\n".join("  ".join(w.ljust(max(len(r[k]) for r in [headings, *rows]))
                      for k, w in enumerate(row)).rstrip() for row in [headings, *rows])  # fmt: skip
     return DrawnPicture(headline, f"{headline}\n{text}", sheet)

@@ -141,7 +141,7 @@ def drawn(
     """The rooms of a walk on a sheet, joined in order; those that are not lit are grey."""
     floors = [*dict.fromkeys(map(floor_of, shown))]
     sheet, top = Drawing(), 14.0
-    sheet.words(0, top, walk.expression, 13, bold=True, mono=True)
+    sheet.words(0, top, walk.expression, 13, bold=True, mono=True, colour=MUTED)
     sheet.words(width_of(walk.expression, 13, True, True) + 14, top, words, 11, colour=MUTED)
     top += 16
     places = [_place(number, top) for number in range(len(shown))]

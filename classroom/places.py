@@ -179,6 +179,21 @@ def definitions() -> dict[str, tuple[str, ...]]:
     return {name: tuple(files) for name, files in found.items()}
 
 
+def path_of(answer: str) -> str | None:
+    """The file of tinyframe that an answer is, as a path or a module: "" where there's no such
+    file, None where the answer is no path."""
+    text = answer.strip("`'\"/ ").replace("\\", "/")
+    if not re.fullmatch(r"[\w./-]+", text):
+        return None
+    is_path = "/" in text or text.endswith(".py")
+    end = text.removesuffix(".py").rpartition("tinyframe/")[2]
+    end = f"/{end if is_path else end.removeprefix('tinyframe.').replace('.', '/')}"
+    every = {f"/{path.removesuffix('.py').removesuffix('/__init__')}": path
+             for path in map(within, sorted(PACKAGE.rglob("*.py")))}  # fmt: skip
+    found = [path for name, path in every.items() if name.endswith(end)]
+    return found[0] if found and (is_path or "/" in end[1:]) else "" if is_path else None
+
+
 def temperature(answer: str, right: Iterable[Place]) -> str:
     """How far a wrong answer is from the right place, without saying where that is."""
     files = {place.file for place in right}
@@ -193,6 +208,14 @@ def temperature(answer: str, right: Iterable[Place]) -> str:
         return "Warm: that's the right folder. Go in."
     if any(bare_name(Path(file).stem) == words[-1] for file in files):
         return "Hot: that's the right file. What's the name in it?"
+    if (PACKAGE / answer.strip("`'\"/ ")).is_dir():
+        return "Cold: what you're looking for is in a different folder."
+    if path := path_of(answer):
+        if path.partition("/")[0] in folders:
+            return f"Warm: the folder of {path} is right, and the file isn't."
+        return f"Cold: what you're looking for isn't in {path}, and not in its folder."
+    if path == "":
+        return f"There's no file {answer} in tinyframe."
     name = next((word for word in reversed(words) if word in definitions()), None)
     stands = definitions()[name] if name else ()
     if files.intersection(stands):

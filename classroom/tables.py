@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from textwrap import shorten
 
 from classroom.devices import there_and_missing
 from tinyframe.device import Compiler, Device, human_bytes
@@ -21,7 +20,6 @@ SCHEDULER = {
 }
 CELL = "text-align: left; vertical-align: top; padding: 0.15em 1.2em 0.15em 0"
 FLOAT_BYTES = 4
-REASON = 90  # characters of why a device is missing
 
 
 class Table:
@@ -80,7 +78,7 @@ def machine() -> Table:
         ("what", "on this machine"),
         [
             ("devices that work", ", ".join(f"{n} ({h})" if h else n for n, h in there.items())),
-            *((f"{name} is missing", shorten(why, REASON)) for name, why in missing.items()),
+            *((f"{name} is missing", why) for name, why in missing.items()),
             ("default device", Device.DEFAULT),
             ("C compiler", compiler_name(cpu.compiler)),
             ("cores", str(usable_cores())),

@@ -115,6 +115,13 @@ class Judgement:
                 "`out`, and here each thread writes one at most. Share the work.",
                 case,
             )
+        writers, cell = run.most_writers()
+        if writers > 1:
+            raise Wrong(
+                f"The numbers are right. But {writers} threads write `out[{cell}]`. It's the same "
+                "number each time, so let one of them do it, behind an `if`.",
+                case,
+            )
         most = self.task.most_shared
         if most is not None and run.most_shared_loads() > most:
             raise Wrong(

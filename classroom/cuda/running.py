@@ -124,6 +124,14 @@ class Run:
         who = writes["block"].astype(np.int64) * math.prod(self.launch.block) + writes["thread"]
         return int(np.bincount(who).max()) if len(who) else 0
 
+    def most_writers(self) -> tuple[int, int]:
+        """How many threads wrote the busiest element of `out`, and which element that is."""
+        writes = self.accesses_of("out")
+        pairs = np.unique(writes[writes["is_write"] == 1][["block", "thread", "index"]])
+        cells, writers = np.unique(pairs["index"], return_counts=True)
+        most = writers.argmax() if len(writers) else 0
+        return (int(writers[most]), int(cells[most])) if len(writers) else (0, 0)
+
     def accesses_of(self, name: str) -> np.ndarray:
         numbers = [n for n, (called, *_) in enumerate(self.regions) if called == name]
         return self.log[np.isin(self.log["region"], numbers)]

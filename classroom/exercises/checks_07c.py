@@ -112,12 +112,9 @@ def few_loads(answer: Any) -> str:
     in_vectors(found.multiplications, 512**3, case)
     in_registers(found.registers, case)
     if found.loads_per_multiplication > FEW_LOADS:
-        raise Wrong(
-            "Too many loads for each multiplication.",
-            case,
-            f"at most {FEW_LOADS}",
-            f"{found.loads_per_multiplication:.2f}",
-        )
+        text = "Too many loads for each multiplication."
+        loads = f"{found.loads_per_multiplication:.2f}"
+        raise Wrong(text, case, f"at most {FEW_LOADS}", loads)
     return (
         f"{found.loads_per_multiplication:.2f} loads for each multiplication, where the loops as "
         f"written take 2, and {found.registers} registers."
@@ -149,35 +146,20 @@ def counted(x: Tensor, opts: Sequence[Opt], case: str) -> Any:
 
 def in_vectors(got: int, products: int, case: str) -> None:
     least = products // LANES
-    if got > 7 * least:
-        raise Wrong(
-            f"These multiply one number at a time. First of all, use vectors of {LANES}.", case
-        )
-    if got > 1.5 * least:
-        raise Wrong(
-            f"These multiply fewer than {LANES} numbers at a time, or compute many results twice.",
-            case,
-            f"about {least:,} multiplications",
-            f"{got:,}",
-        )
-    if got > WASTE * least:
-        raise Wrong(
-            "Your tiles overlap so much that many results are computed twice.",
-            case,
-            f"about {least:,} multiplications",
-            f"{got:,}",
-        )
+    for most, text in (
+        (7, f"These multiply one number at a time. First of all, use vectors of {LANES}."),
+        (1.5, f"These multiply fewer than {LANES} numbers at a time, or compute many results "
+         "twice."),
+        (WASTE, "Your tiles overlap so much that many results are computed twice."),
+    ):  # fmt: skip
+        if got > most * least:
+            raise Wrong(text, case, f"about {least:,} multiplications", f"{got:,}")
 
 
 def in_registers(got: int, case: str) -> None:
     if got > REGISTERS:
-        raise Wrong(
-            "It doesn't fit: what the inner loop needs at hand takes more registers than there "
-            "are.",
-            case,
-            f"at most {REGISTERS} registers",
-            got,
-        )
+        text = "It doesn't fit: the inner loop takes more registers than there are."
+        raise Wrong(text, case, f"at most {REGISTERS} registers", got)
 
 
 # ---- the best tile -------------------------------------------------------------------------------
@@ -200,16 +182,13 @@ def tile(answer: Any) -> str:
         loads = (rows + vectors) / (rows * vectors)
         if loads > fewest + 1e-9:
             said = (f"{fewest:.3f} loads", f"{loads:.3f} loads") if shown else ("", "")
-            raise Wrong(
-                "It has to be the tile with the fewest loads. A different one that fits needs "
-                "fewer.",
-                case,
-                *said,
-            )
+            text = "It has to be the tile with the fewest loads. A different one needs fewer."
+            raise Wrong(text, case, *said)
     return "Six rows of two vectors in 16 registers. That's the tile tinyframe uses, too."
 
 
 def tiles(registers: int) -> list[tuple[int, int]]:
+    """Those that fit: their sums, a row of vectors, a number, and one register to spare."""
     every = product(range(1, registers), repeat=2)
     return [(h, w) for h, w in every if h * w + w + 2 <= registers]
 
@@ -220,11 +199,8 @@ def pair(got: Any, case: str) -> tuple[int, int]:
         rows, vectors = (int(v) for v in numbers if not isinstance(v, (bool, str)) and v == int(v))
         return rows, vectors
     except (TypeError, ValueError):
-        raise Wrong(
-            "The answer has to be a pair of whole numbers: rows, and vectors in a row.",
-            case,
-            got=describe(got),
-        ) from None
+        text = "The answer has to be a pair of whole numbers: rows, and vectors in a row."
+        raise Wrong(text, case, got=describe(got)) from None
 
 
 # ---- a plan of one's own -------------------------------------------------------------------------
@@ -235,13 +211,18 @@ def mirrored(answer: Any) -> str:
     shown = memory(300, 200)
     m, n = fresh_sizes(2)
     other = Tensor(np.random.default_rng().random((m, 4 * n), np.float32)).realize()
-    cases = {
-        "`x[:, ::-1].sum(axis=0)`": shown[:, ::-1].sum(axis=0),
-        "`(x[:, ::-1] * 2).max(axis=0)`": (shown[:, ::-1] * 2).max(axis=0),
-        "a different size": (other[:, ::-1] + 1).sum(axis=0),
+    cases = {  # and the loop that goes backwards
+        "`x[:, ::-1].sum(axis=0)`": (shown[:, ::-1].sum(axis=0), 0),
+        "`(x[:, ::-1] * 2).max(axis=0)`": ((shown[:, ::-1] * 2).max(axis=0), 0),
+        "`(x[:, ::-1] * 2).contiguous()`": ((shown[:, ::-1] * 2).contiguous(), 1),
+        "`(x[:, ::-1].T * 2).contiguous()`": ((shown[:, ::-1].T * 2).contiguous(), 0),
+        "a different size": ((other[:, ::-1] + 1).sum(axis=0), 0),
     }
-    for case, x in cases.items():
-        nest = call(answer, plan_input(x))
+    for number, (case, (x, backwards)) in enumerate(cases.items()):
+        nest = answer(plan_input(x)) if number else call(answer, plan_input(x))
+        if nest is None:
+            raise Wrong("Your plan leaves this kernel alone, although it reads backwards along one "
+                        "of its loops over results.", case)  # fmt: skip
         if not isinstance(nest, Nest):
             raise Wrong("The answer has to be a Nest, or None.", case, got=describe(nest))
         opts = opts_with(answer, x)
@@ -249,19 +230,15 @@ def mirrored(answer: Any) -> str:
         if not vectors:
             said = ", ".join(map(str, opts)) or "no Opts"
             raise Wrong("There are no vectors in the kernel that your Nest makes.", case, got=said)
-        if vectors[0].axis != 0:
-            raise Wrong(
-                "Your vectors run along the loop of the reduction. Neighbours in memory are "
-                "neighbours along a loop of results.",
-                case,
-            )
+        if vectors[0].axis not in range(len(plan_input(x).around)):
+            raise Wrong("Your vectors run along the loop of the reduction. Neighbours in memory "
+                        "are neighbours along a loop of results.", case)  # fmt: skip
+        if vectors[0].axis != backwards:
+            raise Wrong("There are two loops over results here, and your vectors run along the one "
+                        "whose step isn't -1.", case)  # fmt: skip
         if vectors[0].arg != plan_input(x).lanes:
-            raise Wrong(
-                "How many lanes a vector has depends on the machine: `k.lanes`.",
-                case,
-                plan_input(x).lanes,
-                vectors[0].arg,
-            )
+            text = "How many lanes a vector has depends on the machine: `k.lanes`."
+            raise Wrong(text, case, plan_input(x).lanes, vectors[0].arg)
         with installed(own_plan(answer)), Context(NOOPT=0):
             values = ready(x)
             values()
@@ -312,14 +289,9 @@ def at_most(answer: Any) -> str:
     cases: list[tuple[str, float, float, float, Roof]] = [
         ("2e9 operations, 12e6 bytes", 2e9, 12e6, 0.1, SOME_ROOF),
         ("16e6 operations, 192e6 bytes", 16e6, 192e6, 0.012, SOME_ROOF),
-        (
-            "a different kernel and machine",
-            fresh[0] * 1e9,
-            fresh[1] * 1e8,
-            fresh[2],
-            Roof(fresh[3] * 1e10, fresh[4] * 1e9),
-        ),
-    ]
+        ("a different kernel and machine", fresh[0] * 1e9, fresh[1] * 1e8, fresh[2],
+         Roof(fresh[3] * 1e10, fresh[4] * 1e9)),
+    ]  # fmt: skip
     for case, operations, nbytes, seconds, roof in cases:
         shown = roof is SOME_ROOF
         name = f"{case} in {seconds} s; 100e9 operations a second, 20e9 bytes" if shown else case
@@ -380,12 +352,8 @@ def opts_for(answer: Any) -> str:
 def fewest_loads(m: int, n: int, k: int) -> int:
     """Loads of the best tile: it may overlap the one before, and computes those results twice."""
     vectors = -(-n // LANES)
-    sizes = [
-        (h, w)
-        for h, w in product(range(1, min(m, REGISTERS) + 1), range(1, min(vectors, REGISTERS) + 1))
-        if h * w + w + 1 <= REGISTERS
-    ]
-    return min(-(-m // h) * -(-vectors // w) * (h + w) * k for h, w in sizes)
+    fits = [(h, w) for h, w in tiles(REGISTERS) if h <= m and w <= vectors]
+    return min(-(-m // h) * -(-vectors // w) * (h + w) * k for h, w in fits)
 
 
 # ---- the table -----------------------------------------------------------------------------------

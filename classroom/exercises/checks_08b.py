@@ -6,14 +6,14 @@ import inspect
 import itertools
 import random
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from classroom.ask import call, describe, does_nothing, predicts
-from classroom.conformed import conformance
+from classroom.conformed import Marks, conformance
 from classroom.exercise import Exercise, Open, Wrong
 from classroom.far import addition_pays_from
 from classroom.own_device import OurRunner, ops_in, reading, registered
@@ -208,8 +208,7 @@ def mended(answer: Any) -> str:
         marks = dict(conformance(name, ["memory"]).rows)
     with _device(_Memory, language) as name:
         marks |= conformance(name, [row for _, row, _ in PLACES[1:]]).rows
-    found = [(place, _sentence(marks[row][dtype])) for place, row, dtype in PLACES]
-    broken = [(place, story) for place, story in found if story]
+    broken = _broken(marks)
     if len(broken) == len(PLACES):
         raise Open("All five places are still broken. Begin with the first row that's wrong.")
     if broken:
@@ -225,6 +224,12 @@ def mended(answer: Any) -> str:
         text = "The five places are mended, but something else is wrong now."
         raise Wrong(text, row, more=(("it says", _sentence(str(table.story(row)))),))
     return f"All {len(table.rows)} rows are right, from the memory to the last condition."
+
+
+def _broken(marks: Mapping[str, Marks]) -> list[tuple[str, str]]:
+    """The places that are still broken, and the story of each."""
+    found = [(place, _sentence(marks[row][dtype])) for place, row, dtype in PLACES]
+    return [(place, story) for place, story in found if story]
 
 
 def _two_classes(answer: Any) -> tuple[Any, Any]:
@@ -257,7 +262,7 @@ SMALL = (
     "Your line is fine where the sizes are large, and misses the small ones: 10% of a millisecond "
     "is more than a whole launch."
 )
-SEED, ROUNDS = 0, 10  # a noise in which a line that's plain fails; how often it's tried with others
+SEED, ROUNDS = 0, 10  # a noise in which a line that's plain fails; how many others are tried
 
 
 def fit(answer: Any) -> str:
@@ -267,8 +272,7 @@ def fit(answer: Any) -> str:
     case = f"sizes from 1 to {SIZES[-1]:,}, up to 10% of noise"
     noise = 1 + NOISE * np.random.default_rng(SEED).random(len(SIZES))
     _judge_line(answer, SIZES, 4e-6, 3e-10, noise, WITHIN, case)
-    fresh = np.random.default_rng()
-    for _ in range(ROUNDS):
+    for fresh in map(np.random.default_rng, range(1, ROUNDS + 1)):
         noise, launch = 1 + NOISE * fresh.random(len(SIZES)), 2e-6 + 3e-6 * fresh.random()
         _judge_line(answer, SIZES, launch, 2.5e-10, noise, WITHIN, "fresh noise", shown=False)
     return "One number for getting started, one for each element: that's most of a device's speed."
@@ -355,6 +359,10 @@ def metered(answer: Any) -> str:
         raise Open
     with registered(answer, METERED) as device:
         noticed = _noticed(device)
+        broken = _broken(conformance(METERED, [row for _, row, _ in PLACES]).rows)
+    if broken:
+        text = "Your device has a meter, but doesn't compute correctly. 8.8 is about these places."
+        raise Wrong(text, more=tuple(broken))
     if not noticed:
         raise Wrong(
             "It computes right, but the meter shows the same before and after.",

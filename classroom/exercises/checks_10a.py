@@ -146,10 +146,12 @@ def session(answer: Any) -> str:
 def who_made(answer: Any) -> str:
     a = Tensor([3.0, 4.0]).realize()
     b = Tensor([7, 200, 5], dtype="uint8").realize()
+    i = Tensor([3, 4, 5]).realize()
     for x, case in (
         (a - a * 0.5, "`a - a * 0.5`"),
         (b // 8, "`b // 8`, of uint8"),
         (a.exp2(), "`a.exp2()`"),
+        (i % 3 + i // 3, "`i % 3 + i // 3`"),  # some of its nodes are made twice
     ):
         sink, passes = recorded(x)
         nodes = sorted(sink.toposort(), key=lambda u: u.op not in (Ops.SUB, Ops.SHR, Ops.BITCAST))

@@ -26,6 +26,7 @@ from classroom.contributing.scratch import SPECIAL, TESTS, functions_of, judged
 from classroom.exercise import Exercise, Wrong
 
 CLOSE = 0.1  # relative: how far off a measurement may be
+DAYS = (11, *range(100, 107))  # the notebook's, and seven more: the same for every answer
 
 
 # ---- a test --------------------------------------------------------------------------------------
@@ -167,23 +168,19 @@ def letters(answer: Any) -> set[str]:
 
 def fair(answer: Any) -> str:
     """answer(old, new, clock): how many times as fast `new` is."""
-    for seed in (11, None):
+    for day, seed in enumerate(DAYS):
         for name, habits in MACHINES.items():
-            machine = Machine(name) if seed else Machine(name, fresh())
-            case = f"{name}: {habits.said}" if seed else f"{name}, another day"
+            machine = Machine(name, seed)
+            case = f"{name}, {day} days later" if day else f"{name}: {habits.said}"
             said = told_by(answer, machine, case)
             off = said / machine.truth if machine.truth else 0
             if abs(off - 1) <= CLOSE:
                 continue
             if abs(said * machine.truth - 1) <= CLOSE:
                 raise Wrong("Upside down: that's how many times as fast the old one is.", case)
-            both = (f"{machine.truth:.2f}", f"{said:.2f}") if seed else ("", "")
-            raise Wrong("It has to be within 10 % of what's true.", case, *both)
+            raise Wrong("It has to be within 10% of what's true.", case,
+                        f"{machine.truth:.2f}", f"{said:.2f}")  # fmt: skip
     return "Six machines, one of them on a Monday, and none could fool you."
-
-
-def fresh() -> int:
-    return int(np.random.default_rng().integers(1 << 30))
 
 
 def told_by(answer: Any, machine: Machine, case: str) -> float:

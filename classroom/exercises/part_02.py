@@ -16,6 +16,7 @@ from classroom.ask import (
     describe,
     fresh_sizes,
     fresh_tensor,
+    once,
     predicts,
     same_number,
     same_values,
@@ -436,7 +437,8 @@ def kernels_run(answer: Any) -> str:
     for case, expected, before in cases:
         run = _realizes(expected)
         GlobalCounters.kernel_count = before
-        got, case = call(answer, run), f"{case}; `kernel_count` was {before} before that"
+        case = f"{case}; `kernel_count` was {before} before that"
+        got = once(answer, run, case)
         if before and got == before + expected:
             raise Wrong("You counted the kernels from before `run()`, too.", case, expected, got)
         same_number(got, expected, case, "kernels")

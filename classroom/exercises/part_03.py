@@ -58,12 +58,15 @@ def dtypes_of_pixels() -> tuple[str, ...]:
 # ---- functions ----------------------------------------------------------------------------------
 
 
+SHOWN = (7, 9)  # sizes of a picture that can be told
+
+
 def disc(answer: Any) -> str:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
     odd, half = fresh_sizes(2)
-    # none is a multiple of 3; 7 can be shown, but there a diamond is a small circle
-    given = {n: call(answer, n) for n in (7, odd, 2 * half)}
+    # 7 can be shown, but there a diamond is a small circle; of 9, four points are at n / 3 exactly
+    given = {n: call(answer, n) for n in (7, 9, odd, 2 * half)}
     for n, got in given.items():
         wants(got, Tensor, "a Tensor", _rows(n))
         if n == 7:
@@ -80,13 +83,15 @@ def disc(answer: Any) -> str:
                 circle(n, n / 6),
             "Your circle is a little too small. Its radius is n / 3, and `//` rounds down.":
                 circle(n, n // 3),
+            "A point at exactly n / 3 from the middle isn't closer than that: `<`, and not `<=`.":
+                circle(n, n / 3 + 1e-9),
             "Your middle lies between the points. It should be one of them, (n // 2, n // 2).":
                 circle(n, n / 3, middle=n / 2 if n % 2 else (n - 1) / 2),
         }  # fmt: skip
         unlike(got, mistakes, circle(n, n / 3), _rows(n), shown=False)
     for n, got in given.items():
         expected = circle(n, n / 3).astype(np.int32)
-        same_values(got.int(), expected, _rows(n), shown=n == 7)
+        same_values(got.int(), expected, _rows(n), shown=n in SHOWN)
     return "A circle from a column, a row and one comparison. Pythagoras would be pleased."
 
 
@@ -97,7 +102,7 @@ def circle(n: int, radius: float, middle: float | None = None) -> np.ndarray:
 
 
 def _rows(n: int) -> str:
-    return "`n = 7`" if n == 7 else f"a larger {'odd' if n % 2 else 'even'} `n`"
+    return f"`n = {n}`" if n in SHOWN else f"a larger {'odd' if n % 2 else 'even'} `n`"
 
 
 def centre(answer: Any) -> str:
@@ -131,11 +136,15 @@ def rotate(answer: Any) -> str:
 def primes(answer: Any) -> str:
     """answer(n): a Tensor of n True and False, True where the index is prime."""
     without_a_loop(answer)
-    for n in (12, random.randint(30, 150)):
+    for n in (12, random.randint(30, 150), 2, 3):
+        case = f"`n = {n}`" if n <= 12 else "a larger `n`"
         got = call(answer, n)
-        wants(got, Tensor, "a Tensor")
+        wants(got, Tensor, "a Tensor", case)
         is_prime = [k > 1 and all(k % d for d in range(2, k)) for k in range(n)]
-        same_values(got.int(), np.array(is_prime, np.int32), f"`n = {n}`", shown=n == 12)
+        if n == 2 and got.tolist() == [True, False]:
+            raise Wrong("0 isn't a prime number. Every number divides it, so here 1 and 2 do, and "
+                        "that makes two divisors.", case, is_prime, got.tolist())  # fmt: skip
+        same_values(got.int(), np.array(is_prime, np.int32), case, shown=n <= 12)
     return (
         "A table of all remainders and a sum along one axis: you tried every divisor, without a "
         "loop."
@@ -356,11 +365,11 @@ EXERCISES = (
         (
             "How many divisors does a prime number have? In which table could you count them?",
             "A column of divisors 1 … n meets a row of numbers 0 … n - 1 in a table of remainders. "
-            "Which remainder says that a divisor fits?",
+            "Which remainder says that a divisor fits? And which number does every divisor fit?",
         ),
         because="The column holds all divisors from 1 to n, the row all numbers below n, and the "
         "table is True where one divides the other. A prime has exactly two divisors, 1 and "
-        "itself.",
+        "itself. (Everything divides 0, and for n = 2, everything is two divisors as well.)",
     ),
     Exercise(
         "3.7",

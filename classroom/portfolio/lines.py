@@ -1,16 +1,18 @@
-"""Which lines of a learner's framework are the learner's.
+"""Whose the lines of a learner's framework are.
 
-A line counts if it is code, and stands neither in a file as it was handed out nor in the course's
-own version of it. Both are compared as Python would write them, so neither comments nor spaces nor
-quotes make a line one's own. It is a strict count: of two people who write `return self.uop.shape`,
-each wrote it, and here nobody gets it.
+A line of code is given as often as it stands in the file that was handed out. What is written
+beside that is certainly the learner's, unless the course has the same line: of two people who write
+`return self.uop.shape`, each wrote it, and nobody can tell. All are compared as Python would write
+them, so neither comments nor spaces nor quotes make a line one's own.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from classroom.mini.stages import HANDED_OUT, REFERENCE, ROOT
 
@@ -34,11 +36,22 @@ def of_the_course() -> frozenset[str]:
     return frozenset(line for path in files for line in spelled_out(path.read_text()))
 
 
-def own_lines(text: str, given: frozenset[str] = frozenset()) -> tuple[int, int]:
-    """How many lines of a file are its author's own, and how many there are. given: lines that do
-    not count, beside those of the course."""
-    lines = spelled_out(text)
-    return sum(line not in of_the_course() and line not in given for line in lines), len(lines)
+class Whose(NamedTuple):
+    """How many lines of a file are certainly its author's, how many were written as the course has
+    them, and how many there are."""
+
+    own: int
+    same: int
+    lines: int
+
+
+def whose_lines(text: str, given: str = "") -> Whose:
+    """Whose the lines of a file are that was handed out as `given`. SyntaxError."""
+    lines, handed_out = spelled_out(text), Counter(spelled_out(given))
+    written = Counter(lines) - handed_out
+    known = of_the_course() | handed_out.keys()
+    own = sum(count for line, count in written.items() if line not in known)
+    return Whose(own, written.total() - own, len(lines))
 
 
 def is_copied_project(path: Path, name: str) -> bool:
@@ -58,14 +71,3 @@ def is_copied_project(path: Path, name: str) -> bool:
         )
     except (OSError, ValueError, SyntaxError):  # a zip, or no Python
         return False
-
-
-def of_folder(folder: Path) -> frozenset[str]:
-    """The lines of the stages in a folder, such as those that a copy began with."""
-    found: set[str] = set()
-    for path in folder.glob("part*.py"):
-        try:
-            found.update(spelled_out(path.read_text()))
-        except (OSError, ValueError, SyntaxError):
-            continue
-    return frozenset(found)

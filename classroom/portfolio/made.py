@@ -13,7 +13,7 @@ from classroom.learner import record
 from classroom.learner.kept import kept
 from classroom.mini.helping import exercises as functions_of
 from classroom.mini.stages import STAGES
-from classroom.portfolio.lines import of_folder, own_lines
+from classroom.portfolio.lines import Whose, whose_lines
 from classroom.portfolio.projects import described
 from classroom.puzzlebook.game import exercise_of, games
 
@@ -36,11 +36,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Stage:
-    """A file of the learner's own framework. own: lines that are theirs, of `lines`."""
+    """A file of the learner's own framework. own: lines that are certainly theirs, of `lines`.
+    same: those that they wrote as the course has them."""
 
     name: str
     title: str
     own: int
+    same: int
     lines: int
     passes: bool
     helped: int = 0
@@ -169,14 +171,14 @@ def _parts(noted: record.Record) -> Iterator[Part]:
 
 
 def _stages(folder: Path, noted: record.Record) -> Iterator[Stage]:
-    given = of_folder(folder / ".originals" / "mini")
     for stage in STAGES:
-        own = lines = 0
+        found = Whose(0, 0, 0)
         with suppress(OSError, ValueError, SyntaxError):
-            own, lines = own_lines((folder / "mini" / stage.file).read_text(), given)
+            mine, given = folder / "mini" / stage.file, folder / ".originals" / "mini" / stage.file
+            found = whose_lines(mine.read_text(), given.read_text())
         helped = sum(noted.get(e.name, {}).get("helped", False) for e in functions_of(stage))
         passes = bool(noted.get(f"mini-{stage.name}", {}).get("done"))
-        yield Stage(stage.name, stage.title, own, lines, passes, helped)
+        yield Stage(stage.name, stage.title, *found, passes, helped)
 
 
 def _games(noted: record.Record) -> Iterator[Game]:

@@ -196,18 +196,21 @@ def _framework(stages: tuple[Stage, ...]) -> str:
     able = f" It {', '.join(does[:-1])}{' and ' * (len(does) > 1)}{does[-1]}." if does else ""
     said = (
         f"A deep-learning framework is what neural networks are built with. This one is mine.{able}"
-        " A bar is a whole file of it, and the coloured part is what I wrote. The rest was given."
+        " A bar is a whole file of it: first the lines that are certainly mine, then those that I "
+        "wrote just as the course's solution has them. The rest was given."
     )
     rows = []
     for stage in stages:
-        if not stage.lines:
+        if not stage.own + stage.same:
             continue
-        share = 100 * stage.own / stage.lines
-        words = [f"{stage.own} of {stage.lines} lines mine"]
+        shares = (100 * lines / stage.lines for lines in (stage.own, stage.same))
+        words = [f"{stage.own} of {stage.lines} lines certainly mine"]
+        words += [f"{stage.same} written as in the solution"] if stage.same else []
+        words += [f"{stage.lines - stage.own - stage.same} given"]
         words += ["passes all its checks"] if stage.passes and stage.own else []
         words += [f"{stage.helped} looked up"] if stage.helped else []
         rows.append(
-            f"<li><h3>{html.escape(stage.title)}</h3>{bar(share)}<p>{', '.join(words)}</p></li>"
+            f"<li><h3>{html.escape(stage.title)}</h3>{bar(*shares)}<p>{', '.join(words)}</p></li>"
         )
     return _section("A framework of my own", said, _list("rows", rows))
 
@@ -291,10 +294,10 @@ you made will be on it. The map of the course is START.md, and part 1 takes an h
 """
 
 COUNTED = """<section class="counted"><h2>How this was counted</h2>
-<p><b>Lines.</b> A line counts as mine if it is code, and stands neither in the file as the course
+<p><b>Lines.</b> A line of code is certainly mine if it stands neither in the file as the course
 handed it out nor in the course's own solution. All are compared as Python would write them, so
-comments, spaces and quotes make no difference, and a copied file counts for nothing. Where I wrote
-what the solution has too, that isn't counted either. The true number is a little higher.</p>
+comments, spaces and quotes make no difference, and of a copied file nothing is. Where I wrote what
+the solution has too, nobody can tell, so that is shown by itself.</p>
 <p><b>Exercises, puzzles and points.</b> Each was checked by a program, and whatever I programmed
 was tried on inputs that I couldn't know beforehand. A prediction counts as done once it's made; how
 many were right is said beside it. &ldquo;Looked up&rdquo; means that I saw the worked answer

@@ -7,7 +7,8 @@ from classroom.portfolio.made import Digits, Game, Made, Part, Project, Speeds, 
 from classroom.portfolio.projects import described
 
 PARTS = ((13, 13, 4, 6, 0), (20, 21, 6, 9, 1), (11, 12, 3, 4, 0), (19, 24, 5, 9, 2))
-LINES = ((58, 121), (64, 160), (71, 133), (40, 118), (52, 171), (0, 0), (0, 0), (0, 0), (0, 0))
+LINES = ((58, 22, 121), (64, 31, 160), (71, 12, 133), (40, 19, 118), (52, 40, 171),
+         *[(0, 0, 0)] * 4)  # fmt: skip
 POINTS = {1: (52, 52), 2: (41, 48)}
 
 
@@ -20,8 +21,8 @@ def sample() -> Made:
             for number, (title, counts) in enumerate(zip(titles, PARTS, strict=True), 1)
         ),
         tuple(
-            Stage(stage.name, stage.title, own, lines, own > 0, int(stage.name == "4b"))
-            for stage, (own, lines) in zip(STAGES, LINES, strict=True)
+            Stage(stage.name, stage.title, *lines, lines[0] > 0, int(stage.name == "4b"))
+            for stage, lines in zip(STAGES, LINES, strict=True)
         ),
         (
             Game("one-liners", "Twenty one-liners", "ops", 20, 20, 71, 74, 69),

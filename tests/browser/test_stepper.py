@@ -219,3 +219,20 @@ def test_words_can_be_read_and_nothing_sticks_out(opened, data, theme, width) ->
         parts = [map(int, re.findall(r"\d+", colour)[:3]) for colour in (back, front)]
         pair = ["#{:02x}{:02x}{:02x}".format(*found) for found in parts]
         assert contrast(*pair) >= 4.5, (theme, element.inner_text(), back, front)
+
+
+# as JupyterLab has them in a cell: an output each, and what it writes where a widget is gone
+GONE = '<div class="jupyter-widgets">Error displaying widget: model not found</div>'
+LIVE = '<div class="jupyter-widgets"><section class="tinyframe-stepper">Next</section></div>'
+
+
+@pytest.mark.parametrize("widget, seen", [(LIVE, [False, True]), (GONE, [True, False])])
+def test_the_still_picture_is_shown_where_its_widget_is_not(opened, widget, seen):
+    still = rewrites(Tensor(np.ones(3, np.float32)) + 1).html()
+    css = (HERE / "stepper.css").read_text() if widget is LIVE else ""
+    page = opened("about:blank", tour=True)
+    outputs = "".join(
+        f'<div class="jp-OutputArea-child">{o}</div>' for o in (f"<div>{still}</div>", widget)
+    )
+    page.set_content(f"<style>{css}</style>{outputs}")
+    assert [page.locator("img").is_visible(), page.locator(".jupyter-widgets").is_visible()] == seen

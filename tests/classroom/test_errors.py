@@ -32,6 +32,9 @@ CELLS = {
         "import stage_three\n\nstage_three.flat(Tensor([1.0]))"
     ),
     "syntax": "x ===",
+    "stage without quotes": "from classroom import check_mini\n\ncheck_mini(9z)  # and 7a",
+    "number without quotes": "hint(2.10)",
+    "words with them": "print('check_mini(7a)', hint)\nx = 4.10",
     "after": "print('still running')",
 }
 
@@ -72,6 +75,22 @@ def test_the_message_then_the_learners_lines_then_how_to_see_more(shown):
     ]
     assert shown["framework"].ename == "ShapeError"
     assert shown["framework"].evalue.startswith("cannot reshape")
+
+
+@pytest.mark.parametrize(
+    "cell, said",
+    [
+        ("stage without quotes", "mini has no stage 9z."),
+        ("number without quotes", "2.10, hint 1 of 2."),
+    ],
+)
+def test_a_number_may_be_typed_without_quotes(shown, cell, said):
+    """Of the first, Python said "invalid decimal literal", and the second was 2.1."""
+    assert said in shown[cell].data["text/plain"]
+
+
+def test_what_only_looks_like_it_stays(shown):
+    assert shown["words with them"].text.startswith("check_mini(7a) <function")
 
 
 def test_tb_shows_the_way_through_the_framework(shown):

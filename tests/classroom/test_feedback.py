@@ -305,3 +305,9 @@ SPEAKING = [*(ROOT / "classroom").rglob("*.py"), *(ROOT / "solutions/projects").
 def test_no_sentence_says_only_that_there_is_a_difference(path):
     found = BANNED.search(path.read_text())
     assert not found, f"{found[0]!r}: say what is different, and how"
+
+
+def test_two_values_that_look_the_same_are_not_put_side_by_side():
+    """Long lists are cut, be it before they differ."""
+    assert Wrong("no", "a case", "[0, 0, …", "[0, 0, …").rows == (("case", "a case"),)
+    assert Wrong("no", "a case", 1, 2).rows == (("case", "a case"), ("expected", "1"), ("got", "2"))

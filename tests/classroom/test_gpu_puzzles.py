@@ -153,7 +153,6 @@ RIGHT = [
     ("pooling", "int i = threadIdx.x;\nfloat sum = 0;\n"
                 "for (int k = max(i - 2, 0); k <= i && i < n; k++) sum += a[k];\n"
                 "if (i < n) out[i] = sum;"),
-    ("dot", WORKED["dot"].replace("if (i == 0) out", "out")),  # the same number by everybody
     ("prefix_sum", UP_AND_DOWN),
     ("convolution", "int i = blockIdx.x * 8 + threadIdx.x;\nif (i >= n) return;\nfloat sum = 0;\n"
                     "for (int k = 0; k < 3 && i + k < n; k++) sum += a[i + k] * w[k];\n"
@@ -243,6 +242,7 @@ WRONG = [
     ("dot", "if (threadIdx.x == 0) {\n  float sum = 0;\n  for (int k = 0; k < n; k++) "
             "sum += a[k] * b[k];\n  out[0] = sum;\n}", "nothing went through shared memory"),
     ("dot", but("dot", "half = 8", "half = 4"), "it should be"),
+    ("dot", but("dot", "if (i == 0) out", "out"), "16 threads write `out[0]`"),
     ("dot", but("dot", "  __syncthreads();\n}", "}"), "A race"),
     ("dot", but("dot", "if (i < half) s[i] += s[i + half];\n  __syncthreads();",
                 "if (i < half) { s[i] += s[i + half]; __syncthreads(); }"), "waits at the barrier"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from classroom.added import added, blamed, described, effect, effect_of, fired, table_of, work
@@ -58,6 +59,14 @@ def test_what_is_tried():
     assert all(0 <= value <= 2**25 for value in candidates(wide))
     assert [*candidates(Variable("t", 0, 1, dtypes.bool))] == [False, True]
     assert len([*tried(wide, Variable("u", 0, 2**25), Variable("w2", 0, 2**25))]) == MOST
+
+
+@pytest.mark.parametrize("value", [1.5e31, 2.52e8, 3.63, 0.1, 1e-30, -16777216.0, 1e-45])
+def test_two_floats_that_differ_look_different(value):
+    """A lie was once "1.5e+31 is right, and the mutant says 1.5e+31"."""
+    one = np.float32(value)
+    words = [shown(float(each)) for each in (one, np.nextafter(one, np.float32(math.inf)))]
+    assert words[0] != words[1] and np.float32(words[0]) == one
 
 
 def test_values_and_expressions_are_written_as_one_types_them():

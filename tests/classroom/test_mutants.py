@@ -215,7 +215,10 @@ SURVIVES = [
     ("clamped", i.maximum(2) < 3, "fired, and"),
     ("clamped", i.maximum(2) < 1, "never fired"),
     ("twice", i // 2 // 2, "fired, and"),
-    ("twice", i // 2 * 2, "never fired"),
+    ("twice", i // 2 * 2, "never fired: nothing in your expression matches the row"),
+    # it does, until its sources are folded
+    ("twice", whole(-1) // -2 // -2, "never fired: `(-1//-2)//-2` does match the row, but"),
+    ("clamped", whole(1).maximum(2) < 2, "never fired: `max(1, 2)<2` does match the row, but"),
     ("scaled", i * 2 < 3, "fired, and"),
     ("scaled", i * 0 < 3, "never fired"),
     ("turned", (i > 2).where(i, 2), "fired, and"),

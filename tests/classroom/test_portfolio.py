@@ -20,7 +20,7 @@ from classroom.mini.stages import HANDED_OUT, REFERENCE, ROOT, STAGES, find
 from classroom.portfolio import portfolio, sample
 from classroom.portfolio.command import main
 from classroom.portfolio.drawn import hundred, roofline
-from classroom.portfolio.lines import own_lines
+from classroom.portfolio.lines import whose_lines
 from classroom.portfolio.made import Made, Speeds, made
 from classroom.portfolio.page import ABOUT_GAMES, MARK, Portfolio
 from classroom.puzzlebook.game import by_name, exercise_of, games
@@ -30,6 +30,9 @@ OWN = """\
         wanted = sum(step * at for step, at in zip(self.paces, place, strict=True))
         return self.contents[wanted]
 """
+
+
+OWN_CLASS = f"\n\nclass OfMyOwn:\n{OWN}"
 
 
 @pytest.fixture
@@ -58,16 +61,39 @@ def test_a_copied_file_has_no_lines_of_ones_own(copy, room):
 def test_comments_spaces_quotes_and_docstrings_make_no_line_ones_own():
     text = (REFERENCE / "part3.py").read_text()
     dressed = text.replace(" = ", "   =  ").replace("\n    ", "\n\n    # mine\n    ")
-    assert own_lines("return self.uop.shape") == (0, 1)  # as the notebook says
-    assert own_lines("# all of it by me\n" + dressed.replace('""""', '"""My own. "'))[0] == 0
+    assert whose_lines("return self.uop.shape") == (0, 1, 1)  # as the notebook says
+    assert whose_lines("# all of it by me\n" + dressed.replace('""""', '"""My own. "')).own == 0
 
 
 def test_lines_of_ones_own_count_and_only_those(copy):
     path = copy / "mini" / "part3.py"
-    path.write_text(path.read_text() + "\n\nclass OfMyOwn:\n" + OWN)
+    path.write_text(path.read_text() + OWN_CLASS)
     first = made(copy).stages[0]
     assert (first.own, made(copy).own) == (4, 4)
-    assert first.lines == own_lines(path.read_text())[1] > 4
+    assert first.lines == whose_lines(path.read_text()).lines > 4
+
+
+# what is written below the file as it was handed out: certainly the learner's, and as the course
+WRITTEN = [
+    (OWN_CLASS, 4, 0),
+    ("\n\nclass OfMine:\n    def shape(self):\n        return self.uop.shape\n", 1, 2),
+    ("\n\n# nothing but a remark\n", 0, 0),
+]
+
+
+@pytest.mark.parametrize("text, own, same", WRITTEN)
+def test_a_line_is_certainly_ones_own_or_written_as_in_the_solution_or_given(copy, text, own, same):
+    """The last two were one, and a stage in which nothing was written had a row of zeros."""
+    path = copy / "mini" / "part3.py"
+    given = whose_lines(path.read_text()).lines
+    path.write_text(path.read_text() + text)
+    first, *others = made(copy).stages
+    assert (first.own, first.same, first.lines) == (own, same, given + own + same)
+    assert not any(stage.own + stage.same for stage in others)
+    page = portfolio().html()
+    assert page.count("lines certainly mine") == bool(own) and "0 of " not in page
+    assert (f"{same} written as in the solution" in page) == bool(same)
+    assert page.count("class=light") == bool(same)
 
 
 def test_a_file_that_is_not_python_counts_for_nothing(copy):
@@ -144,7 +170,7 @@ def test_digits_are_shown_only_of_a_framework_with_lines_of_ones_own(copy):
     kept.keep("digits", 0.97, {"right": 0.97, "of": 450})
     assert made(copy).digits is None
     path = copy / "mini" / "part3.py"
-    path.write_text(path.read_text() + "\n\nclass OfMyOwn:\n" + OWN)
+    path.write_text(path.read_text() + OWN_CLASS)
     assert made(copy).digits.of == 450
 
 

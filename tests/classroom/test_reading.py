@@ -243,12 +243,29 @@ def test_what_is_no_name_is_refused():
     assert said([Ops.ADD]) == "ADD" and said(places) == "classroom.places"
 
 
-def test_warm_and_cold():
-    right = [Place("algebra/symbolic.py", "one_value")]
-    assert temperature("fold", right).startswith("Hot")
-    assert temperature("sums.divide", right).startswith("Warm")
-    assert "Cold: `linearize` is in codegen/linearize.py" in temperature("linearize", right)
-    assert temperature("???", right) == "There's no name in that."
+# an answer, and how what it is told begins, where algebra/symbolic.py has what is asked for
+TEMPERATURES = {
+    "fold": "Hot",
+    "algebra/symbolic.py": "Hot: that's the right file",
+    "sums.divide": "Warm",
+    "linearize": "Cold: `linearize` is in codegen/linearize.py",
+    "???": "There's no name in that.",
+    # a path is no name: there are functions called kernels, program and steps
+    "schedule/kernels.py": "Cold: what you're looking for isn't in schedule/kernels.py",
+    "tinyframe/codegen/program.py": "Cold: what you're looking for isn't in codegen/program.py",
+    "program.py": "Cold: what you're looking for isn't in codegen/program.py",
+    "rewrite.steps": "Cold: what you're looking for isn't in rewrite/steps.py",
+    "`algebra/sums.py`": "Warm: the folder of algebra/sums.py is right",
+    "algebra\\sums": "Warm: the folder of algebra/sums.py is right",
+    "schedule/recipes.py": "There's no file schedule/recipes.py",
+    "codegen/": "Cold: what you're looking for is in a different folder.",
+    "uop/node.py: UOp": "Cold: `uop` is in uop/node.py",
+}
+
+
+@pytest.mark.parametrize("answer, told", TEMPERATURES.items(), ids=repr)
+def test_warm_and_cold(answer, told):
+    assert temperature(answer, [Place("algebra/symbolic.py", "one_value")]).startswith(told)
 
 
 def test_finding_leaves_a_profiler_alone():

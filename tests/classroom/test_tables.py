@@ -44,6 +44,12 @@ def test_a_device_that_cannot_be_used_is_not_listed_as_one_that_works(monkeypatc
     assert sum(label.endswith("is missing") for label in table) == 1
 
 
+def test_why_a_device_is_missing_is_told_to_its_end(monkeypatch):
+    advice = f"there is no driver ({'many words, ' * 20}). Install one."
+    monkeypatch.setattr(devices, "tried", lambda name: ("", advice))
+    assert dict(machine().body)["CUDA is missing"] == advice
+
+
 def test_a_table_is_text_in_columns_and_html_without_surprises():
     table = Table(("name", "meaning"), [("a<b", "less & more"), ("longer name", "x")])
     assert repr(table).splitlines()[1:] == ["a<b          less & more", "longer name  x"]

@@ -130,6 +130,14 @@ def test_no_cell_is_empty(path):
 
 
 @every_notebook
+def test_a_fold_is_the_end_of_its_cell(path):
+    """Right below a closed one, what follows would look like what is folded."""
+    sources = [source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "markdown"]
+    folds = [text for text in sources if "</details>" in text]
+    assert all(text.count("</details>") == 1 and text.endswith("</details>") for text in folds)
+
+
+@every_notebook
 def test_no_cell_ends_in_an_error_or_a_warning(path):
     for cell in code_cells(path):
         assert not [o for o in cell["outputs"] if o["output_type"] == "error"], source(cell)
@@ -244,7 +252,7 @@ def test_each_cell_of_the_gallery_ends_in_a_picture_with_words_for_it():
         for cell in cells:
             shown = texts(cell["outputs"][-1])
             assert shown.keys() == {"text/html", "text/plain"}, name
-            image = r'(?s)(<style>.*</svg></div>)?<img [^>]*alt="[^"]{20,}" src="data:image/svg.*">'
+            image = r'(?s)(<style>.*>)?<img [^>]*alt="[^"]{20,}" src="data:image/svg.*">'
             assert re.fullmatch(image, shown["text/html"])
             assert len(shown["text/plain"].splitlines()) > 2, name
 

@@ -244,5 +244,11 @@ def test_all_that_is_shown_can_be_shown_on_an_ascii_terminal():
     assert "\\u" not in out.split("DEBUG 4")[0]
 
 
+def test_a_heading_fits_a_terminal_of_80_columns(capsys):
+    """A rule of 100 characters was broken into two."""
+    headings = [line for line in shown(product(), capsys, DEBUG=4).splitlines() if line[:1] == "─"]
+    assert len(headings) > 5 and {len(line) for line in headings} == {72}
+
+
 def test_a_terminal_of_more_characters_gets_them(capsys):
     assert "\n───── linearize ───" in shown(product(), capsys, DEBUG=4)

@@ -271,21 +271,31 @@ def test_hostile_names_are_text() -> None:
 # ---- in a notebook -------------------------------------------------------------------------------
 
 
-def test_a_notebook_gets_the_widget_the_picture_and_the_text() -> None:
+@pytest.fixture
+def outputs(monkeypatch):
+    """What a notebook was given to show, one after the other."""
+    shown: list[dict] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    return shown
+
+
+def test_a_notebook_gets_the_picture_with_its_text_and_then_the_widget(outputs) -> None:
+    """In one output, a notebook that was opened again showed neither."""
     picture = rewrites(numbers(64, 16).softmax(1))
-    bundle = picture._repr_mimebundle_()
-    assert bundle.keys() == {WIDGET_VIEW, "text/html", "text/plain"}
-    assert bundle[WIDGET_VIEW]["model_id"] == picture.widget.model_id
-    assert bundle["text/plain"] == picture.text
-    data = re.search(r"base64,([\w+/=]+)", bundle["text/html"])
+    picture._ipython_display_()
+    still, widget = outputs
+    assert still.keys() == {"text/html", "text/plain"} and widget.keys() == {WIDGET_VIEW}
+    assert widget[WIDGET_VIEW]["model_id"] == picture.widget.model_id
+    assert still["text/plain"] == picture.text
+    data = re.search(r"base64,([\w+/=]+)", still["text/html"])
     assert data is not None and base64.b64decode(data[1]).decode() == picture.svg()
 
 
-def test_without_anywidget_it_is_the_picture_and_the_text(monkeypatch) -> None:
+def test_without_anywidget_it_is_the_picture_and_the_text(monkeypatch, outputs) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "tinyframe.viz.widget.stepper", raising=False)
-    bundle = rewrites(numbers(6) + 1)._repr_mimebundle_()
-    assert bundle.keys() == {"text/html", "text/plain"}
+    rewrites(numbers(6) + 1)._ipython_display_()
+    assert [bundle.keys() for bundle in outputs] == [{"text/html", "text/plain"}]
 
 
 def test_only_what_is_looked_at_is_drawn(monkeypatch) -> None:

@@ -47,7 +47,7 @@ def staged(
 
 
 def title(name: str) -> str:
-    return f"───── {name} ".ljust(100, "─")
+    return f"───── {name} ".ljust(72, "─")  # a terminal of 80 columns doesn't break it
 
 
 def stage_text(

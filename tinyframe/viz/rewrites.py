@@ -28,6 +28,7 @@ from tinyframe.viz.picture import NoLayout, Picture
 from tinyframe.viz.steps import MEANINGS, Rule, Told, Way, told, way_of
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WITHOUT_ITS_KERNEL = ".jp-OutputArea-child > .jupyter-widgets:not(:has(*)) { display: none }"
 MOST_RULES = 5  # that the still picture shows
 NEAR = 8  # nodes around a rewrite
 AT_THE_END = 40  # nodes of the whole kernel, at the end of a stage: more are folded
@@ -75,14 +76,12 @@ class RewritesPicture(Picture):
             rewrite = way.rewrite(stop)
             assert rewrite is not None
             self.busiest.append((rule, times, told(rewrite.before, rewrite.after)))
-        rewriting = sum(bool(stage.steps) for stage in way.stages)
         headline = (
-            f"{way.function}{which}: {plural(way.count, 'rewrite')} in {rewriting} of "
-            f"{plural(len(way.stages), 'stage')}"
+            f"{way.function}{which}: {plural(way.count, 'rewrite')} in "
+            f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"
         )
         lines = [headline, f"  {'stage':18}{'rewrites':>8}  {'nodes':16}what it does"]
-        for name, count, nodes, meaning in self.table:
-            lines.append(f"  {name:18}{count:8}  {nodes:16}{meaning}")
+        lines += [f"  {n:18}{count:8}  {nodes:16}{does}" for n, count, nodes, does in self.table]
         lines += [f"  {self.idle}"] * bool(self.idle)
         for rule, times, words in self.busiest:
             lines += ["", f"{times} × {rule.title}", f"    {rule.words}"]
@@ -171,12 +170,17 @@ class RewritesPicture(Picture):
             return None
         return Stepper(self)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(include, exclude)
+    def html(self) -> str:
+        return f"<style>{WITHOUT_ITS_KERNEL}</style>{super().html()}"
+
+    def _ipython_display_(self) -> None:
+        """The still picture, and the widget by itself: its style hides the picture while it's
+        there. In one output, a widget that is gone would leave nothing but a line."""
+        from IPython.display import display
+
+        display(self._repr_mimebundle_(), raw=True)
         if self.widget is not None:
-            shown, *_ = self.widget._repr_mimebundle_()
-            bundle[WIDGET_VIEW] = shown[WIDGET_VIEW]
-        return bundle
+            display({WIDGET_VIEW: self.widget._repr_mimebundle_()[0][WIDGET_VIEW]}, raw=True)
 
 
 def _graph_of(view: View, most: int) -> dict[str, str]:

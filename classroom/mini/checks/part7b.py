@@ -181,9 +181,9 @@ def expect_value_at(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> An
             raise Wrong(f"{said} at index {place} reads {error}. Nothing may be read outside of "
                         "the memory, not even what is thrown away.", call) from error  # fmt: skip
         if not np.isclose(value, values[place], rtol=1e-4, atol=1e-5, equal_nan=True):
-            raise Wrong(f"{said} at index {place} should be {values[place]:.4g}, and your node "
-                        f"gives {float(value):.4g}.", call, f"{values[place]:.4g}",
-                        f"{float(value):.4g}")  # fmt: skip
+            raise Wrong(f"{said} at index {place} should be {values[place]:.6g}, and your node "
+                        f"gives {float(value):.6g}.", call, f"{values[place]:.6g}",
+                        f"{float(value):.6g}")  # fmt: skip
     return got
 
 
@@ -332,9 +332,9 @@ def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
         got_values[where] = worth(mini, store.src[2], at, arrays)
     for nth, value in enumerate(wanted.reshape(-1)):
         if not np.isclose(got_values[nth], value, rtol=1e-4, atol=1e-5, equal_nan=True):
-            raise Wrong(f"Element {nth} of {said} should be {value:.4g}, and your STORE leaves "
-                        f"{got_values[nth]:.4g} there.", call, f"{value:.4g}",
-                        f"{got_values[nth]:.4g}")  # fmt: skip
+            raise Wrong(f"Element {nth} of {said} should be {value:.6g}, and your STORE leaves "
+                        f"{got_values[nth]:.6g} there.", call, f"{value:.6g}",
+                        f"{got_values[nth]:.6g}")  # fmt: skip
     return sink
 
 

@@ -132,8 +132,7 @@ class Trial:
         said = written(expression)
         if not fired:
             raise Wrong(
-                "It survives, because its wrong rule never fired: nothing in your expression "
-                "matches the row, or its condition says no.",
+                f"It survives, because its wrong rule never fired: {self._silence(expression)}",
                 f"`{said}`",
                 more=(("the row", f"`{self.mutant.row}`"),),
             )
@@ -152,6 +151,16 @@ class Trial:
             f"Killed{where}: {shown(self.found.honest)} is right, and the mutant says "
             f"{shown(self.found.other)}. {nodes} nodes. {against_par(nodes, self.mutant)}"
         )
+
+    def _silence(self, expression: UOp) -> str:
+        """Why the wrong rule never fired."""
+        alone = PatternMatcher([self.mutant.rule])
+        if fits := [u for u in expression.toposort() if alone.rewrite(u) not in (None, u)]:
+            return (
+                f"`{written(fits[0])}` does match the row, but sources come first, and by then an "
+                "honest row had changed one of them."
+            )
+        return "nothing in your expression matches the row, or its condition says no."
 
     def picture(self) -> Picture | None:
         """The expression before and after, and the two values."""

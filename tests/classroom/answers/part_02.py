@@ -199,7 +199,7 @@ WRONG = [
     ("2.9", lambda stages, name: {n: f for n, f in stages if n != name}, "has to be a list"),
     ("2.9", lambda stages, name: name, "has to be a list"),
     ("2.10", total_count, "from before"),
-    ("2.10", counted_twice, "too many"),
+    ("2.10", counted_twice, "ran it 2 times"),
     ("2.10", counted_before, "too few"),
     ("2.10", lambda run: 1, "`run` does nothing"),
     ("2.11", never_watched, "was never called"),

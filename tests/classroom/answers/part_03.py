@@ -48,7 +48,8 @@ def primes_in_a_loop(n):
 
 def primes(n, smallest=1, divisors=2):
     numbers = Tensor.arange(n)
-    return (numbers % Tensor.arange(smallest, n + 1)[:, None] == 0).sum(axis=0) == divisors
+    found = (numbers % Tensor.arange(smallest, n + 1)[:, None] == 0).sum(axis=0)
+    return (found == divisors) & (numbers > 0)
 
 
 def life(board, survive=(2, 3), born=3, middle=False, wrap=False):
@@ -74,6 +75,11 @@ WRONG = [
     ("3.1", lambda n: disc(n)[0], "has 1 axis"),
     (
         "3.1",
+        lambda n: Tensor((np.square(np.indices((n, n)) - n // 2)).sum(0) <= n * n / 9),
+        "`<`, and not `<=`",
+    ),
+    (
+        "3.1",
         lambda n: Tensor(
             [
                 [(r - n // 2) ** 2 + (c - n // 2) ** 2 < n * n / 9 for c in range(n)]
@@ -95,6 +101,11 @@ WRONG = [
     ("3.6", lambda n: primes(n, divisors=1), "[1] is 1"),
     ("3.6", lambda n: Tensor([k in (2, 3, 5, 7, 11) for k in range(n)]), "There is a loop"),
     ("3.6", primes_in_a_loop, "There is a loop"),
+    (
+        "3.6",
+        lambda n: (Tensor.arange(n) % Tensor.arange(1, n + 1)[:, None] == 0).sum(0) == 2,
+        "0 isn't a prime",
+    ),
     ("3.6", lambda n: Tensor.arange(n) % Tensor.arange(1, n + 1)[:, None] == 0, "has 2 axes"),
     ("3.7", lambda x, holes: holes.where(x.mean(), x), "includes the elements in the holes"),
     ("3.7", lambda x, holes: holes.where(0, x), "[0, 0] is 0"),
@@ -128,7 +139,7 @@ def life_by_rolling(board):
 RIGHT = [
     ("3.1", lambda n: ((Tensor.arange(n) - n // 2) ** 2 + (Tensor.arange(n) - n // 2)[:, None] ** 2)
      .sqrt() < n / 3),
-    ("3.1", lambda n: Tensor((np.square(np.indices((n, n)) - n // 2)).sum(0) <= n * n / 9)),
+    ("3.1", lambda n: Tensor((np.square(np.indices((n, n)) - n // 2)).sum(0) < n * n / 9)),
     ("3.1", lambda n: 1 * disc(n)),
     ("3.3", lambda x: x + -1 * (x.sum(0) / len(x))),
     ("3.3", lambda x: (x.T - x.T.mean(axis=1, keepdim=True)).T),
@@ -136,9 +147,11 @@ RIGHT = [
     ("3.4", lambda x: x.flip(0).T),
     ("3.4", lambda x: x[::-1].permute(1, 0)),
     ("3.4", lambda x: x.transpose(0, 1).flip(-1)),
-    ("3.6", lambda n: (Tensor.arange(n) % (Tensor.arange(n).reshape(-1, 1) + 1) < 1).sum(0) == 2),
+    ("3.6", lambda n: (Tensor.arange(1, n) % (Tensor.arange(n)[:, None] + 1) < 1).sum(0).eq(2)
+     .pad(((1, 0),))),
     ("3.6", lambda n: primes(n).int().realize()),
-    ("3.6", lambda n: (Tensor(np.arange(n)) % (1 + Tensor.arange(n)[:, None]) == 0).sum(0) == 2),
+    ("3.6", lambda n: (Tensor(np.arange(n)) % (1 + Tensor.arange(n)[:, None]) == 0).sum(0)
+     * (Tensor.arange(n) > 0) == 2),
     ("3.7", lambda x, holes: holes.where(x[~holes].mean(), x)),
     ("3.7", lambda x, holes: x * ~holes + holes * x[~holes].mean()),
     ("3.9", lambda a, b: (a & b) + (a ^ b) // 2),

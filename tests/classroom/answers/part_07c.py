@@ -125,7 +125,12 @@ WRONG = [
     ("7.22", lambda registers: (0, 3), "at least one row"),
     ("7.22", lambda registers: min(map(loads, tiles(registers))), "a pair of whole numbers"),
     ("7.22", lambda registers: 12, "a pair of whole numbers"),
-    ("7.23", lambda k: Nest(((VECTOR, k.around[0], k.lanes),)), "takes this kernel, too"),
+    ("7.23", lambda k: Nest(((VECTOR, k.around[0], k.lanes),)), "whose step isn't -1"),
+    (
+        "7.23",
+        lambda k: mirrored(k) or Nest(((VECTOR, k.around[-1], k.lanes),)),
+        "takes this kernel",
+    ),
     ("7.23", lambda k: mirrored(k, lanes=4), "`k.lanes`"),
     ("7.23", lambda k: mirrored(k, op=UPCAST), "no vectors"),
     ("7.23", along_the_sum, "along the loop of the reduction"),

@@ -286,7 +286,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("11.5", "B and C", "explains why these are different"),
     ("11.5", "the first", "letters from A to E"),
     ("11.5", 3, "has to be letters"),
-    ("11.6", two_looks, "within 10 %"),
+    ("11.6", two_looks, "within 10%"),
     ("11.6", one_after_the_other, "a download comes and goes"),
     ("11.6", cold, "a fresh start"),
     ("11.6", call_by_call, "One of your times is 0"),

@@ -4,6 +4,24 @@ once read a CUDA tutorial.
 The verdicts were written before anything was run. "(I had said …)" marks those that changed.
 """
 
+MENDED_WORDS = """
+class Words(Words):
+    def copyout(self, dst, src):
+        dst[:] = memoryview(src).cast("B")[: len(dst)]
+"""
+MENDED_SNAKE = """
+class Snake(Snake):
+    type_names = {**Snake.type_names, dtypes.ushort: "uint16"}
+    code_for_op = {
+        **Snake.code_for_op,
+        Ops.CMOD: "({0} - quotient({0}, {1}) * {1})".format,
+        Ops.WHERE: "({1} if {0} else {2})".format,
+    }
+
+    def write(self, place, value, condition):
+        return f"if {condition}: {place} = {value}"
+"""
+
 ANSWERS = [
     # ---- 8a -------------------------------------------------------------------------------------
     (
@@ -263,7 +281,9 @@ def launch_and_each(sizes, seconds):
     ),
     (
         "a-device-with-a-meter",
-        """
+        MENDED_WORDS
+        + MENDED_SNAKE
+        + """
 class Metered(Compiled):
     def __init__(self, device):
         self.sizes = sizes = []
@@ -280,7 +300,9 @@ class Metered(Compiled):
     ),
     (
         "a-device-with-a-meter",
-        """
+        MENDED_WORDS
+        + MENDED_SNAKE
+        + """
 class Metered(Compiled):
     def __init__(self, device):
         self.busy = 0.0
@@ -301,7 +323,9 @@ class Metered(Compiled):
     ),
     (
         "a-device-with-a-meter",
-        """
+        MENDED_WORDS
+        + MENDED_SNAKE
+        + """
 class Metered(Compiled):
     def __init__(self, device):
         self.names = []

@@ -360,10 +360,11 @@ def centre(x):
         """
 def primes(n):
     r = Tensor.arange(n)
-    return r.unsqueeze(0).remainder(Tensor.arange(1, n + 1).unsqueeze(1)).eq(0).sum(dim=0).eq(2)
+    table = r.unsqueeze(0).remainder(Tensor.arange(1, n + 1).unsqueeze(1))
+    return table.eq(0).sum(dim=0).eq(2).logical_and(r.gt(0))
 """,
         "right",
-        "a chain of methods",
+        "a chain of methods (and since 0 isn't prime for n = 2, one more)",
     ),
     (
         "tensors-primes",

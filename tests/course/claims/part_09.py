@@ -6,7 +6,7 @@ import numpy as np
 
 from classroom.grader.tasks import Ask, expect_close
 from classroom.mini.stages import STAGES
-from classroom.portfolio.lines import of_the_course, own_lines
+from classroom.portfolio.lines import of_the_course, whose_lines
 from classroom.toys.files import COUSINS, FORGED, HARD_CODED, HONEST, UNDER_ANOTHER_NAME
 from classroom.toys.grading import Here, gullible, really, refused
 from tests.course.claims import claim
@@ -67,5 +67,5 @@ def what_is_printed_earns_nothing():
 def a_copied_file_has_no_lines_of_its_own():
     for stage in STAGES:
         text = stage.reference.read_text()
-        assert own_lines(text)[0] == 0 < own_lines(text)[1]
+        assert whose_lines(text).own == 0 < whose_lines(text).lines
     assert len(of_the_course()) > 500
