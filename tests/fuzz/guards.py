@@ -316,7 +316,7 @@ def random_program(seed: int, length: int = 10) -> Program:
             arrays = [program.values[n] for n in step[1]]
             value = OPERATIONS[name].numpy(*arrays, *step[2])
             small = value is not None and 0 < value.size <= MOST_ELEMENTS
-            if small and np.nanmax(np.abs(value.astype(np.float64)), initial=0) < LARGEST:
+            if small and np.abs(np.nan_to_num(value.astype(np.float64))).max() < LARGEST:
                 program.steps.append(step)
                 program.values.append(np.array(value, order="C"))
     return program

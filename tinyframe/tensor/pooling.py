@@ -101,7 +101,7 @@ class Pooling(TensorBase):
 
         return_indices: also the position of the (first) maximum in the pooled axes, numbered row by
         row, as int32; `max_unpool2d` takes these. A window with nothing but padding in it gets the
-        number of elements, a position that there isn't (PyTorch: one past it, or inside).
+        number of elements, a position that there isn't.
         """
         grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode)
         window = tuple(range(-grid.axes, 0))
