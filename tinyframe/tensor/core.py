@@ -64,7 +64,6 @@ from tinyframe.tensor.losses import Losses
 from tinyframe.tensor.more.counting import Counting
 from tinyframe.tensor.more.interpolate import Interpolate
 from tinyframe.tensor.more.linalg import LinearAlgebra
-from tinyframe.tensor.more.solving import Solving
 from tinyframe.tensor.more.special import Special
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
@@ -97,7 +96,6 @@ class Tensor(
     Arrangement,
     Counting,
     LinearAlgebra,
-    Solving,
     Scan,
     Sorting,
     Special,
