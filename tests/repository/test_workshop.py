@@ -33,7 +33,7 @@ def test_what_compiles_is_there_and_tried_with_each_compiler_that_the_readme_nam
     told = re.search(r"`python3 start.py test` passes with (.*?), and", README.read_text(), re.S)[1]
     tried = workflow_jobs()["compilers"]["strategy"]["matrix"]["compiler"]
     assert {name.removeprefix("clang-") for name in tried} <= set(re.findall(r"\w+", told))
-    assert (ROOT / ".ci/run").read_text().rstrip().endswith(".ci/compilers gcc")
+    assert "bash .ci/compilers gcc" in (ROOT / ".ci/run").read_text()
 
 
 def test_the_learners_commands_run_on_linux_and_macos_at_the_oldest_python():
