@@ -7,6 +7,7 @@ it would have taken.
 
 The clock is made up, so it shows the same on every machine: a launch costs LAUNCH seconds, the
 cable carries CABLE bytes a second, and the inside of a kernel's loops takes 1 / FAR_SPEED seconds.
+Its kernels are those of a plain processor, however many lanes this one has.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from tinyframe import Tensor
 from tinyframe.device import Compiled, Device, Runner
+from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.viz.drawing import MUTED
 
@@ -90,8 +92,8 @@ class Far(Compiled):
     """The CPU at the other end of a cable."""
 
     def __init__(self, device: str) -> None:
-        cpu = Device["CPU"]
-        super().__init__(device, FarAllocator(), cpu.renderer, cpu.compiler, _runner)
+        compiler = Device["CPU"].compiler
+        super().__init__(device, FarAllocator(), CStyleLanguage(), compiler, _runner)
 
 
 # ---- there and back ------------------------------------------------------------------------------

@@ -5,6 +5,10 @@ CUDA is its emulator (conftest.py sets CUDA_EMULATE), unless the environment say
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
+from pathlib import Path
+
 from tests import cpp_device
 from tinyframe import Device
 from tinyframe.device import NoCompiler
@@ -17,6 +21,17 @@ ALL = ("CPU", "CL", "CUDA", "WEBGPU", "PYTHON")
 def there() -> list[str]:
     """Those of all devices that can be opened here."""
     return [name for name in ALL if Device.why_not(name) is None and name not in _uncompiled()]
+
+
+def c_compilers() -> list[str]:
+    """The C compilers of this machine, as settings.CC names them: each clang, gcc, and zig's."""
+    commands = ("clang", *(f"clang-{version}" for version in range(14, 40)), "gcc")
+    by_file = {
+        Path(at).resolve(): name for name in reversed(commands) if (at := shutil.which(name))
+    }
+    wheel = importlib.util.find_spec("ziglang")
+    zig = [f"{Path(wheel.origin).parent / 'zig'} cc"] if wheel and wheel.origin else []
+    return [*reversed(by_file.values()), *zig]
 
 
 def _uncompiled() -> set[str]:

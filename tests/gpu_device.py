@@ -123,6 +123,7 @@ class BlocksLanguage(Renderer):
 
     def __init__(self, target: Target = TARGET) -> None:
         super().__init__(target)
+        self.native_half = "__FLT16_MAX__" in _compiler().macros
 
     def render(self, name: str, uops: list[UOp]) -> str:
         body = _Body(uops)

@@ -175,11 +175,22 @@ FAULTS = {
         KernelFault,
         "moves a vector at data0[1], which is no multiple of the 16 bytes",
     ),
+    "copies a vector from behind a buffer": (
+        "reinterpret_cast<float4*>(data0)[threadIdx.x % 2] = "
+        "reinterpret_cast<const float4*>(data1)[threadIdx.x % 2 + n];",
+        OutOfBounds,
+        "thread (1, 0, 0) of block (0, 0, 0) reads data1[8], and that has 8 elements",
+    ),
     "writes one element from all threads": (
         "data0[0] = threadIdx.x;",
         DataRace,
         "thread (1, 0, 0) of block (0, 0, 0) writes data0[0], which "
         "thread (0, 0, 0) of block (0, 0, 0) writes",
+    ),
+    "writes vectors that differ in their first number": (
+        "float4 v = {float(threadIdx.x), 0, 0, 0}; *reinterpret_cast<float4*>(data0) = v;",
+        DataRace,
+        "writes data0[0], which thread",
     ),
     "writes one element from all blocks": (
         "if (threadIdx.x == 0) data0[0] = blockIdx.x;",

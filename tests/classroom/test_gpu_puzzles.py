@@ -20,7 +20,8 @@ from classroom.cuda.source import Kernel, body_of, marked
 from classroom.exercise import Outcome, Wrong, judge
 from classroom.puzzlebook.game import exercise_of
 from classroom.puzzlebook.games.gpu import GAME, KernelTrial
-from tinyframe import Device, Tensor
+from tests.devices import c_compilers
+from tinyframe import Context, Device, Tensor
 from tinyframe.device import CompileError
 from tinyframe.runtime.clang import find_compiler
 
@@ -412,6 +413,38 @@ def test_gcc_without_its_cpp_gives_way_to_zig_or_is_told(monkeypatch):
         without.setattr(running._Compiler, "compile_cached", second)
         assert tried("map", WORKED["map"])[0].state == "right"
     assert len(asked) == 2 and asked[1].cc.command == here
+
+
+# What four threads do that copy four numbers each, or two; elements of out and of a that they wrote
+# and read; and what is wrong with it. (A struct's copy is one instruction, a call, or four.)
+COPIES = {
+    "((float4*)out)[threadIdx.x] = ((float4*)a)[threadIdx.x];": (16, 16, None),
+    "((float2*)out)[threadIdx.x] = ((float2*)a)[threadIdx.x];": (8, 8, None),
+    "float4 v = ((float4*)a)[threadIdx.x];\n((float4*)out)[threadIdx.x] = v;": (16, 16, None),
+    "((float4*)out)[threadIdx.x] = float4{};": (16, 0, None),
+    "float x[4] = {};\nout[threadIdx.x] = x[3] + a[threadIdx.x];": (4, 4, None),
+    "((float4*)out)[threadIdx.x] = ((float4*)a)[threadIdx.x + 1];": (16, 12, "`a[16]`"),
+    "((float4*)out)[threadIdx.x + 1] = ((float4*)a)[threadIdx.x];": (12, 12, "`out[16]`"),
+    "((float4*)out)[threadIdx.x / 2] = ((float4*)a)[threadIdx.x];": (8, 8, "A race"),
+    "float4 v = {float(threadIdx.x), 1, 2, 3};\n((float4*)out)[0] = v;": (8, 0, "A race"),
+    "__shared__ float s[16];\n((float4*)s)[threadIdx.x] = ((float4*)a)[threadIdx.x];\n"
+    "((float4*)out)[threadIdx.x] = ((float4*)s)[3 - threadIdx.x];": (8, 8, "A race"),
+}
+
+
+@pytest.mark.parametrize("command", c_compilers())
+def test_what_is_found_in_the_copy_of_a_vector_depends_on_no_compiler(command):
+    found = {}
+    with Context(CC=command):
+        for text in COPIES:
+            run = ran(text, threads=4, a=np.arange(16), out=np.zeros(16))
+            writes = run.accesses_of("out")["is_write"].sum()
+            found[text] = (writes, run.loads(), run.trouble and run.trouble.text)
+    for text, (writes, reads, trouble) in COPIES.items():
+        assert found[text][:2] == (writes, reads), text
+        assert bool(found[text][2]) == bool(trouble) and (trouble or "") in str(found[text][2]), (
+            text
+        )
 
 
 # ---- what memory delivers ------------------------------------------------------------------------

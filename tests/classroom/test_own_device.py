@@ -15,7 +15,18 @@ from matplotlib import pyplot as plt
 
 from classroom import launches
 from classroom.conformed import conformance
-from classroom.far import CABLE, KINDS, LAUNCH, Far, add, bills, here, there_and_back, watching
+from classroom.far import (
+    CABLE,
+    HERE_SPEED,
+    KINDS,
+    LAUNCH,
+    Far,
+    add,
+    bills,
+    here,
+    there_and_back,
+    watching,
+)
 from classroom.languages import WRITTEN_BY, in_languages, marked, ptx
 from classroom.own_device import (
     OurRunner,
@@ -181,7 +192,8 @@ def test_far_is_charged_for_each_launch_and_only_while_it_is_watched():
     x.numpy()
     assert bill.seconds["launches"] == pytest.approx(3 * LAUNCH)
     assert bill.seconds["copies in"] == bill.seconds["copies out"] == 0
-    assert here(add, 100) == pytest.approx(1e-7, rel=0.05)  # where fours are cut off, 104 steps
+    for size in (4, 100, 1000):  # and no more steps than that, however many lanes this machine has
+        assert here(add, size) == pytest.approx(size / HERE_SPEED)
 
 
 def test_bills_are_plotted_as_shares_and_printed(capsys):

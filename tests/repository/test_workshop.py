@@ -2,11 +2,13 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
 
 
 def workflow_jobs():
@@ -17,16 +19,29 @@ def commands_of(job):
     return [step["run"] for step in job["steps"] if "run" in step]
 
 
-def test_every_job_runs_all_tests():
+def test_every_job_runs_all_tests_or_what_compiles_with_one_compiler_more():
     for name, job in workflow_jobs().items():
-        assert {"python3 start.py test", "bash .ci/run"} & set(commands_of(job)), name
+        if name != "compilers":
+            assert {"python3 start.py test", "bash .ci/run"} & set(commands_of(job)), name
+
+
+def test_what_compiles_is_there_and_tried_with_each_compiler_that_the_readme_names():
+    listed = re.search(r"^parts=\(.*?^\)", (ROOT / ".ci/compilers").read_text(), re.M | re.S)
+    expand = f'{listed[0]}; printf "%s\\n" "${{parts[@]%%::*}}"'
+    parts = subprocess.run(["bash", "-c", expand], cwd=ROOT, capture_output=True, text=True)
+    assert all((ROOT / part).is_file() for part in parts.stdout.split()) and parts.stdout
+    told = re.search(r"`python3 start.py test` passes with (.*?), and", README.read_text(), re.S)[1]
+    tried = workflow_jobs()["compilers"]["strategy"]["matrix"]["compiler"]
+    assert {name.removeprefix("clang-") for name in tried} <= set(re.findall(r"\w+", told))
+    assert "bash .ci/compilers gcc" in (ROOT / ".ci/run").read_text()
 
 
 def test_the_learners_commands_run_on_linux_and_macos_at_the_oldest_python():
     learner = workflow_jobs()["learner"]
     matrix = learner["strategy"]["matrix"]
     assert {system.split("-")[0] for system in matrix["os"]} == {"ubuntu", "macos"}
-    assert "3.11" in matrix["python"]
+    first, last = matrix["python"]
+    assert f"Python {first} or newer (tried up to {last})" in README.read_text()
     assert {"python3 start.py --no-open", "python3 start.py test"} <= set(commands_of(learner))
 
 

@@ -87,6 +87,8 @@ class CStyleLanguage(Renderer):
     bools_are_ints = True
     # whether assigning a number to a variable of another type converts it
     assignment_converts = True
+    # C itself has no float16: a device whose compiler has `_Float16` says so
+    native_half = False
 
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
     # inf and NaN; what stands behind an integer
@@ -316,7 +318,7 @@ class GPULanguage(CStyleLanguage):
     """What the languages of GPUs have in common: vectors that are part of the language, no stores
     past the caches, and a kernel that is what one thread of a block does."""
 
-    wraps = ""
+    wraps, native_half = "", True
     restrict, local_suffix = "__restrict__", ""
     # how a vector is made of its lanes, and whether one number stands for all of them
     vector, splats = "{kind}({lanes})", True

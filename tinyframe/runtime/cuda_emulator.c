@@ -124,14 +124,18 @@ static void drop_regions(int count) {
 }
 
 // Two threads may write the same value to one element: a loop whose size no tile divides computes
-// some results twice. What is written is seen only after the fact, so it is looked at a little later.
-static struct {
-  const Region* region;  // NULL: nothing is waited for
+// some results twice. What is written is seen only after the fact, so it is looked at a little later:
+// before the thread writes again, or stops. (gcc tells of a struct's reads after its writes.)
+typedef struct {
+  const Region* region;
   long long index;
   int line;
   Visit other;
   char before[16];
-} twice;
+} Twice;
+enum { MOST_TWICE = 256 };  // elements of a struct
+static Twice twice[MOST_TWICE];
+static int twice_count;
 
 // Whether nothing keeps this thread apart from one that was there before.
 static bool is_at_once(Visit other) {
@@ -150,10 +154,13 @@ static void race(const Region* region, long long index, Visit other, int at, boo
 }
 
 static void look_at_what_was_written(void) {
-  const Region* region = twice.region;
-  twice.region = NULL;
-  if (region && memcmp(region->start + twice.index * region->element, twice.before, region->element))
-    race(region, twice.index, twice.other, twice.line, true, true);
+  int count = twice_count;
+  twice_count = 0;
+  for (const Twice* it = twice; it < twice + count; it++) {
+    const char* now_there = it->region->start + it->index * it->region->element;
+    if (memcmp(now_there, it->before, it->region->element))
+      race(it->region, it->index, it->other, it->line, true, true);
+  }
 }
 
 static void visit(const Region* region, long long index, bool is_write) {
@@ -162,12 +169,10 @@ static void visit(const Region* region, long long index, bool is_write) {
   if (is_write) {
     if (is_at_once(cell->reader)) race(region, index, cell->reader, line, true, false);
     if (is_at_once(cell->other_reader)) race(region, index, cell->other_reader, line, true, false);
-    if (is_at_once(cell->writer)) {
-      twice.region = region;
-      twice.index = index;
-      twice.line = line;
-      twice.other = cell->writer;
-      memcpy(twice.before, region->start + index * region->element, region->element);
+    if (is_at_once(cell->writer) && twice_count < MOST_TWICE) {
+      Twice* it = twice + twice_count++;
+      *it = (Twice){region, index, line, cell->writer};
+      memcpy(it->before, region->start + index * region->element, region->element);
     }
     cell->writer = me;
     return;
@@ -191,7 +196,7 @@ static bool is_index(const char* p) {  // of the thread or block: a kernel reads
 
 static void accessed(const char* p, long long size, bool is_write) {
   if (p >= stacks && p < stacks_end) return;  // a thread's own
-  if (twice.region) look_at_what_was_written();
+  if (is_write) look_at_what_was_written();
   const Region* nearest = NULL;
   long long distance = INT64_MAX;
   for (const Region* region = regions; region < regions + region_count; region++) {
@@ -248,11 +253,14 @@ ACCESSES(8)
 ACCESSES(16)
 void __tsan_read_range(void* p, unsigned long size) { accessed(p, size, false); }
 void __tsan_write_range(void* p, unsigned long size) { accessed(p, size, true); }
-void* __tsan_memcpy(void* to, const void* from, unsigned long size) {
-  accessed(from, size, false);
-  accessed(to, size, true);
-  return memcpy(to, from, size);
-}
+#define COPIES(function)                                                        \
+  void* __tsan_##function(void* to, const void* from, unsigned long size) {     \
+    accessed(to, size, true);                                                   \
+    accessed(from, size, false);                                                \
+    return function(to, from, size);                                            \
+  }
+COPIES(memcpy)
+COPIES(memmove)
 void* __tsan_memset(void* to, int value, unsigned long size) {
   accessed(to, size, true);
   return memset(to, value, size);
@@ -391,7 +399,7 @@ void emulate(int count, void** given, const long long* bytes, const Three* grid,
   stacks = workspace;
   stacks_end = stacks + (size_t)threads * STACK;
   now = block = current = line = 0;
-  twice.region = NULL;
+  twice_count = 0;
   for (int n = 0; n < count; n++)
     if (bytes[n]) add_region(emulated_names[n], *(void**)given[n], bytes[n], emulated_elements[n]);
   buffer_count = region_count;

@@ -29,6 +29,24 @@ void emulated_mma(int run, const float* a, const float* b, float* c, int line);
 }
 #pragma GCC visibility pop
 
+#define UNCHECKED __attribute__((no_sanitize("thread")))
+// To copy a struct, clang calls memcpy, and before 16 by that very name: ThreadSanitizer's library has
+// one that looks. So each kernel has functions of these names, for itself alone.
+#ifdef __clang__
+#define SYMBOL(prefix, name) __asm__(SYMBOL_(prefix) #name)
+#define SYMBOL_(prefix) #prefix
+#define WATCHED(name, from)                                                                         \
+  extern "C" __attribute__((visibility("hidden"))) void* __tsan_##name(void*, from, unsigned long); \
+  __attribute__((used)) static void* emulated_##name(void*, from, unsigned long)                    \
+      SYMBOL(__USER_LABEL_PREFIX__, name);                                                          \
+  UNCHECKED void* emulated_##name(void* to, from what, unsigned long size) {                        \
+    return __tsan_##name(to, what, size);                                                           \
+  }
+WATCHED(memcpy, const void*)
+WATCHED(memmove, const void*)
+WATCHED(memset, int)
+#endif
+
 #define VECTORS(type, name, align2, align4)                                       \
   struct alignas(align2) name##2 { type x, y; };                                  \
   struct alignas(align4) name##4 { type x, y, z, w; };                            \
@@ -139,7 +157,6 @@ template <class T> struct Element { enum { bytes = 0 }; };
 template <class T> struct Element<T*> { enum { bytes = sizeof(T) }; };
 
 // Calls a kernel with what pointers point to, as cuLaunchKernel does. Braces keep the order.
-#define UNCHECKED __attribute__((no_sanitize("thread")))
 template <class... P> struct Parameters {
   static constexpr int elements[] = {Element<P>::bytes...};
   void (*kernel)(P...);

@@ -40,11 +40,13 @@ LEAST_GAP, MOST_GAP = 4 << 10, 1 << 20  # bytes
 
 FLAGS = ("-fPIC", "-w", "-fno-stack-protector", "-U_FORTIFY_SOURCE")
 EMULATOR_FLAGS = ("-x", "c", "-O2", "-fvisibility=hidden", *FLAGS)
-# contract=fast: a*b+c is one instruction, as on a GPU. Not -O2, which takes twice as long.
+# contract=fast: a*b+c is one instruction, as on a GPU. Not -O2, which takes twice as long. Nor
+# vectors, which zig makes at -O1 too: of an access to more than 16 bytes nothing is told.
 KERNEL_FLAGS = (
     *("-x", "c++", "-std=c++17", "-O1", "-fsanitize=thread", *FLAGS),
     *("-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions"),
     *("-fno-rtti", "-fno-asynchronous-unwind-tables"),
+    *("-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
 )
 KERNEL = re.compile(
     r'extern "C" __global__ void __launch_bounds__\((?P<bound>\d+)\) (?P<name>\w+)'
