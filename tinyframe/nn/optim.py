@@ -465,7 +465,8 @@ class NAdam(Adam):
         return growing * _factor(self.b1, t)
 
     def _next(
-        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor, product: Tensor
+        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor,
+        product: Any = None,
     ) -> Tensor:  # fmt: skip
         p, g = self._decayed(p, g, rate)
         m, v = self._means(g, m, v)
