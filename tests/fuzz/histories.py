@@ -71,7 +71,7 @@ class Storage:
     def becomes_unseen(self, value: torch.Tensor, number: int) -> None:
         """Without gradients: they flow to what was there before, where that has a history."""
         if self.values[-1].grad_fn is None or self.is_parameter:
-            self.becomes(value, number)
+            self.becomes(value.detach(), number)
         else:
             self.unseen.add(len(self.values))
             self.becomes(Unseen.apply(self.values[-1], value), number)

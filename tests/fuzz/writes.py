@@ -177,6 +177,7 @@ WRITE = [
     (2, "with Tensor.no_grad(): write({yvd}, {by})"),
     (2, "with Tensor.no_grad(): {yv}[{part}] {op} {by}"), (4, "{d} {op} {hidden}"),
     (2, "{d}[{part}] = {hidden}"), (2, "{yvwu}.detach()[{part}] = {hidden}"),
+    (1, "with Tensor.no_grad(): {yvwu}.copy_({e})"), (1, "{d}.fill_({k})"), (1, "{d}.zero_()"),
     (1, "write({yvwu}.detach(), {hidden})"), (1, "write({yv}{view}.detach(), {hidden})"),
 ]  # fmt: skip
 WITH_GRADIENTS = [

@@ -414,7 +414,7 @@ class Tensor(
         flows back to the value. What is written under `no_grad()`, or through `detach()`, changes
         numbers only: gradients flow on to what the Tensor was computed from, as before.
         """
-        path, storage = self._path, self._storage
+        path, storage, is_whole = self._path, self._storage, shows_all(self._path)
         if 0 in self.shape:
             return
         if not is_one_to_one(path):
@@ -434,16 +434,17 @@ class Tensor(
                     "or write value.detach()"
                 )
             self._requires_grad = True
-        if is_parameter:
+        is_hidden = is_detached or is_parameter or not is_grad_enabled()
+        keeps = is_hidden and not is_parameter and has_history(storage)
+        if is_hidden and not keeps and not is_whole:
             root = root.detach()
         view = follow(tuple([step for step in path if step[0] is not Ops.DETACH]), root)
         memory = memory_of(root)
-        if shows_all(path):
+        if is_whole:
             value, view = _backwards(view, root, value), root
         elif memory is None:
             value, view = with_part(root, view, value), root
-        if is_detached or is_parameter or not is_grad_enabled():
-            keeps = not is_parameter and has_history(storage)
+        if is_hidden:
             # the number keeps it apart from any other detach() of the same value
             src = (value, view) if keeps else (value,)
             value = UOp(Ops.DETACH, value.dtype, src, tag=Storage.now())
