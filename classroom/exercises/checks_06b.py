@@ -105,6 +105,9 @@ def remembered(answer: Any) -> str:
         every = nn.state.get_state_dict(optimizer).values()
         expected = sum(tensor.numel() for tensor in every) - parameters
         plain = whole_number(call(answer, optimizer), case)
+        # Adam's counts of missed steps are constants until there is one: nobody has to see them
+        without = expected - len(getattr(optimizer, "missed", ()))
+        expected = without if plain <= without else expected
         if plain == expected + parameters:
             raise Wrong("You counted the parameters, too. They belong to the model.", case)
         if expected - 2 <= plain < expected:

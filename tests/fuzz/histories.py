@@ -62,10 +62,31 @@ class Storage:
     ) -> None:
         self.values, self.numbers = [as_beginning(value.reshape(-1))], [number]
         self.requires_grad, self.is_parameter = requires_grad, is_parameter
+        self.unseen: set[int] = set()  # values whose gradient is that of the one before
 
     def becomes(self, value: torch.Tensor, number: int) -> None:
         self.values.append(as_beginning(value.detach() if self.is_parameter else value))
         self.numbers.append(number)
+
+    def becomes_unseen(self, value: torch.Tensor, number: int) -> None:
+        """Without gradients: they flow to what was there before, where that has a history."""
+        if self.values[-1].grad_fn is None or self.is_parameter:
+            self.becomes(value.detach(), number)
+        else:
+            self.unseen.add(len(self.values))
+            self.becomes(Unseen.apply(self.values[-1], value), number)
+
+
+class Unseen(torch.autograd.Function):
+    """A value that gradients take for another one."""
+
+    @staticmethod
+    def forward(_, before: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        return value.clone()
+
+    @staticmethod
+    def backward(_, grad: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+        return grad, None
 
 
 def as_beginning(value: torch.Tensor) -> torch.Tensor:
@@ -186,7 +207,7 @@ class Value:
     # ---- changes ---------------------------------------------------------------------------------
 
     def assign(self, value: Any) -> Value:
-        """What is written has a history where gradients are enabled; the rest keeps its own."""
+        """What is written has a history where gradients are enabled, and is unseen elsewhere."""
         other = value if isinstance(value, Value) else Value.zeros() + value
         if self.places.unique().numel() < self.places.numel():
             raise Impossible("a place that is written to twice")
@@ -195,14 +216,15 @@ class Value:
             raise Impossible("a history written through detach()")
         written = other.value.broadcast_to(self.places.shape).reshape(-1)
         key = Value.number("write", self.storage.numbers[-1], self.key, other.key, enabled)
+        becomes = self.storage.becomes
         if self.is_detached or not enabled:
-            written = written.detach()
+            written, becomes = written.detach(), self.storage.becomes_unseen
         places, before = self.places.reshape(-1), self.storage.values[-1]
         with torch.enable_grad():
             if places.numel() == before.numel():  # nothing is left of what was there
-                self.storage.becomes(written[places.argsort()], key)
+                becomes(written[places.argsort()], key)
             else:
-                self.storage.becomes(before.index_put((places,), written), key)
+                becomes(before.index_put((places,), written), key)
         self.storage.requires_grad |= enabled and other.requires_grad
         return self
 
@@ -253,7 +275,8 @@ class Value:
             raise Impossible("the gradient by a view")
         if any(Value.made[number] > 1 for number in storage.numbers):
             raise Impossible("the gradient by one of two equal values")
-        by_value = list(zip(storage.values, flowing(self, storage.values), strict=True))
+        values = [v for n, v in enumerate(storage.values) if n not in storage.unseen]
+        by_value = list(zip(values, flowing(self, values), strict=True))
         total, counted = None, []
         for value, grad in reversed(by_value):
             if grad is None or any(leads_to(value, later) for later in counted):
@@ -471,7 +494,8 @@ CHANGE = [
     (1, "with Tensor.no_grad(): {w}.assign({w} * {k})"),
     (1, "with Tensor.no_grad(): {w1}.assign({w1} - {w1}.grad * 0.25)"),
     (1, "with Tensor.no_grad(): {wb}[{part}] = {value}"), (2, "{w}[{part}] = {value}"),
-    (1, "{w}.detach()[{part}] = {k}"), (3, "{b}.assign({e})"), (2, "{b1}.assign({b1} + {e})"),
+    (1, "{wby}.detach()[{part}] = {k}"), (1, "with Tensor.no_grad(): {by}.assign({e})"),
+    (3, "{b}.assign({e})"), (2, "{b1}.assign({b1} + {e})"),
     (5, "{b}[{part}] = {value}"), (1, "{bx1}[{bx1} > {k}] = {k}"), (1, "{xd}[{part}] = {k}"),
     (1, "{by}[{part}] = {e}"),
 ]  # fmt: skip
@@ -511,9 +535,11 @@ SHAPES = [(4,), (4, 2), (2, 2), (2,), (4, 2), (2,)]
 class Grower:
     """Grows a program, carrying it out in the model as it goes, so that every step is possible."""
 
+    parts, world = PARTS, staticmethod(lambda: world(of_model=True))
+
     def __init__(self, seed: Any, calls: bool) -> None:
         self.rng, self.has_calls = Random(seed), calls
-        self.names, self.shown = world(of_model=True)
+        self.names, self.shown = self.world()
         self.program: list[str] = []
         self.counts: Counter = Counter()
         # of the last captured function: its name, text, results there and in the last call
@@ -539,9 +565,11 @@ class Grower:
                 found = ", ".join(map(str, self.rng.choice(SHAPES)))
             elif kind == "data":
                 found = self.data(self.rng.choice(SHAPES))
-            elif kind in PARTS:
-                deep = kind == "e" and depth > 2
-                found = self.fill("{view}" if deep else self.row(PARTS[kind]), names, depth + 1)
+            elif kind in self.parts:
+                table = self.parts[kind]
+                # the first row is a leaf
+                text = table[0][1] if kind == "e" and depth > 2 else self.row(table)
+                found = self.fill(text, names, depth + 1)
             elif kind.isupper():
                 letter = kind.lower()
                 self.counts[letter] += 1
@@ -749,7 +777,7 @@ def random_program(seed: Any, calls: bool = False) -> list[str]:
 # ---- what went wrong, made short -----------------------------------------------------------------
 
 
-def failure(program: list[str]) -> tuple | None:
+def failure(program: list[str], check: Callable[[list[str]], Any] = check) -> tuple | None:
     """How a program fails, without the numbers; None where it doesn't, or can't be carried out."""
     try:
         check(program)
@@ -848,9 +876,11 @@ def shorter(program: list[str]) -> Iterator[list[str]]:
             yield [re.sub(rf"\b{name}\b(?! = )", other, statement) for statement in program]
 
 
-def shrunk(program: list[str], seconds: float = 120) -> list[str]:
+def shrunk(
+    program: list[str], seconds: float = 120, check: Callable[[list[str]], Any] = check
+) -> list[str]:
     """A shorter program that fails alike, as far as one is found in this time."""
-    wanted, end = failure(program), time.monotonic() + seconds
+    wanted, end = failure(program, check), time.monotonic() + seconds
     tried: set[str] = set()
     found = True
     while found:
@@ -862,7 +892,7 @@ def shrunk(program: list[str], seconds: float = 120) -> list[str]:
             tried.add(text)
             if time.monotonic() > end:
                 return program
-            if failure(fewer) == wanted:
+            if failure(fewer, check) == wanted:
                 program, found = fewer, True
                 break
     return program

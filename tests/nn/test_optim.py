@@ -10,7 +10,7 @@ import inspect
 import numpy as np
 import pytest
 
-from tinyframe import Tensor, dtypes, nn
+from tinyframe import GlobalCounters, Tensor, dtypes, nn
 from tinyframe.nn import lr, optim
 
 ALL = [
@@ -155,6 +155,53 @@ def test_an_optimizer_that_is_saved_goes_on_as_if_nothing_had_happened(tmp_path)
     assert again.t.item() == 2 and again.lr.item() == 0.25
     steps(other, again, 3)
     np.testing.assert_array_equal(w.numpy(), other.numpy())
+
+
+def small_steps(optimizer, count, *grads):
+    for _ in range(count):
+        for tensor, grad in zip(optimizer.params, grads, strict=True):
+            tensor.grad = None if grad is None else Tensor([grad])
+        optimizer.step()
+    return [tensor.item() for tensor in optimizer.params]
+
+
+def test_the_steps_that_a_parameter_missed_are_saved_and_loaded():
+    optimizer = optim.Adam([Tensor([1.0]), Tensor([1.0])], lr=0.1)
+    small_steps(optimizer, 3, 1.0, None)
+    other = optim.Adam([Tensor([0.0]), Tensor([0.0])])
+    nn.state.load_state_dict(other, nn.state.get_state_dict(optimizer))
+    assert [missed.item() for missed in other.missed] == [0, 3]
+    assert small_steps(other, 2, 2.0, -3.0) == small_steps(optimizer, 2, 2.0, -3.0)
+
+
+@pytest.mark.parametrize("kind", [optim.Adam, optim.NAdam])
+@pytest.mark.parametrize("prefix", ["", "trainer.optimizer."])
+def test_a_file_from_when_all_parameters_had_one_counter_is_loaded(kind, prefix):
+    optimizer = kind([Tensor([1.0]), Tensor([1.0])], lr=0.1)
+    small_steps(optimizer, 3, 1.0, -1.0)
+    state = nn.state.get_state_dict(optimizer)
+    if kind is optim.NAdam:
+        state["product"] = state["product.0"]
+    old = {prefix + n: t for n, t in state.items() if "missed." not in n and "product." not in n}
+    other = kind([Tensor([0.0]), Tensor([0.0])])
+    small_steps(other, 2, 1.0, None)
+    holder = {"trainer": {"optimizer": other}} if prefix else other
+    nn.state.load_state_dict(holder, old)
+    assert small_steps(other, 2, 2.0, -3.0) == small_steps(optimizer, 2, 2.0, -3.0)
+
+
+def test_one_kernel_counts_the_steps_of_all_parameters():
+    def kernels(count, missing=0):
+        optimizer = optim.Adam([Tensor(np.full((3, 2), n, np.float32)) for n in range(count)])
+        for tensor in optimizer.params[missing:]:
+            tensor.grad = Tensor(np.ones((3, 2), np.float32)).realize()
+        Tensor.realize(*optimizer.params)
+        before = GlobalCounters.kernel_count
+        optimizer.step()
+        return GlobalCounters.kernel_count - before
+
+    assert kernels(30) - kernels(20) == 10
+    assert kernels(20, missing=3) == kernels(20) - 3 + 1  # and one for those that missed it
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_gradients_on_the_device_are_those_of_the_graphs():
 
 
 def test_every_op_that_floats_can_take_has_a_rule_or_stops():
-    from tinyframe.tensor.gradient import STOPS
+    from tinyframe.tensor.history import STOPS
 
     for op in (
         (GroupOp.Elementwise - {Ops.CDIV, Ops.CMOD, Ops.MIN})

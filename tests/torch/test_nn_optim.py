@@ -8,7 +8,7 @@ import torch
 
 from tests.against_torch import random
 from tests.values import assert_close
-from tinyframe import Tensor, dtypes, nn
+from tinyframe import Tensor, TinyJit, dtypes, nn
 from tinyframe.nn import lr, optim
 
 OURS = {
@@ -280,3 +280,37 @@ def test_six_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
         for a, b in zip(found, expected, strict=True):
             size = max(1.0, float(abs(b).max()))
             assert_close(a / size, b / size, dtypes.float32, 500, f"{name} after step {step + 1}")
+
+
+COUNTING = [
+    ("Adam", {"lr": 0.1}), ("AdamW", {"lr": 0.1, "weight_decay": 0.1}), ("NAdam", {"lr": 0.1}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.5}), ("RAdam", {"lr": 0.1}),
+]  # fmt: skip
+# whether the second of two parameters has a gradient, in one step after another
+TURNS = {"late": [0] * 4 + [1] * 6, "a pause": [1] * 4 + [0] * 5 + [1] * 3, "in turns": [0, 1] * 5}
+
+
+@pytest.mark.parametrize("captured", [False, True])
+@pytest.mark.parametrize("turns", TURNS.values(), ids=TURNS)
+@pytest.mark.parametrize("name, options", COUNTING, ids=[name for name, _ in COUNTING])
+def test_the_steps_of_each_parameter_are_counted(name, options, turns, captured):
+    ours, theirs = [Tensor([1.0]), Tensor([2.0])], [torch.ones(1), torch.full((1,), 2.0)]
+    optimizer = OURS[name](ours, **options)
+    reference = getattr(torch.optim, name)([t.requires_grad_() for t in theirs], **options)
+
+    def step(g, is_both):
+        optimizer.zero_grad()
+        ours[0].grad, ours[1].grad = g * 1, g * 2 if is_both else None
+        optimizer.step()
+        return ours[0] * 1
+
+    kinds = [lambda g: step(g, False), lambda g: step(g, True)]
+    kinds = [TinyJit(kind) for kind in kinds] if captured else kinds
+    for number, is_both in enumerate(turns):
+        g = number % 3 - 0.75
+        kinds[is_both](Tensor([g]).realize())
+        theirs[0].grad = torch.tensor([g])
+        theirs[1].grad = torch.tensor([2 * g]) if is_both else None
+        reference.step()
+        found, expected = [t.item() for t in ours], [t.item() for t in theirs]
+        np.testing.assert_allclose(found, expected, rtol=2e-6, err_msg=f"after step {number}")

@@ -31,8 +31,11 @@ from tinyframe.tensor.storage import all_or_nothing
 
 class Optimizer:
     """The base of all optimizers. A subclass has four parts: `settings` with their defaults, in the
-    order of the constructor; `slots`, the names of its state per parameter; `counts`, whether it
-    counts steps, in `t`; and the formula, `_next`.
+    order of the constructor; `slots`, the names of its state per parameter; `counts`, whether the
+    formula needs `t`, the number of a parameter's steps; and the formula, `_next`.
+
+    `.t` counts all steps, and `.missed` for each parameter those in which it had no gradient: 0, a
+    constant, as long as there are none. So one kernel counts for all.
 
     params: Tensors, without duplicates. `requires_grad` is turned on if it is None. `.params` has
     those that require a gradient, `.buffers` the others (a BatchNorm's running statistics), which a
@@ -84,6 +87,10 @@ class Optimizer:
         vars(self).update(settings)
         if self.counts:
             self.t = self._keep(0)
+            self.missed = [
+                Tensor.zeros((), dtype=self._wide(t), device=t.device, requires_grad=False)
+                for t in self.params
+            ]
         for slot, setting in self.slots.items():
             is_used = setting is None or getattr(self, setting)
             setattr(self, slot, self._filled(0.0) if is_used else [])
@@ -147,26 +154,26 @@ class Optimizer:
         Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
         self._skip, changed = skip, []
         try:
-            changed += self._begin()
+            changed += [self._set(self.t, self.t + 1)] if self.counts else []
             for number, tensor in enumerate(self.params):
                 if tensor.grad is not None:
                     wide = self._wide(tensor)
                     g, p = tensor.grad.detach().cast(wide), tensor.detach().cast(wide)
                     slots = {s: getattr(self, s)[number] for s in self.slots if getattr(self, s)}
-                    self._set(tensor, self._next(p, g, _beside(self._lr, p), **slots))
                     changed += [tensor, *slots.values()]
+                    if self.counts:
+                        slots["t"] = _beside(self.t, p) - self.missed[number]
+                    self._set(tensor, self._next(p, g, _beside(self._lr, p), **slots))
+                elif self.counts:
+                    changed.append(self._set(self.missed[number], self.missed[number] + 1))
         finally:
             self._skip = None
         return [*changed, self._lr, *self.buffers]
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, *args: Any, **slots: Any) -> Tensor:
-        """The formula: the next value of a parameter p with gradient g. The Tensors of slots are
-        arguments by name; `_set` writes to them."""
+        """The formula: the next value of a parameter p with gradient g. The Tensors of slots, which
+        `_set` writes to, and t are arguments by name."""
         raise NotImplementedError(f"{type(self).__name__} has to define _next")
-
-    def _begin(self) -> list[Tensor]:
-        """Called once at the start of a step; returns the Tensors it assigned to."""
-        return [self._set(self.t, self.t + 1)] if self.counts else []
 
     # ---- helpers of formulas ---------------------------------------------------------------------
 
@@ -352,11 +359,11 @@ class Adagrad(Optimizer):
     def _prepare(self) -> None:
         self.v = self._filled(self.initial_accumulator_value)
 
-    def _next(self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor) -> Tensor:
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor, t: Tensor) -> Tensor:
         p, g = self._decayed(p, g, rate)
         v = self._set(v, v + g.square())
         if self.lr_decay:
-            rate = rate / (1 + (_beside(self.t, p) - 1) * self.lr_decay)
+            rate = rate / (1 + (t - 1) * self.lr_decay)
         return p - rate * g / (v.sqrt() + self.eps)
 
 
@@ -416,22 +423,24 @@ class Adam(Optimizer):
     slots, counts = {"m": None, "v": None}, True
     _momentum_name = "b1"
 
-    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    def _next(
+        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
+    ) -> Tensor:  # fmt: skip
         p, g = self._decayed(p, g, rate)
-        return p - rate * self._direction(g, m, v)
+        return p - rate * self._direction(g, m, v, t)
 
-    def _direction(self, g: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    def _direction(self, g: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
-        m, v, t = self._means(g, m, v)
+        m, v = self._means(g, m, v)
         b1 = _factor(self.b1, g)
         return m / _grown(b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
-    def _means(self, g: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """m and v, updated, and t."""
+    def _means(self, g: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """m and v, updated."""
         b1 = _factor(self.b1, g)
         m = self._set(m, m * b1 + g * (1 - b1))
         v = self._set(v, v * self.b2 + g.square() * (1 - self.b2))
-        return m, v, _beside(self.t, g)
+        return m, v
 
 
 def _grown(decay: Tensor | float, t: Tensor) -> Tensor:
@@ -465,22 +474,24 @@ class NAdam(Adam):
     settings = {
         **Adam.settings, "lr": 0.002, "momentum_decay": 4e-3, "decoupled_weight_decay": False
     }  # fmt: skip
+    slots = {**Adam.slots, "product": None}
 
     def _prepare(self) -> None:
-        self.product = self._keep(1.0)  # of mu up to t
+        # of mu up to t
+        self.product = [kept(1.0, (), self._wide(tensor), tensor.device) for tensor in self.params]
 
     def _mu(self, t: Tensor) -> Tensor:
         growing = 1 - 0.5 * (t * (self.momentum_decay * math.log(0.96))).exp()
         return growing * _factor(self.b1, t)
 
-    def _begin(self) -> list[Tensor]:
-        (t,) = super()._begin()
-        return [t, self._set(self.product, self.product * self._mu(t.detach()))]
-
-    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    def _next(
+        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor,
+        product: Any = None,
+    ) -> Tensor:  # fmt: skip
         p, g = self._decayed(p, g, rate)
-        m, v, t = self._means(g, m, v)
-        mu, ahead, product = self._mu(t), self._mu(t + 1), _beside(self.product, p)
+        m, v = self._means(g, m, v)
+        mu, ahead = self._mu(t), self._mu(t + 1)
+        product = self._set(product, product * mu)
         mean = m * (ahead / (1 - product * ahead)) + g * ((1 - mu) / (1 - product))
         return p - rate * mean / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
@@ -497,9 +508,11 @@ class RAdam(Adam):
 
     settings = {**Adam.settings, "decoupled_weight_decay": False}
 
-    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    def _next(
+        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
+    ) -> Tensor:  # fmt: skip
         p, g = self._decayed(p, g, rate)
-        m, v, t = self._means(g, m, v)
+        m, v = self._means(g, m, v)
         mean = m / _grown(_factor(self.b1, g), t)
         # In float64: rho is the small difference of two large numbers.
         steps = t.cast(dtypes.float64)
@@ -522,8 +535,10 @@ class LAMB(Adam):
 
     settings = {**Adam.settings, "eps": 1e-6}
 
-    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
-        direction = self._direction(g, m, v) + self.weight_decay * p
+    def _next(
+        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
+    ) -> Tensor:  # fmt: skip
+        direction = self._direction(g, m, v, t) + self.weight_decay * p
         size, length = _norm(p), _norm(direction)
         trust = ((size > 0) & (length > 0)).where(size / length, 1.0)
         return p - rate * trust * direction

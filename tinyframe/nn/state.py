@@ -33,7 +33,7 @@ from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
 from tinyframe.nn.torch_file import torch_load
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.movement import memory_of
-from tinyframe.uop.node import UOp
+from tinyframe.uop.node import Ops, UOp
 
 __all__ = [
     "FileError", "StateError", "TensorIO", "get_parameters", "get_state_dict", "load_state_dict",
@@ -109,10 +109,11 @@ def load_state_dict(
 
     () and (1,) are interchangeable. strict: names that only one side has are errors too; otherwise
     they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
-    changed then.
+    changed then. An optimizer's file may be from when all parameters had one counter.
     """
     _check(state_dict)
     own = get_state_dict(model)
+    state_dict = _with_counters(own, state_dict)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     problems = [
@@ -140,11 +141,28 @@ def load_state_dict(
         if name in state_dict:
             value = state_dict[name].detach().to(tensor.device).cast(tensor.dtype)
             value = value.reshape(tensor.shape)
+            if tensor.uop.op is Ops.CONST and value.item() == tensor.uop.arg:
+                continue  # a constant still, which costs an optimizer's step less
             # into memory of its own, never that of `value`, which may be shared
             is_stored = memory_of(tensor.uop) is not None
             loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
+
+
+def _with_counters(own: Mapping[str, Tensor], old: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A state dict with what an optimizer has for each parameter now: the number of steps that it
+    missed, and NAdam's product."""
+    new = dict(old)
+    for name in own.keys() - old.keys():
+        prefix, _, kind = name.rpartition(".")[0].rpartition(".")
+        prefix += "." if prefix else ""
+        if kind == "missed" and f"{prefix}t" in old:
+            new[name] = own[name].zeros_like()
+        if kind == "product" and f"{prefix}product" in old:
+            new[name] = old[f"{prefix}product"]
+            new.pop(f"{prefix}product", None)
+    return new
 
 
 # ---- safetensors ---------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
     REDUCE_AXIS                 arg = (ADD | MUL | MAX, axes); those axes are kept with size 1
     COPY(x, DEVICE)             x on another device
     CONTIGUOUS, FUSE, DETACH    x; stored row-major; with nothing stored on the way to it; hidden
-                                from the gradient
+                                from the gradient, which flows to a second source if there is one
     ASSIGN(target, value)       the memory of target after value was written to it
     BIND(DEFINE_VAR, CONST)     a Variable with its value for this run
     KERNEL                      a scheduled kernel; what it reads and writes are its sources
@@ -325,7 +325,8 @@ spec_tensor = PatternMatcher([
     row(Ops.BUFFER, sources(Ops.UNIQUE, Ops.DEVICE), is_size),
     row(Ops.CONST, may_name_device, constant_fits),
     row(Ops.COPY, lambda u: len(u.src) == 2, lambda u: u.src[1].op is Ops.DEVICE, keeps_dtype),
-    row((Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH), one_source, same_dtypes),
+    row((Ops.CONTIGUOUS, Ops.FUSE), one_source, same_dtypes),
+    row(Ops.DETACH, lambda u: len(u.src) in (1, 2), same_dtypes, shapes_agree),
     row(Ops.ASSIGN, lambda u: len(u.src) in (2, 3), assigns),
     row(Ops.BIND, sources(Ops.DEFINE_VAR, Ops.CONST), same_dtypes,
         lambda u: u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),

@@ -117,7 +117,7 @@ prepare_rules = PatternMatcher(
             UPat((Ops.PAD, Ops.UNWINDOW), src=(UPat.var("x"),), name="u"),
             lambda u, x: _filled(u, 0) if x.size == 0 else None,
         ),
-        (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
+        (UPat(Ops.DETACH, src=(UPat.var("x"),), allow_any_len=True), lambda x: x),
         (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
         (

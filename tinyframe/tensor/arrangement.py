@@ -199,7 +199,7 @@ class Arrangement(Movement):
                 f"pixel_shuffle({r}) needs channels divisible by {r * r}, not {self.shape[-3]} "
                 f"channels of {self._dims}"
             )
-        return self.rearrange("... (c a b) h w -> ... c (h a) (w b)", a=r, b=r)
+        return self.rearrange("... (c a b) h w -> ... c (h a) (w b)", a=r, b=r)._value()
 
     def pixel_unshuffle(self, downscale_factor: int) -> Self:
         """The inverse of pixel_shuffle: (…, channels, height * r, width * r) to (…, channels * r *
@@ -211,7 +211,7 @@ class Arrangement(Movement):
                 f"pixel_unshuffle({r}) needs height and width divisible by {r}, not {height} by "
                 f"{width} of {self._dims}"
             )
-        return self.rearrange("... c (h a) (w b) -> ... (c a b) h w", a=r, b=r)
+        return self.rearrange("... c (h a) (w b) -> ... (c a b) h w", a=r, b=r)._value()
 
     def _factor(self, name: str, factor: int) -> Any:
         if factor < 1 or self.ndim < 3:
@@ -239,25 +239,24 @@ class Arrangement(Movement):
         return self._below(diagonal - 1).where(self._number(0, self.dtype), self)
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
-        """The elements (…, i, i + offset, …) of two axes, as the last axis."""
+        """The elements (…, i, i + offset, …) of two axes, as the last axis: a view."""
         first, second = self._axes((dim1, dim2))
         rest = [axis for axis in range(self.ndim) if axis not in (first, second)]
         x = self.permute((*rest, first, second))
         rows, columns = x.shape[-2:]
         down, right = max(0, -offset), max(0, offset)
         count = max(0, min(rows - down, columns - right))
-        x = x.shrink([*[None] * len(rest), (min(down, rows), min(down, rows) + count),
-                      (min(right, columns), min(right, columns) + count)])  # fmt: skip
         if count == 0:
-            return x.reshape(x.shape[:-1])
-        # every (count + 1)-th element: the first of each row of that length
-        flat = x.flatten(-2).pad([*[(0, 0)] * len(rest), (0, count)])
-        return flat.unflatten(-1, (count, count + 1))._part(len(rest) + 1, 0, 1).squeeze(-1)
+            return x.reshape((*x.shape[:-2], -1))._part(len(rest), 0, 0)
+        # of all elements in a row, every (columns + 1)-th
+        begin, step = down * columns + right, columns + 1
+        flat = x.flatten(-2)._part(len(rest), begin, begin + (count - 1) * step + 1)
+        return flat.window(len(rest), 1, step).squeeze(-1)
 
     def diag(self, diagonal: int = 0) -> Self:
         """The matrix with a vector as its diagonal; or the diagonal of a matrix."""
         if self.ndim == 2:
-            return self.diagonal(diagonal)
+            return self.diagonal(diagonal)._value()
         if self.ndim != 1:
             raise ShapeError(f"diag takes a vector or a matrix, not shape {self._dims}")
         return self.diag_embed(diagonal)

@@ -47,7 +47,7 @@ from tinyframe.tensor.gradient import (
     values_of_storages,
     with_part,
 )
-from tinyframe.tensor.history import CUT_OFF, Origin, origin_of
+from tinyframe.tensor.history import CUT_OFF, Origin, before_writes, has_history, origin_of
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import (
     Placed,
@@ -407,16 +407,14 @@ class Tensor(
         self._change(new, other._requires_grad)
         return self
 
-    def _change(
-        self, value: UOp, requires_grad: bool | None, is_new: Callable[[], UOp] | None = None
-    ) -> None:
+    def _change(self, value: UOp, requires_grad: bool | None) -> None:
         """Writes `value` into the part of the storage that this Tensor shows.
 
         requires_grad: that of the value. A parameter that is written to starts afresh: no gradient
-        flows back to the value. is_new: gives the mask of the elements that are written; None means
-        all of them.
+        flows back to the value. What is written under `no_grad()`, or through `detach()`, changes
+        numbers only: gradients flow on to what the Tensor was computed from, as before.
         """
-        path, storage = self._path, self._storage
+        path, storage, is_whole = self._path, self._storage, shows_all(self._path)
         if 0 in self.shape:
             return
         if not is_one_to_one(path):
@@ -436,21 +434,26 @@ class Tensor(
                     "or write value.detach()"
                 )
             self._requires_grad = True
-        if is_parameter:
+        is_hidden = is_detached or is_parameter or not is_grad_enabled()
+        keeps = is_hidden and not is_parameter and has_history(storage)
+        if is_hidden and not keeps and not is_whole:
             root = root.detach()
         view = follow(tuple([step for step in path if step[0] is not Ops.DETACH]), root)
-        if is_detached or is_parameter or not is_grad_enabled():
+        memory = memory_of(root)
+        if is_whole:
+            value, view = _backwards(view, root, value), root
+        elif memory is None:
+            value, view = with_part(root, view, value), root
+        if is_hidden:
             # the number keeps it apart from any other detach() of the same value
-            value = value.detach().rtag(Storage.now())
-            if is_new is not None and not is_parameter and dtypes.is_float(value.dtype):
-                value = is_new().where(value, view)  # the other elements keep their history
-        if shows_all(path):
-            value = _backwards(view, root, value)
-            storage.assign(value if memory_of(root) is None else root.assign(value))
-        elif memory_of(root) is not None:  # all of the memory, with this part changed
-            storage.assign(UOp(Ops.ASSIGN, root.dtype, (root, value, view)))
-        else:
-            storage.assign(with_part(root, view, value))
+            src = (value, view) if keeps else (value,)
+            value = UOp(Ops.DETACH, value.dtype, src, tag=Storage.now())
+            if keeps and memory is None:  # a BUFFER has one history, and the value may have its own
+                value = value.contiguous()
+        if memory is not None:  # all of the memory, with this part changed
+            part = () if view is root else (view,)
+            value = UOp(Ops.ASSIGN, root.dtype, (root, value, *part))
+        storage.assign(value)
 
     # ---- copies and files ------------------------------------------------------------------------
 
@@ -539,7 +542,7 @@ class Tensor(
         return self
 
     def detach(self) -> Self:
-        """A view through which no gradient flows."""
+        """A view through which no gradient flows; what is written to it changes no gradient."""
         view = self._view(UOp.detach)
         view._requires_grad = False
         return view
@@ -584,8 +587,11 @@ class Tensor(
             )
         values = values_of_storages(below)
         # the nodes of each target: its value, and those it had before it was assigned to
-        seen = [[follow(t._path, v) for v in values.get(t._storage, ())] for t in targets]
-        nodes = [[node for node in each if node in below] for each in seen]
+        nodes = []
+        for t in targets:
+            had = values.get(t._storage, ())
+            seen = dict.fromkeys(follow(t._path, v) if t._path else before_writes(v) for v in had)
+            nodes.append([node for node in seen if node in below])
         wanted = {node for each in nodes for node in each}
         flowing = compute_gradient(self.uop, gradient.cast(self.dtype).uop, wanted, below)
         if (capture := capture_now()) is not None:
@@ -650,6 +656,7 @@ class Tensor(
     @staticmethod
     def no_grad(function: Callable[..., Any] | None = None) -> Any:
         """Inside `with Tensor.no_grad():` no result requires a gradient, and none flows through it.
+        A result from before that is written to there has new numbers, and the gradients of before.
 
         Also a decorator, `@Tensor.no_grad()` or `@Tensor.no_grad`, of functions and of generators.
         A Tensor created there with requires_grad=True still requires one. It applies to the current

@@ -262,7 +262,7 @@ class Gathering(Elementwise):
         """The last of `values` along the last axis where `hits` is True, or else self."""
         count = hits.shape[-1]
         if count == 0:
-            return self
+            return self._value()
         number = hits.where(self._range(count) + 1, 0).max(-1)
         last = number.unsqueeze(-1).eq(self._range(count) + 1)
         values = values.expand((*values.shape[:-1], count))

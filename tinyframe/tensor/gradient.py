@@ -19,7 +19,7 @@ from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.tensor.history import STOPS, Lost, Origin, flows, flows_to, origin_of, sources
+from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
 from tinyframe.tensor.storage import Storage, follow, path_between, storages_at
 from tinyframe.uop.node import Ops, UOp, collector_paused, sources_first
 
@@ -229,6 +229,7 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.CONTIGUOUS, name="z"), lambda grad, z: (
         grad.contiguous() if z.tag == STORED_BOTH_WAYS else grad,)),
     (UPat(Ops.FUSE), lambda grad: (grad,)),
+    (UPat(Ops.DETACH), lambda grad: (None, grad)),
     (UPat(Ops.COPY, src=(x, UPat())), lambda grad, x: (grad.copy_to_device(x.device), None)),
     (UPat(Ops.ASSIGN, name="z"), assign),
 ]  # fmt: skip
@@ -280,12 +281,12 @@ def compute_gradient(
     order = [u for u in below if dtypes.is_float(u.dtype)]
     leads_to_target: set[UOp] = set()
     for u in order:
-        if u in targets or (u.op not in STOPS and not leads_to_target.isdisjoint(sources(u))):
+        if u in targets or (flows(u) and not leads_to_target.isdisjoint(sources(u))):
             leads_to_target.add(u)
 
     grads = {root: root_grad}
     for u in reversed(order):
-        if u not in grads or u.op in STOPS or leads_to_target.isdisjoint(src := sources(u)):
+        if u not in grads or not flows(u) or leads_to_target.isdisjoint(src := sources(u)):
             continue
         flowing = (grads[u],) if isinstance(origin_of(u), Origin) else flow_back(u, grads[u])
         for source, grad in zip(src, flowing, strict=True):
@@ -301,7 +302,7 @@ def is_cut_off(root: UOp, targets: Collection[UOp]) -> bool:
         u = stack.pop()
         if u in targets:
             return True
-        if dtypes.is_float(u.dtype) and (u.op is Ops.DETACH or u.op not in STOPS):
+        if flows(u) or (u.op is Ops.DETACH and dtypes.is_float(u.dtype)):
             below = [s for s in sources(u) if s not in seen]
             seen.update(below)
             stack.extend(below)
@@ -350,9 +351,11 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
 
 
 def _is_recomputed(u: UOp) -> bool:
-    """Whether a realized value was overwritten, and can be recomputed from its history."""
+    """Whether a realized value was overwritten, and can be recomputed from its history: not one
+    that was written without gradients, of which that is the history of an older value."""
     origin = origin_of(u)
-    return isinstance(origin, Origin) and is_overwritten(u.base)
+    is_its_own = isinstance(origin, Origin) and origin.uop.op is not Ops.DETACH
+    return is_its_own and is_overwritten(u.base)
 
 
 def value_of_assign(assign: UOp) -> UOp:

@@ -24,6 +24,7 @@ from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
 from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
+from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first
 
 # No gradient flows through these: DETACH by design, the others have none, or 0 everywhere.
@@ -98,7 +99,27 @@ def flows_to(u: UOp) -> tuple[UOp, ...]:
     """Those `sources` that gradients flow to: not a value that an ASSIGN overwrites completely."""
     if not flows(u):
         return ()
-    return u.src[1:] if u.op is Ops.ASSIGN and len(u.src) == 2 else sources(u)
+    is_first_hidden = u.op is Ops.DETACH or (u.op is Ops.ASSIGN and len(u.src) == 2)
+    return u.src[1:] if is_first_hidden else sources(u)
+
+
+def before_writes(u: UOp) -> UOp:
+    """The value before what was written to it without gradients, if that was done last: what flows
+    to this value flows on to that one, unchanged."""
+    while True:
+        origin = origin_of(u)
+        top = origin.uop if isinstance(origin, Origin) else u
+        place = {Ops.ASSIGN: 1, Ops.CONTIGUOUS: 0}.get(top.op)
+        written = top if place is None else top.src[place]
+        if written.op is not Ops.DETACH or len(written.src) == 1:
+            return u
+        u = top.src[0] if top.op is Ops.ASSIGN else written.src[1]
+
+
+def has_history(storage: Storage) -> bool:
+    """Whether a gradient of its value may be requested with respect to another one."""
+    u = storage.uop
+    return before_writes(u) is not u or bool(targets_below(u) - {storage})
 
 
 def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
@@ -107,7 +128,8 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     below: these nodes and all nodes they depend on, sources first.
 
     Returns `becomes` without views that gradients flow through: replacing their base is enough, and
-    keeps the views as nodes, whose gradient may be requested.
+    keeps the views as nodes, whose gradient may be requested. Likewise without a DETACH of a value
+    that has a gradient, or both would be one BUFFER.
     """
     drop_orphans()
     search = _Search(below)
@@ -115,9 +137,9 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     kept = {
         old: new
         for old, new in becomes.items()
-        if old is old.base
-        or search.found.get(old) is None
-        or new.base is not memory.get(old.base, old.base)
+        if (base := base_of(old)) is old
+        or (search.at.get(base) if old.op is Ops.DETACH else search.found.get(old)) is None
+        or new.base is not memory.get(base, base)
     }
     for old, new in kept.items():
         if (origin := origin_of(old)) is not None:  # split into kernels before, and run now
@@ -128,9 +150,12 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             if old in search.cut:
                 new.__dict__["_origin"] = CUT_OFF
         else:
-            depth = 0 if witness.is_parameter else 1 + search.depth.get(old, 0)
+            before = before_writes(old)
+            depth = 0 if witness.is_parameter else (before is old) + search.depth.get(old, 0)
             if depth <= LONGEST_UNASKED:
-                new.__dict__["_origin"] = Origin(new, old, witness, depth)
+                # of what was written without gradients nothing is kept
+                graph = old if before is old else UOp(Ops.DETACH, old.dtype, (before, before))
+                new.__dict__["_origin"] = Origin(new, graph, witness, depth)
             else:
                 new.__dict__["_origin"] = Lost(map(weakref.ref, targets_below(old)), TOO_LONG)
     return kept
@@ -156,8 +181,10 @@ def _begins_anew(u: UOp) -> bool:
 
 
 def flows(u: UOp) -> bool:
-    """Whether gradients flow through this node to its sources."""
-    return u.op not in STOPS and dtypes.is_float(u.dtype)
+    """Whether gradients flow through this node to its sources. A DETACH may have a second one, to
+    which they flow instead."""
+    stops = u.op in STOPS and not (u.op is Ops.DETACH and len(u.src) == 2)
+    return not stops and dtypes.is_float(u.dtype)
 
 
 def _asking(u: UOp) -> Storage | None:
@@ -175,7 +202,7 @@ class _Search:
         self.found: dict[UOp, Storage] = {}  # below a node
         self.depth: dict[UOp, int] = {}  # the longest chain of realized values below it
         self.cut: set[UOp] = set()  # nodes cut off by a DETACH below
-        at: dict[UOp, Storage] = {}  # below it or at it
+        self.at = at = dict[UOp, Storage]()  # below it or at it
         for u in graph:
             known = u.__dict__
             if flows(u):
@@ -186,7 +213,7 @@ class _Search:
                     best = _witness_of(origin)
                     self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
                 else:
-                    below = u.src if u.op is not Ops.ASSIGN else flows_to(u)
+                    below = flows_to(u) if u.op in (Ops.ASSIGN, Ops.DETACH) else u.src
                     if self.depth:
                         self.depth[u] = max([self.depth.get(s, 0) for s in below], default=0)
                     for s in below:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -269,7 +268,7 @@ class Indexing(Gathering):
             if mask.shape == self.shape[: mask.ndim] and value.ndim <= len(rest):
                 fitted = self._fitting(value, rest)
                 wide = mask.reshape((*mask.shape, *[1] * len(rest)))._broadcast_to(self.shape)
-                self._write(self, wide.where(fitted, self), lambda: wide.uop)
+                self._write(self, wide.where(fitted, self))
                 return
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
@@ -288,7 +287,7 @@ class Indexing(Gathering):
         hits = view._range(view.shape[axis]).unsqueeze(-1).eq(numbers.reshape(1, -1))
         hits = hits.reshape((-1, *[1] * (view.ndim - axis - 1), count))
         hits = hits._broadcast_to((*view.shape, count))
-        self._write(view, view._last_of(hits, source), lambda: hits.any(-1).uop)
+        self._write(view, view._last_of(hits, source))
 
     def _fitting(self, value: Self, shape: tuple) -> Self:
         """The value broadcast to the shape of the part, without leading axes of size 1."""
@@ -298,11 +297,11 @@ class Indexing(Gathering):
             raise AssignError(f"setitem shape mismatch: {value._dims} does not fit {shape}")
         return value._broadcast_to(shape)
 
-    def _write(self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None) -> None:
-        """Writes `value` to `view`, a part of this. is_new: see `_change`."""
+    def _write(self, view: Self, value: Self) -> None:
+        """Writes `value` to `view`, a part of this."""
         check_bindings(view, value)
         is_stored = memory_of(self._storage.uop) is not None
-        view._change(value.uop, value._requires_grad, is_new)
+        view._change(value.uop, value._requires_grad)
         if view._requires_grad:
             self._requires_grad = True
         elif is_stored:

@@ -109,7 +109,7 @@ class Scan(Reduce):
         axis = self._axis(axis)
         if self.ndim == 0:
             raise ShapeError("diff needs an axis")
-        result = self
+        result = self._value()
         for _ in range(n):
             size = result.shape[axis]
             high = result._part(axis, min(1, size), size)

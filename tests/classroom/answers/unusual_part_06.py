@@ -259,6 +259,19 @@ def stuck_start(hidden):
         "zeros",
     ),
     (
+        "training-optimizer-memory",
+        """
+def remembered(optimizer):
+    kept = [optimizer.lr]
+    for name in ("b", "m", "v"):
+        kept += getattr(optimizer, name, [])
+    kept += [optimizer.t] if hasattr(optimizer, "t") else []
+    return sum(t.numel() for t in kept)
+""",
+        "right",
+        "two averages, the rate and the steps: that none was missed is nothing to keep",
+    ),
+    (
         "training-momentum",
         """
 def momentum_step(parameter, velocity, gradient, rate):

@@ -58,7 +58,7 @@ class Interpolate(TensorBase):
         for axis, new in reversed([*enumerate(sizes, self.ndim - len(sizes))]):
             x = x._resized(axis, new, kind, align_corners, in_bytes)
         if dtypes.is_float(self.dtype) or x.dtype is self.dtype:
-            return x.cast(self.dtype)
+            return x.cast(self.dtype)._value()
         return x.round().clip(self.dtype.min, self.dtype.max).cast(self.dtype)
 
     def grid_sample(
