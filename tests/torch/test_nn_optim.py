@@ -12,8 +12,7 @@ from tinyframe import Tensor, TinyJit, dtypes, nn
 from tinyframe.nn import lr, optim
 
 OURS = {
-    name: getattr(optim, name)
-    for name in ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad", "Muon")
+    name: getattr(optim, name) for name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Muon")
 }
 
 
@@ -69,13 +68,6 @@ OPTIONS = [
     ("Adam", {"lr": 0.1, "b1": 0.0}),
     ("AdamW", {"lr": 0.001}),
     ("AdamW", {"lr": 0.1, "weight_decay": 0.3}),
-    ("NAdam", {}),
-    ("NAdam", {"lr": 0.1, "b1": 0.5, "b2": 0.9, "momentum_decay": 0.3, "weight_decay": 0.1}),
-    ("NAdam", {"lr": 0.1, "weight_decay": 0.3, "decoupled_weight_decay": True}),
-    ("RAdam", {}),
-    ("RAdam", {"lr": 0.1, "b1": 0.5, "b2": 0.9, "eps": 1e-3, "weight_decay": 0.1}),
-    ("RAdam", {"lr": 0.1, "weight_decay": 0.3, "decoupled_weight_decay": True}),
-    ("RAdam", {"lr": 0.1, "b2": 0.6}),  # rho never exceeds 5
     ("RMSprop", {}),
     ("RMSprop", {"lr": 0.1, "alpha": 0.5, "eps": 1e-3, "weight_decay": 0.1, "momentum": 0.9}),
     ("RMSprop", {"centered": True}),
@@ -88,12 +80,10 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_six_steps_in_float64_are_those_of_pytorch(name, options):
-    # PyTorch keeps the product of NAdam's momenta in float32, whatever the parameters are.
-    scale = 1e-2 if name == "NAdam" else 1e-4
-    assert_agree(name, {"lr": 0.01} | options, steps=6, scale=scale, dtype=np.float64)
+    assert_agree(name, {"lr": 0.01} | options, steps=6, scale=1e-4, dtype=np.float64)
 
 
-@pytest.mark.parametrize("name", ["Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_ten_steps_with_a_high_learning_rate_are_those_of_pytorch(name):
     assert_agree(name, {"lr": 10.0}, scale=500)
 
@@ -248,8 +238,6 @@ def test_one_schedule_after_another_agrees_with_pytorch():
 CYCLED = [
     ("SGD", {"lr": 0.1, "momentum": 0.9}),
     ("Adam", {"lr": 0.1}),
-    ("NAdam", {"lr": 0.1}),
-    ("RAdam", {"lr": 0.1}),
     ("RMSprop", {"lr": 0.1, "momentum": 0.9}),
 ]
 
@@ -283,8 +271,8 @@ def test_six_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
 
 
 COUNTING = [
-    ("Adam", {"lr": 0.1}), ("AdamW", {"lr": 0.1, "weight_decay": 0.1}), ("NAdam", {"lr": 0.1}),
-    ("Adagrad", {"lr": 0.1, "lr_decay": 0.5}), ("RAdam", {"lr": 0.1}),
+    ("Adam", {"lr": 0.1}), ("AdamW", {"lr": 0.1, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.5}),
 ]  # fmt: skip
 # whether the second of two parameters has a gradient, in one step after another
 TURNS = {"late": [0] * 4 + [1] * 6, "a pause": [1] * 4 + [0] * 5 + [1] * 3, "in turns": [0, 1] * 5}

@@ -152,16 +152,13 @@ def load_state_dict(
 
 def _with_counters(own: Mapping[str, Tensor], old: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """A state dict with what an optimizer has for each parameter now: the number of steps that it
-    missed, and NAdam's product."""
+    missed."""
     new = dict(old)
     for name in own.keys() - old.keys():
         prefix, _, kind = name.rpartition(".")[0].rpartition(".")
         prefix += "." if prefix else ""
         if kind == "missed" and f"{prefix}t" in old:
             new[name] = own[name].zeros_like()
-        if kind == "product" and f"{prefix}product" in old:
-            new[name] = old[f"{prefix}product"]
-            new.pop(f"{prefix}product", None)
     return new
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import os
 import pickle
-import struct
 import zipfile
 from collections import OrderedDict
 from typing import Any, NamedTuple
@@ -23,13 +22,11 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
 from tinyframe.tensor.core import Tensor
 
-_LOCAL_HEADER = 30  # before a zip entry's name; the last four are the lengths of name and extra
-
 
 class _Storage(NamedTuple):
-    """The position in the file of the elements of one or more Tensors."""
+    """The elements of one or more Tensors."""
 
-    start: int
+    file: OpenFile
     size: int  # elements
     dtype: DType
 
@@ -37,22 +34,22 @@ class _Storage(NamedTuple):
 def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
     """The object in a file of `torch.save`: a state dict, or dicts and lists of Tensors.
 
-    The bytes of a Tensor are read when it is first used. FileError if the file is not such an
-    archive or is cut off, or if it holds anything but Tensors, numbers, strings and containers of
-    these: a whole model can only be read with its own code.
+    All of it is read at once. FileError if the file is not such an archive or is cut off, or if it
+    holds anything but Tensors, numbers, strings and containers of these: a whole model can only be
+    read with its own code.
     """
-    file = OpenFile(path)
+    path = os.fspath(path)
     try:
         with zipfile.ZipFile(path) as archive:
             found = [n for n in archive.namelist() if n.rpartition("/")[2] == "data.pkl"]
             if len(found) != 1:
-                raise FileError(f"{file.name} is a zip archive, but not one that torch.save made")
+                raise FileError(f"{path} is a zip archive, but not one that torch.save made")
             folder = found[0].removesuffix("data.pkl")
             order = f"{folder}byteorder"
             if order in archive.namelist() and archive.read(order) != b"little":
-                raise FileError(f"{file.name} has big-endian numbers; only little-endian is read")
+                raise FileError(f"{path} has big-endian numbers; only little-endian is read")
             with archive.open(found[0]) as stream:
-                return _Unpickler(stream, archive, folder, file, device).load()
+                return _Unpickler(stream, archive, folder, path, device).load()
     except zipfile.BadZipFile as error:
         with open(path, "rb") as start:
             is_zip = start.read(2) == b"PK"
@@ -60,21 +57,21 @@ def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
             "it is cut off" if is_zip
             else "PyTorch before 1.6 wrote others; load and save it again with a newer one"
         )  # fmt: skip
-        raise FileError(f"{file.name} is no complete zip archive ({error}): {reason}") from error
+        raise FileError(f"{path} is no complete zip archive ({error}): {reason}") from error
     except (FileError, OSError):
         raise
     except Exception as error:  # a broken pickle raises nearly anything
-        raise FileError(f"{file.name}: its pickle cannot be read ({error!r})") from error
+        raise FileError(f"{path}: its pickle cannot be read ({error!r})") from error
 
 
 class _Unpickler(pickle.Unpickler):
     """Builds Tensors, and refuses all names that are not in its table."""
 
     def __init__(
-        self, stream: Any, archive: zipfile.ZipFile, folder: str, file: OpenFile, device: str | None
+        self, stream: Any, archive: zipfile.ZipFile, folder: str, path: str, device: str | None
     ):
         super().__init__(stream, encoding="utf-8")
-        self.archive, self.folder, self.file, self.device = archive, folder, file, device
+        self.archive, self.folder, self.path, self.device = archive, folder, path, device
         # Bound methods, not functions: a pickle could set attributes of functions permanently.
         self.known: dict[tuple[str, str], Any] = {
             ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
@@ -89,7 +86,7 @@ class _Unpickler(pickle.Unpickler):
         if (module, name) in self.known:
             return self.known[module, name]
         raise FileError(
-            f"{self.file.name} wants to call {module}.{name}, which could do anything and is "
+            f"{self.path} wants to call {module}.{name}, which could do anything and is "
             "refused: only Tensors are loaded. Where it holds a whole model, load it with PyTorch "
             "and save model.state_dict()"
         )
@@ -97,34 +94,23 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, reference: Any) -> _Storage:
         kind, name, key, _location, size = reference
         if kind != "storage":
-            raise FileError(f"{self.file.name} refers to {kind!r}, which is not a storage")
+            raise FileError(f"{self.path} refers to {kind!r}, which is not a storage")
         dtype = self._dtype(name)
         entry_name = f"{self.folder}data/{key}"
         try:
-            entry = self.archive.getinfo(entry_name)
+            data = self.archive.read(entry_name)
         except KeyError as error:
+            raise FileError(f"{self.path} lacks {entry_name}, which its pickle names") from error
+        if len(data) < size * dtype.itemsize:
             raise FileError(
-                f"{self.file.name} lacks {entry_name}, which its pickle names"
-            ) from error
-        if entry.compress_type != zipfile.ZIP_STORED:
-            raise FileError(
-                f"{self.file.name}: {entry_name} is compressed, which torch.save never does"
+                f"{self.path}: storage {key} has {len(data)} bytes, and {size} elements of {dtype} "
+                f"need {size * dtype.itemsize}"
             )
-        if entry.file_size < size * dtype.itemsize:
-            raise FileError(
-                f"{self.file.name}: storage {key} has {entry.file_size} bytes, and {size} elements "
-                f"of {dtype} need {size * dtype.itemsize}"
-            )
-        # the bytes follow the entry's own header, its name and some padding
-        header = self.file.read(entry.header_offset, _LOCAL_HEADER)
-        if header[:4] != b"PK\x03\x04":
-            raise FileError(f"{self.file.name}: no zip header where {entry.filename} begins")
-        start = entry.header_offset + _LOCAL_HEADER + sum(struct.unpack("<HH", header[26:30]))
-        return _Storage(start, size, dtype)
+        return _Storage(OpenFile.of_bytes(data, self.path), size, dtype)
 
     def _dtype(self, name: Any) -> DType:
         if name not in _DTYPES:
-            raise FileError(f"{self.file.name} has elements of {name}, which tinyframe lacks")
+            raise FileError(f"{self.path} has elements of {name}, which tinyframe lacks")
         return _DTYPES[name]
 
     def _typed_tensor(
@@ -134,7 +120,7 @@ class _Unpickler(pickle.Unpickler):
         """`_rebuild_tensor_v3`, for dtypes without a storage class: their storage is of bytes."""
         dtype = self._dtype(name)
         size = storage.size * storage.dtype.itemsize // dtype.itemsize
-        return self._tensor(_Storage(storage.start, size, dtype), offset, shape, stride)
+        return self._tensor(_Storage(storage.file, size, dtype), offset, shape, stride)
 
     def _tensor(
         self, storage: _Storage, offset: int, shape: Any, stride: Any, *_more: Any
@@ -142,7 +128,7 @@ class _Unpickler(pickle.Unpickler):
         """`_rebuild_tensor_v2`: elements of a storage, from `offset` on, at these strides."""
         sizes, steps = tuple(shape), tuple(stride)
         if any(type(n) is not int or n < 0 for n in (offset, *sizes, *steps)):
-            raise FileError(f"{self.file.name}: a Tensor of shape {sizes} with strides {steps}")
+            raise FileError(f"{self.path}: a Tensor of shape {sizes} with strides {steps}")
         if 0 in sizes:
             return Tensor.empty(sizes, dtype=storage.dtype, device=self.device)
         # Along an axis with stride 0 the same elements repeat.
@@ -150,10 +136,10 @@ class _Unpickler(pickle.Unpickler):
         last = offset + sum((n - 1) * step for n, step in zip(stored, steps, strict=True))
         if last >= storage.size or math.prod(stored) > storage.size:
             raise FileError(
-                f"{self.file.name}: a Tensor of shape {sizes} with strides {steps} at {offset} "
+                f"{self.path}: a Tensor of shape {sizes} with strides {steps} at {offset} "
                 f"does not lie within its storage of {storage.size} elements"
             )
-        file, start = self.file, storage.start + offset * storage.dtype.itemsize
+        file, start = storage.file, offset * storage.dtype.itemsize
         sizes_after = [math.prod(stored[axis + 1 :]) for axis in range(len(stored))]
         if any(
             n > 1 and step != after
@@ -166,13 +152,13 @@ class _Unpickler(pickle.Unpickler):
     def _in_order(
         self, storage: _Storage, offset: int, sizes: tuple[int, ...], steps: tuple[int, ...]
     ) -> OpenFile:
-        """Elements at any strides, read now and copied to consecutive memory by NumPy."""
+        """Elements at any strides, copied to consecutive memory by NumPy."""
         itemsize = storage.dtype.itemsize
         unit = np.dtype(f"V{itemsize}")
-        raw = np.frombuffer(self.file.read(storage.start, storage.size * itemsize), unit)
+        raw = np.frombuffer(storage.file.read(0, storage.size * itemsize), unit)
         strides = tuple(step * itemsize for step in steps)
         view = np.lib.stride_tricks.as_strided(raw[offset:], sizes, strides, writeable=False)
-        return OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.file.name)
+        return OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.path)
 
     def _parameter(self, data: Tensor, *_more: Any) -> Tensor:
         """A Parameter is a Tensor; an optimizer decides whether it is trained."""
