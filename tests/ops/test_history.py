@@ -394,3 +394,18 @@ def test_a_loop_that_writes_without_gradients_keeps_one_history():
     assert used[-1] == used[1]
     y.sum().backward()
     assert w.grad.tolist() == [2] * 1000
+
+
+@pytest.mark.parametrize("shape", [(2,), (1, 2), (2, 1)])
+def test_values_that_were_overwritten_are_computed_again_in_any_shape(shape):
+    x = Tensor(np.array([1.0, 2.0], np.float32).reshape(shape)).realize()
+    y = (x * 2).realize()
+    squares = y.square().realize()
+    y.assign(y + 1).realize()
+    assert squares.sum().gradient(x)[0].flatten().tolist() == [8, 16]
+    with Tensor.no_grad():
+        y.assign(y + 1).realize()
+    fourth = y.square().realize()
+    y.assign(y + 1).realize()
+    with pytest.raises(GradientError, match="gone"):  # of what was written there, nothing is kept
+        fourth.sum().gradient(x)

@@ -326,7 +326,9 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
     values whose memory was overwritten are recomputed from their history, and in-place changes are
     replaced by the values they produced. GradientError if a value is gone and has no history.
     """
-    if not any(u.op is Ops.ASSIGN or (u.op is Ops.BUFFER and is_overwritten(u)) for u in below):
+    # of a realized value `below` has the history, and not the BUFFER below a view
+    bases = (u.base for u in below if u.op is Ops.BUFFER or origin_of(u) is not None)
+    if not any(u.op is Ops.ASSIGN for u in below) and not any(map(is_overwritten, bases)):
         return list(grads)
     present = root.toposort(gate=lambda u: origin_of(u) is None)
     done: dict[UOp, UOp] = {}
