@@ -56,18 +56,6 @@ def test_grid_sample_of_volumes(mode, padding_mode):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("p", [0, 0.5, 1, 2, 3, np.inf])
-def test_distances(p):
-    inputs = [normal(0, 2, 3, 4), normal(1, 5, 4)]
-    ours = lambda x, y: x.cdist(y, p)  # noqa: E731
-    assert_agree(ours, lambda x, y: torch.cdist(x, y, p), inputs, compiled=True, scale=60)
-
-
-def test_the_distance_of_a_row_to_itself_has_the_gradient_0():
-    x = normal(0, 3, 4)
-    assert_agree(lambda a: a.cdist(a), lambda a: torch.cdist(a, a), [x], compiled=True, scale=60)
-
-
 @pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
 def test_quantiles_and_their_gradients(interpolation):
     q = [0.0, 0.2, 0.55, 1.0]

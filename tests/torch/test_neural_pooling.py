@@ -81,18 +81,6 @@ def test_avg_pool(case, seed, included, compiled):
     )  # fmt: skip
 
 
-@given(p=st.sampled_from((1.0, 2.0, 3.0)), stride=st.integers(1, 3), ceil=st.booleans(),
-       compiled=sometimes)  # fmt: skip
-@settings(max_examples=6)
-def test_lp_pool(p, stride, ceil, compiled):
-    x = abs(normal(0, 1, 2, 5, 6)) + 0.5
-    assert_agree(
-        lambda x: x.lp_pool2d(p, (2, 3), stride, ceil),
-        lambda x: F.lp_pool2d(x, p, (2, 3), stride, ceil),
-        [x], compiled, 200,
-    )  # fmt: skip
-
-
 def test_max_pool_of_infinities_and_nan():
     x = np.array([[[-np.inf, -np.inf, 3, np.nan], [-np.inf, -np.inf, 7, 7]]], np.float32)
     assert_agree(

@@ -261,17 +261,3 @@ def test_masks_of_a_transformers_layer():
     for options in ({"src_mask": Tensor(hidden)}, {"is_causal": True}):
         found = ours(Tensor(x), src_key_padding_mask=Tensor(padding), **options)
         assert_close(found.numpy(), expected.detach().numpy(), dtypes.float32, 20)
-
-
-def test_an_encoder_is_copies_of_a_layer():
-    ours = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0), 2,
-                                 nn.LayerNorm(8))  # fmt: skip
-    theirs = torch.nn.TransformerEncoder(
-        torch.nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0), 2, torch.nn.LayerNorm(8),
-        enable_nested_tensor=False,
-    ).eval()  # fmt: skip
-    first, second = (get_state_dict(layer) for layer in ours.layers)
-    for name, tensor in first.items():
-        assert tensor is not second[name] and tensor.tolist() == second[name].tolist()
-    parameters = with_weights_of(ours, theirs)
-    assert_same(ours, theirs, [random(3, 2, 8)], scale=50, parameters=parameters)

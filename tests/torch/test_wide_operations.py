@@ -104,7 +104,6 @@ TABLE = {
         for p in (1, 2, 3, math.inf, -math.inf)
     },
     "normalize": (lambda x: x.normalize(), lambda x: F.normalize(x), [(3, 5)]),
-    "var_mean": (lambda x: x.var_mean(1)[0], lambda x: torch.var_mean(x, 1)[0], [(3, 5)]),
     "tensordot": (
         lambda x, y: x.tensordot(y, 1), lambda x, y: torch.tensordot(x, y, 1), [(2, 3), (3, 2)]),
     "tensordot axes": (

@@ -17,7 +17,6 @@ it is called. A model is any object that holds layers; `nn.state` finds the para
 from tinyframe.nn import datasets, lr, optim, state
 from tinyframe.nn.attention import (
     MultiheadAttention,
-    TransformerEncoder,
     TransformerEncoderLayer,
 )
 from tinyframe.nn.convolution import (

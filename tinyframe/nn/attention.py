@@ -11,7 +11,6 @@ Vaswani et al., "Attention is all you need" (2017).
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -194,24 +193,3 @@ class TransformerEncoderLayer(TakesTensors):
             return x + feed_forward(self.norm2(x))
         x = self.norm1(x + attend(x))
         return self.norm2(x + feed_forward(x))
-
-
-class TransformerEncoder(TakesTensors):
-    """num_layers copies of a layer, which all start with its weights; then `norm`."""
-
-    def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Any = None):
-        self.layers = [copy.deepcopy(encoder_layer) for _ in range(num_layers)]
-        self.norm = norm
-
-    def __call__(
-        self,
-        src: Tensor,
-        mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
-        is_causal: bool = False,
-    ) -> Tensor:
-        """In the shape of src; every layer gets the masks."""
-        x = src
-        for layer in self.layers:
-            x = layer(x, mask, src_key_padding_mask, is_causal)
-        return x if self.norm is None else self.norm(x)

@@ -172,26 +172,6 @@ class Pooling(TensorBase):
             sides = [(0, more) for more in grid.beyond]
         return total / counted._seen_through(grid, sides=sides).sum(tuple(range(-grid.axes, 0)))
 
-    @float_function
-    def lp_pool2d(
-        self,
-        norm_type: float,
-        kernel_size: Sizes = (2, 2),
-        stride: Sizes | None = None,
-        ceil_mode: bool = False,
-    ) -> Self:
-        """The p-norm of each window: the p-th root of the sum of its elements to the power p.
-
-        A window that reaches beyond the input is scaled up by the missing elements, as in PyTorch.
-        Where the sum is 0 the gradient is 0.
-        """
-        power: Any = self**norm_type
-        mean = power.avg_pool2d(kernel_size, stride, ceil_mode=ceil_mode)
-        kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
-        total = mean.relu() * math.prod(kernel)
-        is_zero = total == 0
-        return is_zero.where(0.0, is_zero.where(1.0, total) ** (1 / norm_type))
-
     # ---- to a given size -------------------------------------------------------------------------
 
     @float_function

@@ -184,28 +184,6 @@ class LinearAlgebra(Reduce):
         lengths = x.norm(2, axis).clip(min=eps) * y.norm(2, axis).clip(min=eps)
         return (x * y).sum(axis) / lengths
 
-    def cdist(self, x2: Any, p: float = 2.0) -> Self:
-        """The p-norm distance of every row of self to every row of x2: (…, m, k) and (…, n, k)
-        give (…, m, n); the axes in front broadcast.
-
-        ValueError for p < 0. The gradient of equal rows is 0.
-        """
-        if self.ndim < 2 or x2.ndim < 2 or self.shape[-1] != x2.shape[-1]:
-            raise ShapeError(
-                f"cdist takes rows of equal length, (…, m, k) and (…, n, k), not {self._dims} and "
-                f"{x2._dims}"
-            )
-        if p < 0:
-            raise ValueError(f"cdist needs p >= 0, not {p}")
-        return (self.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
-
-    @axis_names
-    def var_mean(
-        self, axis: Axis = None, keepdim: bool = False, correction: int = 1
-    ) -> tuple[Self, Self]:
-        """(var, mean)."""
-        return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
-
     # ---- factorizations --------------------------------------------------------------------------
 
     def qr(self) -> tuple[Self, Self]:
