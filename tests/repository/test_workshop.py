@@ -30,7 +30,7 @@ def test_what_compiles_is_there_and_tried_with_each_compiler_that_the_readme_nam
     expand = f'{listed[0]}; printf "%s\\n" "${{parts[@]%%::*}}"'
     parts = subprocess.run(["bash", "-c", expand], cwd=ROOT, capture_output=True, text=True)
     assert all((ROOT / part).is_file() for part in parts.stdout.split()) and parts.stdout
-    told = re.search(r"`python3 start.py test` passes with (.*?), and", README.read_text(), re.S)[1]
+    told = re.search(r"every check passes with (.*?)\n", README.read_text())[1]
     tried = workflow_jobs()["compilers"]["strategy"]["matrix"]["compiler"]
     assert {name.removeprefix("clang-") for name in tried} <= set(re.findall(r"\w+", told))
     assert "bash .ci/compilers gcc" in (ROOT / ".ci/run").read_text()
@@ -40,8 +40,7 @@ def test_the_learners_commands_run_on_linux_and_macos_at_the_oldest_python():
     learner = workflow_jobs()["learner"]
     matrix = learner["strategy"]["matrix"]
     assert {system.split("-")[0] for system in matrix["os"]} == {"ubuntu", "macos"}
-    first, last = matrix["python"]
-    assert f"Python {first} or newer (tried up to {last})" in README.read_text()
+    assert f"Python {matrix['python'][0]} or newer" in README.read_text()
     assert {"python3 start.py --no-open", "python3 start.py test"} <= set(commands_of(learner))
 
 
