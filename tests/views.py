@@ -136,6 +136,7 @@ vstack: x.vstack() / torch.vstack([x])
 meshgrid: v.meshgrid(v) / torch.meshgrid(v, v, indexing="ij")
 meshgrid: v.meshgrid() / torch.meshgrid(v, indexing="ij")
 contiguous: x.contiguous() | x.T.contiguous()
+contiguous_backward: x.contiguous_backward() / -
 clone: x.clone()
 fuse: x.fuse() / -
 detach: x.detach()
@@ -202,13 +203,6 @@ einsum: Tensor.einsum("ij->ji", x) / torch.einsum("ij->ji", x)
 einsum: Tensor.einsum("ii->i", sq) / torch.einsum("ii->i", sq)
 tensordot: x.tensordot(one, 0) / torch.tensordot(x, one, 0)
 cosine_similarity: x.cosine_similarity(x) / F.cosine_similarity(x, x)
-inverse: sq.inverse()
-det: sq.det()
-slogdet: sq.slogdet()
-logdet: sq.logdet()
-cholesky: one.cholesky()
-solve: sq.solve(sq) / L.solve(sq, sq)
-solve_triangular: one.solve_triangular(one, upper=True) / -
 qr: sq.qr()
 svd: one.svd()
 newton_schulz: x.newton_schulz(1, (1.0, 0.0)) / -
@@ -247,6 +241,7 @@ replace: x.replace(x + 1) / -
 realize: x.realize() / -
 kernelize: x.kernelize() / -
 requires_grad_: x.requires_grad_()
+is_param_: x.is_param_() / -
 to_: x.to_("CPU") / -
 backward: s.requires_grad_().backward() / -
 from_dlpack: Tensor.from_dlpack(np.ones(3)) / torch.from_numpy(np.ones(3))
@@ -262,5 +257,5 @@ NEITHER = {
     "kaiming_normal", "kaiming_uniform", "linspace", "manual_seed", "max_numel", "max_shape",
     "nbytes", "ndim", "no_grad", "normal", "numel", "numpy", "ones", "rand", "randint", "randn",
     "randperm", "requires_grad", "scaled_uniform", "schedule", "shape", "size", "tolist", "train",
-    "training", "uniform", "uop", "xavier_normal", "xavier_uniform", "zeros",
+    "uniform", "uop", "xavier_normal", "xavier_uniform", "zeros",
 }  # fmt: skip
