@@ -321,9 +321,9 @@ def test_a_kernel_with_a_variable_runs_at_its_largest_value(monkeypatch):
     given = []
     run = realize.CompiledKernel.__call__
 
-    def watched(self, bufs, var_vals, wait=False):
+    def watched(self, bufs, var_vals, *args, **options):
         given.append(var_vals[n])
-        return run(self, bufs, var_vals, wait)
+        return run(self, bufs, var_vals, *args, **options)
 
     monkeypatch.setattr(realize.CompiledKernel, "__call__", watched)
     with Context(BEAM=1):

@@ -155,12 +155,12 @@ QUESTIONS = (
     ask(
         "dead_end",
         "Name an op through which no gradient flows.",
-        Words(hunted.dead_ends, "The table of gradients has no row for it.",
+        Words(hunted.dead_ends, "Nothing is sent back through it.",
               "There's a row for that one in the table of gradients, or it's no op that computes."),
         "Is there an op whose result jumps, or stays, whatever you do to its input?",
         "`gradient_rules` in `tensor/gradient.py` has a row for each op that lets one through.",
-        "Comparisons and whole-number tricks have no slope, and DETACH is there to stop one. "
-        "There's no row for them, so nothing is sent back.",
+        "Comparisons and whole-number tricks have no slope, so there's no row for them. And DETACH "
+        "is there to stop a gradient.",
     ),
     ask(
         "watchman",
