@@ -171,7 +171,7 @@ BEGIN = [
     (1, "{W} = Tensor({data}, requires_grad=True)\nrealize({W})"),
 ]  # fmt: skip
 COMPUTE = [
-    (6, "{Y} = {e} * {k}"), (2, "{Y} = {e}"), (3, "{V} = {yv}{view}"), (2, "{D} = {ywuv}.detach()"),
+    (6, "{Y} = {e} * {k}"), (3, "{V} = {yv}{view}"), (2, "{D} = {ywuv}.detach()"),
     (1, "with Tensor.no_grad(): {D} = {yv}{view}"), (1, "{M} = {yx} > {k}"),
     (1, "with Tensor.no_grad(): {D} = {e} * {k}"), (1, "{Y} = {e} + 0"),
 ]  # fmt: skip
