@@ -30,9 +30,13 @@ from tests.fuzz import histories
 from tests.fuzz.histories import LIMIT, PARTS, Impossible, attempt, compare, shrunk
 from tests.fuzz.memory import options_of
 from tinyframe import Context
-from tinyframe.errors import AssignError, GradientError
+from tinyframe.errors import AssignError, GradientError, TensorIndexError
 
-REFUSALS = [(GradientError, "are gone"), (AssignError, "detach")]
+REFUSALS = [
+    (GradientError, "are gone"),
+    (AssignError, "detach"),
+    (TensorIndexError, "a mask needs at least one axis"),
+]
 
 # ---- two worlds ----------------------------------------------------------------------------------
 
@@ -154,10 +158,11 @@ OWN_PARTS: dict[str, list[tuple[float, str]]] = {
     "part": [(3, "{i}"), (2, "1:"), (1, "::2"), (1, ":, {i}"), (1, "..."), (1, "[0, -1]"),
              (2, "{m}")],
     "op": [(3, "+="), (2, "*="), (1, "-="), (1, "/="), (1, "**=")],
-    "by": [(3, "{k}"), (3, "{e}")],
-    "hidden": [(3, "{e}.detach()"), (2, "{k}"), (1, "{d}")],
+    # a value of its own: what it reads of the memory that is written to is of before
+    "by": [(3, "{k}"), (3, "{e} * 1")],
+    "hidden": [(3, "({e} * 1).detach()"), (2, "{k}"), (1, "{d} * 1")],
     "view": [(1, "[{i}]"), (1, "[1:]"), (1, "[::2]"), (1, ".transpose(0, -1)"), (1, "[None]"),
-             (1, ".reshape(-1)"), (1, "[:, {i}]"), (1, ".reshape(2, -1)")],
+             (1, ".view(-1)"), (1, "[:, {i}]"), (1, ".view(2, -1)")],
 }  # fmt: skip
 
 BEGIN = [
@@ -166,7 +171,7 @@ BEGIN = [
     (1, "{W} = Tensor({data}, requires_grad=True)\nrealize({W})"),
 ]  # fmt: skip
 COMPUTE = [
-    (6, "{Y} = {e} * {k}"), (2, "{Y} = {e}"), (3, "{V} = {yv}{view}"), (2, "{D} = {ywuv}.detach()"),
+    (6, "{Y} = {e} * {k}"), (3, "{V} = {yv}{view}"), (2, "{D} = {ywuv}.detach()"),
     (1, "with Tensor.no_grad(): {D} = {yv}{view}"), (1, "{M} = {yx} > {k}"),
     (1, "with Tensor.no_grad(): {D} = {e} * {k}"), (1, "{Y} = {e} + 0"),
 ]  # fmt: skip
@@ -177,7 +182,7 @@ WRITE = [
     (2, "with Tensor.no_grad(): write({yvd}, {by})"),
     (2, "with Tensor.no_grad(): {yv}[{part}] {op} {by}"), (4, "{d} {op} {hidden}"),
     (2, "{d}[{part}] = {hidden}"), (2, "{yvwu}.detach()[{part}] = {hidden}"),
-    (1, "with Tensor.no_grad(): {yvwu}.copy_({e})"), (1, "{d}.fill_({k})"), (1, "{d}.zero_()"),
+    (1, "with Tensor.no_grad(): {yvwu}.copy_({e} * 1)"), (1, "{d}.fill_({k})"), (1, "{d}.zero_()"),
     (1, "write({yvwu}.detach(), {hidden})"), (1, "write({yv}{view}.detach(), {hidden})"),
 ]  # fmt: skip
 WITH_GRADIENTS = [
