@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import gc
 import io
+import itertools
 import pickle
 import weakref
 
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from tinyframe import GlobalCounters, Tensor, nn
-from tinyframe.device import OverwrittenError, buffer_of
+from tinyframe.device import Allocator, OverwrittenError, buffer_of
 from tinyframe.errors import AssignError
 
 VALUES = {
@@ -410,3 +411,22 @@ def test_an_old_value_that_is_read_through_a_change_of_other_memory_stays():
     assert y.tolist() == [-6.0, 4.0, 5.0]
     assert x.tolist() == [-3.0] * 3
     assert twice.tolist() == [-3.0, 7.0, 8.0] * 2
+
+
+@pytest.mark.parametrize("missing", range(2))
+def test_changes_that_memory_is_missing_for_are_made_once_each(monkeypatch, missing):
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 1.0, 1.0]).realize()
+    x.assign(x + 1)
+    y.assign(y * x.sum().contiguous())
+    z, alloc, count = (y + x[0]).contiguous(), Allocator.alloc, itertools.count()
+
+    def fails_once(*args):
+        if next(count) == missing:
+            raise MemoryError("none left")
+        return alloc(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Allocator, "alloc", fails_once)
+        with pytest.raises(MemoryError):
+            Tensor.realize(x, y, z)
+    assert (x.tolist(), y.tolist(), z.tolist()) == ([2, 3], [15, 5, 5], [17, 7, 7])
