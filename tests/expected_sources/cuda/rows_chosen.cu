@@ -8,6 +8,6 @@ extern "C" __global__ void __launch_bounds__(1) E_8_4(float* __restrict__ data0,
   bool alu4 = (alu2 < 50) & (alu2 >= 0);
   for (int ridx1 = 0; ridx1 < 4; ridx1++) {
     float val1 = alu4 ? data2[(int)(alu3 + ((unsigned int)ridx1))] : 0;
-    data0[alu0 + ridx1] = val1;
+    data0[alu0 + ridx1] = alu4 ? val1 : __int_as_float(0x7fc00000);
   }
 }

@@ -13,6 +13,6 @@ using namespace metal;
   bool alu4 = (alu2 < 50) & (alu2 >= 0);
   for (int ridx1 = 0; ridx1 < 4; ridx1++) {
     float val1 = alu4 ? data2[as_type<int>(alu3 + as_type<uint>(ridx1))] : 0.0f;
-    data0[alu0 + ridx1] = val1;
+    data0[alu0 + ridx1] = alu4 ? val1 : NAN;
   }
 }
