@@ -733,13 +733,6 @@ def successor(uop: UOp) -> UOp:
     return new
 
 
-def take_over(uop: UOp) -> UOp:
-    """A new BUFFER node for memory that now holds other values than those `uop` stands for."""
-    new = successor(uop)
-    lose(uop)
-    return new
-
-
 def lose(uop: UOp) -> None:
     """Notes that the memory of a BUFFER node holds other values now than those it stands for."""
     uop.__dict__["_buffer"] = _OVERWRITTEN

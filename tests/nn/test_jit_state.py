@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import threading
 
 import numpy as np
 import pytest
 
 from tinyframe import Context, Tensor, TinyJit, Variable, nn
+from tinyframe.device import OverwrittenError
 from tinyframe.errors import GradientError
 from tinyframe.jit.jit import JitError
+from tinyframe.run import realize
 
 
 def both(make, calls=6):
@@ -807,3 +810,30 @@ def test_kernels_that_were_waiting_outside_are_no_part_of_a_captured_call():
         y.assign(y * 3)
         y.schedule()
         assert step(Tensor([0.5]).realize()).tolist() == [3**call + 0.5]
+
+
+def test_what_a_captured_call_was_writing_is_never_written_twice(monkeypatch):
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0, 5.0]).realize()
+
+    @TinyJit
+    def step():
+        x.assign(x * 2).realize()
+        y.assign(y * 2).realize()
+
+    for _ in range(3):
+        step()
+    run, count = realize._run_kernel, itertools.count()
+
+    def stopped_after_the_second(*args):
+        run(*args)
+        if next(count) == 1:
+            args[1].ran.clear()  # a Runner that cannot tell
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(realize.CompiledKernel, "notes_itself", False)
+    monkeypatch.setattr(realize, "_run_kernel", stopped_after_the_second)
+    with Context(DEBUG=2), pytest.raises(KeyboardInterrupt):  # one by one
+        step()
+    assert x.tolist() == [16, 32]
+    with pytest.raises(OverwrittenError):
+        y.tolist()

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import Buffer, buffer_of, lose
+from tinyframe.device import Buffer, buffer_of, is_overwritten, lose
 from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
 from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor, ReusableGrad
 from tinyframe.jit.replay import Progress, Replay, merge_runs
@@ -175,8 +175,14 @@ class Captured:
 
     def _settle(self, call: Call) -> None:
         """After an error or Ctrl-C: a call that has begun to launch is completed, if that can be
-        done; any other leaves everything as it was."""
-        if any(progress.has_begun for progress in call.progress):
+        done; any other leaves everything as it was. What a kernel was writing is lost if nobody can
+        say whether it ran."""
+        begun = [item for progress in call.progress for item in progress.begun]
+        half = {buffer for item in begun if not item.has_run for buffer in item.written}
+        for base in [base_of(storage.uop) for storage in call.states]:
+            if half and not is_overwritten(base) and buffer_of(base) in half:
+                lose(base)
+        if not half and any(progress.has_begun for progress in call.progress):
             with suppress(Exception):
                 self._launch(call)
                 self._results(call)

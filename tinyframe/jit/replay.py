@@ -44,14 +44,15 @@ def merge_runs(runs: Iterable[Run]) -> Iterator[Run]:
 @dataclass
 class Progress:
     """How far a replay has got. ran: empty until all has been launched. items: what is launched one
-    by one."""
+    by one. begun: those that may have written some of their results."""
 
     ran: list[Any] = field(default_factory=list)
     items: list[ScheduleItem] = field(default_factory=list)
+    begun: list[ScheduleItem] = field(default_factory=list)
 
     @property
     def has_begun(self) -> bool:
-        return bool(self.ran) or any(item.has_run for item in self.items)
+        return bool(self.ran or self.begun) or any(item.has_run for item in self.items)
 
 
 class Replay:
@@ -130,7 +131,8 @@ class Replay:
             ScheduleItem(item.ast, tuple([replaced.get(buf, buf) for buf in item.bufs]))
             for item in self.items
         ]
-        run_schedule([item for item in progress.items if not item.has_run], var_vals)
+        left = [item for item in progress.items if not item.has_run]
+        run_schedule(left, var_vals, progress.begun)
         progress.ran.append(None)
 
     def _prepare(self, setup: Setup, var_vals: Mapping[UOp, int]) -> None:

@@ -30,7 +30,6 @@ from tinyframe.device import (
     lose,
     memory_behind,
     successor,
-    take_over,
 )
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
@@ -133,13 +132,10 @@ class Scheduled:
 
     def _settle(self) -> None:
         """Completes what an error or Ctrl-C stopped."""
-        changed = {b for item in (*self._done, *self._half) for b in item.written}
+        done = [item for item in self.items if item.has_run]
+        changed = {buffer for item in (*done, *self._half) for buffer in item.written}
         if self.update is not None or changed & self.in_place:
             self._finish()
-
-    @property
-    def _done(self) -> list[ScheduleItem]:
-        return [item for item in self.items if item.has_run]
 
     @property
     def _half(self) -> list[ScheduleItem]:
@@ -421,7 +417,9 @@ def make_alone(storage: Storage) -> None:
         if _others_above(storage):
             move_to_new_memory(storage)
     if not is_alone(storage):  # histories, and graphs held by the user
-        _lie_in(storage, take_over(base_of(storage.uop)))
+        base = base_of(storage.uop)
+        _lie_in(storage, successor(base))
+        lose(base)
 
 
 def _others_above(storage: Storage) -> list[Storage]:
