@@ -13,7 +13,6 @@ A program is a list of steps (operation, numbers of the values it takes, argumen
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fuzz.memory import options_of
+from tests.fuzz.memory import hunt
 from tinyframe import Context, Tensor, Variable
 
 LARGEST = 1 << 20  # whole floats stay exact
@@ -377,25 +376,22 @@ def shortest(program: Program, error: type) -> Program:
     return program
 
 
+def attempt(seed: int) -> None:
+    program = random_program(seed)
+    # the interpreter says where a kernel touches what is not its own
+    python = {"DEVICE": "PYTHON"}
+    settings = (python, {**python, "NOOPT": 1}, {}, python, python, python)[seed % 6]
+    with Context(SPEC=1, **settings):
+        try:
+            check(program)
+        except Exception as error:
+            less = shortest(program, type(error))
+            error.add_note(f"{settings} {less.text(len(less.values) - 1)}")
+            raise
+
+
 def main() -> None:
-    options = options_of(__doc__)
-    start, count, wrong = time.monotonic(), 0, 0
-    while time.monotonic() < start + 60 * options.minutes:
-        program = random_program(options.seed * 10_000_000 + count)
-        # the interpreter says where a kernel touches what is not its own
-        python = {"DEVICE": "PYTHON"}
-        settings = (python, {**python, "NOOPT": 1}, {}, python, python, python)[count % 6]
-        count += 1
-        with Context(SPEC=1, **settings):
-            try:
-                check(program)
-            except Exception as error:
-                less = shortest(program, type(error))
-                print(settings, less.text(len(less.values) - 1), repr(error)[:600], flush=True)
-                if not options.keep_going:
-                    raise
-                wrong += 1
-    print(f"{count - wrong} of {count} programs agree with NumPy")
+    hunt(__doc__, attempt, "programs agree with NumPy")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ By hand, for as long as you like:
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from random import Random
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from tests.fuzz.memory import options_of
+from tests.fuzz.memory import hunt
 from tinyframe import Context, Tensor, TinyJit
 from tinyframe.errors import TensorIndexError
 
@@ -327,21 +326,20 @@ def compare(got: Any, value: np.ndarray, what: str) -> None:
 
 
 def main() -> None:
-    options = options_of(__doc__)
-    start, count, wrong, found = time.monotonic(), 0, 0, Counter[str]()
-    while time.monotonic() < start + 60 * options.minutes:
-        case = random_case(options.seed * 10_000_000 + count)
-        count += 1
+    found: Counter[str] = Counter()
+
+    def attempt(seed: int) -> None:
+        case = random_case(seed)
         # the interpreter says where a kernel touches what is not its own
-        with Context(**({"NOOPT": count % 2} if count % 5 == 0 else {"DEVICE": "PYTHON"})):
+        with Context(**({"NOOPT": seed % 2} if seed % 5 == 0 else {"DEVICE": "PYTHON"})):
             try:
                 found[check(case)] += 1
             except Exception as error:
-                print(f"{case}\n{type(error).__name__}: {error}", flush=True)
-                if not options.keep_going:
-                    raise
-                wrong += 1
-    print(f"{count - wrong} of {count} cases agree with PyTorch: {dict(found)}")
+                error.add_note(str(case))
+                raise
+
+    hunt(__doc__, attempt, "cases agree with PyTorch")
+    print(dict(found))
 
 
 if __name__ == "__main__":

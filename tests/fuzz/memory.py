@@ -19,6 +19,7 @@ import copy
 import gc
 import pickle
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -474,25 +475,37 @@ def options_of(doc: str) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
-    options = options_of(__doc__)
+def hunt(doc: str, attempt: Callable[[int], Any], agree: str) -> None:
+    """Makes attempts, each with a seed of its own, for as long as the command line says. What goes
+    wrong is shown, with the notes that the error carries."""
+    options = options_of(doc)
     start, count, wrong = time.monotonic(), 0, 0
     while time.monotonic() < start + 60 * options.minutes:
         seed = options.seed * 10_000_000 + count
-        settings = {"NOOPT": 1} if count % 5 == 4 else {}
-        program = random_program(seed, calls=count % 2 == 1)
-        with Context(SPEC=1, **settings):
-            try:
-                check(program)
-            except Exception as error:
-                print(settings, shrunk(program, type(error)), flush=True)
-                if not options.keep_going:
-                    raise
-                wrong += 1
         count += 1
-        if count % 500 == 0:
-            print(f"{count} programs, {(time.monotonic() - start) / 60:.1f} minutes", flush=True)
-    print(f"{count - wrong} of {count} programs agree with the model")
+        try:
+            attempt(seed)
+        except Exception as error:
+            notes = "\n".join(getattr(error, "__notes__", ()))
+            print(f"{seed}: {type(error).__name__}: {error}\n{notes}", flush=True)
+            if not options.keep_going:
+                raise
+            wrong += 1
+    print(f"{count - wrong} of {count} {agree}")
+
+
+def attempt(seed: int) -> None:
+    program = random_program(seed, calls=seed % 2 == 1)
+    with Context(SPEC=1, NOOPT=int(seed % 5 == 4)):
+        try:
+            check(program)
+        except Exception as error:
+            error.add_note(str(shrunk(program, type(error))))
+            raise
+
+
+def main() -> None:
+    hunt(__doc__ or "", attempt, "programs agree with the model")
 
 
 if __name__ == "__main__":
