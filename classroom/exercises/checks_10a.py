@@ -70,7 +70,7 @@ def rooms(answer: Any) -> str:
         got = call(answer, list(calls))
         expected = counted(Walk(case, tuple(calls)))
         same_rooms(got, expected, case, calls)
-    return f"{count(len(expected), 'room')} for `a + b`, each once, in the order of the way."
+    return f"{count(len(expected), 'room')} for `a + b`, each once, in the order you pass them."
 
 
 def same_rooms(got: Any, expected: dict[str, int], case: str, calls: list[Call]) -> None:

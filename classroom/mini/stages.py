@@ -95,7 +95,7 @@ STAGES = (
     Stage(
         "7c",
         "Fast loops",
-        "You can make a matmul faster by hand than any compiler would from your first C. Race "
+        "You can make a matmul faster by hand than your compiler would from your first C. Race "
         "NumPy.",
     ),
 )
