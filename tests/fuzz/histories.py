@@ -98,13 +98,19 @@ def as_beginning(value: torch.Tensor) -> torch.Tensor:
     return value if value.requires_grad else value.detach().requires_grad_()
 
 
+def joined(*values: torch.Tensor) -> torch.Tensor:
+    if len({value.ndim for value in values}) > 1:  # PyTorch passes over a (0,)
+        raise Impossible("a cat of different numbers of axes")
+    return torch.cat(values)
+
+
 VIEWS = {"reshape", "permute", "unsqueeze", "expand", "__getitem__"}
 
 METHODS: dict[str, Callable] = {
     "max": torch.amax,
     "contiguous": torch.clone,
     "where": lambda condition, x, y: torch.where(condition, x, y),
-    "cat": lambda *values: torch.cat(values),
+    "cat": joined,
 }
 
 
