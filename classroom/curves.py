@@ -2,6 +2,8 @@
 
 curves(right=right, mine=mine)     # Trainings of classroom/rows.py, under these names
 card(broken, mended)               # both, the rows that did it, and what each network reads
+
+`python -m classroom.curves` draws the moving picture of README.md, docs/break_it.svg.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ import inspect
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from classroom.grids import show_images
-from classroom.rows import Row, Training, data
+from classroom.rows import Row, Training, data, train
 from tinyframe.viz.charts import LINES
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n, wrapped
 from tinyframe.viz.kinds import ARROW
@@ -69,8 +72,8 @@ def card(broken: Training, mended: Training) -> Picture | None:
     sheet, names = Drawing(), {"broken": broken, "mended": mended}
     sheet.words(20, 38, _headline(broken, mended), 22, bold=True)
     sheet.words(20, 58, f"{_steps(names)} steps of learning to read, twice.", 12)
-    for x, each, fill in ((20.0, broken, BROKEN), (PAGE / 2 + 6, mended, MENDED)):
-        _half(sheet, x, each, fill)
+    _half(sheet, 20.0, "broken", broken, BROKEN)
+    _half(sheet, PAGE / 2 + 6, "mended", mended, MENDED)
     sheet.put(_chart({"mended": mended, "broken": broken}), 20, 196)
     _strip(sheet, LEFT + WIDE + 60, 200, broken, mended)
     high = 196 + ABOVE + HIGH + BELOW + 10
@@ -122,7 +125,7 @@ def _headline(broken: Training, mended: Training) -> str:
     return f"I broke a neural network with {'one line' if short else 'a few lines'}"
 
 
-def _half(sheet: Drawing, x: float, each: Training, fill: str) -> None:
+def _half(sheet: Drawing, x: float, name: str, each: Training, fill: str) -> None:
     """A box: the row, how many digits are read right with it, and the loss."""
     width, top, high = PAGE / 2 - 26, 72.0, 112.0
     sheet.box(x, top, width, high, fill, fill, radius=8)
@@ -132,10 +135,11 @@ def _half(sheet: Drawing, x: float, each: Training, fill: str) -> None:
     shown = code if len(code) <= CODE_LINES else [*code[: CODE_LINES - 1], "…"]
     for number, line in enumerate(shown):
         sheet.words(x + 12, top + 37 + 15 * number, line, 12, bold=True, mono=True)
-    said = f"{each.accuracy:.0%}"
-    sheet.words(x + 12, top + high - 12, said, 26, bold=True)
-    sheet.words(x + 84, top + high - 22, "of the digits right", 11)
-    sheet.words(x + 84, top + high - 8, _loss(each), 11)
+    known = Drawing()
+    known.words(x + 12, top + high - 12, f"{each.accuracy:.0%}", 26, bold=True)
+    known.words(x + 84, top + high - 22, "of the digits right", 11)
+    known.words(x + 84, top + high - 8, _loss(each), 11)
+    sheet.put(known, 0, 0, f"{name} known")
 
 
 def _strip(sheet: Drawing, x: float, y: float, broken: Training, mended: Training) -> None:
@@ -143,13 +147,28 @@ def _strip(sheet: Drawing, x: float, y: float, broken: Training, mended: Trainin
     first = [int(np.argmax(data().labels == digit)) for digit in (3, 0, 8, 6, 5)]
     sheet.words(x + 66, y + 8, "broken", 11, anchor="middle", colour=LINES[1][0], bold=True)
     sheet.words(x + 140, y + 8, "mended", 11, anchor="middle", colour=LINES[0][0], bold=True)
-    images = data().images.numpy()
-    for number, place in enumerate(first):
-        top = y + 16 + (PIXELS + 5) * number
-        pixels = np.rint(images[place].reshape(8, 8) * 16)
-        sheet.image(x - 22, top, PIXELS, PIXELS, pixels, GREYS)
-        for at, each in ((66, broken), (140, mended)):
-            sheet.words(x + at, top + 26, str(each.read[place]), 22, anchor="middle", bold=True)
+    images, tops = data().images.numpy(), [y + 16 + (PIXELS + 5) * n for n in range(len(first))]
+    for place, top in zip(first, tops, strict=True):
+        _digit(sheet, x - 22, top, np.rint(images[place].reshape(8, 8) * 16))
+    for name, at, each in (("broken", 66, broken), ("mended", 140, mended)):
+        column = Drawing()
+        for place, top in zip(first, tops, strict=True):
+            column.words(x + at, top + 26, str(each.read[place]), 22, anchor="middle", bold=True)
+        sheet.put(column, 0, 0, f"{name} known")
+
+
+def _digit(sheet: Drawing, x: float, y: float, pixels: np.ndarray) -> None:
+    """Pixels from 0 to 16, as shapes: not every page shows an image inside of a picture."""
+    side = PIXELS / len(pixels)
+    for shade in map(int, np.unique(pixels)):
+        corners = zip(*np.nonzero(pixels == shade), strict=True)
+        squares = "".join(
+            f"M{n(x + side * j)} {n(y + side * i)}h{n(side)}v{n(side)}h-{n(side)}z"
+            for i, j in corners
+        )
+        look = f'fill="{GREYS[shade]}" shape-rendering="crispEdges"'
+        sheet.parts.append(f'<path d="{squares}" {look}/>')
+    sheet.box(x, y, PIXELS, PIXELS, "none", radius=0, thick=0.75)
 
 
 def _chart(trainings: Mapping[str, Training]) -> Drawing:
@@ -166,18 +185,20 @@ def _chart(trainings: Mapping[str, Training]) -> Drawing:
         sheet.words(x, ABOVE + HIGH + 14, str(step), 10, anchor="middle", colour=MUTED)
     sheet.words(LEFT + WIDE / 2, ABOVE + HIGH + 28, "step", 11, anchor="middle", colour=MUTED)
     sheet.words(LEFT - 14, 10, "loss", 11, colour=MUTED)
-    for number, each in reversed([*enumerate(trainings.values())]):
+    for number, (name, each) in reversed([*enumerate(trainings.items())]):
+        curve = Drawing()
         inside, end = _inside(each.losses, top)
         across = [LEFT + WIDE * (step + 0.5) / steps for step in range(len(inside))]
         points = [
             (x, ABOVE + HIGH - HIGH * loss / top) for x, loss in zip(across, inside, strict=True)
         ]
-        _curve(sheet, points, number)
+        _curve(curve, points, number)
         if end:
             x, y = points[-1]
             side = "end" if x > LEFT + WIDE * 0.6 else "start"
             x += -8 if side == "end" else 8
-            sheet.words(x, max(y - 6, ABOVE + 10), end, 11, anchor=side, colour=LINES[number][0])
+            curve.words(x, max(y - 6, ABOVE + 10), end, 11, anchor=side, colour=LINES[number][0])
+        sheet.put(curve, 0, 0, name)
     return sheet
 
 
@@ -207,3 +228,43 @@ def _steps(trainings: Mapping[str, Training]) -> int:
 def _loss(each: Training) -> str:
     first, last = each.losses[0], each.losses[-1]
     return f"loss {first:.2f} → {f'{last:.2f}' if math.isfinite(last) else 'not a number'}"
+
+
+# ---- the picture of README.md --------------------------------------------------------------------
+
+# When each network is trained and when it has been, in percent of the seconds that it all takes.
+SECONDS, TRAINED = 12, {"broken": (6, 36), "mended": (46, 76)}
+
+
+def moving(broken: Training, mended: Training) -> str:
+    """The card as an SVG that moves: one network is trained and read with, then the other.
+
+    CSS moves it, so it plays in an `<img>`. Whoever asked for less motion sees its end.
+    """
+    picture = card(broken, mended)
+    assert picture is not None
+    moves = [
+        f".{name}{{animation:{name} {SECONDS}s linear infinite}}"
+        f"@keyframes {name}{{0%,{start}%{{clip-path:inset(-9px 100% -9px 0)}}"
+        f"{end}%,100%{{clip-path:inset(-9px)}}}}"
+        f".{name}.known{{animation-name:{name}-known}}@keyframes {name}-known"
+        f"{{0%,{end - 1}%{{opacity:0}}{end}%,100%{{opacity:1}}}}"
+        for name, (start, end) in TRAINED.items()
+    ]
+    still = "@media (prefers-reduced-motion:reduce){.broken,.mended{animation:none}}"
+    return picture.svg().replace("</desc>", f"</desc><style>{''.join(moves)}{still}</style>")
+
+
+def main() -> None:
+    def broken_row(grad):
+        return grad, -grad
+
+    def right_row(grad):
+        return grad, grad
+
+    place = Path(__file__).resolve().parents[1] / "docs" / "break_it.svg"
+    place.write_text(moving(train(ADD=broken_row), train(ADD=right_row)))
+
+
+if __name__ == "__main__":
+    main()

@@ -3,8 +3,8 @@
 From the texts in solutions/projects/_new/ it makes all that a project consists of (INSTRUCTOR.md,
 "Adding a project"): a worked solution, its tasks and what is recorded of them, the learner's
 version, tests, an unusual solution, a step in classroom/grade.yml, a row in INSTRUCTOR.md, and
-links in README.md and course/README.md. What is left to do is to put your tasks in the place of the
-two examples. All of it is written, or nothing.
+rows in docs/projects.md and course/README.md. What is left to do is to put your tasks in the place
+of the two examples. All of it is written, or nothing.
 """
 
 from __future__ import annotations
@@ -137,7 +137,11 @@ def _texts(
     changes: dict[str, Callable[[str], str]] = {
         "classroom/grade.yml": lambda text: _graded(text, number, words["FILE"]),
         "INSTRUCTOR.md": lambda text: _listed(text, name, is_folder),
-        "README.md": lambda text: _linked(text, f"[{number}. {title}](projects/{place})"),
+        "docs/projects.md": lambda text: _put_in(
+            text, r"(?m)(?:^\| \[\d+\. .*\n)+",
+            f"| [{number}. {title}](../projects/{place}) | 4 | what you make |\n",
+            "docs/projects.md",
+        ),
         "course/README.md": lambda text: _put_in(
             text, r"(?m)(?:^\[project \d+\]: .*\n)+",
             f"[project {number}]: ../projects/{words['FILE']}\n", "course/README.md",
@@ -170,15 +174,6 @@ def _listed(text: str, name: str, is_folder: bool) -> str:
     what = f"`{name}` (a folder)" if is_folder else f"`{name}`"
     row = f"| {what} | 4 | 180 minutes | 50 of 100 |\n"
     return _put_in(text, r"(?m)(?:^\| `\d\d_\w+`.*\n)+", row, "INSTRUCTOR.md")
-
-
-def _linked(text: str, link: str) -> str:
-    """The first page with a link more in its row of projects: one, another and this one."""
-    rows = [line for line in text.splitlines() if line.startswith("| [`projects/`](projects) |")]
-    before, _, last = rows[0].rpartition(" and [") if rows else ("", "", "")
-    if len(rows) != 1 or not before:
-        raise CannotMake("README.md has no place for it that looks as it did; put it in by hand")
-    return text.replace(rows[0], f"{before}, [{last.removesuffix(' |')} and {link} |")
 
 
 def _put_in(text: str, pattern: str, more: str, file: str) -> str:

@@ -26,13 +26,15 @@ NAME = re.compile(r"(?<![\w`!\]])\[([^\[\]]+)\](?![(\[:])")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".c": "c",
              ".h": "c", ".cfg": "ini", ".js": "javascript", ".css": "css"}  # fmt: skip
+ISSUES = "../../issues"  # from README.md, wherever the repository is shown; a site can't know that
 # The texts beside the notebooks, by the heading that they are listed under.
 TEXTS = {
     "The course": ["course/README.md", "course/GLOSSARY.md"],
     "Around it": [
-        "docs/hacking.md", "docs/first_issues.md", "tinyframe/README.md", "docs/benchmarks.md",
-        "INSTRUCTOR.md", "docs/sandbox.md", "docs/cluster.md", "CONTRIBUTING.md",
-        "docs/writing_lessons.md",
+        "docs/projects.md", "docs/inside.md", "docs/devices.md", "docs/benchmarks.md",
+        "docs/map.md", "tinyframe/README.md", "docs/hacking.md", "docs/from_tinygrad.md",
+        "docs/first_issues.md", "INSTRUCTOR.md", "docs/sandbox.md", "docs/cluster.md",
+        "CONTRIBUTING.md", "docs/writing_lessons.md",
     ],
 }  # fmt: skip
 
@@ -66,6 +68,8 @@ def write(root: Path, folder: Path) -> list[Path]:
             words, target, anchor = found[1], found[2], found[3] or ""
             if not target or "://" in target or target.startswith("mailto:"):
                 return found[0]
+            if (page, target) == ("README.md", ISSUES):
+                return words
             path = os.path.normpath(Path(page).parent / target)
             place = root / path
             if path.startswith(("..", "/")) or not place.exists():

@@ -1,8 +1,8 @@
-"""Runs the READMEs' examples again, and stores what they print. (`classroom/build.py` does that for
-notebooks; `make course` runs both.)
+"""Runs the examples of READMEs and of docs/inside.md again, and stores what they print.
+(`classroom/build.py` does that for notebooks; `make course` runs both.)
 
-    python -m tests.course.refresh                 all READMEs
-    python -m tests.course.refresh README.md
+    python -m tests.course.refresh                 all of them
+    python -m tests.course.refresh docs/inside.md
 
 Then read the difference (git diff) before you commit it: these files are what learners see. It
 replaces:
@@ -33,8 +33,8 @@ from tests.repository import trunk
 from tinyframe.settings import rows
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (".", "tinyframe", "tinyframe/runtime", "course")
-READMES = [ROOT / folder / "README.md" for folder in FOLDERS]
+FOLDERS = ("tinyframe", "tinyframe/runtime", "course")
+READMES = [ROOT / "docs" / "inside.md", *(ROOT / folder / "README.md" for folder in FOLDERS)]
 MAP = ROOT / "course" / "README.md"
 
 # What a fence holds: ```python or ```text, up to the closing one.

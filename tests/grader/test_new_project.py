@@ -35,10 +35,9 @@ def copy(tmp_path, monkeypatch):
             if path.name != "grade.yml":
                 (root / name / path.name).symlink_to(path)
     shutil.copy(ROOT / "classroom" / "grade.yml", root / "classroom")
-    for name in ("INSTRUCTOR.md", "README.md"):
-        shutil.copy(ROOT / name, root)
-    (root / "course").mkdir()
-    shutil.copy(ROOT / "course" / "README.md", root / "course")
+    for name in ("INSTRUCTOR.md", "docs/projects.md", "course/README.md"):
+        (root / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
     monkeypatch.setattr(judge, "ROOT", root)
     monkeypatch.setattr(judge, "TASKS", (root / "solutions" / "projects" / "tasks",))
     monkeypatch.setattr(worked, "ROOT", root)
@@ -121,11 +120,9 @@ def test_the_workflow_grades_it_and_the_instructors_page_lists_it(copy):
     links = (copy / "course" / "README.md").read_text().partition("[project 7]: ")[2]
     assert links.splitlines()[1:3] == ["[project 8]: ../projects/08_my_topic.py",
                                        "[project 12]: ../projects/12_more"]  # fmt: skip
-    readme = (copy / "README.md").read_text()
-    assert readme.count(" and [12. More of it](projects/12_more/work.py) |") == 1
-    assert ", [7. A device of your own](projects/07_custom_backend/backend.py), [8. My" in readme
-    old = (ROOT / "README.md").read_text()
-    assert len(readme.splitlines()) == len(old.splitlines())
+    rows = (copy / "docs" / "projects.md").read_text().partition("| [7. ")[2].splitlines()
+    assert rows[2] == "| [12. More of it](../projects/12_more/work.py) | 4 | what you make |"
+    assert rows[1].startswith("| [8. My") and rows[3] == ""
 
 
 def test_a_release_has_neither_its_answers_nor_its_hidden_checks(copy):
@@ -194,7 +191,7 @@ def test_all_of_it_is_written_or_nothing(copy, error):
     assert {p for p in copy.rglob("*") if p.is_dir()} == folders
 
 
-LISTS = ["classroom/grade.yml", "INSTRUCTOR.md", "README.md", "course/README.md"]
+LISTS = ["classroom/grade.yml", "INSTRUCTOR.md", "docs/projects.md", "course/README.md"]
 
 
 @pytest.mark.parametrize("file", LISTS)

@@ -9,6 +9,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+INSTALLING = ROOT / "docs" / "map.md"
 
 
 def workflow_jobs():
@@ -25,14 +26,14 @@ def test_every_job_runs_all_tests_or_what_compiles_with_one_compiler_more():
             assert {"python3 start.py test", "bash .ci/run"} & set(commands_of(job)), name
 
 
-def test_what_compiles_is_there_and_tried_with_each_compiler_that_the_readme_names():
+def test_what_compiles_is_there_and_tried_with_each_compiler_that_is_named():
     listed = re.search(r"^parts=\(.*?^\)", (ROOT / ".ci/compilers").read_text(), re.M | re.S)
     expand = f'{listed[0]}; printf "%s\\n" "${{parts[@]%%::*}}"'
     parts = subprocess.run(["bash", "-c", expand], cwd=ROOT, capture_output=True, text=True)
     assert parts.stdout
     missing = [part for part in parts.stdout.split() if not (ROOT / part).is_file()]
     assert missing == [] or not (ROOT / "solutions" / "projects").is_dir(), "a class lacks some"
-    told = re.search(r"every check passes with (.*?)\n", README.read_text())[1]
+    told = re.search(r"every check passes with (.*?)\n", INSTALLING.read_text())[1]
     tried = workflow_jobs()["compilers"]["strategy"]["matrix"]["compiler"]
     assert {name.removeprefix("clang-") for name in tried} <= set(re.findall(r"\w+", told))
     assert "bash .ci/compilers gcc" in (ROOT / ".ci/run").read_text()

@@ -203,10 +203,10 @@ class Drawing:
         )
         self.box(x, y, width, height, "none", radius=0, thick=0.75)
 
-    def put(self, other: Drawing, x: float, y: float) -> None:
-        """Another drawing on this one, its corner at (x, y)."""
-        inside = "".join(other.parts)
-        self.parts.append(f'<g transform="translate({n(x)} {n(y)})">{inside}</g>')
+    def put(self, other: Drawing, x: float, y: float, name: str = "") -> None:
+        """Another drawing on this one, its corner at (x, y). name: its class, for a style."""
+        look, inside = f' class="{name}"' if name else "", "".join(other.parts)
+        self.parts.append(f'<g transform="translate({n(x)} {n(y)})"{look}>{inside}</g>')
         self._reach(x + other.width, y + other.height)
         self.links |= other.links
 
