@@ -20,10 +20,22 @@ def commands_of(job):
     return [step["run"] for step in job["steps"] if "run" in step]
 
 
-def test_every_job_runs_all_tests_or_what_compiles_with_one_compiler_more():
+def test_the_parts_of_a_workflow_are_everything_there_is():
+    everything = workflow_jobs()["everything"]
+    parts = " ".join(everything["strategy"]["matrix"]["part"]).split()
+    tested = [*(ROOT / "tests").glob("*/test_*.py"), *ROOT.glob("*course/[0-9]*.ipynb"),
+              *ROOT.glob("solutions/course/[0-9]*.ipynb")]  # fmt: skip
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in tested} - {"my_course"}
+    assert folders <= set(parts), "a class lacks some"
+    options = "python3 start.py test --torch --browser --cuda ${{ matrix.part }}"
+    assert {options, "make lint"} <= set(commands_of(everything))
+
+
+def test_a_job_ends_within_half_an_hour_and_its_actions_are_pinned():
     for name, job in workflow_jobs().items():
-        if name != "compilers":
-            assert {"python3 start.py test", "bash .ci/run"} & set(commands_of(job)), name
+        assert job["timeout-minutes"] <= 30, name
+        for step in job["steps"]:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", "a@" + 40 * "0")), name
 
 
 def test_what_compiles_is_there_and_tried_with_each_compiler_that_is_named():
@@ -44,7 +56,8 @@ def test_the_learners_commands_run_on_linux_and_macos_at_the_oldest_python():
     matrix = learner["strategy"]["matrix"]
     assert {system.split("-")[0] for system in matrix["os"]} == {"ubuntu", "macos"}
     assert f"Python {matrix['python'][0]} or newer" in README.read_text()
-    assert {"python3 start.py --no-open", "python3 start.py test"} <= set(commands_of(learner))
+    tests = "python3 start.py test tests/unit tests/ops tests/mini course"
+    assert {"python3 start.py --no-open", tests} <= set(commands_of(learner))
 
 
 def test_the_container_is_set_up_by_the_same_command():
