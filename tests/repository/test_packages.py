@@ -2,10 +2,16 @@
 
 import itertools
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import yaml
+
+from classroom.release import files
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -87,3 +93,36 @@ def test_no_package_is_asked_for_in_two_versions():
     for package in [*PROJECT["dependencies"], *itertools.chain(*EXTRAS.values())]:
         name, versions = split(package)
         assert seen.setdefault(name, versions) == versions, f"{name} has two different bounds"
+
+
+# ---- a release ----------------------------------------------------------------------------------
+
+
+def test_a_wheel_brings_what_a_program_needs(tmp_path):
+    """Built of what git knows, and run where nothing else of the repository is."""
+    listed = [name for name in files() if name.startswith(("tinyframe/", "classroom/"))]
+    for name in (*listed, "pyproject.toml", "README.md", "LICENSE"):
+        (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / "copy" / name)
+    pip = [sys.executable, "-m", "pip", "-q", "wheel", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "-w", tmp_path, tmp_path / "copy"], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(tmp_path / "there")
+        left_out = {name for name in listed if name not in file.namelist()}
+    assert {Path(name).suffix for name in left_out} <= {".md", ".yml"}
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'there')!r})\n"
+        "import tinyframe; print(tinyframe.__file__)\n"
+        "print(tinyframe.Tensor([3.0, 4.0]).square().sum().sqrt().item())"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], cwd=tmp_path, check=True,
+                          capture_output=True, text=True)  # fmt: skip
+    file, number = done.stdout.split()
+    assert Path(file).is_relative_to(tmp_path) and number == "5.0"
+
+
+def test_a_release_has_one_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == PROJECT["version"]
+    assert PROJECT["version"] in (ROOT / "CHANGELOG.md").read_text()
