@@ -210,6 +210,7 @@ def grad_of(function, *values):
     (lambda x: x.log_softmax(), 1.0, 0.0),
     (lambda x: x.logsumexp(), 1000.0, 1.0),
     (lambda x: x.hardtanh(), 1.0, 0.0),
+    (lambda x: x.double().hardsigmoid(), -3.0, 0.0),
 ])  # fmt: skip
 def test_gradient_where_a_function_has_a_kink_or_an_end(function, at, slope):
     np.testing.assert_allclose(grad_of(function, [at])[0], [slope], rtol=1e-5)

@@ -55,7 +55,8 @@ class Activation(Elementwise):
 
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
         """alpha * self + beta, limited to 0 … 1."""
-        return (self * alpha + beta).hardtanh(0, 1)
+        # limited before it is multiplied: self + 3 is 0 at -3, also where C fuses the two
+        return (self + beta / alpha).hardtanh(*sorted((0.0, 1 / alpha))) * alpha
 
     @float_function
     def logsigmoid(self) -> Self:
