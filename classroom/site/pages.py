@@ -7,6 +7,7 @@ such as `../tinyframe/dtype.py`, leads to a page that shows this file.
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+from classroom.address import ways_in
 
 NOTEBOOKS = "notebooks"  # the folder of the site that has the notebooks themselves
 SOURCES = "source"  # and of the pages that show a file
@@ -131,8 +134,7 @@ def index(root: Path, texts: Iterable[str]) -> str:
 
 
 def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
-    """The notebook with its links changed, and a link to itself under the title; and a copy of it
-    as it is, for whoever wants to run it."""
+    """The notebook with its links changed, and how to do its exercises under the title."""
     content = json.loads(path.read_text())
     up = "../" * page.count("/")
     for number, cell in enumerate(content["cells"]):
@@ -140,9 +142,7 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
         if cell["cell_type"] == "markdown":
             if number == 0:
                 title, _, rest = source.partition("\n")
-                link = (f'<a class="notebook" download href="{up}{NOTEBOOKS}/{path.name}">'
-                        f"This page as a notebook</a>")  # fmt: skip
-                source = f"{title}\n\n{link}\n{rest}"
+                source = f"{title}\n\n{_ways_in(path.name, up)}\n{rest}"
             source = relinked(page, source)
             for name, kinds in cell.pop("attachments", {}).items():
                 image = place.with_name(f"{place.stem}_{name}")
@@ -150,6 +150,19 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
                 source = source.replace(f"attachment:{name}", image.name)
         cell["source"] = source
     place.write_text(json.dumps(content))
+
+
+def _ways_in(notebook: str, up: str) -> str:
+    """How to do the exercises of a page that can only be read. up: the way to the first page."""
+    ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(notebook).items()]
+    start = f'<a href="{up}index.html#start">start the course on your own machine</a>'
+    alone = f'<a download href="{up}{NOTEBOOKS}/{notebook}">The notebook alone</a>'
+    if ways:
+        start = f"open this lesson in {' or '.join(ways)}, with nothing to install. Or {start}"
+    return (
+        f'<div class="ways">This page is for reading. To do its exercises, {start}: it\'s one '
+        f"command. ({alone} lacks what checks your answers.)</div>"
+    )
 
 
 def _write_source(path: Path, place: Path, name: str) -> None:

@@ -12,8 +12,8 @@ README = ROOT / "README.md"
 INSTALLING = ROOT / "docs" / "map.md"
 
 
-def workflow_jobs():
-    return yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+def workflow_jobs(name="ci"):
+    return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())["jobs"]
 
 
 def commands_of(job):
@@ -32,7 +32,7 @@ def test_the_parts_of_a_workflow_are_everything_there_is():
 
 
 def test_a_job_ends_within_half_an_hour_and_its_actions_are_pinned():
-    for name, job in workflow_jobs().items():
+    for name, job in (workflow_jobs() | workflow_jobs("pages")).items():
         assert job["timeout-minutes"] <= 30, name
         for step in job["steps"]:
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", "a@" + 40 * "0")), name
@@ -60,9 +60,17 @@ def test_the_learners_commands_run_on_linux_and_macos_at_the_oldest_python():
     assert {"python3 start.py --no-open", tests} <= set(commands_of(learner))
 
 
-def test_the_container_is_set_up_by_the_same_command():
+def test_the_container_is_set_up_and_opened_by_the_same_command():
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
     assert container["postCreateCommand"] == "python3 start.py --no-open"
+    assert container["postAttachCommand"].startswith("python3 start.py lab --no-browser")
+
+
+def test_each_service_that_has_pages_builds_the_site_with_the_same_command():
+    command = "python -m classroom site"
+    assert command in commands_of(workflow_jobs("pages")["site"])
+    gitlab = yaml.safe_load((ROOT / ".gitlab-ci.yml").read_text())["pages"]
+    assert f"{command} public" in gitlab["script"] and gitlab["artifacts"]["paths"] == ["public"]
 
 
 def test_make_has_its_targets():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom import address
 from classroom.site import command, links, pages
 from classroom.site.command import MARK, ROOT, build
 
@@ -28,7 +29,7 @@ def test_every_notebook_is_a_page_with_what_its_cells_printed_and_a_link_to_itse
         for line in printed:
             if re.fullmatch(r"[\w ,.:]+\n", line):
                 assert " ".join(line.split()) in words, line
-        (link,) = re.findall(r'class="notebook" download href="([^"]+)"', html)
+        (link,) = re.findall(r'download href="([^"]+)"', html)
         assert (page.parent / link).read_bytes() == path.read_bytes()
 
 
@@ -75,7 +76,7 @@ def test_the_search_knows_words_of_every_notebook(site):
 def little(tmp_path):
     """A repository with one notebook, whose text is given."""
 
-    def make(text: str, readme: str = "# Little\n") -> Path:
+    def make(text: str, readme: str = "# Little\n\n## Start\n") -> Path:
         root = tmp_path / "little"
         (root / "course").mkdir(parents=True, exist_ok=True)
         (root / "docs").mkdir(exist_ok=True)
@@ -160,3 +161,31 @@ def test_without_sphinx_it_says_what_to_install(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(__import__("sys").modules, "sphinx.cmd.build", None)
     assert command.main([str(tmp_path / "site")]) == 1
     assert "pip install" in capsys.readouterr().err and not (tmp_path / "site").exists()
+
+
+# ---- where it is on the web ----------------------------------------------------------------------
+
+GITHUB, GITLAB = "https://github.com/ann/tiny", "https://gitlab.com/class/ann/tiny"
+
+
+@pytest.mark.parametrize(("said", "repository"), [
+    ("git@github.com:ann/tiny.git", GITHUB), ("https://token:x@github.com/ann/tiny.git", GITHUB),
+    ("ssh://git@gitlab.com:22/class/ann/tiny", GITLAB), (f"{GITLAB}/", GITLAB),
+    ("../tiny.git", ""), ("/home/ann/tiny", ""),
+])  # fmt: skip
+def test_the_address_is_asked_for_and_never_written_down(said, repository, monkeypatch):
+    monkeypatch.setenv("TINYFRAME_REPOSITORY", said)
+    assert address.repository() == repository
+
+
+def test_a_lesson_opens_where_its_repository_is(little, tmp_path, monkeypatch):
+    shown = {}
+    for name, repository in (("hub", GITHUB), ("lab", GITLAB), ("home", "/home/ann/tiny")):
+        monkeypatch.setenv("TINYFRAME_REPOSITORY", repository)
+        pages.write(little("# One\n\nWords"), tmp_path / name)
+        text = (tmp_path / name / "course" / "01_one.ipynb").read_text()
+        shown[name] = re.findall(r"https://[^/]+/[^?&\\]*", text)
+    assert shown == {
+        "hub": ["https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD"],
+        "lab": ["https://mybinder.org/v2/gl/class%2Fann%2Ftiny/HEAD"], "home": [],
+    }  # fmt: skip
