@@ -29,7 +29,7 @@ NAME = re.compile(r"(?<![\w`!\]])\[([^\[\]]+)\](?![(\[:])")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".c": "c",
              ".h": "c", ".cfg": "ini", ".js": "javascript", ".css": "css"}  # fmt: skip
-ISSUES = "../../issues"  # from README.md, wherever the repository is shown; a site can't know that
+ELSEWHERE = "../../"  # from README.md: other pages of the repository, which a site can't know
 # The texts beside the notebooks, by the heading that they are listed under.
 TEXTS = {
     "The course": ["course/README.md", "course/GLOSSARY.md"],
@@ -71,7 +71,7 @@ def write(root: Path, folder: Path) -> list[Path]:
             words, target, anchor = found[1], found[2], found[3] or ""
             if not target or "://" in target or target.startswith("mailto:"):
                 return found[0]
-            if (page, target) == ("README.md", ISSUES):
+            if page == "README.md" and target.startswith(ELSEWHERE):
                 return words
             path = os.path.normpath(Path(page).parent / target)
             place = root / path
