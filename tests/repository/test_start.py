@@ -46,7 +46,9 @@ def start(folder):
 def run_start(folder, *arguments, **environment):
     command = [sys.executable, folder / "start.py", *arguments]
     env = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, env=env)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL
+    )
 
 
 def run_start_pretending(folder, pretence):
@@ -168,10 +170,50 @@ def test_without_arguments_jupyterlab_opens_on_the_learners_copy(start, installe
     assert with_options == [*command, "--port", "9999"]
 
 
+def test_a_second_start_leads_to_the_jupyterlab_that_is_open(start, installed, monkeypatch, capsys):
+    opened = []
+    monkeypatch.setattr(start.os, "execve", lambda *_: pytest.fail("a second one was started"))
+    monkeypatch.setattr(start.webbrowser, "open", opened.append)
+    servers = [{"root_dir": str(folder), "url": f"http://localhost:{port}/", "token": "t"}
+               for port, folder in ((8888, start.ROOT), (8889, start.MY_COURSE))]  # fmt: skip
+    listed = shlex.quote(json.dumps(servers))
+    write_program(Path(start.PYTHON), f"test $2 = jupyter && echo {listed}; true")
+    start.main([])
+    assert opened == ["http://localhost:8889/lab/tree/START.md?token=t"]
+    assert opened[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("answers", "gone"), [
+    (["n", "n"], set()), (["y", ""], {".venv", "cache"}), (["n", "my_course"], {"my_course"}),
+    (["y", "my_course"], {".venv", "cache", "my_course"}),
+])  # fmt: skip
+def test_remove_asks_and_asks_about_the_learners_own_work_by_itself(
+    start, installed, monkeypatch, capsys, answers, gone
+):
+    places = {".venv": start.VENV, "cache": start.ROOT / "cache", "my_course": start.MY_COURSE}
+    for path in places.values():
+        path.mkdir(exist_ok=True)
+        (path / "file").write_bytes(bytes(3_000_000))
+    write_program(Path(start.PYTHON), f"echo {places['cache']}; echo {start.ROOT}/none")
+    monkeypatch.setattr("builtins.input", lambda asked: answers.pop(0))
+    monkeypatch.setattr(start.sys.stdin, "isatty", lambda: True, raising=False)
+    start.main(["remove"])
+    assert {name for name, path in places.items() if not path.exists()} == gone
+    said = capsys.readouterr().out
+    assert all(f"3.0 MB  {path}" in said for path in places.values())
+
+
+def test_remove_removes_nothing_where_nobody_can_be_asked(folder):
+    (folder / "my_course").mkdir()
+    done = run_start(folder, "remove")
+    assert done.returncode != 0 and "asks before" in done.stderr and (folder / "my_course").is_dir()
+
+
 def test_jupyterlab_asks_nothing_at_its_first_start(start, installed):
     start.main(["--no-open"])
     (path,) = start.VENV.rglob("overrides.d/*.json")
-    news, documents = json.loads(path.read_text()).values()
+    news, documents, files = json.loads(path.read_text()).values()
+    assert files == {"showLastModifiedColumn": False}, "names have the room"
     assert news == {"fetchNews": "false", "checkForUpdates": False}
     assert documents == {"defaultViewers": {"markdown": "Markdown Preview"}}
     theirs = path.parents[1] / "overrides.json"  # JupyterLab reads it last
