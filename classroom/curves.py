@@ -26,6 +26,7 @@ from tinyframe.viz.picture import DrawnPicture, Picture
 
 WIDE, HIGH = 372.0, 180.0  # points, of the area that curves are drawn in
 LEFT, ABOVE, BELOW = 30.0, 18.0, 32.0  # points around it, for words and numbers
+OURS = 504  # the worst loss that one of us made, with a row for MUL
 HIGHEST = 5.0  # a loss above this leaves the picture: chance is 2.3
 # The third is a broad band behind the others, since it may lie right on one of them.
 LOOKS = ('stroke-width="2.2"', 'stroke-width="2.2" stroke-dasharray="7 3"',
@@ -51,6 +52,17 @@ def curves(**trainings: Training) -> Picture | None:
         sheet.words(x, y + 32, f"{each.accuracy:.0%} of test digits right", 11, colour=MUTED)
     text = "\n".join(f"{name}: {each!r}" for name, each in drawn.items())
     return DrawnPicture(f"the loss over {_steps(drawn)} steps: {', '.join(drawn)}", text, sheet)
+
+
+def worst(training: Training) -> None:
+    """The largest loss of a training, beside the largest that we got with a row of our own."""
+    losses = [loss for loss in training.losses if math.isfinite(loss)]
+    if not losses:
+        print("Nothing to compare yet.")
+    elif len(losses) < len(training.losses):
+        print("It isn't even a number any more. You win.")
+    else:
+        print(f"Your worst loss: {max(losses):.0f}. Mine: {OURS}.")
 
 
 def reads(training: Training) -> Picture | None:
