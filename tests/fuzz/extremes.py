@@ -456,7 +456,10 @@ NAMES = [*CASES, *LAYERS]
 def attempt(seed: int) -> None:
     rng = Random(seed)
     name, own = rng.choice(NAMES), rng.randrange(10**9)
-    with Context(NOOPT=int(seed % 8 == 7)):
+    # Added one by one, 70,000 equal values have a mean that differs in the last digit, and a norm
+    # divides that by the root of its eps: there is nothing to compare with PyTorch's.
+    is_long = name.startswith("halves")
+    with Context(NOOPT=int(seed % 8 == 7 and not is_long)):
         try:
             check(name, own, compiled=seed % 4 == 0)
         except Exception as error:
