@@ -19,6 +19,7 @@ cluster.py     or on a Dask cluster
 
 records.py     what is kept: a JSON file for each student and project
 sheet.py       what it comes to: a row for each student; statistics
+pages.py       pages made of the files in templates/
 feedback.py    a page for each student
 mistakes.py    what went wrong, and how often
 class_page.py  a page on the class, for the instructor

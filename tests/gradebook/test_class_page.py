@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from classroom import look
-from classroom.gradebook import class_page
+from classroom.gradebook import pages
 from classroom.gradebook.class_page import far_below, page
 from classroom.gradebook.deadlines import Lateness
 from classroom.gradebook.mistakes import mistakes_of, shape_of
@@ -293,7 +293,7 @@ SCHEMES = [dict(re.findall(r"--(\w+):(#\w+)", each)) for each in look.STYLE.spli
 def test_all_text_can_be_read(colors):
     card = "#ffffff" if colors["card"] == "#fff" else colors["card"]
     strongest = mixed(colors["main"], card, 0.32)
-    assert "--main) 32%" in class_page.STYLE
+    assert "--main) 32%" in pages.style("class")
     for text in ("ink", "soft", "main", "warm"):
         for ground in (colors["page"], card):
             assert contrast(colors[text], ground) >= 4.5, (text, ground)
