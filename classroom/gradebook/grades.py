@@ -36,9 +36,9 @@ from classroom.gradebook.exports import (
 from classroom.gradebook.mail import Sent, mails, planned, send, server_of, written_as_files
 from classroom.gradebook.records import Change, Grading, Record, written
 from classroom.gradebook.sheet import Sheet
-from classroom.gradebook.similar import alike
+from classroom.gradebook.similar import alike, handed_out, python_in
 from classroom.grader.command import progress
-from classroom.grader.handed_in import CannotGrade, files_of
+from classroom.grader.handed_in import CannotGrade, files_of, read_submission
 from classroom.grader.judge import ROOT
 from classroom.grader.report import cleaned
 
@@ -215,9 +215,16 @@ FORMATS: dict[str, Callable[[Sheet, argparse.Namespace], Exported]] = {
 def similar(cohort: Cohort, told: argparse.Namespace) -> int:
     """Submissions that are alike, for the instructor's eye only."""
     handed, _ = handed_in(cohort, told.submissions)
-    given = ROOT / "projects" / (cohort.name if cohort.project.main else cohort.tasks.name)
-    original = files_of(given, cohort.project.main) if given.exists() else {}
-    found = alike(handed, original)
+    main, name = cohort.project.main, cohort.tasks.name
+    starter, solution = (
+        files_of(path, main) if path.exists() else {}
+        for folder in ("projects", "solutions/projects")
+        for path in [ROOT / folder / (cohort.name if main else name)]
+    )
+    starter |= {f"{path}.py": python_in(path.name, read_submission(path)) for path in told.given}
+    course = {name: files for name, files in handed_out().items()
+              if not name.startswith(f"projects/{cohort.name}")}  # fmt: skip
+    found = alike(handed, starter, course, solution)
     path = cohort.grades / f"{cohort.name}_similar.html"
     written(path, found.page())
     print(found.text())
@@ -273,6 +280,14 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--out", type=Path, metavar="FOLDER", help="where the files go")
     compared = command("similar", similar, "submissions that are alike, for your eyes only")
     compared.add_argument("submissions", type=Path)
+    compared.add_argument(
+        "--given",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what else everybody was given; may be named several times",
+    )
     return whole
 
 
