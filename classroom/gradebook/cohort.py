@@ -23,6 +23,7 @@ from classroom.look import counted
 
 PAGES = "pages"  # their folder, in that of the grades
 TABLES = "tables.json"  # in the folder of the grades: where the class's tables are
+BLIND = "blind"  # what it calls the projects that are graded without names
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +33,9 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 def add_people(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--roster", type=Path, metavar="CSV", help="who is in the class; also as Canvas, Moodle, "
-        "Gradescope or GitHub Classroom export it. All tables are remembered")  # fmt: skip
+    add("--roster", type=Path, metavar="CSV", action="append", help="who is in the class; also as "
+        "Canvas, Moodle, Gradescope or GitHub Classroom export it. Several are joined; all tables "
+        "are remembered")  # fmt: skip
     add("--deadlines", type=Path, metavar="CSV", help="project, due, and what being late costs")
     add("--extensions", type=Path, metavar="CSV", help="student, project, days or until, reason")
 
@@ -41,7 +43,7 @@ def add_people(parser: argparse.ArgumentParser) -> None:
 @dataclass(frozen=True)
 class Cohort:
     """A class and one of its projects; `grades` is the folder where all is kept. times: the table
-    of when each handed in."""
+    of when each handed in. is_blind: it is graded without names."""
 
     grades: Path
     tasks: Path
@@ -49,6 +51,7 @@ class Cohort:
     roster: Roster | None = None
     deadlines: Deadlines | None = None
     times: Path | None = None
+    is_blind: bool = False
 
     @property
     def name(self) -> str:
@@ -107,7 +110,7 @@ def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[s
         notes.append(f"kept from before, but neither in the roster nor handed in now: "
                      f"{', '.join(left)}. If they are nobody, delete their files in "
                      f"{cohort.records.folder}/")  # fmt: skip
-    return found.handed, [*notes, *found.notes]
+    return found.handed, [*notes, *(cohort.roster.notes if cohort.roster else ()), *found.notes]
 
 
 def cohort_of(told: argparse.Namespace) -> Cohort:
@@ -117,23 +120,32 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     lose what being late costs.
     """
     tasks = tasks_of(told.project)
-    named = {"roster": told.roster, "deadlines": told.deadlines, "extensions": told.extensions,
-             f"times of {tasks.stem}": getattr(told, "times", None)}  # fmt: skip
-    before: dict[str, str] = remembered(
-        told.grades / TABLES, lambda at: isinstance(at, str), "doesn't say where the class's "
-        "tables are; delete it, and name them again: --roster, --deadlines, --extensions, --times"
+    named = {"roster": told.roster or [], "deadlines": [told.deadlines],
+             "extensions": [told.extensions],
+             f"times of {tasks.stem}": [getattr(told, "times", None)]}  # fmt: skip
+    before = remembered(
+        told.grades / TABLES, lambda at: isinstance(at, (str, list)), "doesn't say where the "
+        "class's tables are; delete it, and name them again: --roster, --deadlines, --extensions, "
+        "--times"
     )  # fmt: skip
-    paths = before | {what: str(path.resolve()) for what, path in named.items() if path}
-    roster_at, due_at, more_at, times_at = (Path(paths[w]) if w in paths else None for w in named)
-    roster = read_roster(roster_at) if roster_at else None
+    now = {what: [at] if isinstance(at, str) else at for what, at in before.items()}
+    for what, paths in named.items():
+        now[what] = [str(path.resolve()) for path in paths if path] or now.get(what, [])
+    blind = set(now.get(BLIND, ())) - {tasks.stem}
+    is_blind = getattr(told, BLIND, None)
+    is_blind = tasks.stem in now.get(BLIND, ()) if is_blind is None else is_blind
+    now[BLIND] = sorted(blind | {tasks.stem} if is_blind else blind)
+    rosters, due, more, times = ([*map(Path, now[what])] for what in named)
+    roster = read_roster(*rosters) if rosters else None
     if roster:
         follow(told.grades, roster)
-    if more_at and not due_at:
+    if more and not due:
         raise CannotGrade("--extensions needs --deadlines, the table of when projects are due")
-    due = read_deadlines(due_at, more_at, roster) if due_at else None
-    cohort = Cohort(told.grades, tasks, load_project(tasks), roster, due, times_at)
-    if paths != before:
-        written(told.grades / TABLES, json.dumps(paths, indent=1, ensure_ascii=False))
+    deadlines = read_deadlines(due[0], next(iter(more), None), roster) if due else None
+    cohort = Cohort(told.grades, tasks, load_project(tasks), roster, deadlines,
+                    next(iter(times), None), is_blind)  # fmt: skip
+    if (kept := {what: at for what, at in now.items() if at}) != before:
+        written(told.grades / TABLES, json.dumps(kept, indent=1, ensure_ascii=False))
     return cohort
 
 

@@ -32,18 +32,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from classroom.gradebook.names import file_name
+from classroom.gradebook.match import matched
+from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.records import MISSING
 from classroom.gradebook.sheet import Row, Sheet
-from classroom.gradebook.theirs import (
-    Person,
-    Table,
-    in_digits,
-    matched,
-    named,
-    number,
-    scaled,
-)
+from classroom.gradebook.theirs import Table, in_digits, number, scaled
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, cell, cleaned, junit_suite, not_graded, shortened
 from classroom.grader.report import gradescope as results_of
@@ -65,7 +58,7 @@ def has_mark(row: Row, zeros: bool = False) -> bool:
 
 
 def _without_mark(rows: Iterable[Row]) -> list[str]:
-    names = [f"{named(row.student)} ({row.record.status})" for row in rows]
+    names = [f"{row.student.key} ({row.record.status})" for row in rows]
     return [f"No mark: {'; '.join(names)}."] if names else []
 
 
@@ -80,7 +73,7 @@ class _Filling:
     table: Table
     column: int
     maximum: Decimal
-    people: Mapping[int, Person]
+    people: Mapping[int, Student]
     what: str
     closed: Mapping[int, str] = field(default_factory=dict)
     cut: bool = False
@@ -108,11 +101,11 @@ class _Filling:
             if at is None or not has_mark(row, zeros):
                 continue
             if at in self.closed:
-                closed.append(f"{named(row.student)} ({self.closed[at]})")
+                closed.append(f"{row.student.key} ({self.closed[at]})")
                 continue
             mark = scaled(row.final, row.of, self.maximum)
             if self.cut and mark > self.maximum:
-                above.append(named(row.student))
+                above.append(row.student.key)
                 mark = self.maximum
             there = self.table.at(at, self.column)
             is_new = there in ("", "-") or overwrite
@@ -120,7 +113,7 @@ class _Filling:
                 self.table.put(at, self.column, in_digits(mark, self.comma))
             elif number(there) != mark:
                 said = f"has {cleaned(there, 20)} there, and {in_digits(mark)} here"
-                kept.append(f"{named(row.student)} {said}")
+                kept.append(f"{row.student.key} {said}")
             if comments and (overwrite or not self.table.at(at, comments[0])):
                 self.table.put(at, comments[0], cell(comments[1](row)))
         rows = [
@@ -189,7 +182,8 @@ def canvas_filled(
         if all(NO_STUDENT.fullmatch(c) for c in row):
             continue
         who = table.at(n, name) if last < 0 else f"{table.at(n, name)} {table.at(n, last)}"
-        people[n] = Person(
+        people[n] = Student(
+            "",
             who,
             number=table.at(n, _column(head, "SIS User ID")),
             login=table.at(n, _column(head, "SIS Login ID")),
@@ -241,9 +235,9 @@ def canvas_new(
             continue
         if not (who.number or who.login):
             if names[who.name.casefold()] > 1:
-                left_out.append(named(who))
+                left_out.append(who.key)
                 continue
-            by_name.append(named(who))
+            by_name.append(who.key)
         mark = in_digits(scaled(row.final, row.of, maximum))
         said = [who.name or who.key, "", who.number, who.login, who.section]
         lines.append([*map(cell, said), mark])
@@ -295,7 +289,8 @@ def moodle_filled(
     may, text = _column(head, "Grade can be changed"), _column(head, "Feedback comments")
     name = _column(head, "Full name")
     people = {
-        n: Person(
+        n: Student(
+            "",
             table.at(n, name if name >= 0 else identifier),
             number=table.at(n, _column(head, "ID number")),
             login=table.at(n, _column(head, "Username")),
@@ -350,13 +345,13 @@ def moodle_new(sheet: Sheet, maximum: int | None = None, zeros: bool = False) ->
     count = Counter(getattr(row.student, kind) for row in rows)
     by = MOODLES_NAMES[kind]
     fits = [count[getattr(row.student, kind)] == 1 and getattr(row.student, kind) for row in rows]
-    left_out = [named(row.student) for row, fit in zip(rows, fits, strict=True) if not fit]
+    left_out = [row.student.key for row, fit in zip(rows, fits, strict=True) if not fit]
     lines = [
         [cell(getattr(row.student, kind)), cell(row.student.name),
          in_digits(min(top, scaled(row.final, row.of, top)))]
         for row, fit in zip(rows, fits, strict=True) if fit
     ]  # fmt: skip
-    above = [named(row.student) for row in rows if row.final > row.of]
+    above = [row.student.key for row in rows if row.final > row.of]
     said = [
         (f"Left out, because they have no {by.lower()} of their own", left_out),
         (f"More than {in_digits(top)} isn't taken, so this is what they get", above),
@@ -408,7 +403,7 @@ def gradescope(sheet: Sheet) -> Exported:
         if email and count[email] == 1:
             students[email] = name
         else:
-            unreachable.append(named(row.student))
+            unreachable.append(row.student.key)
     files["students.json"] = json.dumps(students, indent=1, ensure_ascii=False).encode()
     notes = [f"Without an address of their own, so that Gradescope can't tell who they are: "
              f"{'; '.join(unreachable)}."] if unreachable else []  # fmt: skip
@@ -484,7 +479,7 @@ def github(sheet: Sheet, repositories: str, written: Callable[[Row, Sheet], str]
     for row in sheet.rows:
         account = row.student.github
         if not ACCOUNT.fullmatch(account) or count[account.lower()] > 1:
-            left_out.append(named(row.student))
+            left_out.append(row.student.key)
             continue
         name = f"{file_name(account)}.md"
         files[name] = shortened(written(row, sheet), LONGEST_COMMENT).encode()

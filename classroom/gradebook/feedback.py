@@ -21,7 +21,6 @@ from pathlib import PurePath
 from typing import Any
 
 from classroom.gradebook import pages
-from classroom.gradebook.names import student_name
 from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.grader.report import Report, cleaned
@@ -101,7 +100,7 @@ def said(row: Row, sheet: Sheet) -> Said:
     seen = report.for_student() if report else None
     tasks = list(_tasks(row, seen)) if seen and not is_silent(seen) else []
     return Said(
-        sheet.title, student_name(row.student.name or row.student.key), row.final, row.of,
+        sheet.title, row.student.key, row.final, row.of,
         is_graded(row), list(_about(row, seen, tasks)), tasks,
         list(_from_instructor(row)),
         [] if record.status == FAILED else list(_then(sheet, seen, tasks)),

@@ -23,8 +23,8 @@ from pathlib import Path, PurePosixPath
 from classroom.gradebook.commits import committed
 from classroom.gradebook.handed import HandedIn
 from classroom.gradebook.layouts import Part, Piece, dealt_out, listing_of, shown_path
-from classroom.gradebook.names import student_name
-from classroom.gradebook.roster import Roster, Student
+from classroom.gradebook.names import Student, student_name
+from classroom.gradebook.roster import Roster
 from classroom.grader.handed_in import IN_A_FILE, CannotGrade, Files, gathered, in_zip, opened
 
 MOST_IN_ONE = 1_000  # entries of one student's archive

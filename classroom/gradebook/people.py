@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from classroom.gradebook.mail import Sent
-from classroom.gradebook.names import file_name
+from classroom.gradebook.names import Student, file_name, folded
 from classroom.gradebook.records import RECORDS, Records, remembered, written
-from classroom.gradebook.roster import Roster, Student, folded
+from classroom.gradebook.roster import Roster
 
 PEOPLE = "people.json"
 LASTS = ("login", "number", "github", "email")  # not Moodle's id, which is of one assignment

@@ -14,8 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.gradebook.deadlines import Deadlines, Lateness
+from classroom.gradebook.names import Student
 from classroom.gradebook.records import RECORDS, Record, Records
-from classroom.gradebook.roster import Roster, Student
+from classroom.gradebook.roster import Roster
 from classroom.grader.report import cell, render_rows
 from classroom.grader.tasks import Project
 
