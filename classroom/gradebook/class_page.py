@@ -24,6 +24,7 @@ from urllib.parse import quote
 
 from classroom.gradebook import pages
 from classroom.gradebook.feedback import is_silent
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.mistakes import Mistake, checks_of, mistakes_of, nameless, shape_of
 from classroom.gradebook.names import file_name
 from classroom.gradebook.records import FAILED, MISSING
@@ -40,6 +41,7 @@ BINS = 10  # of the distribution
 ENOUGH = 8  # students from which on somebody can be far below the others
 OUTSIDE = 1.5  # times the middle half's width (Tukey, Exploratory Data Analysis, 1977)
 STATUSES = {"graded": "graded", "out of time": "ran out of time", MISSING: "handed in nothing",
+            WRONG_FILE: "handed in a different file", OTHER_PROJECT: "handed in another project",
             "refused": "couldn't be graded as handed in", "crashed": "didn't load",
             FAILED: "failed in the grader"}  # fmt: skip
 

@@ -96,7 +96,7 @@ def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[s
     name = cohort.name if cohort.project.main else cohort.tasks.name
     times = read_times(cohort.times, cohort.roster) if cohort.times else {}
     found = taken_in(submissions, name, cohort.project.main, cohort.roster, times)
-    count = sum(bool(each.files or each.problem) for each in found.handed)
+    count = sum(bool(each.files or each.problem or each.instead) for each in found.handed)
     people = counted(len(found.handed), "student")
     notes = [f"{found.layout}: {count} of {people} handed something in"]
     if cohort.deadlines and cohort.name not in cohort.deadlines.of_project:

@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.match import matched
 from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.records import MISSING
@@ -40,6 +41,9 @@ from classroom.gradebook.theirs import Table, in_digits, number, scaled
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, cell, cleaned, junit_suite, not_graded, shortened
 from classroom.grader.report import gradescope as results_of
+
+NOTHING = {MISSING: "nothing was handed in", WRONG_FILE: "there is no file of this project",
+           OTHER_PROJECT: "this is another project's file"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def has_mark(row: Row, zeros: bool = False) -> bool:
     """Whether there is something to hand on: a grading, or what an instructor decided. zeros: who
     handed in nothing has one too, which is 0."""
     is_graded = row.record.report is not None or bool(row.record.decided())
-    return is_graded or (zeros and row.record.status == MISSING)
+    return is_graded or (zeros and row.record.status in NOTHING)
 
 
 def _without_mark(rows: Iterable[Row]) -> list[str]:
@@ -410,12 +414,10 @@ def gradescope(sheet: Sheet) -> Exported:
     return Exported({f"gradescope/{k}": v for k, v in files.items()}, tuple(notes))
 
 
-NOTHING = {"refused": "what was handed in couldn't be read", "missing": "nothing was handed in"}
-
-
 def _results(row: Row) -> str:
     if not has_mark(row):
-        return not_graded(NOTHING.get(row.record.status, "ask your instructor"), "gradescope")
+        said = NOTHING | {"refused": "what was handed in couldn't be read"}
+        return not_graded(said.get(row.record.status, "ask your instructor"), "gradescope")
     report = _report(row)
     said = [f"{task}: {points} points, by your instructor"
             for task, points in row.record.decided().items()]  # fmt: skip

@@ -141,7 +141,7 @@ def _about(row: Row, report: Report | None, tasks: list[Task]) -> Iterator[str]:
             yield LEFT_OUT[status]
         else:
             why = _shown(row, row.record.note).rstrip(".")
-            yield f"What you handed in couldn't be graded: {why}."
+            yield f"What you handed in couldn't be graded: {why[:1].lower()}{why[1:]}."
     else:
         yield from (_shown(row, note) for note in report.notes)
         if status == "crashed":

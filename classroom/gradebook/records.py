@@ -19,17 +19,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from classroom.gradebook.handed import HandedIn
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE, HandedIn
 from classroom.gradebook.job import Done
 from classroom.gradebook.names import file_name
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, Row
 
-# graded, out of time, refused and crashed come from a report (report.py), beside these:
+# graded, out of time, refused and crashed come from a report (report.py), wrong file and other
+# project from what was handed in, beside these:
 MISSING = "missing"  # nothing was handed in
 FAILED = "failed"  # the grader could not do its work; it is tried again the next time
 RECORDS = "records"  # their folder, in that of the grades
-STATUSES = ("graded", "out of time", "missing", "refused", "crashed", "failed")
 
 
 def now() -> str:
@@ -99,8 +99,9 @@ class Record:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was handed in, and nothing decided, ever."""
-        return self.status == MISSING and not (self.report or self.gradings or self.changes)
+        """Whether nothing of this project was handed in, and nothing decided, ever."""
+        was_decided = self.report or self.gradings or self.changes
+        return self.status in (MISSING, WRONG_FILE, OTHER_PROJECT) and not was_decided
 
     def points(self) -> dict[str, int]:
         """What each task is worth, with what the instructor decided, and points beside the tasks'.
@@ -121,8 +122,8 @@ class Record:
     def put_missing(self, handed: HandedIn) -> None:
         """Nothing to grade: points that there were stay, and the note says so."""
         why = handed.problem or " ".join(handed.notes) or "nothing was handed in"
-        status = "refused" if handed.problem else MISSING
-        if self.report is not None and status == MISSING:
+        status = handed.instead or ("refused" if handed.problem else MISSING)
+        if self.report is not None and status != "refused":
             self.note = f"from an earlier run; now: {why}"
             return
         self.status, self.note, self.report = status, why, None

@@ -121,8 +121,9 @@ def sheet_of(
     """What is kept of a project as a sheet; everybody in the roster has a row, and nobody else who
     handed in nothing."""
     kept = Records(grades, project).all()
-    records = {record.student: record for record in kept if not (roster and record.is_empty)}
     known = {student.key: student for student in roster.students} if roster else {}
+    records = {record.student: record for record in kept
+               if not (roster and record.is_empty and record.student not in known)}  # fmt: skip
     for key in known:
         records.setdefault(key, Record(key, project, note=NOTHING))
     of = declared.points - declared.elsewhere

@@ -62,6 +62,32 @@ def test_missing_refused_and_crashed_ones_have_rows_too(course):
     assert "symbolic link" in rows["linked"]["note"] and "at most 1 MB" in rows["huge"]["note"]
 
 
+ALIKE = "name,login\nAnn Ash,ash1\nAnn Ash,ash2\nBob,bob\nCy,cy\nDee,dee\n"
+
+
+def test_a_file_of_another_kind_is_named_on_every_page_and_namesakes_are_told_apart(
+    course, tmp_path
+):
+    """With a roster and without: of the first, Canvas would say that they handed something in."""
+    (tmp_path / "roster.csv").write_text(ALIKE)
+    for student, name in ("bob", "essay.pdf"), ("cy", "02_op_types.py"), ("ash1", "toy.py"):
+        course.hand_in(student, RIGHT, name)
+    assert course.grade()[1]["bob"]["note"] == "There is no toy.py, only essay.pdf"
+    Records(course.grades, "toy").path("ash1").unlink()
+    rows = course.grade("--roster", str(tmp_path / "roster.csv"))[1]
+    assert facts(rows, "student", "status", "points") == [
+        ["Ann Ash (ash1)", "graded", "100"], ["Ann Ash (ash2)", "missing", "0"],
+        ["Bob", "wrong file", "0"], ["Cy", "other project", "0"], ["Dee", "missing", "0"],
+    ]  # fmt: skip
+    pages = {path.stem: path.read_text() for path in (course.grades / "pages/toy").glob("*.html")}
+    theirs = next(text for name, text in pages.items() if name.startswith("Bob"))
+    for text in (course.out, theirs, (course.grades / "toy.html").read_text()):
+        assert "essay.pdf" in text and "/essay.pdf" not in text
+    for key in ("Ann Ash (ash1)", "Ann Ash (ash2)"):
+        assert key in (course.grades / "toy.html").read_text()
+        assert any(f"<bdi>{key}</bdi>" in text for text in pages.values())
+
+
 def test_what_the_grader_could_not_do_is_said_in_its_own_words(course, monkeypatch):
     course.hand_in("ann", RIGHT)
 

@@ -110,7 +110,8 @@ JOINED = [  # two tables, and each student's key, login, GitHub name and address
      [("Ann Lee (1)", "", "", ""), ("Ann Lee (2)", "", "two", "")]),
     ("name\nAnn Lee\n", 'name,email\n"Lee, Ann",a@x\nBo Ray,b@x\n',
      [("Ann Lee", "", "", "a@x"), ("Bo Ray", "", "", "b@x")]),
-    ("name,login\nAnn Lee,a@x\n", "email,github\na@x,ann-l\n", [("Ann Lee", "a@x", "ann-l", "a@x")]),
+    ("name,login\nAnn Lee,a@x\n", "email,github\na@x,ann-l\n",
+     [("Ann Lee", "a@x", "ann-l", "a@x")]),
 ]  # fmt: skip
 
 
