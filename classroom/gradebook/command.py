@@ -34,7 +34,7 @@ from classroom.gradebook.records import FAILED, Grading, now
 from classroom.gradebook.sheet import Sheet
 from classroom.gradebook.workers import worked_off
 from classroom.grader import leftovers
-from classroom.grader.command import parser_of, progress, tidied_up, unsupported
+from classroom.grader.command import parser_of, progress, tidied_up, uncounted, unsupported
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import ROOT
 from classroom.grader.kernels import WORTH, fill, kept_for
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
     try:
         cohort = cohort_of(told)
         handed, notes = handed_in(cohort, told.submissions)
-        for note in notes:
+        for note in [*notes, *filter(None, [] if told.scheduler else [uncounted()])]:
             print(f"grade-class: {note}", file=sys.stderr)
         with tidied_up():
             grade_all(cohort, chosen(cohort, handed, told.student), told)

@@ -3,12 +3,14 @@
 import json
 import os
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from classroom.gradebook import command, job, workers
 from classroom.gradebook.job import Job, version_of
 from classroom.gradebook.records import Records
+from classroom.grader import command as grader
 from classroom.grader import judge
 from classroom.grader.handed_in import CannotGrade
 from tests.grader.here import HALF, RIGHT, TOY, WRONG
@@ -266,6 +268,28 @@ def test_the_progress_says_how_far_it_is_and_who_is_graded(course, monkeypatch):
     course.grade()
     assert told[0] == "0 of 3 graded: ann" and "1 of 3 graded" in told[1]
     assert told[-2] == "3 of 3 graded, less than a minute left" and told[-1] == ""
+
+
+def test_a_log_has_a_line_a_minute_at_most(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(grader.time, "monotonic", lambda: clock[0])
+    for second in range(150):
+        clock[0] = second
+        grader.progress(f"after {second} s")
+    grader.progress("")
+    grader.progress("of the next command")
+    grader.progress("")
+    assert capsys.readouterr().err == "after 60 s\nafter 120 s\n"
+
+
+@pytest.mark.parametrize("folder", ["", "/sys/fs/cgroup/mine"])
+def test_a_machine_whose_kernel_counts_no_memory_is_told_of_once(folder, course, monkeypatch):
+    group = SimpleNamespace(folder=folder, remove=lambda: None)
+    monkeypatch.setattr(grader, "MemoryGroup", lambda most: group)
+    for name in ("ann", "bob"):
+        course.hand_in(name, RIGHT)
+    course.grade()
+    assert course.err.count("no memory control group here") == (not folder)
 
 
 def test_a_record_that_is_no_record_is_named_and_left_alone(course):
