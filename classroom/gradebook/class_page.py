@@ -28,7 +28,7 @@ from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.mistakes import Mistake, checks_of, mistakes_of, nameless, shape_of
 from classroom.gradebook.names import file_name
 from classroom.gradebook.records import FAILED, MISSING
-from classroom.gradebook.sheet import Row, Sheet
+from classroom.gradebook.sheet import Row, Sheet, shade
 from classroom.grader.report import Row as Check
 from classroom.grader.report import cleaned
 from classroom.look import counted
@@ -65,6 +65,7 @@ def page(sheet: Sheet, anonymous: bool = False) -> str:
     return pages.page(
         "class", f"{sheet.title}: the class", title=sheet.title, students=len(sheet.rows),
         asked=len(asked), anonymous=anonymous, few=few, shared=SHARED, kinds=KINDS,
+        requests=[(_who(sheet, row), row.asks) for row in sheet.rows if row.asks and not anonymous],
         tiles=list(_tiles(sheet, shown)), looks=[] if anonymous else list(_looks(sheet, asked)),
         spread=_spread(sheet, shown) if shown else None, tasks=sorted(_tasks(sheet, shown)),
         mistakes=[each for _, each in sorted(_mistakes(sheet, shown, anonymous),
@@ -240,17 +241,13 @@ def _table(sheet: Sheet, anonymous: bool) -> dict[str, Any]:
     shown = []
     for number, row in enumerate(rows, 1):
         who = Who(f"student {number}") if anonymous else _who(sheet, row)
-        cells = [(row.points.get(task), _shade(row.points.get(task, 0), of.get(task, 0)))
+        cells = [(row.points.get(task), shade(row.points.get(task, 0), of.get(task, 0)))
                  for _, task in tasks]  # fmt: skip
         shown.append({"name": who.name, "href": who.href, "final": row.final, "cells": cells,
                       "rest": [row.record.status, *[row.late] * has_late],
                       "note": cleaned(row.note)})  # fmt: skip
     legend = ", ".join(f"{number} {task}" for number, task in tasks)
     return {"head": head, "rows": shown, "legend": cleaned(legend, 1000)}
-
-
-def _shade(points: int, of: int) -> int:
-    return round(4 * max(0, min(points, of)) / of) if of else 0
 
 
 def _order(sheet: Sheet) -> Callable[[Row], str]:

@@ -15,7 +15,7 @@ from classroom.gradebook.names import file_name
 from classroom.gradebook.people import follow
 from classroom.gradebook.records import Records, remembered, written
 from classroom.gradebook.roster import Roster, read_roster
-from classroom.gradebook.sheet import Sheet, sheet_of
+from classroom.gradebook.sheet import Sheet, code_of, sheet_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import load_project, tasks_of
 from classroom.grader.tasks import Project
@@ -43,7 +43,8 @@ def add_people(parser: argparse.ArgumentParser) -> None:
 @dataclass(frozen=True)
 class Cohort:
     """A class and one of its projects; `grades` is the folder where all is kept. times: the table
-    of when each handed in. is_blind: it is graded without names."""
+    of when each handed in. submissions: what they handed in. is_blind: it is graded without names.
+    """
 
     grades: Path
     tasks: Path
@@ -51,6 +52,7 @@ class Cohort:
     roster: Roster | None = None
     deadlines: Deadlines | None = None
     times: Path | None = None
+    submissions: Path | None = None
     is_blind: bool = False
 
     @property
@@ -71,7 +73,12 @@ class Cohort:
         return self.grades / f"{self.name}_anonymous.html"
 
     def sheet(self) -> Sheet:
-        return sheet_of(self.grades, self.name, self.project, self.roster, self.deadlines)
+        return sheet_of(self.grades, self.name, self.project, self.roster, self.deadlines,
+                        self.is_blind)  # fmt: skip
+
+    def shown(self, student: str) -> str:
+        """What this one is called as long as the project is graded without names, or else."""
+        return code_of(student, self.name) if self.is_blind else student
 
     def write(self) -> Sheet:
         """Writes the table, the page on the class and one for each student; the sheet that they
@@ -81,6 +88,10 @@ class Cohort:
         written(self.grades / f"{self.name}.html", class_page.page(sheet))
         if self.anonymous.is_file():
             self.write_anonymous(sheet)
+        names = {file_name(row.student.key) for row in sheet.rows}
+        for page in self.pages.glob("*.*"):
+            if page.stem not in names:  # whoever is called otherwise now
+                page.unlink()
         for row in sheet.rows:
             name = file_name(row.student.key)
             written(self.pages / f"{name}.html", feedback.page(row, sheet))
@@ -91,11 +102,13 @@ class Cohort:
         written(self.anonymous, class_page.page(sheet, anonymous=True))
 
 
-def handed_in(cohort: Cohort, submissions: Path) -> tuple[list[HandedIn], list[str]]:
+def handed_in(cohort: Cohort) -> tuple[list[HandedIn], list[str]]:
     """What each student handed in, and what an instructor should know about it."""
+    if cohort.submissions is None:
+        raise CannotGrade(f"where is what was handed in for {cohort.name}? grade-class says it")
     name = cohort.name if cohort.project.main else cohort.tasks.name
     times = read_times(cohort.times, cohort.roster) if cohort.times else {}
-    found = taken_in(submissions, name, cohort.project.main, cohort.roster, times)
+    found = taken_in(cohort.submissions, name, cohort.project.main, cohort.roster, times)
     count = sum(bool(each.files or each.problem or each.instead) for each in found.handed)
     people = counted(len(found.handed), "student")
     notes = [f"{found.layout}: {count} of {people} handed something in"]
@@ -122,7 +135,8 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     tasks = tasks_of(told.project)
     named = {"roster": told.roster or [], "deadlines": [told.deadlines],
              "extensions": [told.extensions],
-             f"times of {tasks.stem}": [getattr(told, "times", None)]}  # fmt: skip
+             **{f"{what} of {tasks.stem}": [getattr(told, what, None)]
+                for what in ("times", "submissions")}}  # fmt: skip
     before = remembered(
         told.grades / TABLES, lambda at: isinstance(at, (str, list)), "doesn't say where the "
         "class's tables are; delete it, and name them again: --roster, --deadlines, --extensions, "
@@ -135,7 +149,7 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     is_blind = getattr(told, BLIND, None)
     is_blind = tasks.stem in now.get(BLIND, ()) if is_blind is None else is_blind
     now[BLIND] = sorted(blind | {tasks.stem} if is_blind else blind)
-    rosters, due, more, times = ([*map(Path, now[what])] for what in named)
+    rosters, due, more, times, handed = ([*map(Path, now[what])] for what in named)
     roster = read_roster(*rosters) if rosters else None
     if roster:
         follow(told.grades, roster)
@@ -143,13 +157,16 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
         raise CannotGrade("--extensions needs --deadlines, the table of when projects are due")
     deadlines = read_deadlines(due[0], next(iter(more), None), roster) if due else None
     cohort = Cohort(told.grades, tasks, load_project(tasks), roster, deadlines,
-                    next(iter(times), None), is_blind)  # fmt: skip
+                    next(iter(times), None), next(iter(handed), None), is_blind)  # fmt: skip
     if (kept := {what: at for what, at in now.items() if at}) != before:
         written(told.grades / TABLES, json.dumps(kept, indent=1, ensure_ascii=False))
     return cohort
 
 
 def key_of(cohort: Cohort, name: str, keys: set[str]) -> str | None:
-    """Whom a name, login, number or address means, of the students with these keys."""
+    """Whom a name, login, number or address means, of the students with these keys; or the code of
+    one whose name isn't told."""
     student = cohort.roster.find(name) if cohort.roster else None
-    return name if name in keys else student.key if student and student.key in keys else None
+    codes = {code_of(key, cohort.name): key for key in keys}
+    found = name if name in keys else student.key if student else codes.get(name)
+    return found if found in keys else None

@@ -61,6 +61,8 @@ def parser() -> argparse.ArgumentParser:
     add("--task", action="append", default=[], metavar="NAME", help="ask only this task again, and "
         "keep the points of the others; may be given several times")  # fmt: skip
     add("--again", action="store_true", help="also grade what has not changed")
+    add("--blind", action="store_true", default=None, help="codes in place of names, on pages and "
+        "in tables, until `grades pages --names`")  # fmt: skip
     return whole
 
 
@@ -84,7 +86,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         cohort = cohort_of(told)
-        handed, notes = handed_in(cohort, told.submissions)
+        handed, notes = handed_in(cohort)
         for note in [*notes, *filter(None, [] if told.scheduler else [uncounted()])]:
             print(f"grade-class: {note}", file=sys.stderr)
         with tidied_up():

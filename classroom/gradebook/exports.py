@@ -21,9 +21,7 @@ worth. Who has no mark, no row or no place is named in the notes.
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -37,6 +35,7 @@ from classroom.gradebook.match import matched
 from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.records import MISSING
 from classroom.gradebook.sheet import Row, Sheet
+from classroom.gradebook.tables import csv_of
 from classroom.gradebook.theirs import Table, in_digits, number, scaled
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, cell, cleaned, junit_suite, not_graded, shortened
@@ -261,9 +260,7 @@ def canvas_new(
 
 
 def _csv(rows: list[list[str]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
-    return out.getvalue().encode()
+    return csv_of(rows, "\r\n", all_quoted=False).encode()
 
 
 # ---- Moodle --------------------------------------------------------------------------------------
@@ -416,8 +413,8 @@ def gradescope(sheet: Sheet) -> Exported:
 
 def _results(row: Row) -> str:
     if not has_mark(row):
-        said = NOTHING | {"refused": "what was handed in couldn't be read"}
-        return not_graded(said.get(row.record.status, "ask your instructor"), "gradescope")
+        why = NOTHING | {"refused": "what was handed in couldn't be read"}
+        return not_graded(why.get(row.record.status, "ask your instructor"), "gradescope")
     report = _report(row)
     said = [f"{task}: {points} points, by your instructor"
             for task, points in row.record.decided().items()]  # fmt: skip

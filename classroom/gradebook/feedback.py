@@ -188,6 +188,9 @@ def _from_instructor(row: Row) -> Iterator[Told]:
         before = sum(check.points for check in found[task]) if task in found else None
         now = f"{change.points:+d}" if before is None else f"{change.points} instead of {before}"
         yield Told(f"{cleaned(task)}: {now} points", cleaned(change.why, 1000))
+    for each in row.record.comments:
+        about = f"{each.about[:1].upper()}{each.about[1:]}" if each.own else each.about
+        yield Told(about or "All in all", cleaned(each.text, 1000), cleaned(each.own))
 
 
 def _then(sheet: Sheet, report: Report | None, tasks: list[Task]) -> Iterator[str]:

@@ -39,6 +39,7 @@ from classroom.gradebook import feedback
 from classroom.gradebook.names import Student, file_name, student_name
 from classroom.gradebook.records import FAILED, now, written
 from classroom.gradebook.sheet import Row, Sheet
+from classroom.gradebook.tables import csv_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cell, cleaned
 from classroom.look import counted
@@ -167,9 +168,7 @@ class Sent:
             self._write()
 
     def _write(self) -> None:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([HEAD, *self.lines])
-        written(self.path, out.getvalue())
+        written(self.path, csv_of([HEAD, *self.lines]))
 
 
 def planned(

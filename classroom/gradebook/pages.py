@@ -17,9 +17,10 @@ from classroom.look import bar, counted, document
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def page(name: str, title: str, /, **values: Any) -> str:
-    """A whole page: NAME.html in what all pages have in common (look.py)."""
-    return document(title, filled(f"{name}.html", **values), style(name))
+def page(name: str, title: str, /, look: str = "", **values: Any) -> str:
+    """A whole page: NAME.html in what all pages have in common (look.py). look: whose style it has,
+    if not its own."""
+    return document(title, filled(f"{name}.html", **values), style(look or name))
 
 
 def filled(name: str, /, **values: Any) -> str:

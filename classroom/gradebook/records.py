@@ -49,6 +49,18 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Comment:
+    """What an instructor has to say. about: a task, or a line, as "line 12"; "" is all of it. own:
+    what stands in that line."""
+
+    about: str
+    text: str
+    by: str
+    own: str = ""
+    at: str = field(default_factory=now)
+
+
+@dataclass(frozen=True)
 class Grading:
     """A line on one grading, for whoever asks later how the points came about.
 
@@ -86,6 +98,7 @@ class Record:
     report: Report | None = None
     gradings: list[Grading] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    comments: list[Comment] = field(default_factory=list)
 
     def is_known(self, handed: HandedIn, version: str) -> bool:
         """Whether grading this again would give the same."""
@@ -100,8 +113,13 @@ class Record:
     @property
     def is_empty(self) -> bool:
         """Whether nothing of this project was handed in, and nothing decided, ever."""
-        was_decided = self.report or self.gradings or self.changes
+        was_decided = self.report or self.gradings or self.changes or self.comments
         return self.status in (MISSING, WRONG_FILE, OTHER_PROJECT) and not was_decided
+
+    def is_answered(self, asked: float) -> bool:
+        """Whether somebody said or changed something since then, in seconds since 1970."""
+        said = [*(each.at for each in self.changes), *(each.at for each in self.comments)]
+        return any(datetime.fromisoformat(at).timestamp() >= asked for at in said)
 
     def points(self) -> dict[str, int]:
         """What each task is worth, with what the instructor decided, and points beside the tasks'.
@@ -177,6 +195,12 @@ class Records:
         """In the order of names."""
         yield from sorted(map(read, self.folder.glob("*.json")), key=lambda record: record.student)
 
+    def requests(self) -> dict[str, tuple[str, float]]:
+        """What students wrote who want somebody to look again, and when: files NAME.txt beside the
+        records, by that name."""
+        return {path.stem: (path.read_text(errors="replace"), path.stat().st_mtime)
+                for path in sorted(self.folder.glob("*.txt"))}  # fmt: skip
+
     def keep(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1, ensure_ascii=False)
         written(self.path(record.student), text + "\n")
@@ -212,11 +236,13 @@ def read(path: Path) -> Record:
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         report, gradings, changes = (found.pop(k) for k in ("report", "gradings", "changes"))
+        comments = found.pop("comments", ())  # older ones have none
         return Record(
             **found,
             report=_report(report) if report else None,
             gradings=[Grading(**_tuples(each)) for each in gradings],
             changes=[Change(**each) for each in changes],
+            comments=[Comment(**each) for each in comments],
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise CannotGrade(f"{path} is not a record of a grading ({error})") from None
