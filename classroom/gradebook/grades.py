@@ -166,11 +166,12 @@ def comment(cohort: Cohort, told: argparse.Namespace) -> int:
 
 def _line(cohort: Cohort, record: Record, told: argparse.Namespace) -> str:
     """What stands in a line of what was graded: 12, or parts.py:3 where there are several files."""
-    handed = next((each for each in handed_in(cohort)[0] if each.student == record.student), None)
-    if handed is None or handed.digest != record.digest:
+    theirs = (each.files for each in handed_in(cohort)[0]
+              if each.student == record.student and each.digest == record.digest)  # fmt: skip
+    if not (files := next(theirs, None)):
         raise CannotGrade("the file isn't the one that was graded: grade it again first")
     name, _, number = told.line.rpartition(":")
-    lines = handed.files.get(name or next(iter(handed.files)), b"").decode().splitlines()
+    lines = files.get(name or next(iter(files)), b"").decode(errors="replace").splitlines()
     if not (number.isdecimal() and 0 < int(number) <= len(lines)):
         raise CannotGrade(f"there is no line {told.line}")
     return lines[int(number) - 1].strip()

@@ -25,8 +25,8 @@ from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE, HandedIn
 from classroom.gradebook.layouts import Part, Piece, dealt_out, listing_of, shown_path
 from classroom.gradebook.names import Student, student_name
 from classroom.gradebook.roster import Roster
+from classroom.grader import judge
 from classroom.grader.handed_in import IN_A_FILE, CannotGrade, Files, gathered, in_zip, opened
-from classroom.grader.judge import TASKS
 
 MOST_IN_ONE = 1_000  # entries of one student's archive
 SAME_TIME = 2.0  # seconds that the dates in a zip are rounded to
@@ -217,7 +217,7 @@ def _beside(choice: Choice, tasks_name: str) -> Iterator[str]:
 
 def _is_other_project(piece: Piece, tasks_name: str) -> bool:
     """Whether this is another project's file, or lies in another project's folder or zip."""
-    names = {path.stem for folder in TASKS for path in folder.glob("*.py")}
+    names = {path.stem for folder in judge.TASKS for path in folder.glob("*.py")}
     others = names - {tasks_name.removesuffix(".py")}
     ends = (f"{name}{end}" for name in others for end in ("", ".py", ".zip"))
     parts = unicodedata.normalize("NFC", piece.path).split("/")

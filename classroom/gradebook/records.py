@@ -119,7 +119,7 @@ class Record:
     def is_answered(self, asked: float) -> bool:
         """Whether somebody said or changed something since then, in seconds since 1970."""
         said = [*(each.at for each in self.changes), *(each.at for each in self.comments)]
-        return any(datetime.fromisoformat(at).timestamp() >= asked for at in said)
+        return any(datetime.fromisoformat(at).timestamp() >= int(asked) for at in said)
 
     def points(self) -> dict[str, int]:
         """What each task is worth, with what the instructor decided, and points beside the tasks'.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cleaned
@@ -83,8 +83,8 @@ def lines_of(
 def csv_of(rows: Iterable[Sequence[str]], end: str = "\n", all_quoted: bool = True) -> str:
     """As a text. In quotes, since a spreadsheet may take another character for a cell's end."""
     out = io.StringIO()
-    quoting = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
-    csv.writer(out, lineterminator=end, quoting=quoting).writerows(rows)
+    kind: Literal[0, 1] = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
+    csv.writer(out, lineterminator=end, quoting=kind).writerows(rows)
     return out.getvalue()
 
 

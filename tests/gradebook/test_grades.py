@@ -1,7 +1,9 @@
 """`python -m classroom grades`: what is kept of a class goes where it has to."""
 
 import csv
+import html
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -9,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from classroom.__main__ import main
 from classroom.gradebook import grades as commands
 from classroom.gradebook.mail import Sent
 from classroom.grader.judge import ROOT
+from tests.gradebook.classes import Tags
 from tests.grader.here import HALF, RIGHT, WRONG
 
 ROSTER = "name,email,github\nann,ann@uni.example,ann-s\nbob,bob@uni.example,\nzoe,,zoe\n"
@@ -134,6 +138,111 @@ def test_submissions_that_are_alike_are_for_the_instructor(graded):
     assert "cy" in graded.out and "dee" in graded.out
     page = (graded.grades / "toy_similar.html").read_text()
     assert "cy" in page and "ann" not in page.replace("cannot", "")
+
+
+# ---- what an instructor says, and is asked -------------------------------------------------------
+
+ON = [("On the whole, well done.", []), ("Why not a view?", ["--task", "lazily"]),
+      ("A sum would do.", ["--line", "2"])]  # fmt: skip
+
+
+def read_by(graded, student, end):
+    return (graded.grades / "pages" / "toy" / f"{student}.{end}").read_text()
+
+
+def test_comments_are_on_the_student_s_page_and_stay_when_graded_again(graded):
+    for text, about in ON:
+        assert graded.run("comment", "bob", text, "--by", "Lee", *about) == 0
+    graded.hand_in("bob", RIGHT)
+    line = HALF.splitlines()[1].strip()
+    for command in ([], ["--again"]):
+        graded.grade(*command)
+        for end in ("html", "md"):
+            page = html.unescape(read_by(graded, "bob", end)).replace("\\", "")
+            assert all(text in page for text, _ in ON) and "Lee" not in page
+            assert line in page and "ine 2" in page and "lazily" in page
+    assert graded.run("show", "bob") == 0 and "line 2, by Lee: A sum would do." in graded.out
+    assert graded.run("comment", "bob", "--undo") == 0 and "2 comments" in graded.out
+    assert "A sum would do." not in read_by(graded, "bob", "html")
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["ann", "Nice.", "--by", " "], "a text and a name"), (["ann", "--by", "Lee"], "a text and a"),
+    (["ann", "--undo"], "no comment to take back"),
+    (["ann", "x", "--by", "Lee", "--task", "lasily"], "no task 'lasily'; it has double, lazily"),
+    (["ann", "x", "--by", "Lee", "--line", "99"], "there is no line 99"),
+    (["ann", "x", "--by", "Lee", "--line", "b.py:1"], "there is no line b.py:1"),
+    (["zoe", "x", "--by", "Lee", "--line", "1"], "isn't the one that was graded"),
+    (["eve", "x", "--by", "Lee"], "nothing is kept of 'eve'"),
+])  # fmt: skip
+def test_a_comment_that_is_wrong_is_refused_and_changes_nothing(words, said, graded):
+    before = read_by(graded, "ann", "html")
+    assert graded.run("comment", *words) == 2 and said in graded.err
+    assert read_by(graded, "ann", "html") == before
+
+
+@pytest.mark.parametrize("name", ["bob", "bob@uni.example"])
+def test_a_request_to_look_again_is_listed_until_it_is_answered(name, graded):
+    path = graded.grades / "records" / "toy" / f"{name}.txt"
+    path.write_text("My <lazily> is\nright, I think.\n")
+    os.utime(path, (2e9, 2e9))
+    graded.run("pages", "--anonymous")
+    text = html.unescape((graded.grades / "toy.html").read_text())
+    assert "Who asks you to look again" in text and "My <lazily> is right, I think." in text
+    assert "right, I think" not in (graded.grades / "toy_anonymous.html").read_text()
+    assert graded.run("show") == 0 and "bob: asks to look again: My <lazily>" in graded.out
+    os.utime(path, (1e9, 1e9))
+    graded.run("comment", "bob", "It isn't: look at the last line.", "--by", "Lee")
+    assert "to look again" not in (graded.grades / "toy.html").read_text()
+    path.rename(path.with_stem("eve"))
+    assert graded.run("show") == 2 and "eve.txt beside the records asks to look" in graded.err
+
+
+def test_a_project_is_graded_without_names_until_they_are_asked_for(graded):
+    graded.hand_in("bob", WRONG, "bob_of_the_hill.py")
+    assert graded.grade("--blind")[0] == 1
+    graded.run("comment", "ann", "Well done.", "--by", "Lee")
+    codes = {row["points"]: code for code, row in graded.rows().items() if row["file"] == ""}
+    assert len(codes) == 3 and [*graded.rows()] == sorted(codes.values())
+    assert graded.run("set", codes["60"], "lazily", "7", *WHY) == 0
+    assert graded.out == f"{codes['60']}: 67 points, 60 before\n"
+    assert graded.run("show", codes["60"]) == 0 and graded.out.startswith(f"{codes['60']}, toy")
+    written = [path for path in graded.grades.rglob("*.*")
+               if path.suffix in (".html", ".md", ".csv")]  # fmt: skip
+    names = ("ann", "bob", "zoe")
+    assert len(written) == 8
+    for path in written:
+        assert not set(re.findall(r"\w+", f"{path.name} {path.read_text()}")) & {*names}
+    for command in (["mail", *PEOPLE], ["export", "junit"]):
+        assert graded.run(*command) == 2 and "without names as yet" in graded.err
+    assert graded.run("pages", "--names") == 0
+    assert {name: row["points"] for name, row in graded.rows().items()} == {
+        "ann": "100", "bob": "67", "zoe": "0"
+    }  # fmt: skip
+    assert sorted({path.stem for path in (graded.grades / "pages" / "toy").iterdir()}) == [*names]
+    assert graded.run("export", "junit") == 0
+
+
+def test_one_table_has_all_projects_side_by_side(graded):
+    (graded.tasks.parent / "toy2.py").write_bytes(graded.tasks.read_bytes())
+    graded.hand_in("zoe", RIGHT, "toy2.py")
+    whole = [str(graded.folder), "--project", "toy2", "--grades", str(graded.grades), "--jobs", "1"]
+    main(["grade-class", *whole])
+    assert main(["grades", "course", "--grades", str(graded.grades)]) == 0
+    head, *rows = csv.reader((graded.grades / "course.csv").open())
+    assert "ann" in graded.rows() and "other project" in (graded.grades / "toy2.csv").read_text()
+    assert head == ["student", "number", "login", "email", "section", "toy", "toy2", "points", "of"]
+    assert [[row[0], row[3], *row[5:]] for row in rows] == [
+        ["ann", "ann@uni.example", "100", "0", "100", "200"],
+        ["bob", "bob@uni.example", "60", "0", "60", "200"], ["zoe", "", "0", "100", "100", "200"],
+    ]  # fmt: skip
+    page = Tags((graded.grades / "course.html").read_text())
+    links = {attributes["href"] for tag, attributes in page.found if tag == "a"}
+    assert {"toy.html", "toy2.html", "pages/toy2/zoe.html"} < links and not page.wrong
+    assert all((graded.grades / link).is_file() for link in links) and "missing" in page.text
+    graded.run("pages", "--blind")
+    assert main(["grades", "course", "--grades", str(graded.grades)]) == 0
+    assert "toy,toy2" not in (graded.grades / "course.csv").read_text().replace('"', "")
 
 
 def test_being_late_costs_what_the_table_says(graded, tmp_path):
