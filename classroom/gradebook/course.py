@@ -43,8 +43,8 @@ class Course:
     def shown(self) -> str:
         """For a terminal, projects by their numbers."""
         skip = 1 + len(ABOUT)
-        head, *rows = [[row[0], *row[skip:]] for row in self.cells()]
-        return render_rows([name[:2] if name[:2].isdecimal() else name for name in head], rows)
+        (_, *head), *rows = [[row[0], *row[skip:]] for row in self.cells()]
+        return render_rows(["student", *map(_short, head)], rows)
 
     def page(self) -> str:
         rows = [
@@ -55,8 +55,15 @@ class Course:
             ]}
             for student, rows in self.rows
         ]  # fmt: skip
-        return pages.page("course", TITLE, look="class", title=TITLE, sheets=self.sheets,
-                          rows=rows, of=sum(sheet.of for sheet in self.sheets))  # fmt: skip
+        sheets = [(_short(sheet.project), sheet) for sheet in self.sheets]
+        of = sum(sheet.of for sheet in self.sheets)
+        return pages.page(
+            "course", TITLE, look="class", title=TITLE, rows=rows, sheets=sheets, of=of
+        )
+
+
+def _short(project: str) -> str:
+    return project[:2] if project[:2].isdecimal() else project
 
 
 def _sum(rows: list[Row | None]) -> int:

@@ -21,6 +21,7 @@ from pathlib import PurePath
 from typing import Any
 
 from classroom.gradebook import pages
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.grader.report import Report, cleaned
@@ -142,6 +143,8 @@ def _about(row: Row, report: Report | None, tasks: list[Task]) -> Iterator[str]:
         else:
             why = _shown(row, row.record.note).rstrip(".")
             yield f"What you handed in couldn't be graded: {why[:1].lower()}{why[1:]}."
+            if status in (WRONG_FILE, OTHER_PROJECT):
+                yield "If you have the right file, hand it in, and tell your instructor."
     else:
         yield from (_shown(row, note) for note in report.notes)
         if status == "crashed":
@@ -189,8 +192,7 @@ def _from_instructor(row: Row) -> Iterator[Told]:
         now = f"{change.points:+d}" if before is None else f"{change.points} instead of {before}"
         yield Told(f"{cleaned(task)}: {now} points", cleaned(change.why, 1000))
     for each in row.record.comments:
-        about = f"{each.about[:1].upper()}{each.about[1:]}" if each.own else each.about
-        yield Told(about or "All in all", cleaned(each.text, 1000), cleaned(each.own))
+        yield Told(each.about or "All in all", cleaned(each.text, 1000), cleaned(each.own))
 
 
 def _then(sheet: Sheet, report: Report | None, tasks: list[Task]) -> Iterator[str]:

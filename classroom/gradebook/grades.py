@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from classroom.cut import without_marks
 from classroom.gradebook import feedback
 from classroom.gradebook.cohort import (
     Cohort,
@@ -152,7 +153,7 @@ def comment(cohort: Cohort, told: argparse.Namespace) -> int:
     elif not (text and by):
         raise CannotGrade("a comment needs a text and a name: TEXT --by NAME")
     elif told.line:
-        record.comments.append(Comment(f"line {told.line}", text, by, _line(cohort, record, told)))
+        record.comments.append(Comment(f"Line {told.line}", text, by, _line(cohort, record, told)))
     else:
         tasks = dict.fromkeys(check.task for check in cohort.project.checks) | record.decided()
         if told.task and told.task not in tasks:
@@ -267,6 +268,8 @@ def similar(cohort: Cohort, told: argparse.Namespace) -> int:
     starter |= {f"{path}.py": python_in(path.name, read_submission(path)) for path in told.given}
     course = {name: files for name, files in handed_out().items()
               if not name.startswith(f"projects/{cohort.name}")}  # fmt: skip
+    solution = {file: without_marks(data.decode()).encode() if file.endswith(".py") else data
+                for file, data in solution.items()}  # fmt: skip
     found = alike(handed, starter, course, solution)
     path = cohort.grades / f"{cohort.name}_similar.html"
     written(path, found.page())

@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comment:
-    """What an instructor has to say. about: a task, or a line, as "line 12"; "" is all of it. own:
+    """What an instructor has to say. about: a task, or a line, as "Line 12"; "" is all of it. own:
     what stands in that line."""
 
     about: str

@@ -217,7 +217,7 @@ def alike(
         source.own = set()
     works = [each for one in handed if (each := work(one.student, one.files, True)).tokens]
     compared = len(works)
-    works += [work(SOLUTION, solution)] if solution else []
+    works = [*([work(SOLUTION, solution)] if solution else []), *works]  # first, so it is compared
     works = [each for each in works if [one.text for one in each.tokens] != texts]
     everything = {each.name: each for each in [*works, *sources]}
     same, left = _identical([*works, *sources])
@@ -255,6 +255,8 @@ def _copied(works: list[Work], sources: list[Work]) -> Iterator[Pair]:
 
 def _pair(one: Work, other: Work, shared: int, ours: set[int], theirs: set[int]) -> Iterator[Pair]:
     """Nothing where it is no more than chance."""
+    if not one.is_student:
+        one, other, ours, theirs = other, one, theirs, ours
     percents = 100 * shared // len(ours), 100 * shared // len(theirs)
     if shared >= ENOUGH and max(percents) >= SUSPICIOUS:
         yield Pair((one.name, other.name), percents)

@@ -160,8 +160,8 @@ def test_comments_are_on_the_student_s_page_and_stay_when_graded_again(graded):
         for end in ("html", "md"):
             page = html.unescape(read_by(graded, "bob", end)).replace("\\", "")
             assert all(text in page for text, _ in ON) and "Lee" not in page
-            assert line in page and "ine 2" in page and "lazily" in page
-    assert graded.run("show", "bob") == 0 and "line 2, by Lee: A sum would do." in graded.out
+            assert line in page and "Line 2" in page and "lazily" in page
+    assert graded.run("show", "bob") == 0 and "Line 2, by Lee: A sum would do." in graded.out
     assert graded.run("comment", "bob", "--undo") == 0 and "2 comments" in graded.out
     assert "A sum would do." not in read_by(graded, "bob", "html")
 
