@@ -34,10 +34,12 @@ from classroom.gradebook.records import FAILED, Grading, now
 from classroom.gradebook.sheet import Sheet
 from classroom.gradebook.workers import worked_off
 from classroom.grader import leftovers
-from classroom.grader.command import parser_of, progress, tidied_up, uncounted, unsupported
+from classroom.grader.command import parser_of, progress, tidied_up, unsupported
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import ROOT
 from classroom.grader.kernels import WORTH, fill, kept_for
+from classroom.grader.sandbox import Limits
+from classroom.grader.warden import MemoryGroup
 from classroom.look import counted
 
 # ---- what is asked for ---------------------------------------------------------------------------
@@ -103,6 +105,15 @@ def main(arguments: list[str]) -> int:
         progress("")
     print(sheet.shown())
     return summary(sheet, told.grades)
+
+
+def uncounted() -> str:
+    """What to know of a machine whose kernel counts no submission's memory; empty of others."""
+    group = MemoryGroup(Limits().memory)
+    group.remove()
+    return "" if group.folder else (
+        "there is no memory control group here, so a submission can take about 1 GB of the "
+        "kernel's memory beyond its limit (docs/sandbox.md says how to get one)")  # fmt: skip
 
 
 def _said(problem: str) -> int:

@@ -26,12 +26,12 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
-from classroom.gradebook.match import matched
+from classroom.gradebook.match import matched, named
 from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.records import MISSING
 from classroom.gradebook.sheet import Row, Sheet
@@ -54,15 +54,13 @@ class Exported:
 
 
 def has_mark(row: Row, zeros: bool = False) -> bool:
-    """Whether there is something to hand on: a grading, or what an instructor decided. zeros: who
-    handed in nothing has one too, which is 0."""
-    is_graded = row.record.report is not None or bool(row.record.decided())
-    return is_graded or (zeros and row.record.status in NOTHING)
+    """Whether there is something to hand on. zeros: also 0 for who handed in nothing."""
+    return row.record.is_graded or (zeros and row.record.status in NOTHING)
 
 
-def _without_mark(rows: Iterable[Row]) -> list[str]:
-    names = [f"{row.student.key} ({row.record.status})" for row in rows]
-    return [f"No mark: {'; '.join(names)}."] if names else []
+def _without_mark(sheet: Sheet, zeros: bool) -> dict[str, list[str]]:
+    return {"No mark": [f"{row.student.key} ({row.record.status})" for row in sheet.rows
+                        if not has_mark(row, zeros)]}  # fmt: skip
 
 
 # ---- filling a table of theirs -------------------------------------------------------------------
@@ -119,17 +117,12 @@ class _Filling:
                 kept.append(f"{row.student.key} {said}")
             if comments and (overwrite or not self.table.at(at, comments[0])):
                 self.table.put(at, comments[0], cell(comments[1](row)))
-        rows = [
-            ("Not overwritten, because a different mark is there already", kept),
-            (f"Left alone in {self.what}", closed),
-            (f"More than {in_digits(self.maximum)} isn't taken, so this is what they get", above),
-        ]
-        return (
-            *_scale(sheet.of, self.maximum),
-            *match.notes(self.what),
-            *(f"{head}: {'; '.join(names)}." for head, names in rows if names),
-            *_without_mark(row for row in sheet.rows if not has_mark(row, zeros)),
-        )
+        lists = {
+            "Not overwritten, because a different mark is there already": kept,
+            f"Left alone in {self.what}": closed,
+            f"More than {in_digits(self.maximum)} isn't taken, so this is what they get": above,
+        } | _without_mark(sheet, zeros)
+        return *_scale(sheet.of, self.maximum), *match.notes(self.what), *named(lists)
 
 
 def _scale(of: int, maximum: Decimal) -> list[str]:
@@ -246,16 +239,12 @@ def canvas_new(
         lines.append([*map(cell, said), mark])
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column or sheet.title]
     worth = ["    Points Possible", "", "", "", "", in_digits(maximum)]
-    rows = [
-        ("Left out, because another student has the same name and nothing tells them apart",
-         left_out),
-        ("Canvas will look for these by name, as there is neither number nor login", by_name),
-    ]  # fmt: skip
-    notes = (
-        *_scale(sheet.of, maximum),
-        *(f"{said}: {'; '.join(who)}." for said, who in rows if who),
-        *_without_mark(row for row in sheet.rows if not has_mark(row, zeros)),
-    )
+    lists = {
+        "Left out, because another student has the same name and nothing tells them apart":
+        left_out,
+        "Canvas will look for these by name, as there is neither number nor login": by_name,
+    } | _without_mark(sheet, zeros)  # fmt: skip
+    notes = (*_scale(sheet.of, maximum), *named(lists))
     return Exported({"canvas.csv": _csv([head, worth, *lines])}, notes)
 
 
@@ -353,16 +342,12 @@ def moodle_new(sheet: Sheet, maximum: int | None = None, zeros: bool = False) ->
         for row, fit in zip(rows, fits, strict=True) if fit
     ]  # fmt: skip
     above = [row.student.key for row in rows if row.final > row.of]
-    said = [
-        (f"Left out, because they have no {by.lower()} of their own", left_out),
-        (f"More than {in_digits(top)} isn't taken, so this is what they get", above),
-    ]
-    notes = (
-        f"In Moodle, choose {by} under “Map from” as well as under “Map to”.",
-        *_scale(sheet.of, top),
-        *(f"{head}: {'; '.join(names)}." for head, names in said if names),
-        *_without_mark(row for row in sheet.rows if not has_mark(row, zeros)),
-    )
+    lists = {
+        f"Left out, because they have no {by.lower()} of their own": left_out,
+        f"More than {in_digits(top)} isn't taken, so this is what they get": above,
+    } | _without_mark(sheet, zeros)
+    notes = (f"In Moodle, choose {by} under “Map from” as well as under “Map to”.",
+             *_scale(sheet.of, top), *named(lists))  # fmt: skip
     return Exported({"moodle.csv": _csv([[by, "Full name", sheet.title], *lines])}, notes)
 
 
@@ -406,8 +391,8 @@ def gradescope(sheet: Sheet) -> Exported:
         else:
             unreachable.append(row.student.key)
     files["students.json"] = json.dumps(students, indent=1, ensure_ascii=False).encode()
-    notes = [f"Without an address of their own, so that Gradescope can't tell who they are: "
-             f"{'; '.join(unreachable)}."] if unreachable else []  # fmt: skip
+    notes = named({"Without an address of their own, so that Gradescope can't tell who they are":
+                   unreachable})  # fmt: skip
     return Exported({f"gradescope/{k}": v for k, v in files.items()}, tuple(notes))
 
 
@@ -484,6 +469,6 @@ def github(sheet: Sheet, repositories: str, written: Callable[[Row, Sheet], str]
         files[name] = shortened(written(row, sheet), LONGEST_COMMENT).encode()
         lines.append([repositories.replace("{github}", account), name])
     files["comments.csv"] = _csv(lines)
-    notes = [f"Left out, because they have no GitHub account of their own in the roster: "
-             f"{'; '.join(left_out)}."] if left_out else []  # fmt: skip
+    notes = named({"Left out, because they have no GitHub account of their own in the roster":
+                   left_out})  # fmt: skip
     return Exported(files, tuple(notes))

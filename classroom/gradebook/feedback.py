@@ -102,15 +102,10 @@ def said(row: Row, sheet: Sheet) -> Said:
     tasks = list(_tasks(row, seen)) if seen and not is_silent(seen) else []
     return Said(
         sheet.title, row.student.key, row.final, row.of,
-        is_graded(row), list(_about(row, seen, tasks)), tasks,
+        record.is_graded, list(_about(row, seen, tasks)), tasks,
         list(_from_instructor(row)),
         [] if record.status == FAILED else list(_then(sheet, seen, tasks)),
     )  # fmt: skip
-
-
-def is_graded(row: Row) -> bool:
-    """Whether there are points to speak of, be they 0."""
-    return row.record.report is not None or bool(row.record.decided())
 
 
 def is_silent(report: Report) -> bool:

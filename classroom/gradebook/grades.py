@@ -228,32 +228,24 @@ def export(cohort: Cohort, told: argparse.Namespace) -> int:
     return 0
 
 
-def _theirs(told: argparse.Namespace) -> bytes | None:
+def _theirs(told: argparse.Namespace) -> bytes:
     try:
-        return told.into.read_bytes() if told.into else None
+        return bytes(told.into.read_bytes())
     except OSError as error:
         raise CannotGrade(f"{told.into} cannot be read: {error.strerror}") from None
 
 
-def _canvas(sheet: Sheet, told: argparse.Namespace) -> Exported:
-    if (data := _theirs(told)) is not None:
-        return canvas_filled(sheet, data, told.column, told.overwrite, told.zeros)
-    return canvas_new(sheet, told.column, zeros=told.zeros)
-
-
-def _moodle(sheet: Sheet, told: argparse.Namespace) -> Exported:
-    if (data := _theirs(told)) is not None:
-        return moodle_filled(sheet, data, told.overwrite, told.zeros)
-    return moodle_new(sheet, zeros=told.zeros)
-
-
 FORMATS: dict[str, Callable[[Sheet, argparse.Namespace], Exported]] = {
-    "canvas": _canvas,
-    "moodle": _moodle,
+    "canvas": lambda sheet, told: (
+        canvas_filled(sheet, _theirs(told), told.column, told.overwrite, told.zeros)
+        if told.into else canvas_new(sheet, told.column, zeros=told.zeros)),
+    "moodle": lambda sheet, told: (
+        moodle_filled(sheet, _theirs(told), told.overwrite, told.zeros)
+        if told.into else moodle_new(sheet, zeros=told.zeros)),
     "gradescope": lambda sheet, told: gradescope(sheet),
     "github": lambda sheet, told: github(sheet, told.repositories, feedback.markdown),
     "junit": lambda sheet, told: junit(sheet),
-}
+}  # fmt: skip
 
 
 def similar(cohort: Cohort, told: argparse.Namespace) -> int:

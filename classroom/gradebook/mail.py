@@ -180,7 +180,7 @@ def planned(
     rows = {row.student.key: row for row in sheet.rows}
     for student, mail in letters:
         name, row = student.key, rows[student.key]
-        result = f"{row.final} of {row.of} points" if feedback.is_graded(row) else "no points yet"
+        result = f"{row.final} of {row.of} points" if row.record.is_graded else "no points yet"
         if sent.has((student, mail)):
             lines.append(f"{name}: has it already")
             continue

@@ -17,6 +17,11 @@ from classroom.gradebook.names import Student, student_name
 IDENTIFIERS = ("number", "login", "email", "github")
 
 
+def named(lists: Mapping[str, Sequence[str]]) -> list[str]:
+    """A sentence for each list that has somebody in it."""
+    return [f"{head}: {'; '.join(names)}." for head, names in lists.items() if names]
+
+
 @dataclass(frozen=True)
 class Match:
     """found: for each student's key the number of their row. Everybody else is in a list, in words:
@@ -31,13 +36,12 @@ class Match:
 
     def notes(self, what: str) -> list[str]:
         """Sentences on those who aren't matched. what: theirs, such as "the gradebook"."""
-        rows = [
-            (f"In your class, but not in {what}", self.without),
-            (f"In {what}, but not in your class", self.nobodys),
-            ("Left alone, because it isn't clear whose mark belongs there", self.unclear),
-            ("Matched by the name of their folder alone; look these over", self.guessed),
-        ]
-        return [f"{head}: {'; '.join(names)}." for head, names in rows if names]
+        return named({
+            f"In your class, but not in {what}": self.without,
+            f"In {what}, but not in your class": self.nobodys,
+            "Left alone, because it isn't clear whose mark belongs there": self.unclear,
+            "Matched by the name of their folder alone; look these over": self.guessed,
+        })  # fmt: skip
 
 
 def matched(students: Iterable[Student], people: Mapping[int, Student]) -> Match:

@@ -106,6 +106,11 @@ class Record:
         return same and self.status != FAILED
 
     @property
+    def is_graded(self) -> bool:
+        """Whether there are points to speak of, be they 0: by a grading, or by hand."""
+        return self.report is not None or bool(self.decided())
+
+    @property
     def is_begun(self) -> bool:
         """Whether something in it was written; a file as it was handed out spends no late days."""
         return self.report is not None and not all(row.is_open for row in self.report.rows)

@@ -25,7 +25,6 @@ from classroom.grader.judge import grade, tasks_of
 from classroom.grader.kernels import kept_for
 from classroom.grader.report import FORMATS, Report, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
-from classroom.grader.warden import MemoryGroup
 
 
 def parser_of(command: str, description: str) -> argparse.ArgumentParser:
@@ -58,8 +57,6 @@ def main(arguments: list[str]) -> int:
     if told.format == "table" and find_spec("rich") is None:
         print("grade: the table needs rich; pip install rich, or --format json", file=sys.stderr)
         return 2
-    if told.reader == "instructor" and (lacks := uncounted()):
-        print(f"grade: {lacks}", file=sys.stderr)
     try:
         tasks = tasks_of(told.project or told.file.absolute().stem)  # of . too
         limits = Limits().longer(told.slow)
@@ -122,17 +119,8 @@ def unsupported() -> str:
     return "on Windows, run this in WSL." if os.name == "nt" else ""
 
 
-def uncounted() -> str:
-    """What to know of a machine whose kernel counts no submission's memory; empty of others."""
-    group = MemoryGroup(Limits().memory)
-    group.remove()
-    return "" if group.folder else (
-        "there is no memory control group here, so a submission can take about 1 GB of the "
-        "kernel's memory beyond its limit (docs/sandbox.md says how to get one)")  # fmt: skip
-
-
 EVERY = 60.0  # seconds between two lines in a log
-_since: list[float] = []  # when the last one was written, or the first was due
+_log: dict[str, float] = {}  # since when the next one is due
 
 
 def progress(text: str) -> None:
@@ -140,9 +128,7 @@ def progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)
     elif not text:
-        _since.clear()
-    elif not _since:
-        _since.append(time.monotonic())
-    elif time.monotonic() - _since[0] >= EVERY:
-        _since[0] = time.monotonic()
+        _log.clear()
+    elif time.monotonic() - _log.setdefault("since", time.monotonic()) >= EVERY:
+        _log["since"] = time.monotonic()
         print(text, file=sys.stderr, flush=True)

@@ -72,7 +72,8 @@ def test_a_file_of_another_kind_is_named_on_every_page_and_namesakes_are_told_ap
 ):
     """With a roster and without: of the first, Canvas would say that they handed something in."""
     (tmp_path / "roster.csv").write_text(ALIKE)
-    for student, name in ("bob", "essay.pdf"), ("cy", "02_op_types.py"), ("ash1", "toy.py"):
+    course.tasks.with_stem("toy2").write_bytes(course.tasks.read_bytes())
+    for student, name in ("bob", "essay.pdf"), ("cy", "toy2.py"), ("ash1", "toy.py"):
         course.hand_in(student, RIGHT, name)
     assert course.grade()[1]["bob"]["note"] == "There is no toy.py, only essay.pdf"
     Records(course.grades, "toy").path("ash1").unlink()
@@ -285,7 +286,7 @@ def test_a_log_has_a_line_a_minute_at_most(capsys, monkeypatch):
 @pytest.mark.parametrize("folder", ["", "/sys/fs/cgroup/mine"])
 def test_a_machine_whose_kernel_counts_no_memory_is_told_of_once(folder, course, monkeypatch):
     group = SimpleNamespace(folder=folder, remove=lambda: None)
-    monkeypatch.setattr(grader, "MemoryGroup", lambda most: group)
+    monkeypatch.setattr(command, "MemoryGroup", lambda most: group)
     for name in ("ann", "bob"):
         course.hand_in(name, RIGHT)
     course.grade()
