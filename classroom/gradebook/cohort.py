@@ -89,7 +89,7 @@ class Cohort:
         if self.anonymous.is_file():
             self.write_anonymous(sheet)
         names = {file_name(row.student.key) for row in sheet.rows}
-        for page in self.pages.glob("*.*"):
+        for page in [*self.pages.glob("*.html"), *self.pages.glob("*.md")]:
             if page.stem not in names:  # whoever is called otherwise now
                 page.unlink()
         for row in sheet.rows:

@@ -39,6 +39,23 @@ def graded(course, tmp_path):
     return course
 
 
+@pytest.fixture
+def tables(tmp_path):
+    """Writes tables of a class: `tables(deadlines=…, times=…)` gives the options that name them."""
+
+    def written(**texts):
+        for name, text in texts.items():
+            (tmp_path / f"{name}.csv").write_text(text)
+        return [word for name in texts for word in (f"--{name}", str(tmp_path / f"{name}.csv"))]
+
+    return written
+
+
+DUE = "project,due,percent a day,zone\ntoy,2026-10-05 23:59,10,Europe/Berlin\n"
+BOBS = "student,time\nbob,2026-10-07T10:00:00+02:00\n"
+ILL = "student,project,days,reason\nbob@uni.example,toy,{},ill\n"
+
+
 def test_everybody_in_the_roster_has_a_row_and_a_page(graded):
     assert {name: row["status"] for name, row in graded.rows().items()} == {
         "ann": "graded", "bob": "graded", "zoe": "missing"
@@ -245,35 +262,32 @@ def test_one_table_has_all_projects_side_by_side(graded):
     assert "toy,toy2" not in (graded.grades / "course.csv").read_text().replace('"', "")
 
 
-def test_being_late_costs_what_the_table_says(graded, tmp_path):
-    deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
-    deadlines.write_text("project,due,percent a day,zone\ntoy,2026-10-05 23:59,10,Europe/Berlin\n")
-    times.write_text("student,time\nann,2026-10-05T20:00:00+02:00\nbob,2026-10-07T10:00:00+02:00\n")
-    given = ["--roster", str(graded.roster), "--deadlines", str(deadlines), "--times", str(times)]
+def test_being_late_costs_what_the_table_says(graded, tables):
+    given = tables(deadlines=DUE, times=BOBS + "ann,2026-10-05T20:00:00+02:00\n")
     rows = graded.grade(*given)[1]
     assert (rows["ann"]["points"], rows["ann"]["late"]) == ("100", "")
     assert (rows["bob"]["points"], rows["bob"]["late"]) == ("48", "2 days, -20 %")
-    more = tmp_path / "extensions.csv"
-    more.write_text("student,project,days,reason\nbob@uni.example,toy,2,ill\n")
-    rows = graded.grade(*given, "--extensions", str(more))[1]
+    rows = graded.grade(*given, *tables(extensions=ILL.format(2)))[1]
     assert (rows["bob"]["points"], rows["bob"]["late"]) == ("60", "")
 
 
-def test_deadlines_without_a_time_say_so(graded, tmp_path):
-    deadlines = tmp_path / "deadlines.csv"
-    deadlines.write_text("project,due\ntoy,2026-10-05T23:59:00+02:00\n")
-    graded.grade("--deadlines", str(deadlines))
+def test_deadlines_without_a_time_say_so(graded, tables):
+    graded.grade(*tables(deadlines=DUE))
     assert "nothing says when 2 of them handed in, so they count as in time" in graded.err
 
 
 def test_records_follow_a_student_whom_the_roster_calls_otherwise(graded):
     graded.run("set", "ann", "style", "3", "--extra", *WHY)
+    request = graded.grades / "records" / "toy" / "ann.txt"
+    request.write_text("Look again.")
+    os.utime(request, (2e9, 2e9))
     mended = "name,email,github\nAnn Lee,ann@uni.example,ann-s\nAnn Lee,a2@uni.example,\n"
     graded.roster.write_text(mended + "bob,bob@uni.example,\n")
     assert graded.run("pages") == 0
     rows = graded.rows()
     assert [*rows] == ["Ann Lee (a2@uni.example)", "Ann Lee (ann-s)", "bob"]
     assert rows["Ann Lee (ann-s)"]["points"] == "103"
+    assert "Look again." in rows["Ann Lee (ann-s)"]["note"]
     assert rows["Ann Lee (a2@uni.example)"]["status"] == "missing"
     assert not (graded.grades / "pages" / "toy" / "ann.html").exists()
     graded.roster.write_text(ROSTER)
@@ -329,32 +343,26 @@ def test_a_reader_who_stops_early_is_no_error(graded):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_a_file_that_nobody_began_is_not_late_and_spends_no_free_days(graded, tmp_path):
-    deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
-    deadlines.write_text("project,due,percent a day\ntoy,2026-10-05T23:59:00+02:00,10\n")
-    times.write_text("student,time\nann,2026-10-09T20:00:00+02:00\n")
-    given = ["--deadlines", str(deadlines), "--times", str(times)]
-    assert graded.grade(*given)[1]["ann"]["late"] == "4 days, -40 %"
+def test_a_file_that_nobody_began_is_not_late_and_spends_no_free_days(graded, tables):
+    given = tables(deadlines=DUE, times=BOBS.replace("bob", "ann"))
+    assert graded.grade(*given)[1]["ann"]["late"] == "2 days, -20 %"
     graded.hand_in("ann", "def double(x): ...\ndef lazily(x): ...\n")
     rows = graded.grade(*given)[1]
     assert (rows["ann"]["points"], rows["ann"]["late"]) == ("0", "")
 
 
-def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(graded, tmp_path):
-    deadlines, times = tmp_path / "deadlines.csv", tmp_path / "times.csv"
-    deadlines.write_text("project,due,percent a day,zone\ntoy,2026-10-05 23:59,10,Europe/Berlin\n")
-    times.write_text("student,time\nbob,2026-10-07T10:00:00+02:00\n")
-    more = tmp_path / "extensions.csv"
-    more.write_text("student,project,days,reason\nbob,toy,1,ill\n")
-    assert graded.grade("--extensions", str(more))[0] == 2 and "--deadlines" in graded.err
-    graded.grade("--deadlines", str(deadlines), "--times", str(times))
+def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(graded, tables):
+    more = tables(extensions=ILL.format(1))
+    assert graded.grade(*more)[0] == 2 and "--deadlines" in graded.err
+    _, _, _, times = given = tables(deadlines=DUE, times=BOBS)
+    graded.grade(*given)
     late = ["bob", "missing", "48", "2 days, -20 %"]
     for command in (["pages"], ["set", "bob", "lazily", "0", *WHY]):
         assert graded.grades_command(*command) == 0
         bob, zoe = graded.rows()["bob"], graded.rows()["zoe"]
         assert [bob["student"], zoe["status"], bob["points"], bob["late"]] == late
     assert graded.grade()[1]["bob"]["late"] == late[-1]
-    assert graded.grades_command("pages", "--extensions", str(more)) == 0
+    assert graded.grades_command("pages", *more) == 0
     assert graded.rows()["bob"]["late"] == "1 day, -10 %"
     assert graded.grades_command("show", "bob") == 0
     assert graded.out.startswith("bob, toy: graded, 60 points; 1 day, -10 %: 54 count\n")
@@ -362,10 +370,9 @@ def test_tables_are_remembered_so_that_no_command_forgets_what_being_late_costs(
     assert graded.out == "bob: 70 points, 60 before; 1 day, -10 %: 63 count\n"
     assert graded.grades_command("set", "bob", "style", "undo", *WHY) == 0
     assert "no line for toy" not in graded.err
-    deadlines.write_text("project,due\ntoys,2026-10-05 23:59\n")
-    more.write_text("student,project,days\n")
+    tables(deadlines=DUE.replace("toy", "toys"), extensions="student,project,days\n")
     assert graded.grade()[1]["bob"]["late"] == "" and "no line for toy, so" in graded.err
-    times.unlink()
+    Path(times).unlink()
     assert graded.grade()[0] == 2 and "times.csv" in graded.err
     (graded.grades / "tables.json").write_text("[]")
     assert graded.grades_command("show") == 2 and "name them again" in graded.err
