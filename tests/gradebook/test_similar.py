@@ -88,7 +88,8 @@ def test_copies_of_tinyframe_s_own_device_and_of_its_page_are_called_so():
     device, page = "tinyframe/runtime/clang.py", "tinyframe/runtime/README.md"
     worked = (ROOT / "solutions/projects/07_custom_backend/backend.py").read_bytes()
     one, two = ((*course[name].values(),)[0].decode() for name in (device, page))
-    texts = {"ann": one, "bob": renamed(two), "cy": padded(one), "dee": worked.decode()}
+    course["docs/old.md"] = {"old.py": padded(two).encode()}  # two pages may be alike
+    texts = {"ann": one, "bob": padded(two, 3), "cy": padded(one), "dee": worked.decode()}
     found = alike(handed(**texts), {}, course)
     assert [group.names for group in found.groups] == [("ann", "cy", device), ("bob", page)]
     assert f"of cy's is in {device}; " in " ".join(found.text().split())
