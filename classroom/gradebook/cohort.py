@@ -105,7 +105,7 @@ class Cohort:
 def handed_in(cohort: Cohort) -> tuple[list[HandedIn], list[str]]:
     """What each student handed in, and what an instructor should know about it."""
     if cohort.submissions is None:
-        raise CannotGrade(f"where is what was handed in for {cohort.name}? grade-class says it")
+        raise CannotGrade(f"nobody has said where {cohort.name} was handed in; grade-class is told")
     name = cohort.name if cohort.project.main else cohort.tasks.name
     times = read_times(cohort.times, cohort.roster) if cohort.times else {}
     found = taken_in(cohort.submissions, name, cohort.project.main, cohort.roster, times)
@@ -145,10 +145,10 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     now = {what: [at] if isinstance(at, str) else at for what, at in before.items()}
     for what, paths in named.items():
         now[what] = [str(path.resolve()) for path in paths if path] or now.get(what, [])
-    blind = set(now.get(BLIND, ())) - {tasks.stem}
-    is_blind = getattr(told, BLIND, None)
-    is_blind = tasks.stem in now.get(BLIND, ()) if is_blind is None else is_blind
-    now[BLIND] = sorted(blind | {tasks.stem} if is_blind else blind)
+    blind, here = set(now.get(BLIND, ())), {tasks.stem}
+    if (asked := getattr(told, BLIND, None)) is not None:
+        blind = blind | here if asked else blind - here
+    now[BLIND] = sorted(blind)
     rosters, due, more, times, handed = ([*map(Path, now[what])] for what in named)
     roster = read_roster(*rosters) if rosters else None
     if roster:
@@ -156,8 +156,10 @@ def cohort_of(told: argparse.Namespace) -> Cohort:
     if more and not due:
         raise CannotGrade("--extensions needs --deadlines, the table of when projects are due")
     deadlines = read_deadlines(due[0], next(iter(more), None), roster) if due else None
-    cohort = Cohort(told.grades, tasks, load_project(tasks), roster, deadlines,
-                    next(iter(times), None), next(iter(handed), None), is_blind)  # fmt: skip
+    cohort = Cohort(
+        told.grades, tasks, load_project(tasks), roster, deadlines, next(iter(times), None),
+        next(iter(handed), None), tasks.stem in blind,
+    )  # fmt: skip
     if (kept := {what: at for what, at in now.items() if at}) != before:
         written(told.grades / TABLES, json.dumps(kept, indent=1, ensure_ascii=False))
     return cohort

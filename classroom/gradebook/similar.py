@@ -187,6 +187,7 @@ def handed_out() -> dict[str, Files]:
 
 
 def python_in(name: str, data: bytes) -> bytes:
+    """The code of a file of Python, of a notebook's cells, or of the examples in a page."""
     text = data.decode(errors="replace")
     if name.endswith(".ipynb"):
         cells = (cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
