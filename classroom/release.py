@@ -202,7 +202,7 @@ def _not_ignored() -> list[str]:
 def for_students(name: str, text: str) -> str:
     """A Markdown text without the table rows and paragraphs that name what they do not get."""
     if name in AUTHORS_ONLY:
-        text = text[: text.index(AUTHORS_ONLY[name])].rstrip() + "\n"
+        text = text.partition(AUTHORS_ONLY[name])[0].rstrip() + "\n"  # a release has none any more
     blocks = []
     for block in text.split("\n\n"):
         lines = block.split("\n")

@@ -9,7 +9,8 @@ intake.py      what they handed in, each student's files for a project
 layouts.py     whose each file is: folders, archives, what Canvas, Moodle and others export
 commits.py     when a clone's file was committed
 handed.py      one student's part of it
-names.py       names of students, as people write them and as names of files
+names.py       students and their names: as people write them, as names of files
+match.py       which row of a table is which student
 tables.py      CSV files that people and platforms write
 deadlines.py   when it was due, late days, extensions
 
@@ -19,11 +20,13 @@ cluster.py     or on a Dask cluster
 
 records.py     what is kept: a JSON file for each student and project
 sheet.py       what it comes to: a row for each student; statistics
+pages.py       pages made of the files in templates/
+course.py      one table for all projects
 feedback.py    a page for each student
 mistakes.py    what went wrong, and how often
 class_page.py  a page on the class, for the instructor
 mail.py        pages as mails, ready to be sent
-theirs.py      a table of another system, kept as it came; whose row is whose
+theirs.py      a table of another system, kept as it came
 exports.py     gradebooks of Canvas and Moodle; Gradescope, JUnit, GitHub
 similar.py     submissions that are alike
 """

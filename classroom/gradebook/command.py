@@ -38,6 +38,8 @@ from classroom.grader.command import parser_of, progress, tidied_up, unsupported
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import ROOT
 from classroom.grader.kernels import WORTH, fill, kept_for
+from classroom.grader.sandbox import Limits
+from classroom.grader.warden import MemoryGroup
 from classroom.look import counted
 
 # ---- what is asked for ---------------------------------------------------------------------------
@@ -61,6 +63,8 @@ def parser() -> argparse.ArgumentParser:
     add("--task", action="append", default=[], metavar="NAME", help="ask only this task again, and "
         "keep the points of the others; may be given several times")  # fmt: skip
     add("--again", action="store_true", help="also grade what has not changed")
+    add("--blind", action="store_true", default=None, help="codes in place of names, on pages and "
+        "in tables, until `grades pages --names`")  # fmt: skip
     return whole
 
 
@@ -84,8 +88,8 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         cohort = cohort_of(told)
-        handed, notes = handed_in(cohort, told.submissions)
-        for note in notes:
+        handed, notes = handed_in(cohort)
+        for note in [*notes, *filter(None, [] if told.scheduler else [uncounted()])]:
             print(f"grade-class: {note}", file=sys.stderr)
         with tidied_up():
             grade_all(cohort, chosen(cohort, handed, told.student), told)
@@ -101,6 +105,15 @@ def main(arguments: list[str]) -> int:
         progress("")
     print(sheet.shown())
     return summary(sheet, told.grades)
+
+
+def uncounted() -> str:
+    """What to know of a machine whose kernel counts no submission's memory; empty of others."""
+    group = MemoryGroup(Limits().memory)
+    group.remove()
+    return "" if group.folder else (
+        "there is no memory control group here, so a submission can take about 1 GB of the "
+        "kernel's memory beyond its limit (docs/sandbox.md says how to get one)")  # fmt: skip
 
 
 def _said(problem: str) -> int:
@@ -219,10 +232,11 @@ class Shows:
     def __init__(self, count: int, at_once: int) -> None:
         self.count, self.at_once = count, at_once
         self.ready = 0
-        self.began_at = time.monotonic()
+        self.began_at = 0.0
         self.now: dict[str, None] = {}
 
     def began(self, job: Job) -> None:
+        self.began_at = self.began_at or time.monotonic()  # kernels may have been compiled before
         self.now[job.student] = None
         self.tell()
 

@@ -31,8 +31,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from classroom.gradebook.names import student_name
-from classroom.gradebook.roster import Roster, folded
+from classroom.gradebook.names import folded, student_name
+from classroom.gradebook.roster import Roster
 from classroom.gradebook.tables import Line, lines_of, same
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cleaned

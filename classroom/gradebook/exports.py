@@ -21,32 +21,28 @@ worth. Who has no mark, no row or no place is named in the notes.
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from classroom.gradebook.names import file_name
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
+from classroom.gradebook.match import matched, named
+from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.records import MISSING
 from classroom.gradebook.sheet import Row, Sheet
-from classroom.gradebook.theirs import (
-    Person,
-    Table,
-    in_digits,
-    matched,
-    named,
-    number,
-    scaled,
-)
+from classroom.gradebook.tables import csv_of
+from classroom.gradebook.theirs import Table, in_digits, number, scaled
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, cell, cleaned, junit_suite, not_graded, shortened
 from classroom.grader.report import gradescope as results_of
+
+NOTHING = {MISSING: "nothing was handed in", WRONG_FILE: "there is no file of this project",
+           OTHER_PROJECT: "this is another project's file"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,15 +54,13 @@ class Exported:
 
 
 def has_mark(row: Row, zeros: bool = False) -> bool:
-    """Whether there is something to hand on: a grading, or what an instructor decided. zeros: who
-    handed in nothing has one too, which is 0."""
-    is_graded = row.record.report is not None or bool(row.record.decided())
-    return is_graded or (zeros and row.record.status == MISSING)
+    """Whether there is something to hand on. zeros: also 0 for who handed in nothing."""
+    return row.record.is_graded or (zeros and row.record.status in NOTHING)
 
 
-def _without_mark(rows: Iterable[Row]) -> list[str]:
-    names = [f"{named(row.student)} ({row.record.status})" for row in rows]
-    return [f"No mark: {'; '.join(names)}."] if names else []
+def _without_mark(sheet: Sheet, zeros: bool) -> dict[str, list[str]]:
+    return {"No mark": [f"{row.student.key} ({row.record.status})" for row in sheet.rows
+                        if not has_mark(row, zeros)]}  # fmt: skip
 
 
 # ---- filling a table of theirs -------------------------------------------------------------------
@@ -80,7 +74,7 @@ class _Filling:
     table: Table
     column: int
     maximum: Decimal
-    people: Mapping[int, Person]
+    people: Mapping[int, Student]
     what: str
     closed: Mapping[int, str] = field(default_factory=dict)
     cut: bool = False
@@ -108,11 +102,11 @@ class _Filling:
             if at is None or not has_mark(row, zeros):
                 continue
             if at in self.closed:
-                closed.append(f"{named(row.student)} ({self.closed[at]})")
+                closed.append(f"{row.student.key} ({self.closed[at]})")
                 continue
             mark = scaled(row.final, row.of, self.maximum)
             if self.cut and mark > self.maximum:
-                above.append(named(row.student))
+                above.append(row.student.key)
                 mark = self.maximum
             there = self.table.at(at, self.column)
             is_new = there in ("", "-") or overwrite
@@ -120,20 +114,15 @@ class _Filling:
                 self.table.put(at, self.column, in_digits(mark, self.comma))
             elif number(there) != mark:
                 said = f"has {cleaned(there, 20)} there, and {in_digits(mark)} here"
-                kept.append(f"{named(row.student)} {said}")
+                kept.append(f"{row.student.key} {said}")
             if comments and (overwrite or not self.table.at(at, comments[0])):
                 self.table.put(at, comments[0], cell(comments[1](row)))
-        rows = [
-            ("Not overwritten, because a different mark is there already", kept),
-            (f"Left alone in {self.what}", closed),
-            (f"More than {in_digits(self.maximum)} isn't taken, so this is what they get", above),
-        ]
-        return (
-            *_scale(sheet.of, self.maximum),
-            *match.notes(self.what),
-            *(f"{head}: {'; '.join(names)}." for head, names in rows if names),
-            *_without_mark(row for row in sheet.rows if not has_mark(row, zeros)),
-        )
+        lists = {
+            "Not overwritten, because a different mark is there already": kept,
+            f"Left alone in {self.what}": closed,
+            f"More than {in_digits(self.maximum)} isn't taken, so this is what they get": above,
+        } | _without_mark(sheet, zeros)
+        return *_scale(sheet.of, self.maximum), *match.notes(self.what), *named(lists)
 
 
 def _scale(of: int, maximum: Decimal) -> list[str]:
@@ -189,7 +178,8 @@ def canvas_filled(
         if all(NO_STUDENT.fullmatch(c) for c in row):
             continue
         who = table.at(n, name) if last < 0 else f"{table.at(n, name)} {table.at(n, last)}"
-        people[n] = Person(
+        people[n] = Student(
+            "",
             who,
             number=table.at(n, _column(head, "SIS User ID")),
             login=table.at(n, _column(head, "SIS Login ID")),
@@ -241,31 +231,25 @@ def canvas_new(
             continue
         if not (who.number or who.login):
             if names[who.name.casefold()] > 1:
-                left_out.append(named(who))
+                left_out.append(who.key)
                 continue
-            by_name.append(named(who))
+            by_name.append(who.key)
         mark = in_digits(scaled(row.final, row.of, maximum))
         said = [who.name or who.key, "", who.number, who.login, who.section]
         lines.append([*map(cell, said), mark])
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column or sheet.title]
     worth = ["    Points Possible", "", "", "", "", in_digits(maximum)]
-    rows = [
-        ("Left out, because another student has the same name and nothing tells them apart",
-         left_out),
-        ("Canvas will look for these by name, as there is neither number nor login", by_name),
-    ]  # fmt: skip
-    notes = (
-        *_scale(sheet.of, maximum),
-        *(f"{said}: {'; '.join(who)}." for said, who in rows if who),
-        *_without_mark(row for row in sheet.rows if not has_mark(row, zeros)),
-    )
+    lists = {
+        "Left out, because another student has the same name and nothing tells them apart":
+        left_out,
+        "Canvas will look for these by name, as there is neither number nor login": by_name,
+    } | _without_mark(sheet, zeros)  # fmt: skip
+    notes = (*_scale(sheet.of, maximum), *named(lists))
     return Exported({"canvas.csv": _csv([head, worth, *lines])}, notes)
 
 
 def _csv(rows: list[list[str]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
-    return out.getvalue().encode()
+    return csv_of(rows, "\r\n", all_quoted=False).encode()
 
 
 # ---- Moodle --------------------------------------------------------------------------------------
@@ -295,7 +279,8 @@ def moodle_filled(
     may, text = _column(head, "Grade can be changed"), _column(head, "Feedback comments")
     name = _column(head, "Full name")
     people = {
-        n: Person(
+        n: Student(
+            "",
             table.at(n, name if name >= 0 else identifier),
             number=table.at(n, _column(head, "ID number")),
             login=table.at(n, _column(head, "Username")),
@@ -350,23 +335,19 @@ def moodle_new(sheet: Sheet, maximum: int | None = None, zeros: bool = False) ->
     count = Counter(getattr(row.student, kind) for row in rows)
     by = MOODLES_NAMES[kind]
     fits = [count[getattr(row.student, kind)] == 1 and getattr(row.student, kind) for row in rows]
-    left_out = [named(row.student) for row, fit in zip(rows, fits, strict=True) if not fit]
+    left_out = [row.student.key for row, fit in zip(rows, fits, strict=True) if not fit]
     lines = [
         [cell(getattr(row.student, kind)), cell(row.student.name),
          in_digits(min(top, scaled(row.final, row.of, top)))]
         for row, fit in zip(rows, fits, strict=True) if fit
     ]  # fmt: skip
-    above = [named(row.student) for row in rows if row.final > row.of]
-    said = [
-        (f"Left out, because they have no {by.lower()} of their own", left_out),
-        (f"More than {in_digits(top)} isn't taken, so this is what they get", above),
-    ]
-    notes = (
-        f"In Moodle, choose {by} under “Map from” as well as under “Map to”.",
-        *_scale(sheet.of, top),
-        *(f"{head}: {'; '.join(names)}." for head, names in said if names),
-        *_without_mark(row for row in sheet.rows if not has_mark(row, zeros)),
-    )
+    above = [row.student.key for row in rows if row.final > row.of]
+    lists = {
+        f"Left out, because they have no {by.lower()} of their own": left_out,
+        f"More than {in_digits(top)} isn't taken, so this is what they get": above,
+    } | _without_mark(sheet, zeros)
+    notes = (f"In Moodle, choose {by} under “Map from” as well as under “Map to”.",
+             *_scale(sheet.of, top), *named(lists))  # fmt: skip
     return Exported({"moodle.csv": _csv([[by, "Full name", sheet.title], *lines])}, notes)
 
 
@@ -408,19 +389,17 @@ def gradescope(sheet: Sheet) -> Exported:
         if email and count[email] == 1:
             students[email] = name
         else:
-            unreachable.append(named(row.student))
+            unreachable.append(row.student.key)
     files["students.json"] = json.dumps(students, indent=1, ensure_ascii=False).encode()
-    notes = [f"Without an address of their own, so that Gradescope can't tell who they are: "
-             f"{'; '.join(unreachable)}."] if unreachable else []  # fmt: skip
+    notes = named({"Without an address of their own, so that Gradescope can't tell who they are":
+                   unreachable})  # fmt: skip
     return Exported({f"gradescope/{k}": v for k, v in files.items()}, tuple(notes))
-
-
-NOTHING = {"refused": "what was handed in couldn't be read", "missing": "nothing was handed in"}
 
 
 def _results(row: Row) -> str:
     if not has_mark(row):
-        return not_graded(NOTHING.get(row.record.status, "ask your instructor"), "gradescope")
+        why = NOTHING | {"refused": "what was handed in couldn't be read"}
+        return not_graded(why.get(row.record.status, "ask your instructor"), "gradescope")
     report = _report(row)
     said = [f"{task}: {points} points, by your instructor"
             for task, points in row.record.decided().items()]  # fmt: skip
@@ -484,12 +463,12 @@ def github(sheet: Sheet, repositories: str, written: Callable[[Row, Sheet], str]
     for row in sheet.rows:
         account = row.student.github
         if not ACCOUNT.fullmatch(account) or count[account.lower()] > 1:
-            left_out.append(named(row.student))
+            left_out.append(row.student.key)
             continue
         name = f"{file_name(account)}.md"
         files[name] = shortened(written(row, sheet), LONGEST_COMMENT).encode()
         lines.append([repositories.replace("{github}", account), name])
     files["comments.csv"] = _csv(lines)
-    notes = [f"Left out, because they have no GitHub account of their own in the roster: "
-             f"{'; '.join(left_out)}."] if left_out else []  # fmt: skip
+    notes = named({"Left out, because they have no GitHub account of their own in the roster":
+                   left_out})  # fmt: skip
     return Exported(files, tuple(notes))

@@ -14,19 +14,20 @@ was found stands in code spans, in which nothing is markup and nobody is mention
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
-from classroom.gradebook.names import student_name
+from classroom.gradebook import pages
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.grader.report import Report, cleaned
 from classroom.grader.report import Row as Check
 from classroom.grader.sandbox import ROOT
-from classroom.look import bar, counted, document
+from classroom.look import counted
 
 RIGHT, PARTLY, WRONG, OPEN = "right", "partly right", "not right yet", "not started"
 UNASKED = "could not be asked"
@@ -68,9 +69,17 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What an instructor changed or has to say. own: the student's line that it is about."""
+
+    what: str
+    text: str
+    own: str = ""
+
+
+@dataclass(frozen=True)
 class Said:
-    """What a student reads. about: sentences on the whole; changes: (what, why) of each that an
-    instructor made; then: what comes next."""
+    """What a student reads. about: sentences on the whole; then: what comes next."""
 
     title: str
     student: str
@@ -79,15 +88,12 @@ class Said:
     is_graded: bool
     about: list[str]
     tasks: list[Task]
-    changes: list[tuple[str, str]]
+    from_instructor: list[Told]
     then: list[str]
 
     @property
     def to_mend(self) -> list[Task]:
         return [task for task in self.tasks if task.checks]
-
-    def names(self, state: str) -> list[str]:
-        return [task.name for task in self.tasks if task.state == state]
 
 
 def said(row: Row, sheet: Sheet) -> Said:
@@ -95,15 +101,11 @@ def said(row: Row, sheet: Sheet) -> Said:
     seen = report.for_student() if report else None
     tasks = list(_tasks(row, seen)) if seen and not is_silent(seen) else []
     return Said(
-        sheet.title, student_name(row.student.name or row.student.key), row.final, row.of,
-        is_graded(row), list(_about(row, seen, tasks)), tasks,
-        list(_changes(row)), [] if record.status == FAILED else list(_then(sheet, seen, tasks)),
+        sheet.title, row.student.key, row.final, row.of,
+        record.is_graded, list(_about(row, seen, tasks)), tasks,
+        list(_from_instructor(row)),
+        [] if record.status == FAILED else list(_then(sheet, seen, tasks)),
     )  # fmt: skip
-
-
-def is_graded(row: Row) -> bool:
-    """Whether there are points to speak of, be they 0."""
-    return row.record.report is not None or bool(row.record.decided())
 
 
 def is_silent(report: Report) -> bool:
@@ -135,7 +137,9 @@ def _about(row: Row, report: Report | None, tasks: list[Task]) -> Iterator[str]:
             yield LEFT_OUT[status]
         else:
             why = _shown(row, row.record.note).rstrip(".")
-            yield f"What you handed in couldn't be graded: {why}."
+            yield f"What you handed in couldn't be graded: {why[:1].lower()}{why[1:]}."
+            if status in (WRONG_FILE, OTHER_PROJECT):
+                yield "If you have the right file, hand it in, and tell your instructor."
     else:
         yield from (_shown(row, note) for note in report.notes)
         if status == "crashed":
@@ -172,7 +176,7 @@ def _shown(row: Row, text: str) -> str:
     return cleaned(re.sub(r"(?<![\w.])/(?:[^/\s'\"]+/)+", "", text))
 
 
-def _changes(row: Row) -> Iterator[tuple[str, str]]:
+def _from_instructor(row: Row) -> Iterator[Told]:
     report = row.record.report
     found = report.tasks() if report else {}
     last = {change.task: change for change in row.record.changes}
@@ -181,7 +185,9 @@ def _changes(row: Row) -> Iterator[tuple[str, str]]:
             continue
         before = sum(check.points for check in found[task]) if task in found else None
         now = f"{change.points:+d}" if before is None else f"{change.points} instead of {before}"
-        yield f"{cleaned(task)}: {now} points", cleaned(change.why, 1000)
+        yield Told(f"{cleaned(task)}: {now} points", cleaned(change.why, 1000))
+    for each in row.record.comments:
+        yield Told(each.about or "All in all", cleaned(each.text, 1000), cleaned(each.own))
 
 
 def _then(sheet: Sheet, report: Report | None, tasks: list[Task]) -> Iterator[str]:
@@ -250,235 +256,42 @@ def parts_of(check: Check) -> tuple[str, list[str]]:
     return "", [] if check.is_open else lines
 
 
-# ---- HTML ----------------------------------------------------------------------------------------
+# ---- its forms -----------------------------------------------------------------------------------
 
 
 def page(row: Row, sheet: Sheet) -> str:
     """A page that stands for itself: light or dark, on paper, on a phone."""
     whole = said(row, sheet)
-    return document(f"{whole.title}: {whole.student}", _body(whole), STYLE)
+    return pages.page("student", f"{whole.title}: {whole.student}", **_values(whole))
 
 
 def mailed(row: Row, sheet: Sheet) -> str:
     """The same for a mail. Many programs know no variables, grids or dark pages, and some drop all
     style (caniemail.com, 2025), so this has little, and reads well without."""
-    whole = said(row, sheet)
-    return MAIL.format(title=html.escape(whole.title), body=_body(whole), style=MAIL_STYLE)
-
-
-def _body(whole: Said) -> str:
-    esc = html.escape
-    share = 100 * whole.points / whole.of if whole.of else 0
-    score = (f'<p class="score"><b>{whole.points}</b> of {counted(whole.of, "point")}</p>'
-             f"{bar(share)}" if whole.is_graded else "")  # fmt: skip
-    about = "".join(f"<p>{esc(text)}</p>" for text in whole.about)
-    sections = [
-        f"<header><h1>{esc(whole.title)}</h1><p><bdi>{esc(whole.student)}</bdi></p></header>",
-        f'<div class="whole">{score}{about}</div>',
-        _section("Task by task", "rows tasks", map(_glance, whole.tasks)),
-        _section("Worth another look", "look", map(_task, whole.to_mend)),
-        _section("What your instructor changed", "rows", (
-            f"<li><h3>{esc(what)}</h3><p>{esc(why)}</p></li>" for what, why in whole.changes)),
-        _section("What comes next", "rows", (
-            f"<li>{with_code(text, esc, _code)}</li>" for text in whole.then)),
-    ]  # fmt: skip
-    return "\n".join(filter(None, sections))
-
-
-def _section(title: str, kind: str, items: Iterator[str]) -> str:
-    inside = "\n".join(items)
-    return f'<section><h2>{title}</h2><ul class="{kind}">\n{inside}\n</ul></section>' * bool(inside)
-
-
-def _glance(task: Task) -> str:
-    name = html.escape(task.name)
-    linked = f'<a href="#task-{name}">{name}</a>' if task.checks else name
-    share = 100 * task.points / task.of if task.of else 0
-    return (f'<li><h3>{linked}</h3>{bar(share)}<p>{task.worth}<span class="{_kind(task.state)}"> '
-            f"{SIGNS[task.state]} {task.state}</span></p></li>")  # fmt: skip
-
-
-def _task(task: Task) -> str:
-    name = html.escape(task.name)
-    checks = "".join(map(_advice, advice(task)))
-    return (f'<li id="task-{name}"><h3>{name}<span> · {task.worth}</span></h3>'
-            f"<ul>{checks}</ul></li>")  # fmt: skip
-
-
-def _advice(told: Advice) -> str:
-    esc = html.escape
-    kind = f'<b class="{_kind(told.state)}">{SIGNS[told.state]} {told.state}</b>'
-    parts = [f"<p>{kind}{' · ' * bool(told.shows)}{with_code(told.shows, esc, _code)}</p>"]
-    parts += [f'<p class="note">{esc(told.note)}</p>'] if told.note else []
-    parts += [f'<p class="found">{esc(line)}</p>' for line in told.wrong]
-    if told.line:
-        number, own = told.line
-        parts.append(f'<p class="own">your line {number}<code>{esc(own)}</code></p>')
-    parts += [f'<p class="hint"><b>Hint</b> {with_code(told.hint, esc, _code)}</p>'
-              ] if told.hint else []  # fmt: skip
-    return f"<li>{''.join(parts)}</li>"
-
-
-def _kind(state: str) -> str:
-    """The class of a state: its first word."""
-    return f"is-{state.partition(' ')[0]}"
-
-
-def _code(text: str) -> str:
-    return f"<code>{html.escape(text)}</code>"
-
-
-def with_code(text: str, plain: Callable[[str], str], code: Callable[[str], str]) -> str:
-    """Text of a project, in which `this` is code."""
-    pieces = re.split(r"`([^`]+)`", text)
-    return "".join((code if n % 2 else plain)(piece) for n, piece in enumerate(pieces))
-
-
-STYLE = """
-h1{font-size:clamp(2rem,7vw,3rem)}
-code{font:.9em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-a{color:var(--main);text-underline-offset:.2em}
-p{overflow-wrap:break-word}
-.whole{margin-top:1.6rem;background:var(--card);border:1px solid var(--line);border-radius:14px;
-padding:1.2rem 1.4rem 1.1rem}
-.score{color:var(--soft);margin:0;font-size:1.1rem}
-.score b{font:700 3.2rem/1 Georgia,"Times New Roman",serif;color:var(--main);margin-right:.15rem}
-.whole .bar{margin:.7rem 0 1rem}
-.tasks li{display:grid;grid-template-columns:11rem 1fr 17rem;gap:0 1rem;align-items:center;
-padding:.5rem 0}
-.tasks h3,.look h3{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
-font-size:.95rem;overflow-wrap:anywhere}
-.tasks .bar,.tasks p{margin:0}
-.tasks span::before{content:"·";color:var(--soft);margin:0 .2rem 0 .3rem}
-.is-right{color:var(--main)}.is-partly,.is-not{color:var(--warm)}
-.look>li{background:var(--card);border:1px solid var(--line);border-radius:14px;
-padding:1rem 1.3rem .4rem;margin-top:1rem;break-inside:auto}
-.look h3{font-size:1.05rem}
-.look h3 span{color:var(--soft);font:400 .9rem system-ui,-apple-system,"Segoe UI",Roboto,Arial,
-sans-serif}
-.look ul{margin-top:.5rem}
-.look ul li{border-top:1px solid var(--line);padding:.6rem 0 .7rem}
-.look ul p{margin:.3rem 0}
-.look ul .note{color:var(--soft);font-size:.9rem}
-.found{font:.88rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
-padding-left:.8rem;border-left:3px solid var(--warm);overflow-wrap:anywhere}
-.own{color:var(--soft);font-size:.86rem}
-.own code{display:block;margin-top:.2rem;background:var(--page);border:1px solid var(--line);
-border-radius:8px;padding:.5rem .8rem;color:var(--ink);font-size:.86rem;white-space:pre-wrap}
-.hint{background:var(--pale);border-radius:8px;padding:.5rem .8rem;font-size:.94rem}
-.hint b{margin-right:.3rem}
-@media(max-width:36rem){main{padding-top:2rem}.tasks li{grid-template-columns:auto 1fr}
-.tasks h3{white-space:nowrap}.tasks p{text-align:right}
-.tasks .bar{grid-column:1/-1;grid-row:2;margin:.3rem 0 .2rem}}
-"""
-
-# Colours are given as they are: no variables. Widths and columns are left to the program.
-MAIL_STYLE = """
-body{margin:0;padding:16px;background:#ffffff;color:#1c2430;font-family:Arial,sans-serif;
-font-size:15px;line-height:1.5}
-h1{font-size:26px;margin:0 0 4px}
-h2{font-size:20px;margin:28px 0 6px}
-h3{font-size:16px;margin:0}
-p{margin:4px 0}
-ul{list-style-type:none;margin:0;padding:0}
-li{margin:0;padding:8px 0;border-top:1px solid #e4dfd5}
-code{font-family:Consolas,Menlo,monospace;font-size:13px}
-.score b{font-size:34px;color:#2459b8}
-.bar{height:8px;background:#e3ddd1;margin:6px 0;max-width:480px}
-.bar i{display:block;height:8px;background:#2459b8}
-.is-right{color:#2459b8}
-.is-partly{color:#b43c0a}
-.is-not{color:#b43c0a}
-.found{font-family:Consolas,Menlo,monospace;font-size:13px;padding-left:10px;
-border-left:3px solid #b43c0a}
-.own code{display:block;background:#f4f1ea;padding:6px 10px}
-.hint{background:#eaf0fb;padding:6px 10px}
-"""
-
-MAIL = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
-
-
-# ---- Markdown, and plain text --------------------------------------------------------------------
+    return pages.filled("mail.html", style=pages.style("mail"), **_values(said(row, sheet)))
 
 
 def markdown(row: Row, sheet: Sheet) -> str:
-    return _joined(_lines(said(row, sheet), _escaped, _span, "#"))
+    return _in_lines(said(row, sheet), _escaped, _span, "#")
 
 
 def text(row: Row, sheet: Sheet) -> str:
-    return _joined(_lines(said(row, sheet), str, str, ""))
+    return _in_lines(said(row, sheet), str, str, "")
 
 
-def _joined(lines: Iterator[str]) -> str:
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+def _values(whole: Said) -> dict[str, Any]:
+    return {"whole": whole, "signs": SIGNS, "advice": advice}
 
 
-def _lines(
+def _in_lines(
     whole: Said, plain: Callable[[str], str], code: Callable[[str], str], mark: str
-) -> Iterator[str]:
+) -> str:
     """mark: what a heading begins with; without it, one is underlined."""
-
-    def heading(level: int, text: str, shown: str = "") -> list[str]:
-        under = "=-~"[level - 1] * len(text)
-        head = [f"{mark * level} {shown or text}"] if mark else [text, under]
-        return ["", *head, ""]
-
-    yield from [*heading(1, whole.title, plain(whole.title)), plain(whole.student), ""]
-    if whole.is_graded:
-        points = f"{whole.points} of {counted(whole.of, 'point')}"
-        yield from [f"**{points}**" if mark else points, ""]
-    for sentence in whole.about:
-        yield from [plain(sentence), ""]
-    if whole.tasks:
-        yield from heading(2, "Task by task")
-        yield from _glances(whole.tasks, code, mark)
-    if whole.to_mend:
-        yield from heading(2, "Worth another look")
-    for task in whole.to_mend:
-        name = f"{task.name}: {task.worth}"
-        yield from heading(3, name, f"{code(task.name)}: {task.worth}")
-        for told in advice(task):
-            yield from _told(told, plain, code)
-    if whole.changes:
-        yield from heading(2, "What your instructor changed")
-        yield from (f"- {plain(what)}. {plain(why)}" for what, why in whole.changes)
-    if whole.then:
-        yield from heading(2, "What comes next")
-        yield from (f"- {with_code(text, plain, code)}" for text in whole.then)
-
-
-def _glances(tasks: list[Task], code: Callable[[str], str], mark: str) -> Iterator[str]:
-    if mark:
-        yield from ["| task | points | |", "|---|---:|---|"]
-        for task in tasks:
-            yield (f"| {code(task.name)} | {task.points} of {task.of} | "
-                   f"{SIGNS[task.state]} {task.state} |")  # fmt: skip
-        return
-    width = max(len(task.name) for task in tasks)
-    for task in tasks:
-        yield f"{task.name:{width}}  {task.worth:>15}  {task.state}"
-
-
-def _told(told: Advice, plain: Callable[[str], str], code: Callable[[str], str]) -> Iterator[str]:
-    shows = f": {with_code(told.shows, plain, code)}" if told.shows else ""
-    yield f"- {SIGNS[told.state]} {told.state}{shows}"
-    yield from [f"  - {plain(told.note)}"] if told.note else []
-    yield from (f"  - {code(line)}" for line in told.wrong)
-    if told.line:
-        yield f"  - your line {told.line[0]}: {code(told.line[1])}"
-    yield from [f"  - hint: {with_code(told.hint, plain, code)}"] if told.hint else []
+    width = max((len(task.name) for task in whole.tasks), default=0)
+    made = pages.filled("student.md", plain=plain, code=code, mark=mark, width=width,
+                        coded=lambda text: pages.with_code(text, plain, code),
+                        **_values(whole))  # fmt: skip
+    return re.sub(r"\n{3,}", "\n\n", made).strip("\n") + "\n"
 
 
 def _escaped(text: str) -> str:

@@ -4,7 +4,7 @@
     python -m classroom grades show --project 01_tensor_basics ann        # how ann's came about
     python -m classroom grades set --project 01_tensor_basics ann zeros 4 --by Lee --why "a typo"
 
-and pages, mail, export and similar; --help after any of them.
+and comment, pages, mail, export, similar and course; --help after any of them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from classroom.cut import without_marks
 from classroom.gradebook import feedback
 from classroom.gradebook.cohort import (
     Cohort,
@@ -23,6 +25,7 @@ from classroom.gradebook.cohort import (
     handed_in,
     key_of,
 )
+from classroom.gradebook.course import Course
 from classroom.gradebook.exports import (
     Exported,
     canvas_filled,
@@ -34,13 +37,15 @@ from classroom.gradebook.exports import (
     moodle_new,
 )
 from classroom.gradebook.mail import Sent, mails, planned, send, server_of, written_as_files
-from classroom.gradebook.records import Change, Grading, Record, written
+from classroom.gradebook.records import RECORDS, Change, Comment, Grading, Record, written
 from classroom.gradebook.sheet import Sheet
-from classroom.gradebook.similar import alike
+from classroom.gradebook.similar import alike, handed_out, python_in
+from classroom.gradebook.tables import csv_of
 from classroom.grader.command import progress
-from classroom.grader.handed_in import CannotGrade, files_of
+from classroom.grader.handed_in import CannotGrade, files_of, read_submission
 from classroom.grader.judge import ROOT
 from classroom.grader.report import cleaned
+from classroom.look import counted
 
 Does = Callable[[Cohort, argparse.Namespace], int]
 
@@ -55,14 +60,15 @@ def show(cohort: Cohort, told: argparse.Namespace) -> int:
         print(sheet.shown())
         return 0
     record = record_of(cohort, told.student)
-    head, *lines = history(record)
-    print("\n".join([f"{head}{_what_counts(sheet, record)}", *lines]))
+    student = cohort.shown(record.student)
+    head, *lines = history(record, student)
+    print("\n".join([f"{head}{_what_counts(sheet, student)}", *lines]))
     return 0
 
 
-def _what_counts(sheet: Sheet, record: Record) -> str:
+def _what_counts(sheet: Sheet, student: str) -> str:
     """What is left of the points where the work was late."""
-    late = (row for row in sheet.rows if row.record.student == record.student and row.late)
+    late = (row for row in sheet.rows if row.student.key == student and row.late)
     return next((f"; {row.late}: {row.final} count" for row in late), "")
 
 
@@ -75,13 +81,14 @@ def record_of(cohort: Cohort, student: str) -> Record:
     raise CannotGrade(f"nothing is kept of {student!r} in {cohort.name}{names}")
 
 
-def history(record: Record) -> list[str]:
+def history(record: Record, student: str) -> list[str]:
     """A record in words: what each task is worth, then what happened, in its order."""
-    lines = [f"{record.student}, {record.project}: {record.status}, {record.total} points"]
+    lines = [f"{student}, {record.project}: {record.status}, {record.total} points"]
     lines += [f"  {points:>4}  {task}" for task, points in record.points().items()]
     lines += [f"note: {record.note}"] * bool(record.note)
     happened = [(g.at, _grading(g)) for g in record.gradings]
     happened += [(c.at, _change(c)) for c in record.changes]
+    happened += [(c.at, f"{c.about or 'comment'}, by {c.by}: {c.text}") for c in record.comments]
     return lines + [f"{at}  {text}" for at, text in sorted(happened)]
 
 
@@ -121,8 +128,9 @@ def change(cohort: Cohort, told: argparse.Namespace) -> int:
     before = record.total
     record.changes.append(Change(told.task, told.points, by, why))
     cohort.records.keep(record)
-    counts = _what_counts(cohort.write(), record)
-    print(f"{record.student}: {record.total} points, {before} before{counts}")
+    student = cohort.shown(record.student)
+    counts = _what_counts(cohort.write(), student)
+    print(f"{student}: {record.total} points, {before} before{counts}")
     return 0
 
 
@@ -132,6 +140,42 @@ def points(text: str) -> int | None:
     if not text.removeprefix("-").isdecimal():
         raise argparse.ArgumentTypeError("has to be a whole number, or undo")
     return int(text)
+
+
+def comment(cohort: Cohort, told: argparse.Namespace) -> int:
+    """A comment on a task, a line or all of it; or the last one taken back."""
+    record = record_of(cohort, told.student)
+    text, by = cleaned(told.text or "", 1000).strip(), cleaned(told.by).strip()
+    if told.undo:
+        if not record.comments:
+            raise CannotGrade("there is no comment to take back")
+        record.comments.pop()
+    elif not (text and by):
+        raise CannotGrade("a comment needs a text and a name: TEXT --by NAME")
+    elif told.line:
+        record.comments.append(Comment(f"Line {told.line}", text, by, _line(cohort, record, told)))
+    else:
+        tasks = dict.fromkeys(check.task for check in cohort.project.checks) | record.decided()
+        if told.task and told.task not in tasks:
+            raise CannotGrade(f"{cohort.name} has no task {told.task!r}; it has {', '.join(tasks)}")
+        record.comments.append(Comment(told.task, text, by))
+    cohort.records.keep(record)
+    cohort.write()
+    print(f"{cohort.shown(record.student)}: {counted(len(record.comments), 'comment')}")
+    return 0
+
+
+def _line(cohort: Cohort, record: Record, told: argparse.Namespace) -> str:
+    """What stands in a line of what was graded: 12, or parts.py:3 where there are several files."""
+    theirs = (each.files for each in handed_in(cohort)[0]
+              if each.student == record.student and each.digest == record.digest)  # fmt: skip
+    if not (files := next(theirs, None)):
+        raise CannotGrade("the file isn't the one that was graded: grade it again first")
+    name, _, number = told.line.rpartition(":")
+    lines = files.get(name or next(iter(files)), b"").decode(errors="replace").splitlines()
+    if not (number.isdecimal() and 0 < int(number) <= len(lines)):
+        raise CannotGrade(f"there is no line {told.line}")
+    return lines[int(number) - 1].strip()
 
 
 # ---- pages and mails -----------------------------------------------------------------------------
@@ -184,44 +228,62 @@ def export(cohort: Cohort, told: argparse.Namespace) -> int:
     return 0
 
 
-def _theirs(told: argparse.Namespace) -> bytes | None:
+def _theirs(told: argparse.Namespace) -> bytes:
     try:
-        return told.into.read_bytes() if told.into else None
+        return bytes(told.into.read_bytes())
     except OSError as error:
         raise CannotGrade(f"{told.into} cannot be read: {error.strerror}") from None
 
 
-def _canvas(sheet: Sheet, told: argparse.Namespace) -> Exported:
-    if (data := _theirs(told)) is not None:
-        return canvas_filled(sheet, data, told.column, told.overwrite, told.zeros)
-    return canvas_new(sheet, told.column, zeros=told.zeros)
-
-
-def _moodle(sheet: Sheet, told: argparse.Namespace) -> Exported:
-    if (data := _theirs(told)) is not None:
-        return moodle_filled(sheet, data, told.overwrite, told.zeros)
-    return moodle_new(sheet, zeros=told.zeros)
-
-
 FORMATS: dict[str, Callable[[Sheet, argparse.Namespace], Exported]] = {
-    "canvas": _canvas,
-    "moodle": _moodle,
+    "canvas": lambda sheet, told: (
+        canvas_filled(sheet, _theirs(told), told.column, told.overwrite, told.zeros)
+        if told.into else canvas_new(sheet, told.column, zeros=told.zeros)),
+    "moodle": lambda sheet, told: (
+        moodle_filled(sheet, _theirs(told), told.overwrite, told.zeros)
+        if told.into else moodle_new(sheet, zeros=told.zeros)),
     "gradescope": lambda sheet, told: gradescope(sheet),
     "github": lambda sheet, told: github(sheet, told.repositories, feedback.markdown),
     "junit": lambda sheet, told: junit(sheet),
-}
+}  # fmt: skip
 
 
 def similar(cohort: Cohort, told: argparse.Namespace) -> int:
     """Submissions that are alike, for the instructor's eye only."""
-    handed, _ = handed_in(cohort, told.submissions)
-    given = ROOT / "projects" / (cohort.name if cohort.project.main else cohort.tasks.name)
-    original = files_of(given, cohort.project.main) if given.exists() else {}
-    found = alike(handed, original)
+    handed = [replace(each, student=cohort.shown(each.student)) for each in handed_in(cohort)[0]]
+    main, name = cohort.project.main, cohort.tasks.name
+    starter, solution = (
+        files_of(path, main) if path.exists() else {}
+        for folder in ("projects", "solutions/projects")
+        for path in [ROOT / folder / (cohort.name if main else name)]
+    )
+    starter |= {f"{path}.py": python_in(path.name, read_submission(path)) for path in told.given}
+    course = {name: files for name, files in handed_out().items()
+              if not name.startswith(f"projects/{cohort.name}")}  # fmt: skip
+    solution = {file: without_marks(data.decode()).encode() if file.endswith(".py") else data
+                for file, data in solution.items()}  # fmt: skip
+    found = alike(handed, starter, course, solution)
     path = cohort.grades / f"{cohort.name}_similar.html"
     written(path, found.page())
     print(found.text())
     print(f"The lines side by side are in {path}.")
+    return 0
+
+
+def course(told: argparse.Namespace) -> int:
+    """One table for all projects that something is kept of."""
+    found = [cohort_of(argparse.Namespace(**vars(told), project=folder.name))
+             for folder in sorted((told.grades / RECORDS).glob("*/"))]  # fmt: skip
+    whole = Course([cohort.sheet() for cohort in found if not cohort.is_blind])
+    if not whole.sheets:
+        raise CannotGrade(f"nothing is kept in {told.grades} yet, or without names")
+    written(told.grades / "course.csv", csv_of(whole.cells()))
+    written(told.grades / "course.html", whole.page())
+    print(whole.shown())
+    for cohort in found:
+        if cohort.is_blind:
+            print(f"{cohort.name} is left out: it is graded without names as yet.")
+    print(f"written: {told.grades / 'course'}.csv and .html")
     return 0
 
 
@@ -252,9 +314,21 @@ def parser() -> argparse.ArgumentParser:
     set_.add_argument("--why", default="", metavar="TEXT", help="the reason; the student reads it")
     set_.add_argument("--extra", action="store_true", help="points beside those of the tasks, such "
                       "as style")  # fmt: skip
+    said = command("comment", comment, "what you have to say, on a student's page")
+    said.add_argument("student")
+    said.add_argument("text", nargs="?", help="what the student reads")
+    said.add_argument("--by", default="", metavar="NAME", help="who says it; students don't read")
+    about = said.add_mutually_exclusive_group()
+    about.add_argument("--task", default="", help="the task that it is about")
+    about.add_argument("--line", default="", help="or the line: 12, or parts.py:12")
+    about.add_argument("--undo", action="store_true", help="take the last comment back")
     paged = command("pages", pages, "make the table and all pages again")
     paged.add_argument("--anonymous", action="store_true", help="also a page on the class that can "
                        "be shown to it: nobody is named")  # fmt: skip
+    blind = paged.add_mutually_exclusive_group()
+    blind.add_argument("--blind", action="store_true", default=None, help="with codes in place of "
+                       "names, from now on")  # fmt: skip
+    blind.add_argument("--names", action="store_false", dest="blind", help="with names again")
     mailed = command("mail", mail, "pages as mails: written as files, or sent")
     mailed.add_argument("--from", required=True, dest="sender", metavar="ADDRESS", help="who sends "
                         'them: "Prof. Ellis <ellis@uni.example>"')  # fmt: skip
@@ -272,14 +346,31 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--zeros", action="store_true", help="0 for whoever handed in nothing")
     out.add_argument("--out", type=Path, metavar="FOLDER", help="where the files go")
     compared = command("similar", similar, "submissions that are alike, for your eyes only")
-    compared.add_argument("submissions", type=Path)
+    compared.add_argument("submissions", type=Path, nargs="?", help="default: those graded last")
+    compared.add_argument(
+        "--given",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what else everybody was given; may be named several times",
+    )
+    of_all = each.add_parser("course", help="one table for all projects, side by side")
+    add_folder(of_all)
+    add_people(of_all)
+    of_all.set_defaults(does=course)
     return whole
 
 
 def main(arguments: list[str]) -> int:
     told = parser().parse_args(arguments)
     try:
-        return int(told.does(cohort_of(told), told))
+        if told.does is course:
+            return course(told)
+        cohort = cohort_of(told)
+        if cohort.is_blind and told.does in (mail, export):
+            raise CannotGrade(f"{cohort.name} is graded without names as yet: grades pages --names")
+        return int(told.does(cohort, told))
     except CannotGrade as error:
         print(f"grades: {error}", file=sys.stderr)
     except BrokenPipeError:

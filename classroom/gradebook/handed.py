@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 
 from classroom.grader.handed_in import Files
 
+WRONG_FILE, OTHER_PROJECT = "wrong file", "other project"  # what was handed in, and isn't this
+
 
 @dataclass(frozen=True)
 class HandedIn:
     """One student's work on one project, before it is graded.
 
     student: the name in the roster; without one, what the folder or file is called. files: empty
-    where there is nothing to grade, and then `problem` says why, unless it is missing. file: where
-    it was found, from the folder of the class. when: a date and time in ISO 8601 with its offset
-    from UTC, where it is known. notes: what the instructor should know about it.
+    where there is nothing to grade, and then `problem` says why, or `instead` what it is (one of
+    the two above), unless it is missing. file: where it was found, from the folder of the class.
+    when: a date and time in ISO 8601 with its offset from UTC, where it is known. notes: what the
+    instructor should know about it.
     """
 
     student: str
@@ -24,6 +27,7 @@ class HandedIn:
     problem: str = ""
     when: str = ""
     notes: tuple[str, ...] = ()
+    instead: str = ""
 
     @property
     def digest(self) -> str:

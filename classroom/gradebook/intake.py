@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from classroom.gradebook.commits import committed
-from classroom.gradebook.handed import HandedIn
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE, HandedIn
 from classroom.gradebook.layouts import Part, Piece, dealt_out, listing_of, shown_path
-from classroom.gradebook.names import student_name
-from classroom.gradebook.roster import Roster, Student
+from classroom.gradebook.names import Student, student_name
+from classroom.gradebook.roster import Roster
+from classroom.grader import judge
 from classroom.grader.handed_in import IN_A_FILE, CannotGrade, Files, gathered, in_zip, opened
 
 MOST_IN_ONE = 1_000  # entries of one student's archive
@@ -160,8 +161,12 @@ def _handed(
         return HandedIn(student, {}, top, str(error), when, tuple(notes))
     if choice is None:
         there = _listed([shown_path(piece.path) for piece in pieces])
-        notes.append(f"There is no {tasks_name}{f', only {there}' if there else ''}.")
-        return HandedIn(student, notes=tuple(notes))
+        is_others = any(_is_other_project(piece, tasks_name) for piece in pieces)
+        what = f", only {there}" + ", which is another project" * is_others if there else ""
+        notes.append(f"There is no {tasks_name}{what}.")
+        is_own = bool(pieces) and not any(part.clone for part in parts)
+        instead = (OTHER_PROJECT if is_others else WRONG_FILE) if is_own else ""
+        return HandedIn(student, {}, top * is_own, "", when, tuple(notes), instead)
     where, inner, part = choice.where, choice.piece.path, choice.part
     if main:
         where, inner = where.rpartition("/")[0] or where, choice.piece.folder
@@ -180,7 +185,8 @@ def _choice(parts: list[Part], tasks_name: str, main: str, notes: list[str]) -> 
         found = [each for part in parts for each in _choices(part, tasks_name, main)]
     if not found and not main:
         python = [Choice(piece, part, 0) for part in parts if not part.clone
-                  for piece in part.pieces if piece.name.lower().endswith(".py")]  # fmt: skip
+                  for piece in part.pieces if piece.name.lower().endswith(".py")
+                  and not _is_other_project(piece, tasks_name)]  # fmt: skip
         if len(python) == 1:
             found = python
             notes.append(f"There is no {tasks_name}; {found[0].where} is the only Python file.")
@@ -207,6 +213,15 @@ def _beside(choice: Choice, tasks_name: str) -> Iterator[str]:
         is_ours = re.match(r"\d\d_", piece.name) or _copies(tasks_name).fullmatch(piece.name)
         if is_python and piece is not choice.piece and not is_ours:
             yield shown_path(piece.path)
+
+
+def _is_other_project(piece: Piece, tasks_name: str) -> bool:
+    """Whether this is another project's file, or lies in another project's folder or zip."""
+    names = {path.stem for folder in judge.TASKS for path in folder.glob("*.py")}
+    others = names - {tasks_name.removesuffix(".py")}
+    ends = (f"{name}{end}" for name in others for end in ("", ".py", ".zip"))
+    parts = unicodedata.normalize("NFC", piece.path).split("/")
+    return any(_copies(name).fullmatch(part) for name in ends for part in parts)
 
 
 def _newest(found: list[Choice]) -> Choice:

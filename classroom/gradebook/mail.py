@@ -36,10 +36,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from classroom.gradebook import feedback
-from classroom.gradebook.names import file_name, student_name
+from classroom.gradebook.names import Student, file_name, student_name
 from classroom.gradebook.records import FAILED, now, written
-from classroom.gradebook.roster import Student
 from classroom.gradebook.sheet import Row, Sheet
+from classroom.gradebook.tables import csv_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cell, cleaned
 from classroom.look import counted
@@ -168,9 +168,7 @@ class Sent:
             self._write()
 
     def _write(self) -> None:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([HEAD, *self.lines])
-        written(self.path, out.getvalue())
+        written(self.path, csv_of([HEAD, *self.lines]))
 
 
 def planned(
@@ -181,8 +179,8 @@ def planned(
     lines, count = [], 0
     rows = {row.student.key: row for row in sheet.rows}
     for student, mail in letters:
-        name, row = student_name(student.name or student.key), rows[student.key]
-        result = f"{row.final} of {row.of} points" if feedback.is_graded(row) else "no points yet"
+        name, row = student.key, rows[student.key]
+        result = f"{row.final} of {row.of} points" if row.record.is_graded else "no points yet"
         if sent.has((student, mail)):
             lines.append(f"{name}: has it already")
             continue
@@ -190,7 +188,7 @@ def planned(
         lines.append(f"{name} <{student.email}>: {result}{again}")
         count += 1
     out = left_out(sheet)
-    lines += [f"{student_name(who.name or who.key)}: gets none, {why}" for who, why in out]
+    lines += [f"{who.key}: gets none, {why}" for who, why in out]
     now_ = "" if went_out is None else f"{counted(went_out, 'mail')} went out now. "
     where = " (Addresses stand in the roster's column `email`.)" * any(
         why == NO_ADDRESS for _, why in out

@@ -1,9 +1,10 @@
-"""Names of students: as people write them, and as names of files."""
+"""Students and their names: as people write them, as they are compared, and as names of files."""
 
 from __future__ import annotations
 
 import hashlib
 import unicodedata
+from dataclasses import dataclass
 from typing import Any
 
 from classroom.grader.report import BLANK
@@ -12,6 +13,22 @@ MOST_MARKS = 3  # on one letter; Thai, Hebrew and Vietnamese need two
 LONGEST = 100  # characters of a name
 LONGEST_FILE = 120  # bytes of a file's name, without its end
 NOT_IN_FILES = set('/\\:*?"<>|%')
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student. key: what this student is called everywhere, and nobody else is. id: the
+    platform's own number, which it writes into the names of files: Canvas's ID, or Moodle's of this
+    assignment. Empty where it is not known."""
+
+    key: str
+    name: str = ""
+    email: str = ""
+    github: str = ""
+    login: str = ""
+    number: str = ""
+    section: str = ""
+    id: str = ""
 
 
 def student_name(text: Any) -> str:
@@ -40,3 +57,20 @@ def file_name(student: str) -> str:
     if alike == student:
         return student
     return f"{safe}-{hashlib.sha256(student.encode()).hexdigest()[:4]}"
+
+
+def folded(text: str) -> str:
+    """The text as it is compared: large and small letters alike, however they are encoded."""
+    shown = unicodedata.normalize("NFKC", student_name(text)).casefold()
+    return unicodedata.normalize("NFKC", shown)
+
+
+def squeezed(text: str) -> str:
+    """Letters with their marks, and digits, nothing else: what Canvas leaves of a name."""
+    return "".join(c for c in folded(text) if unicodedata.category(c)[0] in "LMN")
+
+
+def turned(name: str) -> list[str]:
+    """The name with each number of its first words put last: nobody knows where first names end."""
+    words = name.split()
+    return [" ".join(words[at:] + words[:at]) for at in range(len(words))]

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from classroom.gradebook.mail import Sent
-from classroom.gradebook.names import file_name
+from classroom.gradebook.names import Student, folded
 from classroom.gradebook.records import RECORDS, Records, remembered, written
-from classroom.gradebook.roster import Roster, Student, folded
+from classroom.gradebook.roster import Roster
 
 PEOPLE = "people.json"
 LASTS = ("login", "number", "github", "email")  # not Moodle's id, which is of one assignment
@@ -65,9 +65,8 @@ def _rename(grades: Path, old: str, new: str) -> None:
             continue
         records.keep(record)
         Sent(grades / "mail" / folder.name / "sent.csv").rename(old, new)
-        for page in (grades / "pages" / folder.name).glob("*.*"):
-            if page.stem == file_name(old):
-                page.unlink()
+        if (request := path.with_suffix(".txt")).is_file():
+            request.rename(records.path(new).with_suffix(".txt"))
         path.unlink()  # last: as long as it is there, this goes on the next time
 
 

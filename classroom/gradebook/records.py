@@ -19,17 +19,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from classroom.gradebook.handed import HandedIn
+from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE, HandedIn
 from classroom.gradebook.job import Done
 from classroom.gradebook.names import file_name
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, Row
 
-# graded, out of time, refused and crashed come from a report (report.py), beside these:
+# graded, out of time, refused and crashed come from a report (report.py), wrong file and other
+# project from what was handed in, beside these:
 MISSING = "missing"  # nothing was handed in
 FAILED = "failed"  # the grader could not do its work; it is tried again the next time
 RECORDS = "records"  # their folder, in that of the grades
-STATUSES = ("graded", "out of time", "missing", "refused", "crashed", "failed")
 
 
 def now() -> str:
@@ -45,6 +45,18 @@ class Change:
     points: int | None
     by: str
     why: str
+    at: str = field(default_factory=now)
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What an instructor has to say. about: a task, or a line, as "Line 12"; "" is all of it. own:
+    what stands in that line."""
+
+    about: str
+    text: str
+    by: str
+    own: str = ""
     at: str = field(default_factory=now)
 
 
@@ -86,11 +98,17 @@ class Record:
     report: Report | None = None
     gradings: list[Grading] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    comments: list[Comment] = field(default_factory=list)
 
     def is_known(self, handed: HandedIn, version: str) -> bool:
         """Whether grading this again would give the same."""
         same = self.report is not None and (self.digest, self.version) == (handed.digest, version)
         return same and self.status != FAILED
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether there are points to speak of, be they 0: by a grading, or by hand."""
+        return self.report is not None or bool(self.decided())
 
     @property
     def is_begun(self) -> bool:
@@ -99,8 +117,14 @@ class Record:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was handed in, and nothing decided, ever."""
-        return self.status == MISSING and not (self.report or self.gradings or self.changes)
+        """Whether nothing of this project was handed in, and nothing decided, ever."""
+        was_decided = self.report or self.gradings or self.changes or self.comments
+        return self.status in (MISSING, WRONG_FILE, OTHER_PROJECT) and not was_decided
+
+    def is_answered(self, asked: float) -> bool:
+        """Whether somebody said or changed something since then, in seconds since 1970."""
+        said = [*(each.at for each in self.changes), *(each.at for each in self.comments)]
+        return any(datetime.fromisoformat(at).timestamp() >= int(asked) for at in said)
 
     def points(self) -> dict[str, int]:
         """What each task is worth, with what the instructor decided, and points beside the tasks'.
@@ -121,8 +145,8 @@ class Record:
     def put_missing(self, handed: HandedIn) -> None:
         """Nothing to grade: points that there were stay, and the note says so."""
         why = handed.problem or " ".join(handed.notes) or "nothing was handed in"
-        status = "refused" if handed.problem else MISSING
-        if self.report is not None and status == MISSING:
+        status = handed.instead or ("refused" if handed.problem else MISSING)
+        if self.report is not None and status != "refused":
             self.note = f"from an earlier run; now: {why}"
             return
         self.status, self.note, self.report = status, why, None
@@ -176,6 +200,12 @@ class Records:
         """In the order of names."""
         yield from sorted(map(read, self.folder.glob("*.json")), key=lambda record: record.student)
 
+    def requests(self) -> dict[str, tuple[str, float]]:
+        """What students wrote who want somebody to look again, and when: files NAME.txt beside the
+        records, by that name."""
+        return {path.stem: (path.read_text(errors="replace"), path.stat().st_mtime)
+                for path in sorted(self.folder.glob("*.txt"))}  # fmt: skip
+
     def keep(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1, ensure_ascii=False)
         written(self.path(record.student), text + "\n")
@@ -211,11 +241,13 @@ def read(path: Path) -> Record:
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         report, gradings, changes = (found.pop(k) for k in ("report", "gradings", "changes"))
+        comments = found.pop("comments", ())  # older ones have none
         return Record(
             **found,
             report=_report(report) if report else None,
             gradings=[Grading(**_tuples(each)) for each in gradings],
             changes=[Change(**each) for each in changes],
+            comments=[Comment(**each) for each in comments],
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise CannotGrade(f"{path} is not a record of a grading ({error})") from None

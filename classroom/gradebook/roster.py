@@ -1,9 +1,10 @@
 """Who is in the class, under which names: a CSV file, as a learning platform or a person wrote it.
 
-    roster = read_roster(Path("roster.csv"))
+    roster = read_roster(Path("roster.csv"), Path("more.csv"))
     roster.find("Smith, Ann")           # the one student that this can mean, or None
 
-Its header says what it is. These are known, in any order and case:
+If there are several tables, each adds what it knows, and whom the ones before it don't have. A
+header says what it is. These are known, in any order and case:
 
     Canvas              Student, ID, SIS User ID, SIS Login ID, Section: the gradebook's export
     Moodle              Identifier, Full name, ID number, Email address: the grading worksheet of an
@@ -16,12 +17,12 @@ Its header says what it is. These are known, in any order and case:
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from pathlib import Path
 
-from classroom.gradebook.names import student_name
+from classroom.gradebook.match import matched
+from classroom.gradebook.names import Student, folded, squeezed, student_name, turned
 from classroom.gradebook.tables import Line, lines_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cleaned
@@ -48,27 +49,14 @@ NOBODY = {"points possible", "student, test"}
 TELLS_APART = ("login", "number", "github", "email", "id")
 
 
-@dataclass(frozen=True)
-class Student:
-    """One student. key: what all records of this student are called. id: the platform's own number,
-    which it writes into the names of files: Canvas's ID, or Moodle's of this assignment. Empty
-    where it is not known."""
-
-    key: str
-    name: str = ""
-    email: str = ""
-    github: str = ""
-    login: str = ""
-    number: str = ""
-    section: str = ""
-    id: str = ""
+Lines = list[tuple[Line, Student]]
 
 
 class Roster:
-    """The students of a class, in the order of the table."""
+    """The students of a class, in the order of the table. notes: what is to be known about it."""
 
-    def __init__(self, students: Iterable[Student]) -> None:
-        self.students = tuple(students)
+    def __init__(self, students: Iterable[Student], notes: Iterable[str] = ()) -> None:
+        self.students, self.notes = tuple(students), tuple(notes)
         self._keys = {student.key: student for student in self.students}
         self._ids = {student.id: student for student in self.students if student.id}
         self._called: dict[str, set[Student]] = {}
@@ -91,27 +79,37 @@ class Roster:
         return self._ids.get(number)
 
 
-def folded(text: str) -> str:
-    """The text as it is compared: large and small letters alike, however they are encoded."""
-    shown = unicodedata.normalize("NFKC", student_name(text)).casefold()
-    return unicodedata.normalize("NFKC", shown)
+def read_roster(*paths: Path) -> Roster:
+    """CannotGrade names the line where a table can't be right, or whom it could mean."""
+    students: Lines = []
+    notes: list[str] = []
+    for path in paths:
+        new = _with_keys(_lines(path))
+        students = _with_keys(_joined(students, new, path, notes) if students else new)
+    return Roster([student for _, student in students], notes)
 
 
-def squeezed(text: str) -> str:
-    """Letters with their marks, and digits, nothing else: what Canvas leaves of a name."""
-    return "".join(c for c in folded(text) if unicodedata.category(c)[0] in "LMN")
+def _joined(before: Lines, new: Lines, path: Path, notes: list[str]) -> Lines:
+    """Each student with what the new table knows besides, then those that only it has."""
+    match = matched((student for _, student in before), {n: s for n, (_, s) in enumerate(new)})
+    if match.unclear:
+        raise CannotGrade(f"{path}: {match.unclear[0]}. Give both tables a column that tells them "
+                          "apart, such as login")  # fmt: skip
+    found = []
+    for line, student in before:
+        more = new[match.found[student.key]][1] if student.key in match.found else student
+        added = {each.name: getattr(student, each.name) or getattr(more, each.name)
+                 for each in fields(Student)}  # fmt: skip
+        found.append((line, Student(**added)))
+    if match.found and match.nobodys:
+        notes.append(f"only in {path}: {', '.join(match.nobodys)}")
+    known = set(match.found.values())
+    return found + [each for n, each in enumerate(new) if n not in known]
 
 
-def turned(name: str) -> list[str]:
-    """The name with each number of its first words put last: nobody knows where first names end."""
-    words = name.split()
-    return [" ".join(words[at:] + words[:at]) for at in range(len(words))]
-
-
-def read_roster(path: Path) -> Roster:
-    """CannotGrade names the line where the table can't be right."""
+def _lines(path: Path) -> Lines:
     lines = lines_of(path, COLUMNS, others=True)
-    students: list[tuple[Line, Student]] = []
+    students: Lines = []
     for line in lines:
         is_staff = {each.strip() for each in folded(line["role"]).split(",")} & STAFF
         if is_staff or folded(line["sortable"]) in NOBODY:
@@ -124,9 +122,7 @@ def read_roster(path: Path) -> Roster:
         known = "name, email, github, login, number, section"
         raise CannotGrade(f"{path} has no students in it; its first line names the columns, for "
                           f"example: {known}")  # fmt: skip
-    for each in TELLS_APART:
-        _refuse_two(students, each)
-    return Roster(_with_keys(students))
+    return students
 
 
 def _student(line: Line) -> Student:
@@ -147,12 +143,14 @@ def _student(line: Line) -> Student:
             number = number or identifier
         else:
             name = name or identifier
+    if "@" in line["login"]:  # many log in with their address
+        email = email or line["login"]
     github = line["github"].removeprefix("https://github.com/").lstrip("@").rstrip("/")
     shown = (name, email, github, line["login"], number, line["section"], own_id)
     return Student("", *map(student_name, shown))
 
 
-def _refuse_two(students: list[tuple[Line, Student]], each: str) -> None:
+def _refuse_two(students: Lines, each: str) -> None:
     """Nobody else may have the same."""
     seen: dict[str, int] = {}
     for line, student in students:
@@ -163,8 +161,10 @@ def _refuse_two(students: list[tuple[Line, Student]], each: str) -> None:
         seen[label] = line.number
 
 
-def _with_keys(students: list[tuple[Line, Student]]) -> list[Student]:
+def _with_keys(students: Lines) -> Lines:
     """A key for each: the name, with something that tells two of the same name apart."""
+    for each in TELLS_APART:
+        _refuse_two(students, each)
     names: dict[str, int] = {}
     for _, student in students:
         names[folded(student.name)] = names.get(folded(student.name), 0) + 1
@@ -179,5 +179,5 @@ def _with_keys(students: list[tuple[Line, Student]]) -> list[Student]:
             line.refuse(f"line {keys[folded(key)]} has the same name ({cleaned(key, 60)}); add a "
                         "column that tells the two apart, such as email or login")  # fmt: skip
         keys[folded(key)] = line.number
-        found.append(replace(student, key=key))
+        found.append((line, replace(student, key=key)))
     return found

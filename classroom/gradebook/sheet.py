@@ -6,17 +6,20 @@ print(sheet.csv())
 
 from __future__ import annotations
 
-import csv
-import io
+import hashlib
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.gradebook.deadlines import Deadlines, Lateness
+from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.records import RECORDS, Record, Records
-from classroom.gradebook.roster import Roster, Student
-from classroom.grader.report import cell, render_rows
+from classroom.gradebook.roster import Roster
+from classroom.gradebook.tables import csv_of
+from classroom.grader.handed_in import CannotGrade
+from classroom.grader.report import cell, cleaned, render_rows
 from classroom.grader.tasks import Project
 
 NOTHING = "nothing was handed in"
@@ -25,12 +28,14 @@ FIRST, LAST = ("student", "status", "points", "of"), ("late", "note", "file", "m
 
 @dataclass(frozen=True)
 class Row:
-    """A student, what was kept of their work, and how late it was."""
+    """A student, what was kept of their work, and how late it was. asks: why somebody should look
+    again, if the student isn't answered yet."""
 
     student: Student
     record: Record
     of: int
     lateness: Lateness | None = None
+    asks: str = ""
 
     @property
     def points(self) -> dict[str, int]:
@@ -48,6 +53,10 @@ class Row:
         return max(0, (2 * self.total * (100 - percent) + 100) // 200)
 
     @property
+    def shade(self) -> int:
+        return shade(self.final, self.of)
+
+    @property
     def late(self) -> str:
         """In a word, for a table."""
         if not self.lateness or not self.lateness.days:
@@ -59,7 +68,8 @@ class Row:
     def note(self) -> str:
         """What is to be known about it, and what was changed by hand."""
         by_hand = ", ".join(f"{t} {p} by hand" for t, p in self.record.decided().items())
-        return ". ".join(filter(None, [self.record.note.rstrip("."), by_hand]))
+        asks = f"asks to look again: {self.asks}" if self.asks else ""
+        return ". ".join(filter(None, [self.record.note.rstrip("."), by_hand, asks]))
 
 
 @dataclass(frozen=True)
@@ -87,10 +97,7 @@ class Sheet:
         ]
 
     def csv(self) -> str:
-        out = io.StringIO()
-        # all in quotes: a spreadsheet may take another character for the end of a cell
-        csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(self.cells())
-        return out.getvalue()
+        return csv_of(self.cells())
 
     def shown(self) -> str:
         """For a terminal, tasks by their numbers, notes below, without what only the file needs."""
@@ -116,24 +123,57 @@ def sheet_of(
     declared: Project,
     roster: Roster | None = None,
     deadlines: Deadlines | None = None,
+    is_blind: bool = False,
 ) -> Sheet:
     """What is kept of a project as a sheet; everybody in the roster has a row, and nobody else who
-    handed in nothing."""
+    handed in nothing. is_blind: codes stand for names, and what may have names in it is left out.
+    CannotGrade where a request is nobody's."""
     kept = Records(grades, project).all()
-    records = {record.student: record for record in kept if not (roster and record.is_empty)}
     known = {student.key: student for student in roster.students} if roster else {}
+    records = {record.student: record for record in kept
+               if not (roster and record.is_empty and record.student not in known)}  # fmt: skip
     for key in known:
         records.setdefault(key, Record(key, project, note=NOTHING))
     of = declared.points - declared.elsewhere
     times = handed_in_when(grades) if deadlines else {}
+    requests = Records(grades, project).requests()
+    asked = {_whose(name, records, roster): name for name in requests}
     rows = []
     for key, record in sorted(records.items()):
+        text, when = requests[asked[key]] if key in asked else ("", 0.0)
+        asks = "" if record.is_answered(when) else cleaned(text.strip(), 1000)
         late = deadlines.lateness(key, times.get(key, {})) if deadlines else {}
         student = known.get(key, Student(key, key))
-        rows.append(Row(student, record, of, late.get(project)))
+        if is_blind:
+            student = Student(code_of(key, project), code_of(key, project))
+            note = " ".join(record.report.notes) if record.report else ""
+            record = replace(record, student=student.key, file="", note=note)
+        rows.append(Row(student, record, of, late.get(project), asks))
+    rows.sort(key=lambda row: row.student.key)
     tasks = dict.fromkeys(check.task for check in declared.checks)
     tasks |= dict.fromkeys(task for row in rows for task in row.points)
     return Sheet(project, declared.title, of, tuple(tasks), tuple(rows))
+
+
+def shade(points: int, of: int) -> int:
+    """How strong the colour of a cell is, from 0 to 4."""
+    return round(4 * max(0, min(points, of)) / of) if of else 0
+
+
+def code_of(student: str, project: str) -> str:
+    """What a student is called where a project is graded without names."""
+    return hashlib.sha256(f"{project} {student}".encode()).hexdigest()[:6]
+
+
+def _whose(name: str, records: Iterable[str], roster: Roster | None) -> str:
+    """Whose request it is, by the name of its file: a record's, or what the roster knows."""
+    found = [key for key in records if name in (key, file_name(key))]
+    if not found and roster and (student := roster.find(name)):
+        found = [student.key]
+    if not found:
+        raise CannotGrade(f"{name}.txt beside the records asks to look again, and is nobody's: "
+                          "call it as the student's record is called")  # fmt: skip
+    return found[0]
 
 
 def handed_in_when(grades: Path) -> dict[str, dict[str, str]]:

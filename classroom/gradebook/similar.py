@@ -1,41 +1,44 @@
 """Submissions that are alike, for the instructor to look at.
 
-    found = alike(handed_in, {"submission.py": starter})
+    found = alike(handed_in, {"submission.py": starter}, handed_out(), {SOLUTION: solution})
     print(found.text())
     Path("similar.html").write_text(found.page())
+
+Files that are the same come first, then those that share much. The worked solution and the files of
+the release take part, each under its name: what is copied from there is seen, however many did.
 
 By winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for document
 fingerprinting", SIGMOD 2003), over Python's tokens: every name counts as the same one, and so do
 every number and every text; comments, docstrings, blank lines and indentation don't count at all.
 Each run of K tokens has a hash, and of each WINDOW hashes in a row the smallest is a fingerprint,
-so whatever two files share over K + WINDOW - 1 tokens is found. What was handed out doesn't count,
-and neither does what more than a quarter of the class have.
+so whatever two files share over K + WINDOW - 1 tokens is found. The starter counts for nothing, and
+between two students, neither does what else was handed out.
 """
 
 from __future__ import annotations
 
-import html
 import io
+import json
 import keyword
+import re
 import textwrap
 import token
 import tokenize
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from classroom import release
+from classroom.gradebook import pages
 from classroom.gradebook.handed import HandedIn
 from classroom.grader.handed_in import IN_A_FILE, Files
 from classroom.grader.report import cleaned, render_rows
-from classroom.look import document
 
 K, WINDOW = 16, 8  # tokens in a hash, hashes of which one is kept
-COMMON = 4  # what more than one in so many have doesn't count
-FEW = 5  # but so many always may
 ENOUGH = 8  # shared fingerprints that are worth a look
 SUSPICIOUS = 40  # percent of one's fingerprints, in either direction
 MOST_BLOCKS = 12  # of two files that are shown side by side
@@ -43,11 +46,13 @@ PRIME = (1 << 61) - 1
 LEFT_OUT = {token.COMMENT, token.NL, token.INDENT, token.DEDENT, token.ENCODING, token.ENDMARKER}
 UNREADABLE = (SyntaxError, tokenize.TokenError, ValueError, RecursionError)
 MEANING = (
-    "The percentages say how much of each one's own work, beyond what was handed out and what many "
-    "have, is in the other file too, whatever its names, comments and order. They don't say why. "
+    "The percentages say how much of each one's own work, beyond what was handed out, is in the "
+    "other file too, whatever its names, comments and order. They don't say why. "
     "Two who learned together, or from the same page, look like this as well, and so do short "
     "answers that leave little choice. Read the lines, then talk to both."
 )
+TITLE = "Submissions that are alike"
+SOLUTION = "the worked solution"
 SAME_BYTES = "the same files, byte by byte"
 SAME_TOKENS = "the same but for comments and formatting"
 SAME_SHAPE = "the same but for names, numbers, texts, comments and formatting"
@@ -64,22 +69,33 @@ class Token(NamedTuple):
 
 @dataclass
 class Work:
-    """One student's. at: where each fingerprint is, in tokens."""
+    """One student's, or a file that they may have copied from. at: where each fingerprint is, in
+    tokens. all: those beyond the starter; own: and beyond what else was handed out."""
 
-    student: str
+    name: str
     files: Files
     tokens: list[Token]
     at: dict[int, list[int]]
-    own: set[int] = field(default_factory=set)
+    all: set[int]
+    own: set[int]
+    is_student: bool = True
+
+    @property
+    def whose(self) -> str:
+        return f"{self.name}'s" if self.is_student else self.name
+
+    def shared(self, other: Work) -> set[int]:
+        """The fingerprints by which two are compared."""
+        is_of_course = not (self.own and other.own)
+        return self.all & other.all if is_of_course else self.own & other.own
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students; percents: of the first one's fingerprints that the second has, and the other
-    way round."""
+    """Two works; percents: of the first one's fingerprints that the second has, and the other way
+    round."""
 
-    students: tuple[str, str]
-    shared: int
+    names: tuple[str, str]
     percents: tuple[int, int]
 
 
@@ -93,22 +109,21 @@ class Block:
 
 @dataclass(frozen=True)
 class Group:
-    """Students whose files are alike, directly or by way of others in it. identical: in words, in
-    what way all of them are the same; "" where they aren't. pairs: the strongest ones that hold it
-    together."""
+    """Works that are alike, directly or by way of others in it. same: in what way, in words, some
+    of them are the same. pairs: the strongest others that hold it together."""
 
-    students: tuple[str, ...]
+    names: tuple[str, ...]
+    same: tuple[tuple[str, tuple[str, ...]], ...]
     pairs: tuple[Pair, ...]
-    identical: str = ""
 
     @property
     def most(self) -> int:
-        return max(max(pair.percents) for pair in self.pairs)
+        return 100 if self.same else max(max(pair.percents) for pair in self.pairs)
 
 
 @dataclass(frozen=True)
 class Similarities:
-    """given: the lines that everybody was given, which the page leaves out."""
+    """given: the lines of the starter, which the page leaves out."""
 
     groups: tuple[Group, ...]
     works: dict[str, Work]
@@ -119,12 +134,8 @@ class Similarities:
         """For a terminal."""
         if not self.groups:
             return f"{self.compared} submissions were compared; no two of them are alike."
-        rows = []
-        for group in self.groups:
-            said = [group.identical] if group.identical else []
-            said += [f"{_first(pair)}; {_second(pair)}" for pair in group.pairs
-                     if not group.identical]  # fmt: skip
-            rows.append([", ".join(group.students), "\n".join(said)])
+        rows = [[", ".join(group.names), "\n".join([*_same(group), *map(self._said, group.pairs)])]
+                for group in self.groups]  # fmt: skip
         if find_spec("rich") is None:
             table = "\n\n".join("\n".join(row) for row in rows)
         else:
@@ -133,50 +144,123 @@ class Similarities:
 
     def page(self) -> str:
         """For a browser, with the lines that match side by side."""
-        parts = [_group(group, self.works, self.given) for group in self.groups]
-        found = "".join(parts) or "<p>No two of them are alike.</p>"
-        said = f"{self.compared} submissions were compared. For the instructor's eyes only."
-        head = f"<header><h1>{TITLE}</h1><p>{said}</p></header><p>{html.escape(MEANING)}</p>"
-        return document(TITLE, f"{head}\n{found}", STYLE)
+        groups = [{"names": group.names, "same": _same(group), "pairs": [*self._pairs(group)]}
+                  for group in self.groups]  # fmt: skip
+        return pages.page("similar", TITLE, title=TITLE, groups=groups, compared=self.compared,
+                          meaning=MEANING)  # fmt: skip
+
+    def _said(self, pair: Pair) -> str:
+        one, other = (self.works[name] for name in pair.names)
+        there, back = pair.percents
+        return f"{there} % of {one.whose} is in {other.whose}; {back} % the other way round"
+
+    def _pairs(self, group: Group) -> Iterator[dict[str, Any]]:
+        shaped = [(names[:2], said) for said, names in group.same if said == SAME_SHAPE]
+        for names, said in [*shaped, *((pair.names, self._said(pair)) for pair in group.pairs)]:
+            both = [self.works[name] for name in names]
+            yield {"said": said, "names": names, "blocks": [
+                [{"file": _file(name), "first": span[0], "last": span[1],
+                  "text": self._lines(_text(work.files[name])[span[0] - 1 : span[1]])}
+                 for work, name, span in zip(both, block.files, block.lines, strict=True)]
+                for block in blocks(*both)
+            ]}  # fmt: skip
+
+    def _lines(self, lines: list[str]) -> str:
+        """These lines, with ⋯ where some were given to everybody; a function's first line stays."""
+        shown: list[str] = []
+        for line in lines:
+            is_given = line.strip() in self.given and not re.match(r"\s*(def|class) ", line)
+            text = "⋯" if is_given else cleaned(line.expandtabs().rstrip(), 200)
+            if text != "⋯" or shown[-1:] != ["⋯"]:
+                shown.append(text)
+        return "\n".join(shown)
 
 
-def alike(handed: Iterable[HandedIn], original: Files) -> Similarities:
-    """Which of these are alike. original: the files that everybody was given."""
-    given = set(_hashes(_tokens(original)))
-    works = []
-    for each in handed:
-        if tokens := _tokens(each.files):
-            at = _fingerprints(tokens)
-            works.append(Work(each.student, each.files, tokens, at, set(at) - given))
+def _same(group: Group) -> list[str]:
+    return [f"{', '.join(names)}: {said}" for said, names in group.same]
+
+
+def handed_out() -> dict[str, Files]:
+    """What students have from a release: Python, also that in notebooks and pages, by name."""
+    found = {name: python_in(name, data) for name, (_, data) in release.contents().items()}
+    return {name: {f"{name.removesuffix('.py')}.py": code} for name, code in found.items() if code}
+
+
+def python_in(name: str, data: bytes) -> bytes:
+    """The code of a file of Python, of a notebook's cells, or of the examples in a page."""
+    text = data.decode(errors="replace")
+    if name.endswith(".ipynb"):
+        cells = (cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+        return "\n".join("".join(cell["source"]) for cell in cells).encode()
+    if name.endswith(".md"):
+        return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)).encode()
+    return data if name.endswith(".py") else b""
+
+
+def alike(
+    handed: Iterable[HandedIn], starter: Files, course: Mapping[str, Files] | None = None,
+    solution: Files | None = None,
+) -> Similarities:  # fmt: skip
+    """Which of these are alike. course: what else students were given, by name."""
+    given = _tokens(starter)
+    nothing, texts = set(_hashes(given)), [one.text for one in given]
+
+    def work(name: str, files: Files, is_student: bool = False) -> Work:
+        tokens = _tokens(files)
+        at = _fingerprints(tokens)
+        beyond = set(at) - nothing
+        return Work(name, files, tokens, at, beyond, beyond - known, is_student)
+
+    known: set[int] = set()
+    sources = [work(name, files) for name, files in (course or {}).items()]
+    known = set().union(*(source.all for source in sources))
+    for source in sources:
+        source.own = set()
+    works = [each for one in handed if (each := work(one.student, one.files, True)).tokens]
+    compared = len(works)
+    works = [*([work(SOLUTION, solution)] if solution else []), *works]  # first, so it is compared
+    works = [each for each in works if [one.text for one in each.tokens] != texts]
+    everything = {each.name: each for each in [*works, *sources]}
+    same, left = _identical([*works, *sources])
+    groups = [group for group in _grouped(same, [*_pairs(left), *_copied(left, sources)])
+              if any(everything[name].is_student for name in group.names)]  # fmt: skip
+    groups.sort(key=lambda group: (not group.same, -group.most, group.names))
+    lines = frozenset(line.strip() for data in starter.values() for line in _text(data))
+    return Similarities(tuple(groups), everything, compared, lines)
+
+
+def _pairs(works: list[Work]) -> Iterator[Pair]:
+    """Of students and the worked solution."""
     who: dict[int, list[int]] = defaultdict(list)
     for n, work in enumerate(works):
         for print_ in work.own:
             who[print_].append(n)
-    most = max(FEW, len(works) // COMMON)
-    shared: Counter[tuple[int, int]] = Counter()
-    for print_, students in who.items():
-        if len(students) > most:
-            for n in students:
-                works[n].own.discard(print_)
-        else:
-            shared.update(combinations(students, 2))
-    pairs = [pair for (a, b), count in shared.items()
-             if (pair := _pair(works[a], works[b], count))]  # fmt: skip
-    groups = [*_identical(works)]
-    in_those = {frozenset(pair) for group in groups for pair in combinations(group.students, 2)}
-    left = [pair for pair in pairs if frozenset(pair.students) not in in_those]
-    groups += _grouped(left)
-    groups.sort(key=lambda group: (not group.identical, -group.most, group.students))
-    lines = frozenset(line.strip() for data in original.values() for line in _text(data))
-    return Similarities(tuple(groups), {work.student: work for work in works}, len(works), lines)
+    shared = Counter(pair for there in who.values() for pair in combinations(there, 2))
+    for (a, b), count in shared.items():
+        yield from _pair(works[a], works[b], count, works[a].own, works[b].own)
 
 
-def _pair(one: Work, other: Work, shared: int) -> Pair | None:
-    """None where it is no more than chance."""
-    percents = tuple(100 * shared // len(work.own) for work in (one, other))
-    if shared < ENOUGH or max(percents) < SUSPICIOUS:
-        return None
-    return Pair((one.student, other.student), shared, (percents[0], percents[1]))
+def _copied(works: list[Work], sources: list[Work]) -> Iterator[Pair]:
+    """Of each student and the file of the course that has most of theirs."""
+    where: dict[int, list[Work]] = defaultdict(list)
+    for source in sources:
+        for print_ in source.all:
+            where[print_].append(source)
+    for work in works:
+        found = Counter(source.name for print_ in work.all for source in where.get(print_, ()))
+        if work.is_student and found:
+            ((name, count),) = found.most_common(1)
+            best = next(source for source in sources if source.name == name)
+            yield from _pair(work, best, count, work.all, best.all)
+
+
+def _pair(one: Work, other: Work, shared: int, ours: set[int], theirs: set[int]) -> Iterator[Pair]:
+    """Nothing where it is no more than chance."""
+    if not one.is_student:
+        one, other, ours, theirs = other, one, theirs, ours
+    percents = 100 * shared // len(ours), 100 * shared // len(theirs)
+    if shared >= ENOUGH and max(percents) >= SUSPICIOUS:
+        yield Pair((one.name, other.name), percents)
 
 
 # ---- fingerprints --------------------------------------------------------------------------------
@@ -246,49 +330,49 @@ def _fingerprints(tokens: list[Token]) -> dict[int, list[int]]:
 # ---- groups --------------------------------------------------------------------------------------
 
 
-def _identical(works: list[Work]) -> Iterator[Group]:
-    """Groups of files that are the same in one of three ways, each student in the first that fits.
-    Who has nothing of their own, as in what was handed out, is in none."""
-    ways = (
-        (SAME_BYTES, lambda files, tokens: sorted(files.items())),
-        (SAME_TOKENS, lambda files, tokens: [one.text for one in tokens if one.kind != "\n"]),
-        (SAME_SHAPE, lambda files, tokens: [one.kind for one in tokens]),
+def _identical(works: list[Work]) -> tuple[list[tuple[str, tuple[str, ...]]], list[Work]]:
+    """Those that are the same in one of three ways, and one of each beside all others."""
+    ways: tuple[tuple[str, Callable[[Work], object]], ...] = (
+        (SAME_BYTES, lambda work: sorted(work.files.values())),
+        (SAME_TOKENS, lambda work: [one.text for one in work.tokens if one.kind != "\n"]),
+        (SAME_SHAPE, lambda work: [one.kind for one in work.tokens]),
     )
-    left = [work for work in works if work.own]
+    found = []
     for said, key in ways:
         same: dict[int, list[Work]] = defaultdict(list)
-        for work in left:
-            same[hash(repr(key(work.files, work.tokens)))].append(work)
-        for group in same.values():
-            if len(group) > 1:
-                pairs = [Pair((a.student, b.student), len(a.own), (100, 100))
-                         for a, b in zip(group, group[1:], strict=False)]  # fmt: skip
-                yield Group(tuple(work.student for work in group), tuple(pairs), said)
-                left = [work for work in left if work not in group]
+        for work in works:
+            same[hash(repr(key(work)))].append(work)
+        found += [(said, tuple(work.name for work in group)) for group in same.values()
+                  if len(group) > 1]  # fmt: skip
+        works = [group[0] for group in same.values()]
+    return found, works
 
 
-def _grouped(pairs: list[Pair]) -> list[Group]:
-    """Pairs that have a student in common are one group, held together by the strongest."""
+def _grouped(same: list[tuple[str, tuple[str, ...]]], pairs: list[Pair]) -> list[Group]:
+    """What has a work in common is one group, held together by the strongest."""
     of: dict[str, str] = {}
 
-    def root(student: str) -> str:
-        while of.setdefault(student, student) != student:
-            student = of[student]
-        return student
+    def root(name: str) -> str:
+        while of.setdefault(name, name) != name:
+            name = of[name]
+        return name
 
+    for _, names in same:
+        of.update({root(name): root(names[0]) for name in names[1:]})
     kept: list[Pair] = []
     for pair in sorted(pairs, key=lambda pair: (-max(pair.percents), -sum(pair.percents))):
-        one, other = map(root, pair.students)
+        one, other = map(root, pair.names)
         if one != other:
             of[other] = one
             kept.append(pair)
-    groups: dict[str, list[Pair]] = defaultdict(list)
-    for pair in kept:
-        groups[root(pair.students[0])].append(pair)
+    members: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(of):
+        members[root(name)].append(name)
     return [
-        Group(tuple(sorted({name for pair in some for name in pair.students})), tuple(some))
-        for some in groups.values()
-    ]
+        Group(tuple(names), tuple(each for each in same if each[1][0] in names),
+              tuple(pair for pair in kept if pair.names[0] in names))
+        for names in members.values()
+    ]  # fmt: skip
 
 
 # ---- lines that match ----------------------------------------------------------------------------
@@ -299,7 +383,7 @@ def blocks(one: Work, other: Work) -> list[Block]:
     a, b = ([each.kind for each in work.tokens] for work in (one, other))
     found: list[tuple[int, int, int]] = []  # where they begin, and how many tokens
     taken: set[int] = set()
-    for print_ in sorted(one.own & other.own, key=lambda each: one.at[each][0]):
+    for print_ in sorted(one.shared(other), key=lambda each: one.at[each][0]):
         i, j = one.at[print_][0], other.at[print_][0]
         if i in taken:
             continue
@@ -324,53 +408,6 @@ def _block(ours: list[Token], theirs: list[Token]) -> Block:
     return Block((ours[0].file, theirs[0].file), (spans[0], spans[1]))
 
 
-# ---- the page ------------------------------------------------------------------------------------
-
-TITLE = "Submissions that are alike"
-STYLE = """
-main{max-width:80rem}
-table{border-collapse:collapse;width:100%;table-layout:fixed;margin:.6rem 0 1rem;
-background:var(--card)}
-th,td{border:1px solid var(--line);padding:.4rem .6rem;vertical-align:top;text-align:left}
-pre{margin:0;font-size:13px;white-space:pre-wrap;overflow-wrap:anywhere}
-@media print{tr{break-inside:avoid}}
-"""
-
-
-def _group(group: Group, works: dict[str, Work], given: frozenset[str]) -> str:
-    names = " · ".join(f"<bdi>{html.escape(name)}</bdi>" for name in group.students)
-    said = f"<p>{html.escape(group.identical).capitalize()}.</p>\n" if group.identical else ""
-    if group.identical in ("", SAME_SHAPE):  # else, both look the same
-        said += "".join(_side_by_side(pair, works, given) for pair in group.pairs)
-    return f"<section><h2>{names}</h2>\n{said}</section>\n"
-
-
-def _first(pair: Pair) -> str:
-    one, other = pair.students
-    return f"{pair.percents[0]} % of {one}'s is in {other}'s"
-
-
-def _second(pair: Pair) -> str:
-    return f"{pair.percents[1]} % the other way round"
-
-
-def _side_by_side(pair: Pair, works: dict[str, Work], given: frozenset[str]) -> str:
-    one, other = (works[name] for name in pair.students)
-    rows = []
-    for block in blocks(one, other):
-        cells = [
-            _lines(_text(work.files[name])[span[0] - 1 : span[1]], given)
-            for work, name, span in zip((one, other), block.files, block.lines, strict=True)
-        ]
-        heads = [f"{html.escape(_file(name))}lines {span[0]} to {span[1]}"
-                 for name, span in zip(block.files, block.lines, strict=True)]  # fmt: skip
-        rows += [f"<tr><th>{heads[0]}</th><th>{heads[1]}</th></tr>",
-                 f"<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr>"]  # fmt: skip
-    said = html.escape(f"{_first(pair)}; {_second(pair)}.")
-    names = "".join(f"<th>{html.escape(name)}</th>" for name in pair.students)
-    return f"<p>{said}</p>\n<table>\n<tr>{names}</tr>\n" + "\n".join(rows) + "\n</table>\n"
-
-
 def _file(name: str) -> str:
     """Which of several files it is; a submission that is one file has none of its own name."""
     return "" if name == IN_A_FILE else f"{cleaned(name)}, "
@@ -378,14 +415,3 @@ def _file(name: str) -> str:
 
 def _text(data: bytes) -> list[str]:
     return data.decode(errors="replace").split("\n")
-
-
-def _lines(lines: list[str], given: frozenset[str]) -> str:
-    """These lines, with ⋯ where some were given to everybody; a function's first line stays."""
-    shown: list[str] = []
-    for line in lines:
-        is_given = line.strip() in given and not line.lstrip().startswith(("def ", "class "))
-        text = "⋯" if is_given else cleaned(line.expandtabs().rstrip(), 200)
-        if text != "⋯" or shown[-1:] != ["⋯"]:
-            shown.append(text)
-    return f"<pre>{html.escape(chr(10).join(shown))}</pre>"

@@ -1,4 +1,5 @@
-"""A CSV file that a person, a spreadsheet or a learning platform wrote, read line by line.
+"""CSV files: those that a person, a spreadsheet or a learning platform wrote, read line by line,
+and those that are written here.
 
 Commas, semicolons or tabs; with or without a byte order mark; columns in any order, case and
 spelling that the caller lists.
@@ -9,10 +10,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cleaned
@@ -77,6 +78,14 @@ def lines_of(
     if not names:
         raise CannotGrade(f"{path} is empty")
     return found
+
+
+def csv_of(rows: Iterable[Sequence[str]], end: str = "\n", all_quoted: bool = True) -> str:
+    """As a text. In quotes, since a spreadsheet may take another character for a cell's end."""
+    out = io.StringIO()
+    kind: Literal[0, 1] = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
+    csv.writer(out, lineterminator=end, quoting=kind).writerows(rows)
+    return out.getvalue()
 
 
 def same(names: Iterable[str]) -> dict[str, str]:

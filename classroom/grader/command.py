@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -118,7 +119,16 @@ def unsupported() -> str:
     return "on Windows, run this in WSL." if os.name == "nt" else ""
 
 
+EVERY = 60.0  # seconds between two lines in a log
+_log: dict[str, float] = {}  # since when the next one is due
+
+
 def progress(text: str) -> None:
-    """One line that is written over; only where somebody looks at it."""
+    """One line that is written over; in a log, a line a minute at most. Ends with an empty one."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)
+    elif not text:
+        _log.clear()
+    elif time.monotonic() - _log.setdefault("since", time.monotonic()) >= EVERY:
+        _log["since"] = time.monotonic()
+        print(text, file=sys.stderr, flush=True)

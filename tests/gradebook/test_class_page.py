@@ -8,12 +8,13 @@ from urllib.parse import unquote
 import pytest
 
 from classroom import look
-from classroom.gradebook import class_page
+from classroom.gradebook import pages
 from classroom.gradebook.class_page import far_below, page
 from classroom.gradebook.deadlines import Lateness
 from classroom.gradebook.mistakes import mistakes_of, shape_of
 from classroom.gradebook.names import file_name
 from tests.gradebook.classes import OPEN, Tags, change, check, row, sheet
+from tests.viz.drawn import contrast
 
 
 def half(task, found, **more):
@@ -266,34 +267,24 @@ def test_a_class_of_which_nobody_handed_in_anything_has_a_page():
 # ---- colours -------------------------------------------------------------------------------------
 
 
-def luminance(color):
-    """WCAG 2.2, relative luminance."""
-    whole = color.lstrip("#")
-    whole = "".join(c * 2 for c in whole) if len(whole) == 3 else whole
-    parts = [int(whole[n : n + 2], 16) / 255 for n in (0, 2, 4)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def mixed(one, other, share):
     parts = [[int(c[n : n + 2], 16) for n in (1, 3, 5)] for c in (one, other)]
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}"
                          for a, b in zip(*parts, strict=True))  # fmt: skip
 
 
-SCHEMES = [dict(re.findall(r"--(\w+):(#\w+)", each)) for each in look.STYLE.split(":root")[1:]]
+def long(color):
+    return color if len(color) == 7 else "#" + "".join(2 * c for c in color[1:])
+
+
+SCHEMES = [{name: long(color) for name, color in re.findall(r"--(\w+):(#\w+)", each)}
+           for each in look.STYLE.split(":root")[1:]]  # fmt: skip
 
 
 @pytest.mark.parametrize("colors", SCHEMES, ids=["light", "dark", "paper"])
 def test_all_text_can_be_read(colors):
-    card = "#ffffff" if colors["card"] == "#fff" else colors["card"]
-    strongest = mixed(colors["main"], card, 0.32)
-    assert "--main) 32%" in class_page.STYLE
+    card, strongest = colors["card"], mixed(colors["main"], colors["card"], 0.32)
+    assert "--main) 32%" in pages.style("class")
     for text in ("ink", "soft", "main", "warm"):
         for ground in (colors["page"], card):
             assert contrast(colors[text], ground) >= 4.5, (text, ground)

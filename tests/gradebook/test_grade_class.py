@@ -3,12 +3,14 @@
 import json
 import os
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from classroom.gradebook import command, job, workers
 from classroom.gradebook.job import Job, version_of
 from classroom.gradebook.records import Records
+from classroom.grader import command as grader
 from classroom.grader import judge
 from classroom.grader.handed_in import CannotGrade
 from tests.grader.here import HALF, RIGHT, TOY, WRONG
@@ -60,6 +62,33 @@ def test_missing_refused_and_crashed_ones_have_rows_too(course):
     assert all(row["note"] for row in rows.values() if row["status"] != "graded")
     assert "ValueError: =no" in rows["broken"]["note"]
     assert "symbolic link" in rows["linked"]["note"] and "at most 1 MB" in rows["huge"]["note"]
+
+
+ALIKE = "name,login\nAnn Ash,ash1\nAnn Ash,ash2\nBob,bob\nCy,cy\nDee,dee\n"
+
+
+def test_a_file_of_another_kind_is_named_on_every_page_and_namesakes_are_told_apart(
+    course, tmp_path
+):
+    """With a roster and without: of the first, Canvas would say that they handed something in."""
+    (tmp_path / "roster.csv").write_text(ALIKE)
+    course.tasks.with_stem("toy2").write_bytes(course.tasks.read_bytes())
+    for student, name in ("bob", "essay.pdf"), ("cy", "toy2.py"), ("ash1", "toy.py"):
+        course.hand_in(student, RIGHT, name)
+    assert course.grade()[1]["bob"]["note"] == "There is no toy.py, only essay.pdf"
+    Records(course.grades, "toy").path("ash1").unlink()
+    rows = course.grade("--roster", str(tmp_path / "roster.csv"))[1]
+    assert facts(rows, "student", "status", "points") == [
+        ["Ann Ash (ash1)", "graded", "100"], ["Ann Ash (ash2)", "missing", "0"],
+        ["Bob", "wrong file", "0"], ["Cy", "other project", "0"], ["Dee", "missing", "0"],
+    ]  # fmt: skip
+    pages = {path.stem: path.read_text() for path in (course.grades / "pages/toy").glob("*.html")}
+    theirs = next(text for name, text in pages.items() if name.startswith("Bob"))
+    for text in (course.out, theirs, (course.grades / "toy.html").read_text()):
+        assert "essay.pdf" in text and "/essay.pdf" not in text
+    for key in ("Ann Ash (ash1)", "Ann Ash (ash2)"):
+        assert key in (course.grades / "toy.html").read_text()
+        assert any(f"<bdi>{key}</bdi>" in text for text in pages.values())
 
 
 def test_what_the_grader_could_not_do_is_said_in_its_own_words(course, monkeypatch):
@@ -240,6 +269,28 @@ def test_the_progress_says_how_far_it_is_and_who_is_graded(course, monkeypatch):
     course.grade()
     assert told[0] == "0 of 3 graded: ann" and "1 of 3 graded" in told[1]
     assert told[-2] == "3 of 3 graded, less than a minute left" and told[-1] == ""
+
+
+def test_a_log_has_a_line_a_minute_at_most(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(grader.time, "monotonic", lambda: clock[0])
+    for second in range(150):
+        clock[0] = second
+        grader.progress(f"after {second} s")
+    grader.progress("")
+    grader.progress("of the next command")
+    grader.progress("")
+    assert capsys.readouterr().err == "after 60 s\nafter 120 s\n"
+
+
+@pytest.mark.parametrize("folder", ["", "/sys/fs/cgroup/mine"])
+def test_a_machine_whose_kernel_counts_no_memory_is_told_of_once(folder, course, monkeypatch):
+    group = SimpleNamespace(folder=folder, remove=lambda: None)
+    monkeypatch.setattr(command, "MemoryGroup", lambda most: group)
+    for name in ("ann", "bob"):
+        course.hand_in(name, RIGHT)
+    course.grade()
+    assert course.err.count("no memory control group here") == (not folder)
 
 
 def test_a_record_that_is_no_record_is_named_and_left_alone(course):

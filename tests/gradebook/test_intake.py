@@ -401,6 +401,28 @@ def test_the_only_python_file_is_taken_whatever_it_is_called(classes, kind):
     )
 
 
+PROJECT, ANOTHER = "01_tensor_basics.py", "02_op_types.py"
+INSTEAD = [  # what was handed in in place of the project's file, as which it counts
+    (["essay.pdf"], "wrong file", "There is no 01_tensor_basics.py, only essay.pdf."),
+    (["01_tensor_basics.ipynb", "x.txt"], "wrong file", "only 01_tensor_basics.ipynb, x.txt."),
+    (["one.py", "two.py"], "wrong file", "only one.py, two.py."),
+    ([ANOTHER], "other project", "only 02_op_types.py, which is another project."),
+    (["work/02_op_types (1).py"], "other project", "work/02_op_types (1).py, which is another"),
+    (["07_custom_backend/backend.py"], "other project", "which is another project."),
+    ([], "", "There is no 01_tensor_basics.py."),
+    ([ANOTHER, "mine.py"], None, "ann/mine.py is the only Python file."),
+    ([ANOTHER, PROJECT], None, ""),
+]
+
+
+@pytest.mark.parametrize(("files", "status", "said"), INSTEAD)
+def test_what_isn_t_this_project_s_file_is_called_what_it_is(files, status, said, classes, kind):
+    source = classes({"ann/": "", "bob/x": "", **{f"ann/{name}": "x = 1" for name in files}}, kind)
+    found = about(taken_in(source, PROJECT, ""), "ann")
+    assert said in " ".join(found.notes)
+    assert (found.instead, bool(found.files)) == (status or "", status is None)
+
+
 def test_a_student_s_own_archive_is_looked_into(classes, tmp_path, kind):
     course = a_zip(tmp_path, {"all/classroom/projects/toy.py": "no", "all/projects/toy.py": "a",
                               "__MACOSX/all/projects/._toy.py": "no"})  # fmt: skip

@@ -103,6 +103,36 @@ def test_two_of_one_name_have_keys_that_tell_them_apart(read):
     assert roster.find("B@UNI.EDU").key == keys[1]
 
 
+JOINED = [  # two tables, and each student's key, login, GitHub name and address
+    ("name,login\nAnn Lee,alee\nBo Ray,bray\n", "login,github,email\nbray,bo-codes,\nALEE,,a@x\n",
+     [("Ann Lee", "alee", "", "a@x"), ("Bo Ray", "bray", "bo-codes", "")]),
+    ("name,number\nAnn Lee,1\nAnn Lee,2\n", "number,github\n2,two\n",
+     [("Ann Lee (1)", "", "", ""), ("Ann Lee (2)", "", "two", "")]),
+    ("name\nAnn Lee\n", 'name,email\n"Lee, Ann",a@x\nBo Ray,b@x\n',
+     [("Ann Lee", "", "", "a@x"), ("Bo Ray", "", "", "b@x")]),
+    ("name,login,email\nAnn Lee,a@x,\nCy,c@x,c@y\n", "email,github\na@x,ann-l\n",  # it is one
+     [("Ann Lee", "a@x", "ann-l", "a@x"), ("Cy", "c@x", "", "c@y")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "two", "found"), JOINED)
+def test_two_tables_are_joined_by_whatever_both_have(one, two, found, tmp_path):
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path, text in zip(paths, (one, two), strict=True):
+        path.write_text(text)
+    roster = read_roster(*paths)
+    assert [(s.key, s.login, s.github, s.email) for s in roster.students] == found
+    assert [note.rpartition(": ")[2] for note in roster.notes] == ["Bo Ray (b@x)"] * ("b@x" in two)
+
+
+def test_where_two_tables_leave_open_who_is_meant_that_is_said(tmp_path):
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("name,number\nAnn Lee,1\nAnn Lee,2\n")
+    two.write_text("name,email\nAnn Lee,a@x\n")
+    with pytest.raises(CannotGrade, match="two.csv: .* could be Ann Lee .1. or Ann Lee .2.. Give"):
+        read_roster(one, two)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

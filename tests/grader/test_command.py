@@ -241,6 +241,7 @@ def test_it_leaves_nothing_behind_when_it_is_ended(name, number, jobs, tmp_path)
     _, told = grader.communicate(timeout=60)
     *first, last = told.splitlines()
     assert grader.returncode == 2 and last.startswith(f"{name}: stopped")
+    first = [line for line in first if "no memory control group" not in line]
     assert first == ["grade-class: a folder for each student: 2 of 2 students handed something in"
                      ] * (name == "grade-class")  # fmt: skip
     assert list(room.iterdir()) == []

@@ -84,6 +84,11 @@ def test_links_in_its_texts_lead_somewhere(folder):
             assert "://" in target or (path.parent / target).exists(), f"{path}: {target}"
 
 
+def test_what_is_only_for_authors_is_cut_off_and_was_there(folder):
+    for name, begins in release.AUTHORS_ONLY.items():
+        assert begins in (ROOT / name).read_text() and begins not in (folder / name).read_text()
+
+
 def test_its_readme_has_no_holes(folder):
     for name in ("README.md", "docs/map.md"):
         text = (folder / name).read_text()

@@ -340,8 +340,8 @@ MUTATIONS = [
     ),
     Mutation(
         "points-lost-with-the-file",
-        "if self.report is not None and status == MISSING:",
-        "if self.report is None and status == MISSING:",
+        'if self.report is not None and status != "refused":',
+        'if self.report is None and status != "refused":',
         "a student whose file has gone keeps the points of an earlier run",
         ("tests/gradebook/test_grade_class.py",),
     ),
