@@ -11,6 +11,12 @@ A check asks, and judges what comes back: it returns when the answer is right, a
 (by `expect`) with a sentence about the difference when it is not. Any other exception counts as an
 answer of the wrong form. `ask` has random numbers of its own, different ones for every submission.
 
+A sentence that accuses, such as "you divided by the variance", belongs in `or_known`: whether the
+answer is right is decided first, and only a wrong one is compared with what mistakes would give.
+
+    with or_known(got, {"it is divided by the variance": x / x.var()}):
+        expect_close(got, x / x.std(), "scaled(x)")
+
 A check may have parts, which earn equal shares of its points, rounded down:
 
     for name, wanted in (("zeros", np.zeros(3)), ("ones", np.ones(3))):
@@ -37,7 +43,7 @@ from classroom.grader.expressions import Expression
 
 __all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Open", "Project", "Raised",
            "Wrong", "described", "expect", "expect_close", "expect_equal", "expect_integers",
-           "expect_kind"]  # fmt: skip
+           "expect_kind", "looks_like", "or_known"]  # fmt: skip
 
 
 class Wrong(Exception):
@@ -386,6 +392,28 @@ def expect_close(
         place = tuple(map(int, np.argwhere(wrong)[0]))
         at = f"[{', '.join(map(str, place))}]" if place else ""
         raise Wrong(f"{what}{at} is {got[place]:.6g}, and should be {wanted[place]:.6g}")
+
+
+@contextmanager
+def or_known(got: Any, mistakes: dict[str, Any]) -> Iterator[None]:
+    """Around what decides whether `got` is right. Where it is not, and it is what a mistake gives,
+    that mistake's sentence is told instead: Wrong in either case."""
+    try:
+        yield
+    except Wrong:
+        for sentence, value in mistakes.items():
+            if looks_like(got, value):
+                raise Wrong(sentence) from None
+        raise
+
+
+def looks_like(got: Any, value: Any) -> bool:
+    """The same value; of an array, the same shape and about the same numbers."""
+    got = got.values if isinstance(got, NumpyArray) else got
+    if not isinstance(got, np.ndarray) or got.dtype.kind not in "biuf":
+        return _same(got, value)
+    alike = got.shape == np.shape(value)
+    return alike and np.allclose(got, value, rtol=1e-3, atol=1e-4, equal_nan=True)
 
 
 def expect_integers(got: np.ndarray, what: str) -> None:
