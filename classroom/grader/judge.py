@@ -199,11 +199,14 @@ class Grading:
         return self._ask("answerer", kind, body, arrays, self.limits.answer_seconds)
 
     def referee(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
-        """An answer of the referee; Wrong where the graph was too much for it."""
+        """An answer of the referee; Wrong where the graph was too much for it. C of the submission
+        runs in another process of the same kind, in which there are no graphs to be changed."""
+        who = "bench" if kind == "compiled" else "referee"
         try:
-            return self._ask("referee", kind, body, arrays, self.limits.answer_seconds)
+            return self._ask(who, kind, body, arrays, self.limits.answer_seconds)
         except Ended as ended:
-            raise Wrong(f"the graph cannot be judged: {ended}") from None
+            what = "C" if kind == "compiled" else "graph"
+            raise Wrong(f"the {what} cannot be judged: {ended}") from None
 
     def value(self, message: Message) -> Any:
         try:
@@ -245,7 +248,8 @@ class Grading:
         that the submission may have spoiled."""
         seconds = self.limits.load_seconds
         try:
-            peer = self.places[who].start(f"classroom.grader.{who}")
+            main = "answerer" if who == "answerer" else "referee"
+            peer = self.places[who].start(f"classroom.grader.{main}")
             try:
                 peer.ask("hello", None, [], seconds, seconds * self.limits.clock)
                 self.heard.add(who)
@@ -301,12 +305,14 @@ def opened(
 ) -> Iterator[Grading]:
     """A grading of this submission, whose processes start with these kernels. is_alone: its
     tinyframe is without the devices that are shipped."""
-    # The referee has a folder of its own: in a common one a submission could change its files.
+    # Each has a folder of its own: in a common one a submission could change the referee's files.
+    referee = protection.for_referee()
     with (
         Workplace(limits, protection, files, kernels, is_alone) as place,
-        Workplace(limits, protection.for_referee(), {}) as apart,
+        Workplace(limits, referee, {}) as apart,
+        Workplace(limits, referee.for_referee(), {}) as bench,
     ):
-        grading = Grading({"answerer": place, "referee": apart}, limits)
+        grading = Grading({"answerer": place, "referee": apart, "bench": bench}, limits)
         try:
             yield grading
         except NotStarted as error:

@@ -232,6 +232,13 @@ class Ask:
             return Graph(self._answers, message.body, inputs, message.arrays)
         raise Wrong(wrong_kind(f"the result of {called(name)}", self._value(message), "a Tensor"))
 
+    def compiled(self, source: str, term: str, x: np.ndarray) -> np.ndarray:
+        """What `kernel(float* out, const float* in, int count)` stores, in C in which the
+        submission's term of x stands for TERM. It runs in a process that has nothing else to do."""
+        message = self._answers.referee("compiled", [source, term], [x])
+        expect(message.kind != "refused", message.body)
+        return message.arrays[0]
+
     def floats(self, *shape: int, low: float = -1.0, high: float = 1.0) -> np.ndarray:
         """float32 with few enough digits that sums and products of some of them are exact."""
         return (np.round(self.rng.uniform(low, high, shape) * 64) / 64).astype(np.float32)

@@ -10,7 +10,6 @@ from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
     Project,
-    Wrong,
     described,
     expect,
     expect_close,

@@ -1,8 +1,8 @@
 """Project 4: what its checks ask, what they are worth, and a hint for each.
 
 Numbers are compared with NumPy's, computed here. Models, and functions that remember something,
-stay in the submission's process (ask.keep); most of them are the grader's own, small and linear, so
-that each task is judged by itself. A network that is to learn has a function in it whose numbers are
+stay in the submission's process (ask.keep); most of them are the grader's own and small, so that
+each task is judged by itself. A model that is to learn has a function in it whose numbers are
 drawn, and in hidden checks the function is, too; what it should become is computed in NumPy from
 slopes that are measured. What they saw is told by their values: a model that adds the
 size of its batch to each pixel, images that make every batch alike, orders that are tried one after
@@ -362,7 +362,8 @@ def expect_steps(ask, count, jit, activations=ACTIVATIONS):
             expect_close(weights, flat(right.values), f"after {count} steps, weights", rtol=1e-3)
     with ask.part("training mode"):
         expect(bright == 2, OFF)
-        expect(looks_like(losses[0], expected[2][0]), "with another loss at the first step, the mode cannot be told")
+        told = looks_like(losses[0], expected[2][0])
+        expect(told, "with another loss at the first step, the mode cannot be told")
 
 
 @project.check(
