@@ -16,6 +16,7 @@ from classroom.grader.tasks import (
     expect_equal,
     expect_integers,
     expect_kind,
+    looks_like,
 )
 
 project = Project(
@@ -380,7 +381,7 @@ def expect_lines(ask, expressions):
                 got = ask("find_op", source, op)
                 name = f"find_op(source of {expression.text}, {op!r})"
                 expect_kind(got, list, name)
-                if got and list(got) == [n - 1 for n in lines[op]]:
+                if got and looks_like(got, [n - 1 for n in lines[op]]):
                     from_0 = f"{name} is {described(list(got))}; the first line has the number 1"
                 else:
                     expect_equal(got, lines[op], name)
