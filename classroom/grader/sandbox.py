@@ -286,7 +286,7 @@ class Workplace:
             "THREADS": "1",
             "PYTHONHASHSEED": "0",
         }
-        return {**kept, **threads, **own}
+        return {**kept, **threads, **own} | ({"DEVICE": "PYTHON"} if self.is_alone else {})
 
     def _command(
         self, main: str, ends: list[int], tried: dict[str, Any] | None = None

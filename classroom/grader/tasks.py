@@ -62,11 +62,19 @@ class Ended(Exception):
     """The submission's process is over; the message says how that came about."""
 
 
+NOT_PERMITTED = (
+    ". Where this is graded, nothing can be shared with other processes: no mmap without a file "
+    "unless it's MAP_PRIVATE, no memfd_create, no sockets"
+)
+
+
 class Raised(Exception):
     """The submission raised something."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.kind, self.message, self.line = body["type"], body["message"], body["line"]
+        if self.kind == "PermissionError" and self.message.startswith("[Errno 1]"):
+            self.message += NOT_PERMITTED
         super().__init__(f"{self.kind}: {self.message}")
 
 

@@ -74,10 +74,11 @@ def rows(project, text, seed="0", tasks=None):
 @contextmanager
 def devices_as_they_were():
     """Devices that a submission registers inside are gone afterwards."""
-    there = set(Device._devices)
+    there, default = set(Device._devices), Device._assigned
     try:
         yield
     finally:
+        Device._assigned = default
         for known in (Device._devices, Device._opened):
             for name in [name for name in known if name.split(":")[0] not in there]:
                 del known[name]

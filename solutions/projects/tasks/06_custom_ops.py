@@ -493,8 +493,8 @@ RMS = "np.sqrt((x * x).mean({axis}, keepdims=True) + {eps})"
 SOFT = (
     "(lambda e: e / e.sum({axis}, keepdims=True))(np.exp({b} * (x - x.max({axis}, keepdims=True))))"
 )
-# For each op, two ways to compute it, the first of which is the reference, two for its gradient, and
-# the numbers that a lie may change.
+# For each op, two ways to compute it, the first of which is the reference, two for its gradient,
+# and the numbers that a lie may change.
 OPS = {
     "swish": (
         ["x / (1 + np.exp(-{b} * x))", "x * 0.5 * (1 + np.tanh({b} * x / 2))"],
@@ -542,7 +542,7 @@ class Op:
         """How it may lie: by a number, or by being off in some places."""
         return [*self.changes, *PLACES[kind]]
 
-    def text(self, kind, lie, spoils):
+    def text(self, kind, lie=None, spoils=False):
         """Its values or its gradient, with a lie or without one (None)."""
         ask, numbers = self.ask, self.numbers
         form, other = map(str, ask.rng.permutation(self.forms[kind]))
@@ -562,12 +562,12 @@ class Op:
         return f"(lambda found: (np.add({array}, {plus}, {out}), found)[1])({text})"
 
 
-def expect_faults(ask, kinds, ops):
+def expect_faults(ask, kinds, ops, kind_of_op=Op):
     """kinds: for each part, what is wrong in its ops. One op in each is in order, so that nobody
     gets a part for complaining."""
     for part, (wrongs, *proofs) in kinds.items():
         with ask.part(part, *proofs):
-            asked = [*wrongs, (Op(ask, str(ask.rng.choice(list(ops))), ops), {})]
+            asked = [*wrongs, (kind_of_op(ask, str(ask.rng.choice(list(ops))), ops), {})]
             for n in ask.rng.permutation(len(asked)):
                 expect_verdict(ask, *asked[n])
 
@@ -603,8 +603,8 @@ def drawn(ask, kind, count):
     return [(op, {kind: str(ask.rng.choice(op.lies(kind)))}) for op in ops]
 
 
-def honest(ask, ops):
-    return [(Op(ask, name, ops), {}) for name in ops]
+def honest(ask, ops, kind_of_op=Op):
+    return [(kind_of_op(ask, name, ops), {}) for name in ops]
 
 
 @project.check(
@@ -759,6 +759,16 @@ ALL_OPS = {
 }  # fmt: skip
 
 
+class Coded(Op):
+    """One whose text nobody reads who has only seen the visible checks."""
+
+    def text(self, kind, lie=None, spoils=False):
+        text, key = super().text(kind, lie, spoils), self.ask.integer(1, 127)
+        given = "x=x" if kind == "values" else "x=x, grad=grad"
+        codes = [byte ^ key for byte in text.encode()]
+        return f"eval(bytes(c ^ {key} for c in {codes}).decode(), dict(np=np, {given}))"
+
+
 @project.check(
     "faults",
     8,
@@ -768,19 +778,20 @@ ALL_OPS = {
 def _(ask):
     every = {kind: [] for kind in PLACES}
     for name, kind in ((name, kind) for name in ALL_OPS for kind in PLACES):
-        op = Op(ask, name, ALL_OPS)
+        op = Coded(ask, name, ALL_OPS)
         every[kind] += [(op, {kind: lie}) for lie in op.lies(kind)]
-    spoiled = [(Op(ask, name, ALL_OPS), {"input": kind}) for name in ALL_OPS for kind in PLACES]
-    both = Op(ask, "swish", ALL_OPS), {"values": "b", "gradient": "grad < 0"}
+    spoiled = [(Coded(ask, name, ALL_OPS), {"input": kind}) for name in ALL_OPS for kind in PLACES]
+    both = Coded(ask, "swish", ALL_OPS), {"values": "b", "gradient": "grad < 0"}
     expect_faults(
         ask,
         {
             "values": (every["values"],),
             "gradients": ([*every["gradient"], both],),
             "arrays": ([spoiled[n] for n in ask.rng.permutation(len(spoiled))[:4]],),
-            "nothing wrong": (honest(ask, ALL_OPS) * 2, "values", "gradients", "arrays"),
+            "nothing wrong": (honest(ask, ALL_OPS, Coded), "values", "gradients", "arrays"),
         },
         ALL_OPS,
+        Coded,
     )
 
 
