@@ -288,9 +288,8 @@ def test_maps_arrays_and_tensors_that_name_no_device_are_as_good_where_it_is_gra
 )  # fmt: skip
 def test_what_the_sandbox_denies_is_said_in_the_task_and_in_the_error(task, right, other, tmp_path):
     path = handed_in(WORKED, WORKED.changed((right, other)), tmp_path)
-    report = grade_files(
-        files_of(path), path.name, WORKED.tasks, best_protection(), SLOW, only={task}
-    )
+    files = files_of(path, WORKED.project.main)
+    report = grade_files(files, "", WORKED.tasks, best_protection(), SLOW, only={task})
     assert report.score == 0
     for word in ("MAP_PRIVATE", "memfd_create"):
         assert all(word in row.found for row in report.rows) and word in WORKED.starter.read_text()
