@@ -194,19 +194,16 @@ class Grading:
             text = _text(lines, error.line)
             return f"{error} in line {error.line} ({text})" if text else str(error)
 
-    def submission(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
-        """An answer of the submission. Ended where it does not answer; Raised where it raised."""
-        return self._ask("answerer", kind, body, arrays, self.limits.answer_seconds)
-
-    def referee(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
-        """An answer of the referee; Wrong where the graph was too much for it. C of the submission
-        runs in another process of the same kind, in which there are no graphs to be changed."""
-        who = "bench" if kind == "compiled" else "referee"
+    def answer(self, who: str, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
+        """Of the "answerer", in which the submission is: Ended where it does not answer, Raised
+        where it raised. Of the "referee", or of the "bench", which is like the answerer without the
+        submission: Wrong where it was too much for them."""
         try:
             return self._ask(who, kind, body, arrays, self.limits.answer_seconds)
         except Ended as ended:
-            what = "C" if kind == "compiled" else "graph"
-            raise Wrong(f"the {what} cannot be judged: {ended}") from None
+            if who == "answerer":
+                raise
+            raise Wrong(f"it cannot be judged: {ended}") from None
 
     def value(self, message: Message) -> Any:
         try:
@@ -248,7 +245,7 @@ class Grading:
         that the submission may have spoiled."""
         seconds = self.limits.load_seconds
         try:
-            main = "answerer" if who == "answerer" else "referee"
+            main = "referee" if who == "referee" else "answerer"
             peer = self.places[who].start(f"classroom.grader.{main}")
             try:
                 peer.ask("hello", None, [], seconds, seconds * self.limits.clock)

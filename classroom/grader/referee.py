@@ -6,9 +6,7 @@ still take the scheduler or the interpreter too long.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import tempfile
 from collections import Counter
 from time import monotonic
 from typing import Any
@@ -21,7 +19,6 @@ from classroom.grader.graphs import Rebuilt, Refused, from_table, need, same_dty
 from tinyframe import Tensor
 from tinyframe.device import buffer_of
 from tinyframe.errors import GradientError
-from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.schedule import create_schedule
 from tinyframe.uop.node import Ops, UOp
 
@@ -43,8 +40,6 @@ def answer(question: Message, arrays: list[np.ndarray]) -> tuple[str, Any]:
     are appended to `arrays`."""
     if question.kind == "hello":
         return "hello", None
-    if question.kind == "compiled":
-        return compiled(*question.body, question.arrays[0], arrays)
     table, count = question.body["table"], question.body["inputs"]
     inputs = question.arrays[:count]
     try:
@@ -60,27 +55,6 @@ def answer(question: Message, arrays: list[np.ndarray]) -> tuple[str, Any]:
         return "refused", str(error)
     except Exception as error:
         return "refused", f"a graph that does not run ({type(error).__name__})"
-
-
-def compiled(
-    source: str, term: str, x: np.ndarray, arrays: list[np.ndarray]
-) -> tuple[str, str | None]:
-    """What a kernel in C stores for x, in a process of its own (judge.py): the term in it is what a
-    submission wrote."""
-    out = np.empty(x.shape, np.float32)
-    try:
-        text = source.replace("TERM", term.format("x"))
-        library = ClangCompiler(find_compiler()).compile(text)
-    except Exception as error:
-        return "refused", f"{term!r} cannot be compiled ({type(error).__name__})"
-    with tempfile.NamedTemporaryFile(suffix=".so") as file:
-        file.write(library)
-        file.flush()
-        kernel = ctypes.CDLL(file.name)["kernel"]
-    given = np.ascontiguousarray(x, np.float32)
-    kernel(ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(given.ctypes.data), x.size)
-    arrays.append(out)
-    return "compiled", None
 
 
 def facts(rebuilt: Rebuilt) -> dict[str, Any]:

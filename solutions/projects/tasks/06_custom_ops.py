@@ -443,11 +443,22 @@ ROW = Expression(
 COMPUTED = Expression("row['compute'](x)", {}, "row, x")
 LENGTH = Expression("len(row['gradient'](grad.uop, x.uop, x.uop))", {}, "row, grad, x")
 TEXT = Expression("row['C']", {}, "row")
-IN_C = """#include <math.h>
-void kernel(float* out, const float* in, int count) {
-  for (int n = 0; n < count; n++) { float x = in[n]; out[n] = TERM * 2 + 1; }
+SOURCE = """#include <math.h>
+void kernel_entry(void** bufs, const long long* vals, int start, int stop) {
+  float *out = bufs[0], *in = bufs[1];
+  for (int n = start; n < stop; n++) { float x = in[n]; out[n] = TERM * 2 + 1; }
 }
 """
+# With a submission's term of x, on the CPU.
+IN_C = Expression(
+    "(lambda cpu, memory, out: (cpu.runner('kernel', cpu.compiler.compile("
+    "source.replace('TERM', term.format('x'))))(*map(memory, (out, x)), "
+    "global_size=(x.size, 1, 1), local_size=(1, 1, 1), wait=True), out)[1])"
+    "(__import__('tinyframe').Device['CPU'], "
+    "__import__('tinyframe.runtime.host', fromlist=['x']).HostMemory, x * 0)",
+    {},
+    "source, term, x",
+)
 
 
 def expect_op(ask, x, grad, with_c):
@@ -468,7 +479,7 @@ def expect_op(ask, x, grad, with_c):
             text = ask(TEXT, row)
             expect_kind(text, str, "'C'")
             expect("{}" in text or "{0}" in text, f"'C' is {text!r}, with no {{}} for its source")
-            got = ask.compiled(IN_C, text, x)
+            got = values_of(ask.apart(IN_C, SOURCE, text, NumpyArray(x)), "what the kernel stores")
             expect_at(got, 2 * erf(wide) + 1, x, "compiled, erf(x) * 2 + 1", 1e-5)
 
 
