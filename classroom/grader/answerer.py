@@ -68,10 +68,7 @@ def load(path: str) -> ModuleType:
 
 
 def answer(
-    submission: ModuleType | None,
-    question: Message,
-    arrays: list[np.ndarray],
-    kept: dict[int, Any],
+    submission: ModuleType | None, question: Message, arrays: list[np.ndarray], kept: dict[int, Any]
 ) -> tuple[str, Any]:
     """kept: the results that stay here, by number, for as long as later questions may name them."""
     name, want = question.body["function"], question.kind

@@ -19,7 +19,7 @@ import numpy as np
 
 from classroom.cut import hidden_lines
 from classroom.grader import turns
-from classroom.grader.channel import Closed, Late, Malformed, Message, decode
+from classroom.grader.channel import Closed, Late, Malformed, Message
 from classroom.grader.handed_in import CannotGrade, Files, files_of
 from classroom.grader.recorded import CASES, has_recorded
 from classroom.grader.report import Report, Row, cleaned
@@ -205,12 +205,6 @@ class Grading:
                 raise
             raise Wrong(f"it cannot be judged: {ended}") from None
 
-    def value(self, message: Message) -> Any:
-        try:
-            return decode(message.body, message.arrays)
-        except Malformed as error:
-            raise Wrong(f"what came back is not an answer: {error}") from None
-
     def _ask(
         self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
     ) -> Message:
@@ -327,18 +321,11 @@ def raised_body(body: Any) -> dict[str, Any]:
             "line": line if type(line) is int else None}  # fmt: skip
 
 
-def grade(
-    path: Path,
-    tasks: Path,
-    protection: Protection,
-    limits: Limits | None = None,
-    seed: str | None = None,
-    kernels: Path | None = None,
-    progress: Callable[[str], None] = lambda text: None,
-) -> Report:
-    """The report on one file or folder. CannotGrade where there is nothing to grade."""
+def grade(path: Path, tasks: Path, *how: Any, **more: Any) -> Report:
+    """The report on one file or folder, how as grade_files has it. CannotGrade where there is
+    nothing to grade."""
     files = files_of(path, load_project(tasks).main)
-    return grade_files(files, cleaned(path), tasks, protection, limits, seed, kernels, progress)
+    return grade_files(files, cleaned(path), tasks, *how, **more)
 
 
 def grade_files(
@@ -371,8 +358,7 @@ def grade_files(
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
         report.rows = [_unasked(check, NOT_WRITTEN) for _, check in asks]
         return report
-    stopped = why_not_python(source)
-    if stopped:
+    if stopped := why_not_python(source):
         report.status = "refused"
         report.notes.append(f"This file cannot be graded: {stopped}")
     with opened(files, limits, protection, kernels, project.is_alone) as grading:

@@ -38,7 +38,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from classroom.grader.channel import Message, NumpyArray, Other, encode
+from classroom.grader.channel import Malformed, Message, NumpyArray, Other, decode, encode
 from classroom.grader.expressions import Expression
 
 __all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Open", "Project", "Raised",
@@ -62,10 +62,8 @@ class Ended(Exception):
     """The submission's process is over; the message says how that came about."""
 
 
-NOT_PERMITTED = (
-    ". Where this is graded, nothing can be shared with other processes: no mmap without a file "
-    "unless it's MAP_PRIVATE, no memfd_create, no sockets"
-)
+NOT_PERMITTED = (". Where this is graded, nothing can be shared with other processes: no mmap "
+                 "without a file unless it's MAP_PRIVATE, no memfd_create, no sockets")  # fmt: skip
 
 
 class Raised(Exception):
@@ -164,7 +162,6 @@ class Answers(Protocol):
     """Who is asked; judge.py."""
 
     def answer(self, who: str, kind: str, body: Any, arrays: list[np.ndarray]) -> Message: ...
-    def value(self, message: Message) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -264,7 +261,10 @@ class Ask:
         return message
 
     def _value(self, message: Message) -> Any:
-        value = self._answers.value(message)
+        try:
+            value = decode(message.body, message.arrays)
+        except Malformed as error:
+            raise Wrong(f"what came back is not an answer: {error}") from None
         if value is None or value is ...:
             raise Open
         self.last = value
@@ -343,16 +343,9 @@ def expect_equal(got: Any, wanted: Any, what: str) -> None:
 
 
 KINDS: dict[type, str] = {
-    bool: "True or False",
-    int: "an integer",
-    float: "a float",
-    str: "text",
-    list: "a list",
-    tuple: "a tuple",
-    dict: "a dict",
-    np.ndarray: "a Tensor",
-    NumpyArray: "a NumPy array",
-}
+    bool: "True or False", int: "an integer", float: "a float", str: "text", list: "a list",
+    tuple: "a tuple", dict: "a dict", np.ndarray: "a Tensor", NumpyArray: "a NumPy array",
+}  # fmt: skip
 
 
 def expect_kind(got: Any, wanted: type, what: str) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 
 from classroom import grader
 from classroom.grader.answerer import answer, what_was_raised
-from classroom.grader.channel import Message, decode
+from classroom.grader.channel import Message
 from classroom.grader.judge import grade, judge_check, lines_of, load_project, raised_body
 from classroom.grader.referee import answer as refereed
 from classroom.grader.report import Report, Row, rendered
@@ -171,9 +171,6 @@ class Here:
         except Exception as error:
             raise Raised(raised_body(what_was_raised(error, self.name))) from None
         return Message("n", kind, json.loads(json.dumps(body)), [np.array(a) for a in sent])
-
-    def value(self, message: Message) -> Any:
-        return decode(message.body, message.arrays)
 
 
 def refused(
