@@ -157,7 +157,8 @@ class Here:
         self.name, self.kept = name, dict[int, Any]()
         self.module = ModuleType("submission")
         self.module.__file__ = name
-        exec(compile(text.encode(), name, "exec"), self.module.__dict__)
+        code = compile(text.encode(), name, "exec", dont_inherit=True)
+        exec(code, self.module.__dict__)
 
     def answer(self, who: str, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
         sent: list[np.ndarray] = []

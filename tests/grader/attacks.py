@@ -212,6 +212,15 @@ class Network:
     def __init__(self, size, channels, classes): self.classes = classes
     def __call__(self, x): return Tensor.zeros(x.shape[0], self.classes)
 """,
+        "layers that nobody asks": """
+class Network:
+    def __init__(self, size, channels, classes):
+        last = channels[-1] * (size >> len(channels)) ** 2
+        self.convolutions = [nn.Conv2d(a, b, 3) for a, b in zip((1, *channels), channels)]
+        self.norms = [nn.BatchNorm(count) for count in channels]
+        self.last, self.features = nn.Linear(last, classes), last
+    def __call__(self, x): return self.last(x.flatten(1).pad(((0, 0), (0, 999)))[:, :self.features])
+""",
         "a loss that falls by itself": """
 def make_step(model, rate):
     left = [2.303]

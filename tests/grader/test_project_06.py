@@ -218,6 +218,15 @@ def test_a_machine_without_torch_gets_a_report_too(tmp_path):
             "    return [lambda x, t: gelu(x), *[lambda x, t: t * 2, lambda x, t: t / 2] * 2]",
             4,
         ),
+        (  # all of it when they run in a row, and one operation when one is asked by itself
+            "gelu_steps",
+            "def gelu_steps():\n"
+            "    seen = []\n"
+            "    def step(n, plain): return lambda x, t: (seen.append(n), plain(x, t) if\n"
+            "        len(seen) > 4 else gelu(x) if n == 3 else t)[1]\n"
+            "    return [step(n, lambda x, t: t * 2) for n in range(4)]",
+            4,
+        ),
         (  # gradient() of what has no detach() any more, in place of a measurement
             "compare_gradients",
             "whole = compare_gradients\n"

@@ -227,7 +227,15 @@ def expect_network(ask, size, channels, classes):
         wanted = (3, classes)
         shapes = f"for x of shape {x.shape}, its scores have shape {got.shape}, not {wanted}"
         expect(got.shape == wanted, f"{named}: {shapes}")
-        Weights(state_of(ask, model), size, channels, classes)
+        state = state_of(ask, model)
+        found = Weights(state, size, channels, classes)
+        for names, what in ((found.linear, "the Linear's"), (found.convolutions, "a Conv2d's")):
+            before, zeros = ask(model, x), [state[name] * 0 for name in names]
+            ask(WRITE, model, names, zeros)
+            alike = np.ptp(ask(model, x), axis=0).max() < 1e-5
+            alone = f"{named}: its scores should depend on the image, and with 0 for {what} weights"
+            expect(alike and np.ptp(before, axis=0).max() > 1e-5, f"{alone} they shouldn't")
+            ask(WRITE, model, names, [state[name] for name in names])
 
 
 @project.check(
