@@ -56,7 +56,7 @@ def main(channel: Channel, path: str) -> None:
 def load(path: str) -> ModuleType:
     """The file as a module that is not `__main__`: what stands under that guard does not run."""
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec")
+        code = compile(file.read(), path, "exec", dont_inherit=True)
     module = ModuleType("submission")
     # by its own name too: other files of the same folder may import it
     name = os.path.splitext(os.path.basename(path))[0]
