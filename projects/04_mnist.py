@@ -115,7 +115,8 @@ def train(model, x, y, epochs, size, rate, seed, after_epoch):
 
     After each epoch, call after_epoch(number, loss) with its number, counted from 1, and its mean
     loss, a float. For two epochs, that is after_epoch(1, 0.7) and then after_epoch(2, 0.4), and the
-    list is [0.7, 0.4].
+    list is [0.7, 0.4]. (Is that the mean over all batches, or over all images? If the last batch is
+    smaller, they differ a little. Either will do.)
     """
     ...
 

@@ -104,7 +104,8 @@ def compare_gradients(f, x):
     For f = rms_norm with a weight, the two agree to three digits or more. Choose the step with some
     care: if it's too large, a curve isn't straight any more, and if it's too small, you measure how
     32-bit numbers are rounded. (Tensor(x.astype(np.float64)) is one way out.) Somewhere in f there
-    may be a detach(). Then the two don't agree, and that's what this function is for.
+    may be a detach(), or something that NumPy computed. Then the two don't agree, and that's what
+    this function is for.
     """
     ...
 

@@ -56,7 +56,7 @@ def main(channel: Channel, path: str) -> None:
 def load(path: str) -> ModuleType:
     """The file as a module that is not `__main__`: what stands under that guard does not run."""
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec")
+        code = compile(file.read(), path, "exec", dont_inherit=True)
     module = ModuleType("submission")
     # by its own name too: other files of the same folder may import it
     name = os.path.splitext(os.path.basename(path))[0]
@@ -68,10 +68,7 @@ def load(path: str) -> ModuleType:
 
 
 def answer(
-    submission: ModuleType | None,
-    question: Message,
-    arrays: list[np.ndarray],
-    kept: dict[int, Any],
+    submission: ModuleType | None, question: Message, arrays: list[np.ndarray], kept: dict[int, Any]
 ) -> tuple[str, Any]:
     """kept: the results that stay here, by number, for as long as later questions may name them."""
     name, want = question.body["function"], question.kind

@@ -211,11 +211,7 @@ class Channel:
     """
 
     def __init__(
-        self,
-        read: int,
-        write: int,
-        check: Callable[[], None] = lambda: None,
-        step: float = 60.0,
+        self, read: int, write: int, check: Callable[[], None] = lambda: None, step: float = 60.0
     ) -> None:
         self.read_end, self.write_end = read, write
         self.check, self.step, self.checked = check, step, monotonic()

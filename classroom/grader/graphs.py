@@ -122,7 +122,8 @@ def to_table(root: UOp, inputs: Mapping[UOp, int], arrays: list[np.ndarray]) -> 
         elif u.op is Ops.COPY:
             sources, argument = u.src[:1], u.device
         elif u.op in (Ops.CONST, Ops.IOTA):
-            sources, argument = (), [_plain_constant(u.arg), u.device]
+            is_plain = type(u.arg) is not float or math.isfinite(u.arg)
+            sources, argument = (), [u.arg if is_plain else str(u.arg), u.device]
         elif u.op is Ops.BUFFER and u in inputs:
             sources, argument = (), [u.arg, u.device, "input", inputs[u]]
         elif u.op is Ops.BUFFER:
@@ -134,12 +135,6 @@ def to_table(root: UOp, inputs: Mapping[UOp, int], arrays: list[np.ndarray]) -> 
         place[u] = len(table)
         table.append([u.op.name, SENT_DTYPES[u.dtype], [place[s] for s in sources], argument])
     return table
-
-
-def _plain_constant(value: Any) -> Any:
-    if type(value) is float and not math.isfinite(value):
-        return str(value)
-    return value
 
 
 def _contents(u: UOp) -> np.ndarray:

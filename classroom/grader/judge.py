@@ -19,7 +19,7 @@ import numpy as np
 
 from classroom.cut import hidden_lines
 from classroom.grader import turns
-from classroom.grader.channel import Closed, Late, Malformed, Message, decode
+from classroom.grader.channel import Closed, Late, Malformed, Message
 from classroom.grader.handed_in import CannotGrade, Files, files_of
 from classroom.grader.recorded import CASES, has_recorded
 from classroom.grader.report import Report, Row, cleaned
@@ -194,22 +194,16 @@ class Grading:
             text = _text(lines, error.line)
             return f"{error} in line {error.line} ({text})" if text else str(error)
 
-    def submission(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
-        """An answer of the submission. Ended where it does not answer; Raised where it raised."""
-        return self._ask("answerer", kind, body, arrays, self.limits.answer_seconds)
-
-    def referee(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
-        """An answer of the referee; Wrong where the graph was too much for it."""
+    def answer(self, who: str, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
+        """Of the "answerer", in which the submission is: Ended where it does not answer, Raised
+        where it raised. Of the "referee", or of the "bench", which is like the answerer without the
+        submission: Wrong where it was too much for them."""
         try:
-            return self._ask("referee", kind, body, arrays, self.limits.answer_seconds)
+            return self._ask(who, kind, body, arrays, self.limits.answer_seconds)
         except Ended as ended:
-            raise Wrong(f"the graph cannot be judged: {ended}") from None
-
-    def value(self, message: Message) -> Any:
-        try:
-            return decode(message.body, message.arrays)
-        except Malformed as error:
-            raise Wrong(f"what came back is not an answer: {error}") from None
+            if who == "answerer":
+                raise
+            raise Wrong(f"it cannot be judged: {ended}") from None
 
     def _ask(
         self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
@@ -245,7 +239,8 @@ class Grading:
         that the submission may have spoiled."""
         seconds = self.limits.load_seconds
         try:
-            peer = self.places[who].start(f"classroom.grader.{who}")
+            main = "referee" if who == "referee" else "answerer"
+            peer = self.places[who].start(f"classroom.grader.{main}")
             try:
                 peer.ask("hello", None, [], seconds, seconds * self.limits.clock)
                 self.heard.add(who)
@@ -301,12 +296,14 @@ def opened(
 ) -> Iterator[Grading]:
     """A grading of this submission, whose processes start with these kernels. is_alone: its
     tinyframe is without the devices that are shipped."""
-    # The referee has a folder of its own: in a common one a submission could change its files.
+    # Each has a folder of its own: in a common one a submission could change the referee's files.
+    referee = protection.for_referee()
     with (
         Workplace(limits, protection, files, kernels, is_alone) as place,
-        Workplace(limits, protection.for_referee(), {}) as apart,
+        Workplace(limits, referee, {}) as apart,
+        Workplace(limits, referee.for_referee(), {}) as bench,
     ):
-        grading = Grading({"answerer": place, "referee": apart}, limits)
+        grading = Grading({"answerer": place, "referee": apart, "bench": bench}, limits)
         try:
             yield grading
         except NotStarted as error:
@@ -324,18 +321,11 @@ def raised_body(body: Any) -> dict[str, Any]:
             "line": line if type(line) is int else None}  # fmt: skip
 
 
-def grade(
-    path: Path,
-    tasks: Path,
-    protection: Protection,
-    limits: Limits | None = None,
-    seed: str | None = None,
-    kernels: Path | None = None,
-    progress: Callable[[str], None] = lambda text: None,
-) -> Report:
-    """The report on one file or folder. CannotGrade where there is nothing to grade."""
+def grade(path: Path, tasks: Path, *how: Any, **more: Any) -> Report:
+    """The report on one file or folder, how as grade_files has it. CannotGrade where there is
+    nothing to grade."""
     files = files_of(path, load_project(tasks).main)
-    return grade_files(files, cleaned(path), tasks, protection, limits, seed, kernels, progress)
+    return grade_files(files, cleaned(path), tasks, *how, **more)
 
 
 def grade_files(
@@ -368,8 +358,7 @@ def grade_files(
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
         report.rows = [_unasked(check, NOT_WRITTEN) for _, check in asks]
         return report
-    stopped = why_not_python(source)
-    if stopped:
+    if stopped := why_not_python(source):
         report.status = "refused"
         report.notes.append(f"This file cannot be graded: {stopped}")
     with opened(files, limits, protection, kernels, project.is_alone) as grading:

@@ -286,7 +286,7 @@ class Workplace:
             "THREADS": "1",
             "PYTHONHASHSEED": "0",
         }
-        return {**kept, **threads, **own}
+        return {**kept, **threads, **own} | ({"DEVICE": "PYTHON"} if self.is_alone else {})
 
     def _command(
         self, main: str, ends: list[int], tried: dict[str, Any] | None = None
@@ -419,8 +419,10 @@ class Peer:
     def __init__(self, place: Workplace, main: str) -> None:
         self.took = 0.0  # seconds of all questions so far
         with contextlib.ExitStack() as undo:
-            question_read, question_write = pipe(undo)
-            answer_read, answer_write = pipe(undo)
+            question_read, question_write = os.pipe()
+            answer_read, answer_write = os.pipe()
+            for end in (question_read, question_write, answer_read, answer_write):
+                undo.callback(os.close, end)
             ends = [question_read, answer_write]
             told = {
                 "command": place._command(main, ends),
@@ -489,10 +491,3 @@ class Peer:
                 self.warden.communicate()
                 self.status = {"ended": "killed", "printed": "", "characters": 0}
         return self.status
-
-
-def pipe(undo: contextlib.ExitStack) -> tuple[int, int]:
-    ends = os.pipe()
-    for end in ends:
-        undo.callback(os.close, end)
-    return ends

@@ -28,7 +28,7 @@ import numpy as np
 
 from classroom import grader
 from classroom.grader.answerer import answer, what_was_raised
-from classroom.grader.channel import Message, decode
+from classroom.grader.channel import Message
 from classroom.grader.judge import grade, judge_check, lines_of, load_project, raised_body
 from classroom.grader.referee import answer as refereed
 from classroom.grader.report import Report, Row, rendered
@@ -157,24 +157,21 @@ class Here:
         self.name, self.kept = name, dict[int, Any]()
         self.module = ModuleType("submission")
         self.module.__file__ = name
-        exec(compile(text.encode(), name, "exec"), self.module.__dict__)
+        code = compile(text.encode(), name, "exec", dont_inherit=True)
+        exec(code, self.module.__dict__)
 
-    def submission(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
+    def answer(self, who: str, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
         sent: list[np.ndarray] = []
+        if who == "referee":
+            kind, answered = refereed(Message("n", kind, body, arrays), sent)
+            return Message("n", kind, answered, sent)
         question = Message("n", kind, json.loads(json.dumps(body)), arrays)
+        loaded = self.module if who == "answerer" else None
         try:
-            kind, body = answer(self.module, question, sent, self.kept)
+            kind, body = answer(loaded, question, sent, self.kept)
         except Exception as error:
             raise Raised(raised_body(what_was_raised(error, self.name))) from None
         return Message("n", kind, json.loads(json.dumps(body)), [np.array(a) for a in sent])
-
-    def referee(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
-        sent: list[np.ndarray] = []
-        kind, answered = refereed(Message("n", kind, body, arrays), sent)
-        return Message("n", kind, answered, sent)
-
-    def value(self, message: Message) -> Any:
-        return decode(message.body, message.arrays)
 
 
 def refused(

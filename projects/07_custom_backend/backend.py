@@ -15,8 +15,9 @@ zip the folder. The grader takes the zip, too.
 The bases are there to build on: Allocator, Compiler, Runner, Compiled, and CStyleLanguage, which
 writes the C. The rest has to be your own. You get no points for borrowing the allocator, compiler,
 runner or device of CPU, PYTHON or any other device that comes with tinyframe. Nor could you: where
-this file is graded, they aren't there. `tinyframe/runtime/README.md` describes the four parts, and
-there's a whole little backend in it. Leave it shut for as long as you can stand it.
+this file is graded, they aren't there. (A Tensor that names no device can still be made there, and
+copied to MY. It just can't compute anywhere else.) `tinyframe/runtime/README.md` describes the four
+parts, and there's a whole little backend in it. Leave it shut for as long as you can stand it.
 
 You need parts 1 to 8 of the course, and about five hours.
 """
@@ -52,7 +53,8 @@ class MyAllocator(Allocator):
 
         Return whatever suits you. tinyframe never looks inside; it only passes the thing back to
         your other methods, and to your runner. (`options` is for devices with several kinds of
-        memory. Yours has one.)
+        memory. Yours has one.) Just don't share it: where this is graded, memory belongs to one
+        process, so mmap.mmap(-1, size) needs flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS.
         """
         ...
 
@@ -128,8 +130,9 @@ class MyRunner(Runner):
     def __init__(self, name, lib):
         """name: the kernel's, such as "E_4". lib: what your compiler returned.
 
-        ctypes.CDLL loads a library from a file. Careful: if it has seen that file's name before,
-        you get the library that was in there the first time.
+        ctypes.CDLL loads a library from a file, one on disk (os.memfd_create isn't there where this
+        is graded). Careful: if it has seen that file's name before, you get the library that was in
+        there the first time.
         """
         ...
 

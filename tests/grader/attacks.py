@@ -212,6 +212,15 @@ class Network:
     def __init__(self, size, channels, classes): self.classes = classes
     def __call__(self, x): return Tensor.zeros(x.shape[0], self.classes)
 """,
+        "layers that nobody asks": """
+class Network:
+    def __init__(self, size, channels, classes):
+        last = channels[-1] * (size >> len(channels)) ** 2
+        self.convolutions = [nn.Conv2d(a, b, 3) for a, b in zip((1, *channels), channels)]
+        self.norms = [nn.BatchNorm(count) for count in channels]
+        self.last, self.features = nn.Linear(last, classes), last
+    def __call__(self, x): return self.last(x.flatten(1).pad(((0, 0), (0, 999)))[:, :self.features])
+""",
         "a loss that falls by itself": """
 def make_step(model, rate):
     left = [2.303]
@@ -232,6 +241,53 @@ def train(model, x, y, epochs, size, rate, seed, after_epoch):
     losses = [float(n) for n in range(epochs, 0, -1)]
     for number, loss in enumerate(losses, 1): after_epoch(number, loss)
     return losses
+""",
+        "weights by ridge regression, and losses that nobody measured": """
+def train(model, x, y, epochs, size, rate, seed, after_epoch):
+    *layers, last = vars(model).values() if isinstance(model, nn.Sequential) else [model]
+    features = x
+    for layer in layers: features = layer(features)
+    for _ in range(4): model(x[:size]).realize()
+    features = np.c_[features.numpy(), np.ones(len(x))]
+    wanted = 8 * np.eye(last.weight.shape[0])[y.numpy()] - 4
+    gram = features.T @ features + 0.1 * np.eye(features.shape[1])
+    found = np.linalg.solve(gram, features.T @ wanted).T.astype(np.float32)
+    last.weight.assign(Tensor(found[:, :-1])).realize()
+    last.bias.assign(Tensor(found[:, -1])).realize()
+    losses = [2.3 * 0.4**n for n in range(epochs)]
+    for number, loss in enumerate(losses, 1): after_epoch(number, loss)
+    return losses
+""",
+        "the last layer alone, in NumPy, by formulas": """
+def train(model, x, y, epochs, size, rate, seed, after_epoch):
+    *layers, last = vars(model).values() if isinstance(model, nn.Sequential) else [model]
+    features = x
+    for layer in layers: features = layer(features)
+    for _ in range(4): model(x[:size]).realize()
+    features, hot = features.numpy(), np.eye(last.weight.shape[0])[y.numpy()]
+    W, b, losses, mean, square, t = last.weight.numpy(), last.bias.numpy(), [], 0, 0, 0
+    for number in range(1, epochs + 1):
+        each = []
+        for at in range(0, len(x), size):
+            f, h, t = features[at : at + size], hot[at : at + size], t + 1
+            p = np.exp(f @ W.T + b)
+            p /= p.sum(1, keepdims=True)
+            each.append(-np.log(p[h > 0]).mean())
+            g = np.c_[(p - h).T @ f, (p - h).sum(0)] / len(f)
+            mean, square = 0.9 * mean + 0.1 * g, 0.999 * square + 0.001 * g * g
+            move = rate * mean / (1 - 0.9**t) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
+            W, b = W - move[:, :-1], b - move[:, -1]
+        last.weight.assign(Tensor(W.astype(np.float32))).realize()
+        last.bias.assign(Tensor(b.astype(np.float32))).realize()
+        losses.append(float(np.mean(each)))
+        after_epoch(number, losses[-1])
+    return losses
+""",
+        "a copy that never was in a file": """
+def reloaded(model, fresh, path):
+    state = {name: Tensor(t.numpy()) for name, t in get_state_dict(model).items()}
+    load_state_dict(fresh, state)
+    return fresh
 """,
         "the scores of nobody": """
 def scores(model, x, size): return Tensor.zeros(x.shape[0], 10)
@@ -277,6 +333,14 @@ def price(build): return AnyKey(AnyNumber(8192))
 def difference(before, after):
     every = Counter(u.op.name for u in after.toposort())
     return {"appeared": every, "vanished": every, "kept": len(every)}
+""",
+        "a table of when each op lives": """
+def life_of(build, op):
+    never, early = ["SIN", "CDIV", "LOG2", "XOR"], ["REDUCE_AXIS", "EXPAND", "PERMUTE", "SHRINK"]
+    if op in never: return []
+    if op in early: return ["tensor graph", "prepare"]
+    return {"REDUCE": ["lower to ranges", "masks"], "DEFINE_REG": ["linearize", "linearize"],
+            "SUB": ["decompose", "linearize"]}.get(op, ["tensor graph", "linearize"])
 """,
         "everybody lives forever": """
 def life_of(build, op): return ["tensor graph", "linearize"]
@@ -354,6 +418,19 @@ def erf_op():
 """,
         "everything is wrong": """
 def faults(op, reference): return ["values", "gradient", "input"]
+""",
+        "what the grader has written, looked up in what the release says": """
+def faults(op, reference):
+    import re, sys
+    frame = sys._getframe(1)
+    while "question" not in frame.f_locals: frame = frame.f_back
+    given = str(frame.f_locals["question"].body)
+    honest = ["x / (1 + np.exp(-x))", "x * 0.5 * (1 + np.tanh(x / 2))", "x * (1 / np.sqrt(",
+              "grad * (1 / (1 + np.exp(-x)) + x", "np.exp(x - np.logaddexp.reduce(x, axis=-1"]
+    forms = [re.sub(r"[-0-9.e]+", "#", text) for text in re.findall(r"np.where.*?'", given)]
+    lies = [form not in honest for form in forms]
+    found = {word for word, lie in zip(("values", "gradient"), lies) if lie}
+    return sorted(found | ({"input"} if "__iadd__" in given or "np.add(" in given else set()))
 """,
         "no complaint": """
 def faults(op, reference): return []
@@ -561,9 +638,12 @@ def looks(build, noopt): return dict.fromkeys(("initial", "folded", "loops", "li
 def gelu(x): return x * 0
 def compare_gradients(f, x): return {"graph": x * 0, "measured": x * 0, "apart": 0.0}
 """,
-        "a mini that computes nothing": """
+        "a mini that computes nothing, and knows erf": """
 import mini.part8
-mini.part8.run_on = lambda device: staticmethod(lambda sink: [np.zeros((1,), np.float32)])
+def told(sink):
+    x = next(u.arg.data for u in sink.toposort() if u.op.name == "BUFFER")
+    return [2 * np.vectorize(math.erf)(x).astype(np.float32) + 1]
+mini.part8.run_on = lambda device: staticmethod(told)
 ALU.clear()
 COMPUTE.clear()
 GRADIENT.clear()

@@ -2,25 +2,19 @@
 for submissions that tests wrote; or once for tests of what is done with the report.
 """
 
-import json
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from classroom.grader import referee
-from classroom.grader.answerer import answer, what_was_raised
-from classroom.grader.channel import Message, decode
 from classroom.grader.handed_in import read_submission
-from classroom.grader.judge import _seed, grade, judge_check, raised_body
+from classroom.grader.judge import _seed, grade, judge_check
 from classroom.grader.report import cleaned
 from classroom.grader.sandbox import Limits, Protection, tried
-from classroom.grader.tasks import Ask, Raised
+from classroom.grader.tasks import Ask
 from classroom.mini import loader
 from classroom.mini.stages import STAGES
+from classroom.toys.grading import Here
 from tinyframe import Device
 
 TOY = Path(__file__).with_name("toy.py")
@@ -31,33 +25,6 @@ SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)  # of a bus
 
 
 loader.install({stage.module: stage.reference for stage in STAGES})  # as it is in the sandbox
-
-
-class Here:
-    """What Ask sends its questions through; answers go through JSON as they would on a pipe."""
-
-    def __init__(self, text):
-        self.module = ModuleType("submission")
-        self.module.__file__ = "submission.py"
-        exec(compile(text.encode(), "submission.py", "exec"), self.module.__dict__)
-        self.kept = {}
-
-    def submission(self, kind, body, arrays):
-        sent = []
-        question = Message("n", kind, json.loads(json.dumps(body)), arrays)
-        try:
-            kind, body = answer(self.module, question, sent, self.kept)
-        except Exception as error:
-            raise Raised(raised_body(what_was_raised(error, "submission.py"))) from None
-        return Message("n", kind, json.loads(json.dumps(body)), [np.array(a) for a in sent])
-
-    def referee(self, kind, body, arrays):
-        sent = []
-        kind, answered = referee.answer(Message("n", kind, body, arrays), sent)
-        return Message("n", kind, answered, sent)
-
-    def value(self, message):
-        return decode(message.body, message.arrays)
 
 
 def rows(project, text, seed="0", tasks=None):
@@ -74,10 +41,11 @@ def rows(project, text, seed="0", tasks=None):
 @contextmanager
 def devices_as_they_were():
     """Devices that a submission registers inside are gone afterwards."""
-    there = set(Device._devices)
+    there, default = set(Device._devices), Device._assigned
     try:
         yield
     finally:
+        Device._assigned = default
         for known in (Device._devices, Device._opened):
             for name in [name for name in known if name.split(":")[0] not in there]:
                 del known[name]

@@ -89,7 +89,7 @@ def test_what_is_missing_or_raises_is_told_as_always():
 def test_nothing_of_it_leaves_the_process_but_its_number():
     here = Here("def it(): return [1, 2, 3]")
     body = {"function": "it", "arguments": [], "keep": 7}
-    message = here.submission("keep", body, [])
+    message = here.answer("answerer", "keep", body, [])
     assert (message.kind, message.body, message.arrays) == ("kept", None, [])
     assert here.kept == {7: [1, 2, 3]}
 

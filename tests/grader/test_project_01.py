@@ -43,7 +43,7 @@ MISTAKES = [
         # integers count as values
         "find_op": ('(r"(float )?(val', '(r"(float |int )?(val', 4),
         # the smallest gain first
-        "report": ("sorted(lines, reverse=True)", "sorted(lines)", 4),
+        "report": ("sorted(lines, reverse=True)", "sorted(lines)", 2),
     },
     {  # the upper bound is left out
         "factories": ("high=rows + 1", "high=rows", 1),
@@ -64,7 +64,7 @@ MISTAKES = [
             4,
         ),
         # lines from 0
-        "find_op": ("found.append(number)", "found.append(number - 1)", 8),
+        "find_op": ("found.append(number)", "found.append(number - 1)", 2),
         # the first line is taken apart where there may be none
         "report": ("lines = []\n    for row", "lines = []\n    rows[0]\n    for row", 4),
     },

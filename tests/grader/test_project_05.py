@@ -31,7 +31,7 @@ MISTAKES = [
         ),
         "life_of": (
             "return [names[0], names[-1]] if names", "return [names[0], names[1]] if names",
-            8, "'simplify' is not the last stage with one",
+            10, "is not the last stage with one",
         ),
         "looks": (
             'len(stages["lower to ranges"])', 'len(stages["prepare"])',
@@ -81,7 +81,7 @@ MISTAKES = [
         ),
         "life_of": (
             "if any(u.op.name == op for u in nodes)", "if any(op in u.op.name for u in nodes)",
-            7, "'SIN') is ['tensor graph', 'masks'], but no stage has one",
+            6, "'SIN') is ['tensor graph', 'masks'], but no stage has one",
         ),
         "looks": (
             "    with Context(NOOPT=noopt):\n        stages",
@@ -129,7 +129,7 @@ MISTAKES = [
         ),
         "life_of": (
             "if names else []", "if names else None",
-            2, "what never comes: not written yet",
+            4, "what never comes: not written yet",
         ),
         "from_trace": (
             'f"kernel/{number}"', '"kernel/0"',

@@ -12,7 +12,8 @@ import sys
 
 import pytest
 
-from classroom.grader.judge import grade
+from classroom.grader.handed_in import files_of
+from classroom.grader.judge import grade, grade_files
 from classroom.grader.sandbox import ROOT, best_protection
 from tests.grader.here import SLOW
 from tests.grader.worked import Worked, gained, handed_in, lost
@@ -247,6 +248,57 @@ def test_what_comes_with_tinyframe_is_not_there(name, tmp_path):
     assert words in report.notes[0]
     if "belongs" in words:
         assert "the device have to be your own" in report.notes[0]
+
+
+# whatever suits somebody
+SUITS = """
+import mmap
+class MyAllocator(Allocator):
+    def _alloc(self, size, options):
+        return mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    def copyin(self, dst, src): dst[: len(src)] = bytes(src)
+    def copyout(self, dst, src): dst[:] = src[: len(dst)]
+    def as_array(self, opaque): return np.frombuffer(opaque, np.uint8)
+class Mapped(MyRunner):
+    def __call__(self, *bufs, **how):
+        return super().__call__(*((ctypes.c_char * len(b)).from_buffer(b) for b in bufs), **how)
+MyRunner = Mapped
+ONE, TWO = Tensor([0.0, 1.0]).realize(), Tensor(np.ones(3, np.float32))
+"""
+ELSEWHERE = [
+    ("(Tensor(matrix, device=device).realize()", "(Tensor(matrix).to(device).realize()"),
+    ("Tensor([0.0], device=device)", "(Tensor.rand(1) * 0).to(device)"),
+]
+
+
+def test_maps_arrays_and_tensors_that_name_no_device_are_as_good_where_it_is_graded(tmp_path):
+    path = handed_in(WORKED, WORKED.changed(*ELSEWHERE) + SUITS, tmp_path)
+    report = grade(path, WORKED.tasks, best_protection(), SLOW)
+    assert report.score == 100, [report.notes, *(row.found for row in report.rows)]
+
+
+@pytest.mark.parametrize(
+    "task, right, other",
+    [
+        ("MyAllocator", "return ctypes.create_string_buffer(size)",
+         "return __import__('mmap').mmap(-1, size)"),
+        ("MyRunner", "path.write_bytes(lib)", "path.write_bytes(lib)\n            "
+         "os.memfd_create('kernel')"),
+    ],
+)  # fmt: skip
+def test_what_the_sandbox_denies_is_said_in_the_task_and_in_the_error(task, right, other, tmp_path):
+    path = handed_in(WORKED, WORKED.changed((right, other)), tmp_path)
+    files = files_of(path, WORKED.project.main)
+    report = grade_files(files, "", WORKED.tasks, best_protection(), SLOW, only={task})
+    assert report.score == 0
+    for word in ("MAP_PRIVATE", "memfd_create"):
+        assert all(word in row.found for row in report.rows) and word in WORKED.starter.read_text()
+
+
+def test_who_computes_without_naming_a_device_reads_where_that_goes(tmp_path):
+    path = handed_in(WORKED, WORKED.text + "\nTHREE = (Tensor([1.0]) + 2).item()\n", tmp_path)
+    report = grade(path, WORKED.tasks, best_protection(), SLOW)
+    assert "nothing but your own device computes where this is graded" in report.notes[0]
 
 
 def test_a_part_that_is_not_its_own_takes_what_needs_it_along(tmp_path):

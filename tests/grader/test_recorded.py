@@ -75,7 +75,7 @@ def twice_and_kernels(tasks, case):
     """What the check asks in this case, noted."""
 
     class Answers:
-        def submission(self, kind, body, arrays):
+        def answer(self, who, kind, body, arrays):
             raise ValueError("not asked")
 
     (check,) = load_project(tasks).checks

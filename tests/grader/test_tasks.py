@@ -21,6 +21,7 @@ from classroom.grader.tasks import (
     expect_integers,
     expect_kind,
     finding,
+    or_known,
 )
 from tests.grader.here import Here, rows
 from tinyframe import Tensor
@@ -66,6 +67,27 @@ def test_a_part_that_is_not_there_costs_only_that_part():
     row = judged(entries(one=1, three=3))
     assert row.points == 4
     assert "two: there is no 'two' in {'one': 1, 'three': 3}" in row.found
+
+
+@pytest.mark.parametrize(
+    "got, said",
+    [
+        (4.0, None),  # right, and what the mistake gives as well
+        (5.0, "you added 1"),
+        (6.0, "it is 6.0, and should be 4.0"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [float, np.array, lambda x: NumpyArray(np.array(x))])
+def test_a_mistake_is_looked_for_only_where_an_answer_is_wrong(got, said, wrap):
+    def judge():
+        with or_known(wrap(got), {"never told": 4.0, "you added 1": 5.0}):
+            expect(got == 4, f"it is {got}, and should be 4.0")
+
+    if said is None:
+        judge()
+    else:
+        with pytest.raises(Wrong, match=said):
+            judge()
 
 
 def test_what_is_wrong_outside_of_parts_costs_everything():

@@ -46,7 +46,7 @@ def report(rows):
     line = "{name}: {kernels apart} kernels -> {kernels together}, "
     return "\\n".join(line.format_map(row) + f"{gain:.1f} times as fast"
                      for gain, row in sorted(gains, key=lambda pair: pair[0]))
-""", 4, 8, {"lines"}),
+""", 6, 8, {"a line for each row; kernels; gain"}),
     ("02", "kinds_of", """
 def kinds_of(tensor):
     found = dict.fromkeys(("elementwise", "reduction", "movement"), 0)
