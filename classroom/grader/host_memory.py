@@ -2,9 +2,8 @@
 
 It stands in the place of tinyframe/runtime/host.py and python.py there (shut.py). A Tensor that is
 made of a list begins in this memory and is copied to its device; one that names no device stays
-here. There is nothing here that a
-device could be made of: it refuses whoever is not tinyframe itself, and any Allocator, Compiler or
-Runner that is just doing its work.
+here. There is nothing here that a device could be made of: it refuses whoever is not tinyframe
+itself, and any Allocator, Compiler or Runner that is just doing its work.
 """
 
 from __future__ import annotations
