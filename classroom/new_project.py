@@ -37,7 +37,7 @@ Now make it yours:
   2. {tasks}: a visible and a hidden check for each task, about 50
      points each way, then record the answers: python -m classroom record
   3. {tests} and {unusual}: answers that are right,
-     unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.py
+     unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.txt
   4. Try all of it: python -m pytest tests/grader -k {digits}
   5. Say in INSTRUCTOR.md after which part it comes and how long it takes, and git add it all: a
      release has only what git knows\

@@ -202,7 +202,7 @@ HEAD = """
 from tinyframe import Device
 from tinyframe.device import Allocator, Compiler, Runner
 """
-# what is loaded with the file cannot be loaded at all; what is used later, attacks.py has
+# what is loaded with the file cannot be loaded at all; what is used later, attacks.txt has
 SHIPPED = {
     "an allocator that is derived": (
         "from tinyframe.runtime.host import HostAllocator as Bytes\n"
