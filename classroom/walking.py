@@ -21,8 +21,8 @@ import tinyframe
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(tinyframe.__file__).parent  # as Python names its files, wherever they are
-# A comprehension is a call in some versions of Python and none in others.
-NO_FUNCTIONS = {"<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
+# A comprehension is a call in some versions of Python and none in others, and so are annotations.
+NO_FUNCTIONS = {"<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "__annotate__"}
 
 Call = tuple[str, str]  # a file of tinyframe, and a function in it, with its class
 

@@ -259,6 +259,15 @@ def test_batches_that_are_slices_are_told_so_in_both_tasks(realized):
         assert all("batches() has to copy its slices" in text for text in said)
 
 
+def test_what_stops_a_tinyjit_is_said_as_it_is():
+    kept = "    kept = []\n\n    def step(x, y):\n        kept[:] = [model(x).detach().realize()]\n"
+    text = WORKED.changed(
+        ("    def step(x, y):\n        with Tensor.train():", f"{kept}        with Tensor.train():")
+    )
+    found = [row.found for row in WORKED.rows(text, tasks={"train"}) if row.found]
+    assert found and all("leaves a Tensor" in text and "slices" not in text for text in found)
+
+
 def test_a_network_of_one_linear_layer_is_told_what_is_missing():
     text = WORKED.changed(
         ("x = norm(convolution(x)).relu().max_pool2d()", "pass"),

@@ -144,6 +144,10 @@ MISTAKES = [
             "(total(wide + nudge) - total(wide - nudge))", "(total(x + step) - total(x - step))",
             4, "'measured'[0, 0] is ",
         ),
+        "bill": (
+            "u.op.name for u in floats", "u.op.name.lower() for u in floats",
+            4, "{'mul': 1, 'add': 1}, and should be {'MUL': 1, 'ADD': 1}",
+        ),
         "compare": (
             "        run()\n        counted",
             "        for _ in range(repeats):\n            run()\n        counted",

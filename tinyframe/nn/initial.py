@@ -43,5 +43,5 @@ def kept(
         return memory.assign(value)
     # Written right away, or a kernel that fills memory would be compiled for every shape.
     filled = np.full(memory.numel(), value, number)
-    buffer_of(memory.uop.base).copyin(memoryview(filled.view(np.uint8)))  # type: ignore[arg-type]
+    buffer_of(memory.uop.base).copyin(memoryview(filled.view(np.uint8)))  # type: ignore[arg-type, unused-ignore]
     return memory

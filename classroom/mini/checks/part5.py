@@ -460,7 +460,7 @@ def means(mini: Any) -> None:
     for axes in AXES:
         said = f"x.mean({', '.join(map(str, axes))}), where x has the shape (2, 3, 4)"
         got = mini.Tensor(x).mean(*axes).numpy()
-        expect_values(said, got, x.mean(axes or None), (
+        expect_values(said, got, np.asarray(x.mean(axes or None)), (
             (x.sum(axes or None), "This is the sum. How many do you divide it by?"),
             (x.sum(axes or None) / x.size, "You divided by the number of all elements. How many go "
                                            "into each of these means?"),

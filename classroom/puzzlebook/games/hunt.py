@@ -234,7 +234,7 @@ QUESTIONS = (
     ),
     ask(
         "spelled",
-        "A language without a plus: `a + b` should read `add(val0, val1)` in the C. Make it, as a "
+        "A language without a plus: `a + b` should read `add(val0, val1)` in the C. Write it as a "
         "subclass of CStyleLanguage.",
         changes.spelled_out,
         "Where does CStyleLanguage say how an ADD is written?",

@@ -164,7 +164,7 @@ def expect_batches(ask, count, size):
 
 def slices(error):
     """What to say where a TinyJit did not take the next batch."""
-    if error.kind != "JitError":
+    if error.kind != "JitError" or "another view" not in error.message:
         return f"with the batches in a TinyJit, it raised {error}"
     return (
         "a TinyJit takes the first batches and stops at the next one, which is another part of the "

@@ -309,7 +309,8 @@ def expect_bills(ask, *texts):
                         counted = sum(n for n in got.values() if type(n) is int)
                         got = {op: n for op, n in got.items() if n != 0}
                     whole = f"{what} counts integers or bools as well"
-                    with or_known(counted, {whole: wanted[3]}):
+                    more = isinstance(got, dict) and sum(wanted[place].values()) < wanted[3]
+                    with or_known(counted, {whole: wanted[3]} if more else {}):
                         expect_equal(got, wanted[place], what)
 
 
@@ -341,6 +342,14 @@ ALL = Expression(
 ONE = Expression("steps[n](x, t)", {}, "steps, n, x, t")
 
 
+def is_difference(new, t, x):
+    """Whether this is t - x, x - t or c - t: one operation, which the IR has as two."""
+    if new.shape != t.shape or t.shape != x.shape:
+        return False
+    found = t - x, x - t, new.flat[0] + t.flat[0] - t
+    return any(np.allclose(new, each, atol=1e-5) for each in found)
+
+
 def expect_steps(ask, x):
     steps = ask.keep("gelu_steps")
     count = ask(COUNT, steps)
@@ -357,7 +366,7 @@ def expect_steps(ask, x):
             before, t = t.astype(np.float64), graph.run(x, t).astype(np.float32)
             took = sum(number for op, number in graph.ops.items() if op in ARITHMETIC)
             expect(took > 0, f"step {n + 1} computes nothing")
-            if took > 1:
+            if took > 1 and not is_difference(t, before, x):
                 done = f"step {n + 1} does {took} operations at once, and only erf may be more than"
                 is_erf = t.shape == before.shape and np.allclose(t, erf(before), atol=1e-5)
                 expect(is_erf and not large, f"{done} one")

@@ -51,10 +51,10 @@ def bill(tensor):
 
 def gelu_steps():
     return (
-        lambda x, t: t * math.sqrt(0.5),
+        lambda x, t: t * -math.sqrt(0.5),
         lambda x, t: t.erf(),
+        lambda x, t: 1 - t,
         lambda x, t: t * x,
-        lambda x, t: t + x,
         lambda x, t: t / 2,
     )
 
