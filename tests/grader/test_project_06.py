@@ -30,7 +30,7 @@ MISTAKES = [
         ),
         "compare_gradients": (
             "wide, step = x.astype(np.float64), 1e-3", "wide, step = x.astype(np.float64), 0.5",
-            4, "+ 1e-6).sqrt() * w, 'measured'[",
+            8, "+ 1e-6).sqrt() * w, 'measured'[",
         ),
         "bill": (
             "if u.op in GroupOp.ALU and dtypes.is_float(u.dtype)]\n        found",
@@ -74,7 +74,7 @@ MISTAKES = [
         ),
         "compare_gradients": (
             "/ (2 * step)\n    found", "/ step\n    found",
-            4, "'measured'[0, 0] is ",
+            8, "'measured'[0, 0] is ",
         ),
         "bill": (
             "mem_estimate,", "ops_estimate,",
@@ -142,7 +142,7 @@ MISTAKES = [
         ),
         "compare_gradients": (
             "(total(wide + nudge) - total(wide - nudge))", "(total(x + step) - total(x - step))",
-            4, "'measured'[0, 0] is ",
+            8, "'measured'[0, 0] is ",
         ),
         "bill": (
             "u.op.name for u in floats", "u.op.name.lower() for u in floats",
@@ -229,6 +229,14 @@ def test_a_machine_without_torch_gets_a_report_too(tmp_path):
             "    def step(n, plain): return lambda x, t: (seen.append(n), plain(x, t) if\n"
             "        len(seen) > 4 else gelu(x) if n == 3 else t)[1]\n"
             "    return [step(n, lambda x, t: t * 2) for n in range(4)]",
+            4,
+        ),
+        (
+            "compare_gradients",
+            "def compare_gradients(f, x):\n"
+            "    t = Tensor(x).realize()\n"
+            "    (found,) = f(t).sum().gradient(t)\n"
+            "    return {'graph': found.numpy(), 'measured': found.numpy(), 'apart': 0.0}",
             4,
         ),
         (  # gradient() of what has no detach() any more, in place of a measurement

@@ -238,7 +238,7 @@ def expect_compared(ask, text, said, true, shape):
             near = np.allclose(got, other, rtol=1e-2)
             with or_known(near, {f"{what} {mixed}": True}):
                 expect_close(got, right, what, rtol=rtol)
-    with ask.part("apart", "graph", "measured"):
+    with ask.part("apart", "measured"):  # twice what gradient() says is never apart
         got = found.get("apart")
         expect_kind(got, float, "'apart'")
         if len(both) == 2:
