@@ -274,6 +274,10 @@ def design(answer: Any) -> str:
     if (hidden := sum(_numbers(u) for u in foreign)) > LARGEST:
         raise Wrong(CARRIES, "", most, f"{hidden + found} numbers")
     share = _share_right(model)
+    for seed in (1, 2):  # a start is luck, and so is the last digit of somebody's compiler
+        if share < SHARE:
+            Tensor.manual_seed(seed)
+            share = max(share, _share_right(call(answer, 8, 10)))
     if share < SHARE:
         raise Wrong(
             "Your model is within the budget and learns, but it gets too many wrong.",
