@@ -3,6 +3,8 @@ table is as it was."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,22 @@ def test_a_long_row_is_cut_on_a_card(broken, mended):
     chatty = Training(broken.network, broken.losses, broken.read, {"ADD": long})
     svg = curves.card(chatty, mended).svg().split("</desc>")[1]
     assert "first = grad * 2" in svg and "…" in svg and "fourth = third" not in svg
+
+
+def test_the_card_of_the_readme_moves_each_part_that_has_to_wait(broken, mended):
+    svg = curves.moving(broken, mended)
+    moved = set(re.findall(r"animation(?:-name)?:([\w-]+)", svg)) - {"none"}
+    assert moved == set(re.findall(r"@keyframes ([\w-]+)", svg)), "each has its frames"
+    for name in ("broken", "mended"):
+        assert svg.count(f'class="{name}"') == 1, "its curve"
+        assert svg.count(f'class="{name} known"') == 2, "how many it reads, and what"
+    assert "prefers-reduced-motion:reduce" in svg and "<image" not in svg
+
+
+@pytest.mark.parametrize(("losses", "said"), [
+    ((), "Nothing to compare"), ((2.0, 38.6, 3.0), "Your worst loss: 39. Mine: 504."),
+    ((2.0, float("nan")), "You win"),
+])  # fmt: skip
+def test_a_worst_loss_is_told_beside_ours(losses, said, broken, capsys):
+    curves.worst(Training(broken.network, losses))
+    assert said in capsys.readouterr().out

@@ -205,7 +205,7 @@ class Drawing:
 
     def put(self, other: Drawing, x: float, y: float, name: str = "") -> None:
         """Another drawing on this one, its corner at (x, y). name: its class, for a style."""
-        look, inside = f' class="{name}"' if name else "", "".join(other.parts)
+        look, inside = f' class="{xml(name)}"' if name else "", "".join(other.parts)
         self.parts.append(f'<g transform="translate({n(x)} {n(y)})"{look}>{inside}</g>')
         self._reach(x + other.width, y + other.height)
         self.links |= other.links
