@@ -28,6 +28,7 @@ COMMANDS = [
     ),
     ("reset", "classroom.learner.copy:reset_command", "start one part over; your version is kept"),
     ("site", "classroom.site.command:main", "the course as a web site, to read without Jupyter"),
+    ("colab", "classroom.colab:main", "the lessons as Google Colab opens them"),
     ("device", "classroom.devices:main", "whether a device works here, and on what hardware"),
     ("release", "classroom.release:main", "write a repository for students, without solutions"),
     ("record", "classroom.record:main", "note the answers of visible checks, for releases"),

@@ -14,7 +14,9 @@ from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[1]
 # git@github.com:owner/name.git, ssh://git@host/owner/name, https://token@host/owner/name.git
-REMOTE = re.compile(r"(?:ssh://|https?://)?(?:[^@/]+@)?([\w.-]+\.\w+)(?::\d+)?[:/](.+?)(?:\.git)?/?")
+REMOTE = re.compile(
+    r"(?:ssh://|https?://)?(?:[^@/]+@)?([\w.-]+\.\w+)(?::\d+)?[:/](.+?)(?:\.git)?/?"
+)
 
 
 def repository() -> str:
@@ -42,7 +44,9 @@ def ways_in(notebook: str) -> dict[str, str]:
     binder = f"HEAD?urlpath={quote(f'lab/tree/my_course/course/{notebook}', safe='')}"
     if host == "github.com":
         return {"Codespaces": f"https://codespaces.new/{place}?quickstart=1",
-                "Binder": f"https://mybinder.org/v2/gh/{place}/{binder}"}  # fmt: skip
+                "Binder": f"https://mybinder.org/v2/gh/{place}/{binder}",
+                "Colab": f"https://colab.research.google.com/github/{place}/blob/colab/{notebook}",
+                }  # fmt: skip
     if host == "gitlab.com":
         return {"Binder": f"https://mybinder.org/v2/gl/{quote(place, safe='')}/{binder}"}
     return {}
