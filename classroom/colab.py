@@ -35,7 +35,7 @@ if not os.path.isdir(HERE + "/classroom"):
         ["git", "init", "-q", HERE],
         [*git, "fetch", "-q", "--depth", "1", {address!r}, {commit!r}],
         [*git, "checkout", "-q", "FETCH_HEAD"],
-        [sys.executable, "-m", "pip", "install", "-q", *{needs!r}],
+        [sys.executable, "-m", "pip", "install", "-qq", *{needs!r}],
     ):
         subprocess.run(command, check=True)
 os.environ["TINYFRAME_REPOSITORY"] = {address!r}

@@ -178,6 +178,9 @@ def test_the_address_is_asked_for_and_never_written_down(said, repository, monke
     assert address.repository() == repository
 
 
+COLAB = "colab.research.google.com"
+
+
 def test_a_lesson_opens_where_its_repository_is(little, tmp_path, monkeypatch):
     shown = {}
     for name, repository in (("hub", GITHUB), ("lab", GITLAB), ("home", "/home/ann/tiny")):
@@ -186,6 +189,7 @@ def test_a_lesson_opens_where_its_repository_is(little, tmp_path, monkeypatch):
         text = (tmp_path / name / "course" / "01_one.ipynb").read_text()
         shown[name] = re.findall(r"https://[^/]+/[^?&\\]*", text)
     assert shown == {
-        "hub": ["https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD"],
+        "hub": ["https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD",
+                f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb"],
         "lab": ["https://mybinder.org/v2/gl/class%2Fann%2Ftiny/HEAD"], "home": [],
     }  # fmt: skip

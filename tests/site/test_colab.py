@@ -1,0 +1,84 @@
+"""A lesson on Google Colab: its first cell fetches the course, and what was done comes back."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from classroom import colab
+from classroom.site.command import ROOT
+
+# Where a notebook's first cells stop: the answer that is checked is right.
+STEPS = """
+import json, os, sys
+first, again = json.loads(sys.argv[1])
+exec(first)
+if again:
+    from classroom import check
+    from tinyframe.uop import Ops
+    check("4.3", lambda tensor, op: sum(node.op is op for node in tensor.uop.toposort()))
+    keep(lambda file: print("download", file))
+from classroom import progress
+progress(4)
+print(os.getcwd())
+"""
+
+
+@pytest.fixture
+def colab_like(tmp_path):
+    """Runs the first cell of a lesson in an empty folder, where pip only notes what it's asked."""
+    (tmp_path / "pip").mkdir()
+    (tmp_path / "pip" / "__main__.py").write_text("import sys; print('pip', *sys.argv[1:])")
+    asked = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    lesson = colab.lesson(ROOT / "course" / "04a_lazy_evaluation.ipynb", ROOT.as_uri(), commit)
+    first = "".join(lesson["cells"][1]["source"])
+
+    def run(here, again=False):
+        folder = tmp_path / here
+        folder.mkdir()
+        env = os.environ | {"TINYFRAME_HERE": str(folder / "course"), "PYTHONPATH": str(tmp_path)}
+        command = [sys.executable, "-c", STEPS, json.dumps([first, again])]
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        return folder, done.stdout
+
+    return run
+
+
+def test_the_first_cell_brings_the_course_and_remembers_what_was_done(colab_like):
+    folder, said = colab_like("one", again=True)
+    (pip,) = [line for line in said.splitlines() if line.startswith("pip")]
+    assert "wasmtime" in pip and "jupyterlab" not in pip
+    assert "1/" in said and f"{folder}/course/my_course/course" in said
+    assert f"download {folder}/course/my_course/{colab.KEPT}" in said
+
+
+def test_what_was_downloaded_and_uploaded_again_is_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(colab, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "my_course"
+    (mine / "mini").mkdir(parents=True)
+    (mine / "course").mkdir()
+    (mine / "mini" / "part4.py").write_text("mine = 1\n")
+    (mine / ".progress.json").write_text('{"exercises": {}}')
+    colab.keep(lambda file: os.rename(file, tmp_path / colab.KEPT))
+    (mine / "mini" / "part4.py").write_text("")
+    colab.begin(tmp_path)
+    assert (mine / "mini" / "part4.py").read_text() == "mine = 1\n"
+
+
+def test_every_lesson_is_written_for_the_place_that_the_repository_has(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("TINYFRAME_REPOSITORY", "git@github.com:ann/tiny.git")
+    assert colab.main([str(tmp_path)]) == 0
+    lessons = sorted((ROOT / "course").glob("*.ipynb"))
+    assert [p.name for p in sorted(tmp_path.iterdir())] == [p.name for p in lessons]
+    for path in tmp_path.iterdir():
+        assert "'https://github.com/ann/tiny'" in path.read_text()
+    monkeypatch.setenv("TINYFRAME_REPOSITORY", "/home/ann/tiny")
+    assert colab.main([str(tmp_path)]) == 1
+    assert "TINYFRAME_REPOSITORY" in capsys.readouterr().err
