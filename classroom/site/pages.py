@@ -158,7 +158,9 @@ def _ways_in(notebook: str, up: str) -> str:
     start = f'<a href="{up}index.html#start">start the course on your own machine</a>'
     alone = f'<a download href="{up}{NOTEBOOKS}/{notebook}">The notebook alone</a>'
     if ways:
-        start = f"open this lesson in {' or '.join(ways)}, with nothing to install. Or {start}"
+        *others, last = ways
+        where = f"{', '.join(others)} or {last}" if others else last
+        start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
         f'<div class="ways">This page is for reading. To do its exercises, {start}: it\'s one '
         f"command. ({alone} lacks what checks your answers.)</div>"
