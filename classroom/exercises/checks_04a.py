@@ -25,13 +25,6 @@ from tinyframe.uop import Ops, UOp
 # ---- what the predictions are about, done for real ----------------------------------------------
 
 
-def additions_after_doubling() -> int:
-    t = Tensor([1.0, 2.0, 3.0])
-    for _ in range(60):
-        t = t + t
-    return len(nodes(t, Ops.ADD))
-
-
 def kernels_after_each_line() -> tuple[int, ...]:
     (n,) = fresh_sizes(1)
     a, b = fresh_tensor(n), fresh_tensor(n)
@@ -52,17 +45,6 @@ def which_are_the_same() -> tuple[bool, ...]:
         (a + b).uop is (b + a).uop,
         (a * 2).uop is (a + a).uop,
     )
-
-
-def kernels_of_equal_plans() -> tuple[int, ...]:
-    (n,) = fresh_sizes(1)
-    a, b = fresh_tensor(n), fresh_tensor(n)
-    counts = []
-    for t in (a * b + a, a * b + a, (a * b + a).sum()):
-        before = GlobalCounters.kernel_count
-        t.realize()
-        counts.append(GlobalCounters.kernel_count - before)
-    return tuple(counts)
 
 
 # ---- functions ----------------------------------------------------------------------------------

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, count, describe, kernels, predicts, same_number, same_values, wants
-from classroom.exercise import Exercise, Graphs, Wrong
+from classroom.ask import (
+    call,
+    count,
+    describe,
+    does_nothing,
+    predicts,
+    same_number,
+    same_values,
+    wants,
+)
+from classroom.exercise import Exercise, Graphs, Open, Wrong
 from classroom.rows import data, fitting, row_of, trained
 from tinyframe import Context, GlobalCounters, Tensor, Variable
 from tinyframe.codegen import get_program
@@ -276,52 +287,57 @@ def _explain(
     raise Wrong(text, where, *values)
 
 
-# ---- the cube -----------------------------------------------------------------------------------
+# ---- a gradient of one's own ---------------------------------------------------------------------
+
+# Each of two numbers, and of a function that is math.tanh or the learner's.
+FORMULAS: dict[str, Callable[..., Any]] = {
+    "a + b": lambda a, b, tanh: a + b,
+    "a * b": lambda a, b, tanh: a * b,
+    "a.tanh()": lambda a, b, tanh: tanh(a),
+    "a * a": lambda a, b, tanh: a * a,
+    "(a * b).tanh() * a + b": lambda a, b, tanh: tanh(a * b) * a + b,
+}
+TINY = 1e-5  # how far a number moves for its slope to be measured
 
 
-def cube(answer: Any) -> str:
-    """answer(x): shape (n, n, n), x[i] * x[j] + x[k] at [i, j, k], and nothing is computed."""
-    small = Tensor([2.0, 3.0, 5.0]).realize()
-    before = GlobalCounters.kernel_count
-    got = call(answer, small)
-    wants(got, Tensor, "a Tensor")
-    if ran := GlobalCounters.kernel_count - before:
-        raise Wrong(
-            "It computes something already: return the expression, and don't realize it.",
-            got=count(ran, "kernel"),
-        )  # fmt: skip
-    _entries(got, small.numpy(), "`x = [2, 3, 5]`")
-    large = Tensor.arange(1_000_000, dtype="float32").realize()
-    of_large = call(answer, large)
-    if of_large.shape != (1_000_000,) * 3:
-        raise Wrong(
-            "The shape is right for 3 numbers, but not for a million.",
-            "a million numbers", (1_000_000,) * 3, of_large.shape,
-        )  # fmt: skip
-    i, j, k = np.random.default_rng().integers(0, 1000, 3).tolist()
-    entry = of_large[i, j, k].contiguous()
-    if (needed := kernels(entry)) != 1:
-        raise Wrong("One entry should take one kernel.", got=count(needed, "kernel"))
-    same_number(entry.item(), float(i * j + k), "an entry of the cube of a million")
-    return "8 million terabytes, and you can read any entry you like."
+def number(answer: Any) -> str:
+    """answer: a class with +, *, tanh() and backward(), which leaves slopes in `grad`."""
+    if not isinstance(answer, type):
+        raise Wrong("This exercise asks for the class. Pass `Number`.", got=describe(answer))
+    fresh = np.random.default_rng().uniform(0.3, 0.9, 2) * (1, -1)
+    for formula, of in FORMULAS.items():
+        for values in ((0.5, -0.75), tuple(fresh.tolist())):
+            a, b = map(answer, values)
+            y = of(a, b, lambda x: x.tanh())
+            if y is None:
+                raise Open(f"`{formula}` gives nothing yet.")
+            case = f"`a = {values[0]:.3g}`, `b = {values[1]:.3g}`, `y = {formula}`"
+            wants(y, answer, "a Number", case)
+            same_number(y.value, of(*values, math.tanh), case)
+            if does_nothing(y.backward):
+                raise Open("`backward` does nothing yet.")
+            y.backward()
+            for name, got, slope in zip("ab", (a.grad, b.grad), _slopes(of, values), strict=True):
+                if abs(got - slope) < 1e-6:
+                    continue
+                said = (
+                    f"`{name}.grad` is wrong after `y.backward()`: if `{name}` grows by a little, "
+                )
+                said += f"`y` grows {slope:.4g} times as much."
+                if formula == "a * a" and abs(2 * got - slope) < 1e-6:
+                    said = "`a` is used twice here, and each use sends something back: add it to "
+                    said += "`grad`, where replacing it would lose the other."
+                raise Wrong(said, case, f"{slope:.4g}", f"{got:.4g}")
+    return "Every slope is what a measurement says it is. You've written a `loss.backward()`."
 
 
-def _entries(got: Tensor, x: np.ndarray, case: str) -> None:
-    """Wrong, with the first entry that differs, unless this is the cube of x."""
-    n = len(x)
-    if got.shape != (n, n, n):
-        raise Wrong(
-            f"The shape should have three axes of {n}.", case, (n, n, n), got.shape,
-        )  # fmt: skip
-    expected = x[:, None, None] * x[None, :, None] + x[None, None, :]
-    values = got.numpy()
-    for place in np.ndindex(*expected.shape):
-        if values[place] != expected[place]:
-            i, j, k = place
-            raise Wrong(
-                f"The entry at [{i}, {j}, {k}] should be `x[{i}] * x[{j}] + x[{k}]`.",
-                case, f"{expected[place]:g}", f"{values[place]:g}",
-            )  # fmt: skip
+def _slopes(of: Callable[..., Any], values: tuple[float, ...]) -> list[float]:
+    """Measured, not derived: how much the value changes, for each of the numbers."""
+    a, b = values
+    return [
+        (of(a + da, b + db, math.tanh) - of(a - da, b - db, math.tanh)) / (2 * TINY)
+        for da, db in ((TINY, 0.0), (0.0, TINY))
+    ]
 
 
 EXERCISES = (
@@ -422,15 +438,17 @@ EXERCISES = (
     ),
     Exercise(
         "1.8",
-        "why-cube",
-        "A cube of 10^18 numbers",
-        cube,
+        "why-number",
+        "A gradient of your own, for single numbers",
+        number,
         (
-            "In the table, one copy of `x` was a column and one was a row. A cube has three axes.",
-            "`x.reshape(-1, 1, 1)` puts `x` along the first axis. Which reshape puts it along the "
-            "last?",
+            "What did your row for MUL send back in 1.2? Here each source is paired with its "
+            "slope. And where the value of tanh is t, its slope is 1 - t².",
+            "`backward` does two things: it adds what arrives to its own `grad`, and for each pair "
+            "it calls `source.backward(…)` with what arrives there, grad times slope.",
         ),
-        because="Each of the three copies of `x` lies along its own axis, and has size 1 along the "
-        "two others. Sizes of 1 are stretched to fit. Nothing is computed until you read an entry.",
+        because="Each operation only knows its own slopes, and `backward` multiplies them along "
+        "every path from the result down. A number that is used twice is at the end of two paths, "
+        "and their products add up. That's the chain rule.",
     ),
 )

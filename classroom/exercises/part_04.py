@@ -6,11 +6,9 @@ from __future__ import annotations
 from classroom.ask import predicts
 from classroom.exercise import Exercise
 from classroom.exercises.checks_04a import (
-    additions_after_doubling,
     count_nodes,
     dot_product,
     kernels_after_each_line,
-    kernels_of_equal_plans,
     multiply_add,
     power,
     which_are_the_same,
@@ -36,16 +34,15 @@ TITLE = "Lazy evaluation"
 THE_GRAPH = (
     Exercise(
         "4.1",
-        "lazy-doubling",
-        "How many ADD nodes after 60 doublings",
-        predicts(additions_after_doubling),
+        "lazy-count-nodes",
+        "Count the nodes of an op",
+        count_nodes,
         (
-            "What are the two sources of `t + t`?",
-            "Each doubling makes one new node and uses one old node twice.",
+            "What would you ask each node that `tensor.uop.toposort()` gives you?",
+            "Go through the nodes and count those for which `node.op is op`.",
         ),
-        shown_by="the next cell",
-        because="Each `t + t` adds one ADD node, whose two sources are the same node. That makes "
-        "60. The sum has 2⁶⁰ terms only if you write it out as a tree.",
+        because="`toposort()` lists each node once, however many others use it, so a plain count "
+        "over it counts nodes and not paths.",
     ),
     Exercise(
         "4.2",
@@ -64,18 +61,6 @@ THE_GRAPH = (
     ),
     Exercise(
         "4.3",
-        "lazy-count-nodes",
-        "Count the nodes of an op",
-        count_nodes,
-        (
-            "What would you ask each node that `tensor.uop.toposort()` gives you?",
-            "Go through the nodes and count those for which `node.op is op`.",
-        ),
-        because="`toposort()` lists each node once, however many others use it, so a plain count "
-        "over it counts nodes and not paths.",
-    ),
-    Exercise(
-        "4.4",
         "lazy-same-node",
         "Which are the same",
         predicts(which_are_the_same),
@@ -90,22 +75,7 @@ THE_GRAPH = (
         "where `a + a` is an ADD. Their values agree, but nobody compares values.",
     ),
     Exercise(
-        "4.5",
-        "lazy-computed-for-all",
-        "Kernels of three equal expressions",
-        predicts(kernels_of_equal_plans),
-        (
-            "How many different nodes for `a * b + a` are there?",
-            "Once `A` has been computed, what does `B` hold? And what does the sum in `C` start "
-            "from?",
-        ),
-        shown_by="the next cell",
-        because="All three contain the same node. Realizing `A` computes it and puts a BUFFER in "
-        "its place everywhere. So `B` is done already, and `C` only has to add up what is in "
-        "memory: one kernel.",
-    ),
-    Exercise(
-        "4.6",
+        "4.4",
         "lazy-power",
         "A long product from few nodes",
         power,
@@ -118,7 +88,7 @@ THE_GRAPH = (
         "multiplication, so there are at most two MULs for each binary digit of n.",
     ),
     Exercise(
-        "4.7",
+        "4.5",
         "lazy-multiply-add",
         "Build `a * b + a` from UOps",
         multiply_add,
@@ -131,7 +101,7 @@ THE_GRAPH = (
         "source and `a` as its second, in the order of `a * b + a`.",
     ),
     Exercise(
-        "4.8",
+        "4.6",
         "lazy-dot-product",
         "Build `(a * b).sum()` from UOps",
         dot_product,
@@ -148,7 +118,7 @@ THE_GRAPH = (
 
 FROM_GRAPH_TO_KERNELS = (
     Exercise(
-        "4.9",
+        "4.7",
         "lazy-bytes-touched",
         "Bytes of a schedule",
         bytes_touched,
@@ -160,7 +130,7 @@ FROM_GRAPH_TO_KERNELS = (
         "kernel writes and the next one reads is touched twice, so it counts twice.",
     ),
     Exercise(
-        "4.10",
+        "4.8",
         "lazy-five-counts",
         "Kernels of five expressions",
         predicts(kernels_of_five),
@@ -176,7 +146,7 @@ FROM_GRAPH_TO_KERNELS = (
         "kernels each.",
     ),
     Exercise(
-        "4.11",
+        "4.9",
         "lazy-fewest-rows",
         "How many rows one kernel takes",
         fewest_rows,
@@ -188,7 +158,7 @@ FROM_GRAPH_TO_KERNELS = (
         "independent results to keep a processor busy; with 31 it stores the sums first.",
     ),
     Exercise(
-        "4.12",
+        "4.10",
         "lazy-one-less",
         "The same values with one kernel fewer",
         one_less,
@@ -200,7 +170,7 @@ FROM_GRAPH_TO_KERNELS = (
         "denominator, only one place needs `a.sum(axis=0)`, so it's computed there.",
     ),
     Exercise(
-        "4.13",
+        "4.11",
         "lazy-any-number",
         "Exactly n kernels",
         any_number,
@@ -218,7 +188,7 @@ FROM_GRAPH_TO_KERNELS = (
 
 MEMORY_THAT_CHANGES = (
     Exercise(
-        "4.14",
+        "4.12",
         "lazy-sines-once",
         "Each sine only once",
         sines_once,
@@ -232,7 +202,7 @@ MEMORY_THAT_CHANGES = (
         "calls read them.",
     ),
     Exercise(
-        "4.15",
+        "4.13",
         "lazy-old-values-and-views",
         "What was written down between two changes",
         predicts(first_numbers_between_changes),
@@ -247,7 +217,7 @@ MEMORY_THAT_CHANGES = (
         "both changes: the 2 that it started with has become a 4.",
     ),
     Exercise(
-        "4.16",
+        "4.14",
         "lazy-swap",
         "Two Tensors exchange their values",
         swap,
@@ -260,7 +230,7 @@ MEMORY_THAT_CHANGES = (
         "down. It's computed just before those numbers are overwritten.",
     ),
     Exercise(
-        "4.17",
+        "4.15",
         "lazy-waiting-results",
         "What a waiting result costs",
         predicts(kernels_while_something_waits),
@@ -275,7 +245,7 @@ MEMORY_THAT_CHANGES = (
         "just before the old numbers are overwritten, and that takes a second kernel.",
     ),
     Exercise(
-        "4.18",
+        "4.16",
         "lazy-push",
         "A window on the latest values",
         push,
@@ -289,7 +259,7 @@ MEMORY_THAT_CHANGES = (
         "on, so it computes all the new values before it writes the first of them.",
     ),
     Exercise(
-        "4.19",
+        "4.17",
         "lazy-swing",
         "A string that swings",
         swing,

@@ -5,8 +5,8 @@ right answers that are spelled as nobody expected, and wrong ones that look righ
 
     ANSWERS = [
         # the exercise's permanent name, the answer, the verdict, and why it should be that
-        ("lazy-doubling", "6e1", "right", "a float that is a whole number"),
-        ("lazy-doubling", "'sixty'", "asked again", "a word is no number; nothing is recorded"),
+        ("why-products-in-a-gradient", "3.708e3", "right", "a float that is a whole number"),
+        ("why-products-in-a-gradient", "'many'", "asked again", "a word is no number"),
         ("lazy-count-nodes", '''
     def count_nodes(tensor, op):
         return len([*filter(lambda u: u.op is op, tensor.uop.toposort())])

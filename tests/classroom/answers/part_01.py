@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tinyframe import Tensor, Variable
 from tinyframe.uop import Ops
 
 # exercises that ask for an object, and not for a function
-OBJECTS: set[str] = set()
+OBJECTS = {"1.8"}
 
 # for each prediction what is right, and what somebody might think
 GUESSES = {
@@ -39,25 +41,60 @@ def mirrored(pixels, arriving, i, j):
     return by_hand(pixels, arriving, 2 - i, 2 - j)
 
 
-def times_itself(x):
-    return x.reshape(-1, 1, 1) * x.reshape(1, -1, 1) * x.reshape(1, 1, -1)
+class Number:
+    """As it should be."""
+
+    def __init__(self, value, *sources):
+        self.value, self.sources, self.grad = value, sources, 0.0
+
+    def __add__(self, other):
+        return type(self)(self.value + other.value, (self, 1.0), (other, 1.0))
+
+    def __mul__(self, other):
+        return type(self)(self.value * other.value, (self, other.value), (other, self.value))
+
+    def tanh(self):
+        t = math.tanh(self.value)
+        return type(self)(t, (self, 1.0 - t * t))
+
+    def backward(self, grad=1.0):
+        self.grad += grad
+        for source, slope in self.sources:
+            source.backward(grad * slope)
 
 
-def other_axes(x):
-    return x.reshape(1, 1, -1) * x.reshape(1, -1, 1) + x.reshape(-1, 1, 1)
+def number(**methods):
+    """A class of its own with these methods, and the others as they should be."""
+    return type("Number", (Number,), methods)
 
 
-def flat(x):
-    return x * x + x
+def own_slopes(self, other):
+    return type(self)(self.value * other.value, (self, self.value), (other, other.value))
 
 
-def only_for_three(x):
-    x = x[:3]
-    return x.reshape(-1, 1, 1) * x.reshape(1, -1, 1) + x.reshape(1, 1, -1)
+def other_slope(self):
+    t = math.tanh(self.value)
+    return type(self)(t, (self, 1.0 - self.value * self.value))
 
 
-def computed(x):
-    return other_axes(x[:3]).realize()
+def replaces(self, grad=1.0):
+    self.grad = grad
+    for source, slope in self.sources:
+        source.backward(grad * slope)
+
+
+def forgets_what_arrives(self, grad=1.0):
+    self.grad += grad
+    for source, slope in self.sources:
+        source.backward(slope)
+
+
+def with_a_stack(self, grad=1.0):
+    waiting = [(self, grad)]
+    while waiting:
+        number, arriving = waiting.pop()
+        number.grad = number.grad + arriving
+        waiting += [(source, arriving * slope) for source, slope in number.sources]
 
 
 # number of an exercise, a wrong answer, what is said about it
@@ -93,11 +130,13 @@ WRONG = [
     ("1.7", lambda *inputs: by_hand(*inputs) / inputs[0].shape[0], "the mean"),
     ("1.7", lambda pixels, arriving, i, j: pixels[:, :6, :6] * arriving, "one number"),
     ("1.7", lambda pixels, arriving, i, j: pixels[:, i, j].sum(), "Which pixels"),
-    ("1.8", times_itself, "[0, 0, 0] should be `x[0] * x[0] + x[0]`"),
-    ("1.8", other_axes, "[0, 0, 1] should be"),
-    ("1.8", flat, "three axes of 3"),
-    ("1.8", only_for_three, "not for a million"),
-    ("1.8", computed, "computes something already"),
+    ("1.8", number(__mul__=own_slopes), "`a.grad` is wrong"),
+    ("1.8", number(__mul__=lambda a, b: a.value * b.value), "a Number"),
+    ("1.8", number(__mul__=Number.__add__), "a * b"),
+    ("1.8", number(tanh=other_slope), "a.tanh()"),
+    ("1.8", number(backward=replaces), "used twice"),
+    ("1.8", number(backward=forgets_what_arrives), "`a.grad` is wrong"),
+    ("1.8", Number(1.0), "Pass `Number`"),
 ]
 
 
@@ -139,6 +178,6 @@ RIGHT = [
     ("1.7", lambda pixels, arriving, i, j: by_hand(pixels, arriving, i, j).item()),
     ("1.7", lambda p, a, i, j: (p[:, i:i + 6, j:j + 6] * a).sum().reshape(1, 1)),
     ("1.7", lambda p, a, i, j: (p.shrink((None, (i, i + 6), (j, j + 6))) * a).flatten().sum(0)),
-    ("1.8", lambda x: x[:, None, None] * x[None, :, None] + x),
-    ("1.8", lambda x: (x.reshape(-1, 1) * x).unsqueeze(2) + x),
+    ("1.8", Number),
+    ("1.8", number(backward=with_a_stack)),
 ]  # fmt: skip

@@ -133,27 +133,6 @@ def slope(pixels, arriving, i, j):
         "right",
         "an array of one",
     ),
-    # ---- 1: the cube ----------------------------------------------------------------------------
-    ("why-cube", "lambda x: (x[:, None] * x)[..., None] + x", "right", "None and an ellipsis"),
-    (
-        "why-cube",
-        "lambda x: x[:, None, None] * x[None, :, None] + x[None, None, :]",
-        "right",
-        "None",
-    ),
-    (
-        "why-cube",
-        "lambda x: (x.reshape(-1, 1) @ x.reshape(1, -1)).reshape(len(x), len(x), 1) + x",
-        "right",
-        "an outer product, by @",
-    ),
-    ("why-cube", "lambda x: x[:, None] * x + x[:, None, None]", "wrong", "the axes are turned"),
-    (
-        "why-cube",
-        "lambda x: Tensor((lambda n: n[:, None, None] * n[:, None] + n)(x.numpy()))",
-        "wrong",
-        "NumPy needs numbers: a kernel runs, or memory runs out",
-    ),
     # ---- 2a -------------------------------------------------------------------------------------
     ("steps-smallest-wrong-bill", "([1], [0.1])", "right", "10 cents"),
     ("steps-smallest-wrong-bill", "([], [])", "wrong", "nothing bought"),

@@ -72,21 +72,6 @@ ANSWERS = [
         "wrong",
         "the mean over the batch, as a loss has",
     ),
-    (
-        "why-cube",
-        "lambda x: x.unsqueeze(1).unsqueeze(2) * x.unsqueeze(1) + x",
-        "right",
-        "unsqueeze",
-    ),
-    ("why-cube", "lambda x: Tensor.einsum('i,j->ij', x, x)[..., None] + x", "right", "einsum"),
-    (
-        "why-cube",
-        "lambda x: x.view(-1, 1, 1).mul(x.view(1, -1, 1)).add(x.view(1, 1, -1))",
-        "right",
-        "view, mul, add",
-    ),
-    ("why-cube", "lambda x: Tensor.outer(x, x).unsqueeze(-1) + x", "right", "outer"),
-    ("why-cube", "lambda x: x.outer(x) + x[:, None]", "wrong", "two axes"),
     # ---- 2a -------------------------------------------------------------------------------------
     ("steps-smallest-wrong-bill", "(np.array([0.5]), np.ones(1))", "right", "half a thing"),
     ("steps-smallest-wrong-bill", "([-1], [0.25])", "right", "brought back"),

@@ -5,9 +5,6 @@ The verdicts were written before anything was run.
 
 ANSWERS = [
     # ---- 4a -------------------------------------------------------------------------------------
-    ("lazy-doubling", "'60'", "right", "the number, as text"),
-    ("lazy-doubling", "59", "wrong", "one for each doubling but the first"),
-    ("lazy-doubling", "int", "asked again", "a type is no number"),
     ("lazy-who-asks", "'0 0 1 1'", "asked again", "as text, it needs its commas; thought right"),
     ("lazy-who-asks", "[0, 0, 1, 2]", "wrong", "a list; as if the second tolist() ran again"),
     ("lazy-who-asks", "(0, 1, 1)", "asked again", "three numbers of four"),
@@ -52,7 +49,6 @@ def count_nodes(tensor, op):
     ("lazy-same-node", "[0, 1, 0, 0]", "right", "0 and 1 for False and True"),
     ("lazy-same-node", "'F T F F'", "asked again", "letters without commas; thought right"),
     ("lazy-same-node", "(False, True, True, False)", "wrong", "addition commutes, nodes don't"),
-    ("lazy-computed-for-all", "'1, 0, 1'", "right", "text"),
     (
         "lazy-power",
         """

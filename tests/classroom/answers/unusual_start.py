@@ -1,13 +1,23 @@
 """Read: 4a and the puzzles of 3b. The verdicts were written before anything was run."""
 
 ANSWERS = [
-    # ---- 4a: predictions ------------------------------------------------------------------------
-    ("lazy-doubling", "60", "right", "the number itself"),
-    ("lazy-doubling", "6e1", "right", "a float that is a whole number"),
-    ("lazy-doubling", "__import__('numpy').int32(60)", "right", "a whole number of NumPy's"),
-    ("lazy-doubling", "Tensor([60])", "asked again", "a Tensor is no number here"),
-    ("lazy-doubling", "2**60", "wrong", "the sum written out as a tree"),
-    ("lazy-doubling", "sum(1 for _ in range(60))", "right", "computed in place of typed"),
+    # ---- a prediction of a whole number, and 4a's -----------------------------------------------
+    ("why-products-in-a-gradient", "3708", "right", "the number itself"),
+    ("why-products-in-a-gradient", "3.708e3", "right", "a float that is a whole number"),
+    (
+        "why-products-in-a-gradient",
+        "__import__('numpy').int32(3708)",
+        "right",
+        "a whole number of NumPy's",
+    ),
+    ("why-products-in-a-gradient", "Tensor([3708])", "asked again", "a Tensor is no number here"),
+    ("why-products-in-a-gradient", "36", "wrong", "the positions in one image"),
+    (
+        "why-products-in-a-gradient",
+        "sum(36 for _ in range(103))",
+        "right",
+        "computed in place of typed",
+    ),
     ("lazy-who-asks", "[0, 0, 1, 1]", "right", "a list for a tuple"),
     ("lazy-who-asks", "'0, 0, 1, 1'", "right", "typed as text"),
     ("lazy-who-asks", "(0, 0, 1, 2)", "wrong", "as if y computed again"),
@@ -18,8 +28,6 @@ ANSWERS = [
     ("lazy-same-node", "('no', 'yes', 'no', 'no')", "right", "in words"),
     ("lazy-same-node", "(0, 1, 0, 0)", "right", "0 and 1 are False and True to Python"),
     ("lazy-same-node", "(True, True, False, False)", "wrong", "A and B are two Tensors"),
-    ("lazy-computed-for-all", "iter((1, 0, 1))", "right", "an iterator over the three numbers"),
-    ("lazy-computed-for-all", "(1, 1, 1)", "wrong", "B has been computed with A"),
     # ---- 4a: functions --------------------------------------------------------------------------
     (
         "lazy-count-nodes",

@@ -1,0 +1,49 @@
+"""The ball of part 1, and the file that keeps what moved it."""
+
+import re
+
+import pytest
+
+from classroom import rolling
+from tests.classroom.answers.part_01 import Number, number
+
+
+def height(x):
+    return x * x * Number(0.1) + (x * Number(2.0)).tanh()
+
+
+def test_the_ball_comes_to_rest_where_the_slope_is_zero():
+    picture = rolling.roll(height, Number, start=4.0)
+    x = float(re.search(r"x from 4 to (-?[\d.]+),", repr(picture))[1])
+    heights = [height(Number(x + d)).value for d in (-0.001, 0.0, 0.001)]
+    assert heights[1] == min(heights)
+
+
+def test_a_step_that_is_too_long_is_told(capsys):
+    assert rolling.roll(height, Number, start=4.0, rate=30.0) is None
+    assert "Try a smaller `rate`" in capsys.readouterr().out
+
+
+def test_nothing_rolls_and_nothing_is_kept_before_the_exercise_is_done(capsys):
+    wrong = number(tanh=lambda x: x)
+    assert rolling.roll(height, wrong, start=1.0) is None
+    rolling.keep(wrong)
+    assert capsys.readouterr().out.splitlines() == [rolling.NOT_YET, "There's nothing to keep yet."]
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    (tmp_path / "my_course" / "mini").mkdir(parents=True)
+    (tmp_path / "my_course" / "course").mkdir()
+    monkeypatch.chdir(tmp_path / "my_course" / "course")
+    return tmp_path / "my_course"
+
+
+def test_what_is_kept_runs_by_itself(copy, capsys):
+    rolling.keep(Number)
+    names = {}
+    exec((copy / "mini" / "number.py").read_text(), names)
+    x = names["Number"](0.5)
+    (x * x).tanh().backward()
+    assert x.grad == pytest.approx(2 * 0.5 * (1 - 0.25**2), rel=0.02)
+    assert "mini/number.py" in capsys.readouterr().out
