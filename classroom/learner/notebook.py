@@ -11,7 +11,7 @@ from typing import Any
 from classroom.exercise import Exercise, judge
 from classroom.exercises import exercises, find, parts
 from classroom.exercises.answers import worked_answer
-from classroom.learner import record, show
+from classroom.learner import record, show, tell
 from classroom.learner.progress import NOWHERE, table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -22,7 +22,7 @@ def check(number: str, answer: Any) -> None:
     if (exercise := _find(number)) is None:
         return
     outcome = judge(exercise, answer)
-    show.outcome(outcome, note=record.note(outcome))
+    show.outcome(outcome, note=record.note(outcome), link=tell.us(outcome, answer))
 
 
 def predict(number: str, guess: Any) -> None:

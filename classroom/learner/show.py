@@ -29,8 +29,8 @@ TABLE = "margin: 0.3em 0 0 0; font-size: inherit"
 CODE = "margin: 0.4em 0; padding: 0; background: none; color: inherit; line-height: 1.3"
 
 
-def outcome(found: Outcome, note: str = "") -> None:
-    """Show what a check found."""
+def outcome(found: Outcome, note: str = "", link: str = "") -> None:
+    """Show what a check found. link: HTML below it."""
     exercise = found.exercise
     if exercise.shown_by and found.state != "open":
         _prediction(found, note)
@@ -38,7 +38,7 @@ def outcome(found: Outcome, note: str = "") -> None:
     words = found.text
     if found.state == "open" and not words:
         words = exercise.title + "." * (not exercise.title.endswith("?"))
-    message(found.state, f"{exercise.number} {found.state}.", words, found.rows, note)
+    message(found.state, f"{exercise.number} {found.state}.", words, found.rows, note, link=link)
     if found.graphs is not None:
         graphs(found.graphs)
 
@@ -78,9 +78,10 @@ def message(
     code: str = "",
     after: str = "",
     folded: tuple[str, str] = ("", ""),
+    link: str = "",
 ) -> None:
     """A sign and a bold beginning, a sentence, rows of (label, value), code, a sentence after it, a
-    smaller note, and last what has to be unfolded to be read: (its title, the words)."""
+    smaller note, what has to be unfolded to be read: (its title, the words), and HTML."""
     sign = SIGNS[kind]
     width = max((len(label) for label, _ in rows), default=0)
     lines = [" ".join(part for part in (sign, head, words) if part)]
@@ -107,6 +108,7 @@ def message(
         lines.append(f"{title}: {secret}")
         summary = f'<summary style="cursor: pointer">{html.escape(title)}</summary>'
         body.append(f"<details>{summary}{_inline(secret)}</details>")
+    body.append(link)
     box = BOX.format(color=COLORS.get(kind, COLORS["open"]))
     both("\n".join(lines), f'<div style="{box}">{"".join(body)}</div>')
 

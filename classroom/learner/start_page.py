@@ -94,6 +94,7 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
   the notebook's first code cell. A kernel that was restarted has forgotten it.
 - **"Server Connection Error":** the terminal in which you typed `python3 start.py` was closed. Type
   it again, and reload this page. Nothing that was saved is lost.
+- **A narrow window:** Ctrl-B hides the list of files, and shows it again.
 - **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
   Cell*.
 - **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote
@@ -241,7 +242,7 @@ def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> 
 def _row(folder: Path, part: Part, record: Record, stages: list[str]) -> str:
     """A part: its time, its exercises, and these stages of mini, which it finishes."""
     link = f"[{part.title}]({part.path.as_posix()})"
-    minutes = f"{part.minutes} min" if part.minutes else ""
+    minutes = f"{part.minutes}&nbsp;min" if part.minutes else ""
     total = len(part.exercises)
     bar = _bar(total - len(part.to_do(record)), total)
     if looked_up := sum(record.get(e.name, {}).get("helped", False) for e in part.exercises):
@@ -274,7 +275,7 @@ def _scores(part: Part, record: Record) -> Iterator[str]:
 
 
 def _bar(count: int, total: int) -> str:
-    bar = f'<progress value="{count}" max="{total}"></progress> {count} of {total}'
+    bar = f'<progress value="{count}" max="{total}"></progress> {count}&nbsp;of&nbsp;{total}'
     return bar if total else ""
 
 

@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import yaml
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -21,7 +24,7 @@ from classroom.build import clean_environment
 from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
 from classroom.frames import learners_lines
-from classroom.learner import progress, record, show, start_page
+from classroom.learner import progress, record, show, start_page, tell
 from classroom.limit import OutOfTime, time_limit
 from tests.classroom.sample import two_parts  # noqa: F401
 from tinyframe import Context
@@ -29,6 +32,7 @@ from tinyframe.settings import settings
 from tinyframe.uop import Ops, UOp
 
 ROOT = Path(__file__).resolve().parents[2]
+FORM = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / "check.yml").read_text())
 
 pytestmark = pytest.mark.usefixtures("two_parts")
 
@@ -488,3 +492,28 @@ def test_progress_in_a_shell(copy, monkeypatch, capsys):
         assert progress.main([]) == 0
         assert re.search(r"^9 +A larger part +1/6", capsys.readouterr().out, re.MULTILINE)
     assert progress.main(["--help"]) == 0 and progress.main(["more"]) == 2
+
+
+# ---- telling us ----------------------------------------------------------------------------------
+
+
+def test_a_wrong_answer_can_be_told_to_whoever_keeps_the_course(monkeypatch):
+    def mine(a):
+        return a - 1
+
+    wrong = Outcome(exercise(), "wrong", "Too few & late.", (("got", "1"),))
+    forms = {}
+    for place in ("https://github.com/ann/tiny", "https://gitlab.com/ann/tiny"):
+        monkeypatch.setattr(tell, "_place", lambda place=place: place)
+        links = [unescape(a) for a in re.findall(r'href="([^"]+)"', tell.us(wrong, mine))]
+        forms[place] = [(urlsplit(a).path, dict(parse_qsl(urlsplit(a).query))) for a in links]
+    (path, alone), (_, full) = forms["https://github.com/ann/tiny"]
+    assert path == "/ann/tiny/issues/new" and alone["exercise"] == "9.2" and "answer" not in alone
+    assert alone["said"] == "Too few & late.\ngot: 1" and "Python 3." in alone["versions"]
+    assert "return a - 1" in full["answer"]
+    fields = {field["id"] for field in FORM["body"] if "id" in field}
+    assert {*full} - {"template", "title"} <= fields and full["template"] == "check.yml"
+    assert "return a - 1" in forms["https://gitlab.com/ann/tiny"][1][1]["issue[description]"]
+    assert tell.us(Outcome(exercise(), "right"), mine) == ""
+    monkeypatch.setattr(tell, "_place", lambda: "")
+    assert tell.us(wrong, mine) == ""
