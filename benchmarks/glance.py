@@ -45,10 +45,12 @@ STYLE = """\
 
 
 class Row(NamedTuple):
-    """A row of a table, and how many times as fast as PyTorch it ran."""
+    """A row of a table, how many times as fast as PyTorch it ran, and whether nobody can tell the
+    two apart."""
 
     name: str
     ratio: float
+    is_draw: bool
 
 
 def rows_of(page: str) -> list[Row]:
@@ -61,8 +63,15 @@ def rows_of(page: str) -> list[Row]:
         elif BESIDE in cells:
             column = cells.index(BESIDE)
         elif column is not None and (ratio := re.match(r"[\d.]+", cells[column])):
-            found.append(Row(re.sub(r" \(busy: .*\)", "", cells[0]), float(ratio[0])))
+            name, is_draw = re.sub(r" \(busy: .*\)", "", cells[0]), cells[column].endswith("=")
+            found.append(Row(name, float(ratio[0]), is_draw))
     return found
+
+
+def verdicts(rows: list[Row]) -> tuple[int, int, int]:
+    """In how many rows tinyframe is faster than PyTorch, slower, and neither."""
+    told = [row.ratio > 1 for row in rows if not row.is_draw and row.ratio != 1]
+    return sum(told), len(told) - sum(told), len(rows) - len(told)
 
 
 def lane_of(row: Row) -> int:
@@ -101,7 +110,7 @@ def svg(rows: list[Row]) -> str:
                     x, anchor = across(row.ratio), "start" if row.ratio < 1 else "end"
                     at = f'x="{x:.1f}" y="{y - 9:.0f}" text-anchor="{anchor}"'
                     parts.append(f'<text class="row" {at}>{escape(row.name)}</text>')
-    faster = sum(row.ratio > 1 for row in rows)
+    faster, slower, draws = verdicts(rows)
     said = "; ".join(f"{row.name} {row.ratio:g}" for row in rows)
     body = "\n".join(f"  {part}" for part in parts)
     return f"""\
@@ -109,8 +118,8 @@ def svg(rows: list[Row]) -> str:
      aria-labelledby="title description">
   <title id="title">How many times as fast as PyTorch: {len(rows)} benchmarks</title>
   <desc id="description">A dot for each benchmark, on a scale on which each step is twice the one
-    before. {faster} are to the right of 1, where tinyframe is faster, and {len(rows) - faster} to
-    the left, or at 1. {escape(said)}.</desc>
+    before. tinyframe is faster in {faster} and slower in {slower}; in {draws} nobody can tell.
+    {escape(said)}.</desc>
   <style>
 {STYLE}
   </style>

@@ -246,6 +246,7 @@ def _loss(each: Training) -> str:
 
 # When each network is trained and when it has been, in percent of the seconds that it all takes.
 SECONDS, TRAINED = 12, {"broken": (6, 36), "mended": (46, 76)}
+BEGINS = 9.5  # seconds: with everything there, so that nobody sees a picture that isn't
 
 
 def moving(broken: Training, mended: Training) -> str:
@@ -256,7 +257,7 @@ def moving(broken: Training, mended: Training) -> str:
     picture = card(broken, mended)
     assert picture is not None
     moves = [
-        f".{name}{{animation:{name} {SECONDS}s linear infinite}}"
+        f".{name}{{animation:{name} {SECONDS}s linear -{BEGINS}s infinite}}"
         f"@keyframes {name}{{0%,{start}%{{clip-path:inset(-9px 100% -9px 0)}}"
         f"{end}%,100%{{clip-path:inset(-9px)}}}}"
         f".{name}.known{{animation-name:{name}-known}}@keyframes {name}-known"

@@ -65,7 +65,8 @@ def _beside(root: Path, source: Path) -> None:
     """What is no page: settings, style, and the notebooks for whoever wants to run them."""
     shutil.copy(HERE / "conf.py", source)
     (source / "_static").mkdir()
-    shutil.copy(HERE / "site.css", source / "_static")
+    for name in ("site.css", "icon.svg"):
+        shutil.copy(HERE / name, source / "_static")
     notebooks = source / "_extra" / pages.NOTEBOOKS
     notebooks.mkdir(parents=True)
     for path in pages.notebooks(root):

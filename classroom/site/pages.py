@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from classroom.address import ways_in
+from classroom.address import repository, ways_in
 
 NOTEBOOKS = "notebooks"  # the folder of the site that has the notebooks themselves
 SOURCES = "source"  # and of the pages that show a file
@@ -72,7 +72,7 @@ def write(root: Path, folder: Path) -> list[Path]:
             if not target or "://" in target or target.startswith("mailto:"):
                 return found[0]
             if page == "README.md" and target.startswith(ELSEWHERE):
-                return words
+                return _elsewhere(words, target)
             path = os.path.normpath(Path(page).parent / target)
             place = root / path
             if path.startswith(("..", "/")) or not place.exists():
@@ -108,7 +108,10 @@ def write(root: Path, folder: Path) -> list[Path]:
         if place.suffix == ".ipynb":
             _write_notebook(root / page, place, page, relinked)
         else:
-            place.write_text(relinked(page, (root / page).read_text()))
+            text = relinked(page, (root / page).read_text())
+            if page == "README.md":
+                text = text.replace("\n## ", f"\n{_first_lesson(root)}\n\n## ", 1)
+            place.write_text(text)
     if dead:
         raise DeadLink("\n".join(dead))
     for path in sorted(shown):
@@ -120,13 +123,20 @@ def write(root: Path, folder: Path) -> list[Path]:
     return [*map(Path, pages), *(Path(SOURCES, f"{path}.md") for path in sorted(shown))]
 
 
+def _elsewhere(words: str, target: str) -> str:
+    """What README.md says of other pages of the repository, where that has a place on the web."""
+    place, page = repository(), target.removeprefix(ELSEWHERE)
+    known = {"issues": f"{place}/issues", "codespaces/new": ways_in("").get("Codespaces", "")}
+    return f"[{words}]({known[page]})" if place and known.get(page) else words
+
+
 def index(root: Path, texts: Iterable[str]) -> str:
     """The first page: the README, and the list of all pages, which is the side bar."""
     there, lines = set(texts), ["```{include} README.md", "```", ""]
     groups = {heading: [p for p in paths if p in there] for heading, paths in TEXTS.items()}
     first = next(iter(groups))
     lessons = [path.relative_to(root).as_posix() for path in notebooks(root)]
-    groups[first] = [*groups[first][:1], *lessons, *groups[first][1:]]
+    groups[first] = [*lessons, *groups[first]]
     for heading, paths in groups.items():
         lines += ["```{toctree}", ":hidden:", f":caption: {heading}", ""]
         lines += [f"/{path.rpartition('.')[0]}" for path in paths] + ["```", ""]
@@ -152,6 +162,16 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
     place.write_text(json.dumps(content))
 
 
+def _first_lesson(root: Path) -> str:
+    """The way from the first page into the course."""
+    path = notebooks(root)[0]
+    ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(path.name).items()]
+    doors = f", or open it in {', '.join(ways)}" if ways else ""
+    clone = f" Your own machine: <code>git clone {place}</code>." if (place := repository()) else ""
+    read = f'<a href="course/{path.stem}.html"><b>Read lesson 1</b></a>'
+    return f'<div class="ways">{read}{doors}.{clone}</div>'
+
+
 def _ways_in(notebook: str, up: str) -> str:
     """How to do the exercises of a page that can only be read. up: the way to the first page."""
     ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(notebook).items()]
@@ -163,7 +183,8 @@ def _ways_in(notebook: str, up: str) -> str:
         start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
         f'<div class="ways">This page is for reading. To do its exercises, {start}: it\'s one '
-        f"command. ({alone} lacks what checks your answers.)</div>"
+        f"command. ({alone} lacks what checks your answers.) Pictures that your answers make are "
+        "empty here.</div>"
     )
 
 

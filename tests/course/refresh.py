@@ -204,20 +204,28 @@ def hours(minutes: int) -> str:
     return f"{whole} h {rest:02}" if whole else f"{rest} min"
 
 
+AFTERWARDS = "What you can do after each of them, and the terms that it explains"
+
+
 def with_map(text: str) -> str:
     """The course's README with its tables of notebooks and settings, and its links, as they are."""
     found = lessons()
     topics: dict[str, list[str]] = {}
     for term in terms(course_in(ROOT / "course")):
         topics.setdefault(term.place.notebook, []).append(term.name)
-    table = ["| | notebook | time | topics | needs | afterwards you can |", "|---" * 6 + "|"]
+    table = ["| | notebook | time | needs |", "|---" * 4 + "|"]
     table += [
-        f"| {one.number} | [{one.title}]({one.file}) | {hours(one.minutes)} | "
-        f"{', '.join(topics.get(one.file, []))} | {one.needs} | {'; '.join(one.afterwards)} |"
+        f"| {one.number} | [{one.title}]({one.file}) | {hours(one.minutes)} | {one.needs} |"
         for one in found
     ]
     total = sum(one.minutes for one in found)
-    table.append(f"| | all {len(found)} | about {round(total / 60)} h | | | |")
+    table.append(f"| | all {len(found)} | about {round(total / 60)} h | |")
+    table += ["", f"<details><summary>{AFTERWARDS}</summary>", ""]
+    for one in found:
+        told = f"- [{one.number}] {'; '.join(one.afterwards)}."
+        named = ", ".join(topics.get(one.file, []))
+        table.append(f"{told} *{named}*" if named else told)
+    table += ["", "</details>"]
     settings = ["| setting | unless you say so | can be | what it does |", "|---|---|---|---|"]
     settings += [
         f"| `{row.name}` | {row.default_text} | {row.allowed} | {row.meaning} |"

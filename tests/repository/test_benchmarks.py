@@ -404,10 +404,10 @@ def test_the_picture_in_docs_is_that_of_the_page():
     rows = glance.rows_of(glance.PAGE.read_text())
     assert glance.PICTURE.read_text() == glance.svg(rows), "python -m benchmarks.glance draws it"
     assert {glance.lane_of(row) for row in rows} == {*range(len(glance.LANES))}
-    faster = sum(row.ratio > 1 for row in rows)
+    faster, slower, draws = glance.verdicts(rows)
     text = " ".join((ROOT / "README.md").read_text().split())
-    assert f"in {faster} of {len(rows)} benchmarks" in text
-    assert f"In the other {len(rows) - faster} it's no faster" in text
+    assert f"faster than PyTorch in {faster} of {len(rows)} benchmarks" in text
+    assert f"In {slower} it's slower" in text and f"in the other {draws} nobody can tell" in text
 
 
 def test_pictures_are_svg(tmp_path):

@@ -104,8 +104,9 @@ def test_links_lead_to_pages_shown_files_and_anchors_as_the_site_has_them(little
     written = pages.write(little(text), tmp_path / "out")
     assert Path("source/tool.py.md") in written
     (cell,) = json.loads((tmp_path / "out" / "course" / "01_one.ipynb").read_text())["cells"]
-    assert "[a](/source/tool.py.md) [b](../README.md) [c](01_one.ipynb#free-until-its-read)" in (
-        cell["source"]
+    assert (
+        "[a](/source/tool.py.md) [b](../README.md) [c](01_one.ipynb#free-until-its-read)"
+        in (cell["source"])
     )
     assert " d\n" in cell["source"]  # a folder without a page: no link, just its words
     assert "x[0](y)" in cell["source"]
@@ -115,8 +116,9 @@ def test_links_whose_targets_stand_below_lead_there_too(little, tmp_path):
     text = "# One\n\n[1], [the tool] and [nothing] of `[1]`, x[1]\n\n[1]: 01_one.ipynb\n"
     pages.write(little(text + "[the tool]: ../tool.py\n"), tmp_path / "out")
     (cell,) = json.loads((tmp_path / "out" / "course" / "01_one.ipynb").read_text())["cells"]
-    assert "[1](01_one.ipynb), [the tool](/source/tool.py.md) and [nothing] of `[1]`, x[1]" in (
-        cell["source"]
+    assert (
+        "[1](01_one.ipynb), [the tool](/source/tool.py.md) and [nothing] of `[1]`, x[1]"
+        in (cell["source"])
     )
     with pytest.raises(pages.DeadLink, match=re.escape("course/01_one.ipynb: ../none.py")):
         pages.write(little("# One\n\n[x]\n\n[x]: ../none.py"), tmp_path / "out")
@@ -192,4 +194,21 @@ def test_a_lesson_opens_where_its_repository_is(little, tmp_path, monkeypatch):
         "hub": ["https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD",
                 f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb"],
         "lab": ["https://mybinder.org/v2/gl/class%2Fann%2Ftiny/HEAD"], "home": [],
+    }  # fmt: skip
+
+
+def test_the_first_page_leads_into_the_course_and_to_the_repository(little, tmp_path, monkeypatch):
+    readme = "# Little\n\n[Tell us](../../issues) [here](../../x)\n\n## Start\n"
+    shown = {}
+    for name, repository in (("hub", GITHUB), ("home", "/home/ann/tiny")):
+        monkeypatch.setenv("TINYFRAME_REPOSITORY", repository)
+        pages.write(little("# One\n\nWords", readme), tmp_path / name)
+        texts = [(tmp_path / name / page).read_text() for page in ("README.md", "index.md")]
+        shown[name] = re.findall(r"(?:https://[^/]+|course)/[^?&)\"<\n]*", "\n".join(texts))
+    assert shown == {
+        "hub": [f"{GITHUB}/issues", "course/01_one.html",
+                "https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD",
+                f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb", GITHUB,
+                "course/01_one"],
+        "home": ["course/01_one.html", "course/01_one"],
     }  # fmt: skip
