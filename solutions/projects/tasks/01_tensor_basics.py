@@ -267,11 +267,11 @@ def _(ask):
 # ---- 8 compare -----------------------------------------------------------------------------------
 
 STEPS = ["t + b", "t * b", "t - 0.5", "t.relu()", "t.permute(1, 0)", "t.contiguous()"]
-# How many kernels these take depends on the numbers, and so does whether the next one makes
-# different numbers each time: it does unless y is 0 where z isn't.
+# The numbers decide how many kernels these take, and whether the next one makes different numbers
+# each time.
 LOOKS = ["(t * 2.0 if t.sum().item() > {} else (t - b).contiguous())",
          "((t + b).contiguous() if t.max().item() + t.min().item() > {} else t)"]  # fmt: skip
-FRESH = "(t + fresh() * z) * y"
+FRESH = "t + (t > {}).where(fresh(), 0.0)"
 
 
 @answer
@@ -291,11 +291,12 @@ def random_case(ask, count, look):
     """The texts of so many steps, and the numbers in them."""
     texts = [str(step) for step in ask.rng.permutation(STEPS)[: count - 3]]
     texts.insert(ask.integer(1, len(texts)), str(look).format(ask.integer(-3, 3)))
-    texts += [FRESH, str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"]))]
-    a, b, y = ask.rng.integers(1, 9, (3, 3, 3)) * ask.rng.choice([-1, 1], (3, 3, 3))
-    z, (one, other) = np.zeros((3, 3), int), ask.rng.integers(0, 9, 2)
-    z.flat[one], y.flat[ask.rng.choice([one, other])] = 1, 0
-    return texts, {name: array.tolist() for name, array in zip("abyz", (a, b, y, z), strict=True)}
+    ending = str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"]))
+    numbers = ask.rng.integers(1, 9, (2, 3, 3)) * ask.rng.choice([-1, 1], (2, 3, 3))
+    return (
+        [*texts, FRESH.format(ask.integer(5, 40)), ending],
+        dict(zip("ab", numbers.tolist(), strict=True)),
+    )
 
 
 def random_cases(ask, *counts):
