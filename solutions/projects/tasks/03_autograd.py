@@ -413,9 +413,10 @@ def spelled(ask, text, factor=1.0):
     for _ in range(ask.integer(2, 4)):
         ways = [2 * left, left / 2, -left, 0.0] if left else [0.5, 1.0, 2.0, 4.0]
         before = float(ask.rng.choice(ways))
-        terms.insert(0, ask.rng.choice([f"t * {left - before}", f"{left - before} * t"]))
+        part = left - before
+        terms.insert(0, ask.rng.choice([f"{text} * {part}", f"{part} * ({text})"]))
         left = before
-    return f"(lambda t: {' + '.join([f't * {left}'] * (left != 0) + terms)})({text})"
+    return f"({' + '.join([f'{text} * {left}'] * (left != 0) + terms)})"
 
 
 def shared(ask, first, last, share):
