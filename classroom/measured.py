@@ -95,12 +95,12 @@ def compared(start: Expression, steps: list[Expression]) -> tuple[int, int, bool
     """How many kernels these steps run together, and with a realize() after each; and whether both
     ways give the same numbers. They run here, on the device that needs no compiler."""
     counts, results = [], []
+    ways: list[Callable[[Tensor], Tensor]] = [lambda tensor: tensor, Tensor.realize]
     with Context(DEVICE="PYTHON"):
-        for realize in (lambda tensor: tensor, Tensor.realize):
+        for realize in ways:
             tensor, before = start.function()(), GlobalCounters.kernel_count
             for step in [step.function() for step in steps]:
                 tensor = realize(step(tensor))
             results.append(tensor.numpy())
             counts.append(GlobalCounters.kernel_count - before)
-    together, apart = counts
-    return together, apart, np.allclose(*results, rtol=0, atol=1e-5)
+    return counts[0], counts[1], np.allclose(results[0], results[1], rtol=0, atol=1e-5)
