@@ -385,7 +385,7 @@ def expect_gradient_of_all(ask, start):
         f"a batch of {min(sizes)} row{'s' * (min(sizes) != 1)} counts as much in it as one of "
         f"{most}": sum(each) / 3,
         "it is the gradient of the last batch alone": each[-1],
-        "all rows went into loss() at once, where only one batch has room":
+        "all rows went into loss() at once, and only one batch at a time fits":
             slopes(np.float64(np.concatenate(batches))),
         "what somebody had left in w.grad is still in it": wanted + 1,
     }  # fmt: skip
