@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from classroom.grader.expressions import Expression
-from tinyframe import Context, Tensor, dtypes
+from tinyframe import Context, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop.node import Ops
@@ -91,17 +91,16 @@ def _kernels(tensor: Tensor) -> int:
     return sum(item.ast.op is Ops.SINK for item in tensor.schedule())
 
 
-def kernels_of_steps(start: Expression, steps: list[Expression]) -> tuple[int, int]:
-    """How many kernels these steps take together, and with a realize() after each. Nothing runs:
-    what a step leaves in memory is another buffer of its shape to the next one."""
-    whole = start.function()()
-    for step in steps:
-        whole = step.function()(whole)
-    together = _kernels(whole)
-    apart, tensor = 0, start.function()()
-    for step in steps:
-        tensor = step.function()(tensor)
-        if count := _kernels(tensor):
-            apart += count
-            tensor = Tensor(np.zeros(tensor.shape, np.float32)).realize()
-    return together, apart
+def compared(start: Expression, steps: list[Expression]) -> tuple[int, int, bool]:
+    """How many kernels these steps run together, and with a realize() after each; and whether both
+    ways give the same numbers. They run here, on the device that needs no compiler."""
+    counts, results = [], []
+    ways: list[Callable[[Tensor], Tensor]] = [lambda tensor: tensor, Tensor.realize]
+    with Context(DEVICE="PYTHON"):
+        for realize in ways:
+            tensor, before = start.function()(), GlobalCounters.kernel_count
+            for step in [step.function() for step in steps]:
+                tensor = realize(step(tensor))
+            results.append(tensor.numpy())
+            counts.append(GlobalCounters.kernel_count - before)
+    return counts[0], counts[1], np.allclose(results[0], results[1], rtol=0, atol=1e-5)

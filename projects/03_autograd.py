@@ -160,7 +160,8 @@ def gradient_of_all(loss, start, batches):
 
     loss: loss(w, batch) is the mean loss over the rows of one batch. start: start() is the weight
     w, whose requires_grad is True. batches: a list of Tensors, and not all have the same number of
-    rows. Together they don't fit into memory, so only one of them may go into loss() at a time.
+    rows. Together they don't fit into memory, so only one of them may go into loss() at a time, and
+    it goes in whole: the loss of a row may depend on the rows around it, as with a BatchNorm.
 
     backward() adds to w.grad, which is what you want here. But look out: somebody may have called
     backward() on w before you, and the mean of all rows is not the sum of the means.

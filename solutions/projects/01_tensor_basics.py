@@ -148,9 +148,10 @@ def compare(start, steps):
     each.
 
     start: a function that returns a Tensor in memory. steps: functions from a Tensor to a Tensor;
-    apply them one after the other. Return a dict:
+    apply them one after the other. Some look at the numbers to decide what to do, which runs
+    kernels too, and some make new numbers every time. Return a dict:
 
-    "kernels together", "kernels apart"   how many kernels run for all steps
+    "kernels together", "kernels apart"   how many kernels run in all, those for looking included
     "seconds together", "seconds apart"   how long that takes, as a float; run each way once before
                                           you measure, so that nothing is compiled meanwhile
     "equal"                               whether the numbers are the same (to 1e-5): True or False

@@ -32,7 +32,6 @@ LINE_OPS = ("LOAD", "STORE", "ADD", "MUL", "RELU", "SUM")
 # What tinyframe says of an expression; in the students' release, what it said.
 kernels = answer(measured.kernels)
 last_op = answer(measured.last_op)
-kernels_of_steps = answer(measured.kernels_of_steps)
 source_of = answer(measured.source)
 lines_of = answer(measured.lines)
 
@@ -268,25 +267,48 @@ def _(ask):
 # ---- 8 compare -----------------------------------------------------------------------------------
 
 STEPS = ["t + b", "t * b", "t - 0.5", "t.relu()", "t.permute(1, 0)", "t.contiguous()"]
+# The numbers decide how many kernels these take, and whether the next one makes different numbers
+# each time.
+LOOKS = ["(t * 2.0 if t.sum().item() > {} else (t - b).contiguous())",
+         "((t + b).contiguous() if t.max().item() + t.min().item() > {} else t)"]  # fmt: skip
+FRESH = "t + (t > {}).where(fresh(), 0.0)"
+
+
+@answer
+def compared(texts, numbers):
+    """How many kernels run together and apart, and whether both ways give the same numbers."""
+    return measured.compared(*steps_of(texts, numbers))
+
+
+def steps_of(texts, numbers):
+    """On whole numbers, of which all sums and products here are exact, whatever the order."""
+    arrays = {name: np.array(rows, np.float32) for name, rows in numbers.items()}
+    start = Expression("a", {"a": arrays.pop("a")})
+    return start, [Expression(text, arrays, "t") for text in texts]
+
+
+def random_case(ask, count, look):
+    """The texts of so many steps, and the numbers in them."""
+    texts = [str(step) for step in ask.rng.permutation(STEPS)[: count - 3]]
+    texts.insert(ask.integer(1, len(texts)), str(look).format(ask.integer(-3, 3)))
+    ending = str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"]))
+    numbers = ask.rng.integers(1, 9, (2, 3, 3)) * ask.rng.choice([-1, 1], (2, 3, 3))
+    return (
+        [*texts, FRESH.format(ask.integer(5, 40)), ending],
+        dict(zip("ab", numbers.tolist(), strict=True)),
+    )
 
 
 def random_cases(ask, *counts):
-    """As many steps each, with different numbers of kernels, both together and apart."""
+    """As many steps each, with different numbers of kernels, both together and apart, and with both
+    ways to look; not all of them give the same numbers, or different ones."""
     while True:
-        cases = []
-        for count in counts:
-            texts = [str(step) for step in ask.rng.permutation(STEPS)[: count - 1]]
-            texts.append(str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"])))
-            cases.append((*steps_of(ask, texts), True))
-        found = [kernels_of_steps(start, steps) for start, steps, _ in cases]
-        if all(len(set(each)) > 1 for each in [*found, *zip(*found, strict=True)]):
+        looks = ask.rng.permutation([*LOOKS, ask.rng.choice(LOOKS)])
+        cases = [random_case(ask, *each) for each in zip(counts, looks, strict=True)]
+        found = [compared(*case) for case in cases]
+        columns = [each[:2] for each in found] + list(zip(*found, strict=True))
+        if all(len(set(each)) > 1 for each in columns):
             return cases
-
-
-def steps_of(ask, texts):
-    """On floats of which all sums and products here are exact, whatever the order."""
-    start, b = Expression("a", {"a": ask.floats(4, 4)}), ask.floats(4, 4)
-    return start, [Expression(text, {"b": b}, "t") for text in texts]
 
 
 def entry(found, name):
@@ -299,17 +321,18 @@ def entry(found, name):
 NAMES = [f"{what} {how}" for what in ("kernels", "seconds") for how in ("together", "apart")]
 
 
-def expect_compared(ask, *cases):
-    """cases: a start, its steps, and whether both ways give the same numbers."""
-    answers = [ask("compare", start, steps) for start, steps, _ in cases]
-    for found in answers:
-        expect_kind(found, dict, "the result of compare()")
-    told = [" then ".join(step.text for step in steps) for _, steps, _ in cases]
+def expect_compared(ask, cases):
+    """cases: the texts of the steps, and the numbers in them."""
+    asked = []
+    for case in cases:
+        start, steps = steps_of(*case)
+        asked.append((ask("compare", start, steps), " then ".join(case[0]), compared(*case)))
+        expect_kind(asked[-1][0], dict, "the result of compare()")
+    answers = [found for found, *_ in asked]
     with ask.part("kernels"):
-        for found, (start, steps, equal), named in zip(answers, cases, told, strict=True):
-            if equal:  # random numbers take kernels of their own
-                for name, count in zip(NAMES, kernels_of_steps(start, steps), strict=False):
-                    expect_equal(entry(found, name), count, f"{name!r} of {named}")
+        for found, named, counts in asked:
+            for name, count in zip(NAMES[:2], counts, strict=False):
+                expect_equal(entry(found, name), count, f"{name!r} of {named}")
     with ask.part("seconds", "kernels", "equal"):
         times = [(name, entry(found, name)) for found in answers for name in NAMES[2:]]
         for name, seconds in times:
@@ -318,7 +341,7 @@ def expect_compared(ask, *cases):
         same = "every time is the same to the last digit; did you measure them?"
         expect(len({seconds for _, seconds in times}) > 1, same)
     with ask.part("equal"):
-        for found, (_, _, equal), named in zip(answers, cases, told, strict=True):
+        for found, named, (*_, equal) in asked:
             expect_equal(entry(found, "equal"), equal, f"'equal' of {named}")
     with ask.part("names", "kernels", "equal"):
         for found in answers:
@@ -326,23 +349,16 @@ def expect_compared(ask, *cases):
                 expect(name in found, f"there is no {name!r} in the dict")
 
 
-def different_case(ask):
-    """Steps that are different whenever they run, and whatever generators begin with."""
-    texts = ["t + fresh()", *map(str, ask.rng.permutation(["t * 2", "t + b"]))]
-    return (*steps_of(ask, texts), False)
-
-
 @project.check(
     "compare",
     8,
-    "three or four steps, and steps that give new numbers every time",
+    "steps that look at their numbers, and steps that make new ones every time",
     "Loop over the steps twice, the second time with a realize() in the loop; reset the counters "
-    "before each; compare the two results for 'equal'.",
+    "before each loop, and not in it; compare the two results for 'equal'.",
     trusts="the seconds",
 )
 def _(ask):
-    cases = [*random_cases(ask, 3, 4), different_case(ask)]
-    expect_compared(ask, *(cases[n] for n in ask.rng.permutation(len(cases))))
+    expect_compared(ask, random_cases(ask, 5, 5, 6))
 
 
 # ---- 9 find_op -----------------------------------------------------------------------------------
@@ -571,8 +587,7 @@ def _(ask):
     trusts="the seconds",
 )
 def _(ask):
-    cases = [*random_cases(ask, 4, 5), different_case(ask)]
-    expect_compared(ask, *(cases[n] for n in ask.rng.permutation(len(cases))))
+    expect_compared(ask, random_cases(ask, 5, 6, 7))
 
 
 @project.check(

@@ -362,25 +362,33 @@ USED = f"(lambda w: (w.sum().backward(), w)[1])({WEIGHT})"
 
 
 def expect_gradient_of_all(ask, start):
+    """The mean of its batch is in every row, so all rows at once have a different gradient."""
     sizes = [int(n) for n in ask.rng.permutation([1, 2, ask.integer(4, 6)])]
-    w, most = signed(ask, 2, 1), max(sizes)
+    w, most, part = signed(ask, 2, 1), max(sizes), ask.integer(2, 6) / 4
     batches = [signed(ask, n, 3) for n in sizes]
     loss = (
-        "((b[:, :2] @ w - b[:, 2:]) ** 2).mean() "
+        f"(((b[:, :2] + {part} * b[:, :2].mean(0, keepdim=True)) @ w - b[:, 2:]) ** 2).mean() "
         f"if b.shape[0] <= {most} else (_ for _ in ()).throw("
         f"MemoryError(f'there is no room for a batch of {{b.shape[0]}} rows, only for {most}'))"
     )
+
+    def slopes(b):
+        x = b[:, :2] + part * b[:, :2].mean(0)
+        return 2 * x.T @ (x @ w - b[:, 2:]) / len(b)
+
     loss_of_batch, weight = Expression(loss, {}, "w, b"), Expression(start, {"v": w})
     got = ask("gradient_of_all", loss_of_batch, weight, batches)
-    each = [2 * b[:, :2].T @ (b[:, :2] @ w - b[:, 2:]) / len(b) for b in map(np.float64, batches)]
+    each = [slopes(np.float64(b)) for b in batches]
     wanted = np.average(each, axis=0, weights=sizes)
     mistakes = {
         "it is the sum of the batches' gradients, and should be their mean": sum(each),
         f"a batch of {min(sizes)} row{'s' * (min(sizes) != 1)} counts as much in it as one of "
         f"{most}": sum(each) / 3,
         "it is the gradient of the last batch alone": each[-1],
+        "all rows went into loss() at once, and only one batch at a time fits":
+            slopes(np.float64(np.concatenate(batches))),
         "what somebody had left in w.grad is still in it": wanted + 1,
-    }
+    }  # fmt: skip
     with or_known(got, mistakes):
         expect_close(got, wanted, "gradient_of_all(loss, start, batches)", rtol=1e-3)
 
@@ -397,74 +405,102 @@ def _(ask):
 
 # ---- 8 suspects ----------------------------------------------------------------------------------
 
-SAME = "(lambda same: same * (grad / same.sum(*node.arg[1], keepdim=True)))"
+
+def spelled(ask, text, factor=1.0):
+    """A formula for `factor * text` that nobody has seen. It goes from one power of 2 of the factor
+    to the next, so nothing is rounded."""
+    terms, left = [], factor
+    for _ in range(ask.integer(2, 4)):
+        ways = [2 * left, left / 2, -left, 0.0] if left else [0.5, 1.0, 2.0, 4.0]
+        before = float(ask.rng.choice(ways))
+        part = left - before
+        terms.insert(0, ask.rng.choice([f"{text} * {part}", f"{part} * ({text})"]))
+        left = before
+    return f"({' + '.join([f'{text} * {left}'] * (left != 0) + terms)})"
+
+
+def shared(ask, first, last, share):
+    """`first` where share is 1, `last` where it is 0, in whole numbers."""
+    n = ask.integer(2, 40) * ask.rng.choice([-1, 1])
+    return f"({share - n} * {first} + {1 - share - n} * {last} + {n} * ({first} + {last}))"
+
+
+# Each row is a formula with numbers in it; here are those that make it right. A lie has others.
+SAME = "x.eq(node.expand(*x.shape))"
 AXES = "(d for d, size in enumerate(x.shape) if size != node.shape[d])"
-# Rows that are right, each written in two ways.
-HONEST = {
-    "MUL": ("(grad * y, grad * x)", "(y * grad, x * grad)"),
-    "MAX": (
-        "(grad * ((y < x) + x.eq(y) * 0.5), grad * ((x < y) + x.eq(y) * 0.5))",
-        "(grad * (1 + (y < x) - (x < y)) * 0.5, grad * (1 + (x < y) - (y < x)) * 0.5)",
+TURNED = "(lambda q: [q := [node.arg[d] for d in q] for _ in range({})][-1])(range(len(node.arg)))"
+ROWS = {
+    "MUL": lambda ask, x=0.0, y=1.0: (
+        f"grad * ({spelled(ask, 'x', x)} + {spelled(ask, 'y', y)}), "
+        f"grad * ({spelled(ask, 'x', y)} + {spelled(ask, 'y', x)})"
     ),
-    "RECIP": ("(-grad * node * node,)", "(-(grad / (x * x)),)"),
-    "EXP2": ("(grad * node * 0.6931471805599453,)", "((grad * 0.6931471805599453) * node,)"),
-    "WHERE": (
-        "(None, condition.where(grad, 0), condition.where(0, grad))",
-        "(None, grad * condition, grad * (1 - condition))",
+    "MAX": lambda ask, larger=1.0, tie=0.5: ", ".join(
+        f"grad * ({spelled(ask, f'({a} < {b})', larger)} + {spelled(ask, 'x.eq(y)', tie)})"
+        for a, b in ("yx", "xy")
     ),
-    "PERMUTE": (
-        "(grad.permute(*(node.arg.index(d) for d in range(len(node.arg)))),)",
-        "(grad.permute(*sorted(range(len(node.arg)), key=lambda d: node.arg[d])),)",
+    "RECIP": lambda ask, part=1.0: spelled(ask, "node * grad * node", -part),
+    "EXP2": lambda ask, part=1.0: spelled(ask, "node * grad * 0.6931471805599453", part),
+    "WHERE": lambda ask, yes=1.0, no=0.0: (
+        "None, "
+        + ", ".join(
+            f"condition.where({spelled(ask, 'grad', a)}, {spelled(ask, 'grad', b)})"
+            for a, b in ((yes, no), (no, yes))
+        )
     ),
-    "EXPAND": (
-        f"(grad.sum(*{AXES}, keepdim=True),)",
-        f"(grad.sum(*{AXES}).reshape(*x.shape),)",
+    # the power -1 of the order, since its power 60 is no change, for up to six axes
+    "PERMUTE": lambda ask, power=-1: spelled(
+        ask, f"grad.permute(*{TURNED.format(60 * ask.integer(1, 3) + power)})"
     ),
-    "SHRINK": (
-        "(grad.pad(*((b, size - e) for size, (b, e) in zip(x.shape, node.arg))),)",
-        "(grad.pad(*((b, size - k - b) for size, k, (b, _) in "
-        "zip(x.shape, grad.shape, node.arg))),)",
+    "EXPAND": lambda ask, part=1.0, least=1: spelled(
+        ask,
+        f"grad.sum(*{AXES}).reshape(*(s for s in x.shape if "
+        f"s + {(n := ask.integer(3, 60))} >= {n + least}))",
+        part,
     ),
-    "PAD": (
-        "(grad.shrink(*((b, b + size) for size, (b, _) in zip(x.shape, node.arg))),)",
-        "(grad.shrink(*((b, size - e) for size, (b, e) in zip(grad.shape, node.arg))),)",
+    "SHRINK": lambda ask, share=1: spelled(
+        ask,
+        f"grad.pad(*((n, size - k - n) for size, k, (b, e) in zip(x.shape, grad.shape, node.arg) "
+        f"for n in [{shared(ask, 'b', '(size - e)', share)}]))",
     ),
-    "REDUCE_AXIS": (
-        "(grad.expand(*x.shape) if node.arg[0].name == 'ADD' else "
-        f"{SAME}(x.eq(node.expand(*x.shape))),)",
-        f"({SAME}(1 - (x < node)) if node.arg[0].name == 'MAX' else grad.expand(*x.shape),)",
+    "PAD": lambda ask, share=1: spelled(
+        ask,
+        f"grad.shrink(*((n, n + size) for size, (b, e) in zip(x.shape, node.arg) "
+        f"for n in [{shared(ask, 'b', 'e', share)}]))",
+    ),
+    "REDUCE_AXIS": lambda ask, part=1.0, count=1.0, one=0.0: (
+        f"{spelled(ask, 'grad.expand(*x.shape)', part)} if node.arg[0].name == 'ADD' else "
+        f"(lambda same: same * (grad / ({spelled(ask, '1', one)} + "
+        f"{spelled(ask, 'same.sum(*node.arg[1], keepdim=True)', count)})))({SAME})"
     ),
 }
 # Rows that anybody who tries them finds out,
+PARTS = [(-1.0,), (0.5,), (2.0,)]
 PLAIN_LIES = {
-    "MUL": "(grad * x, grad * y)",
-    "MAX": "(grad * (x < y), grad * (y < x))",
-    "RECIP": "(-grad * node,)",
-    "EXP2": "(grad * node,)",
-    "WHERE": "(None, condition.where(0, grad), condition.where(grad, 0))",
-    "EXPAND": "(grad.max(*(d for d, size in enumerate(x.shape) if size != node.shape[d]), "
-    "keepdim=True),)",
-    "REDUCE_AXIS": "(grad.expand(*x.shape) * 0.5,)",
-}
+    "MUL": [(1.0, 0.0), (0.0, -1.0), (0.0, 0.5), (0.0, 2.0)],
+    "WHERE": [(0.0, 1.0), (-1.0, 0.0), (0.5, 0.0), (2.0, 0.0)],
+} | dict.fromkeys(["MAX", "RECIP", "EXP2", "EXPAND", "REDUCE_AXIS"], PARTS)
 
 
 def rows_of(ask, lies):
-    """A table with these lies in it, as a submission gets it."""
-    honest = {name: texts[ask.integer(0, 1)] for name, texts in HONEST.items()}
+    """A table with these lies in it, as a submission gets it. lies: the numbers, by name."""
     sources = {"MUL": ", x, y", "MAX": ", x, y", "WHERE": ", condition, x, y"}
-    table = {
-        name: Expression(text, {}, f"grad, node{sources.get(name, ', x')}")
-        for name, text in (honest | lies).items()
+    names = list(map(str, ask.rng.permutation(list(ROWS))))
+    return {
+        name: Expression(
+            f"({ROWS[name](ask, *lies.get(name, ()))},)",
+            {},
+            f"grad, node{sources.get(name, ', x')}",
+        )
+        for name in names
     }
-    names = list(map(str, ask.rng.permutation(list(table))))
-    return {name: table[name] for name in names}
 
 
 def expect_suspects(ask, lies, *counts):
     """A table for each count, with so many of these lies, which are drawn."""
     for count in counts:
         chosen = list(map(str, ask.rng.permutation(list(lies))[:count]))
-        got = ask("suspects", rows_of(ask, {name: lies[name] for name in chosen}))
+        told = {name: lies[name][ask.integer(0, len(lies[name]) - 1)] for name in chosen}
+        got = ask("suspects", rows_of(ask, told))
         expect_kind(got, list, "the result of suspects()")
         expect(all(type(name) is str for name in got), "suspects() lists things that are not names")
         innocent, missed = sorted(set(got) - set(chosen)), sorted(set(chosen) - set(got))
@@ -675,15 +711,15 @@ def _(ask):
     expect_gradient_of_all(ask, USED)
 
 
-# and rows that are only wrong for some nodes.
+# and rows that are only wrong for some nodes: ties, three axes in a cycle, an axis of size 1, edges
+# that differ.
 FINE_LIES = {
-    "MAX": "(grad * (1 - (x < y)), grad * (1 - (y < x)))",
-    "PERMUTE": "(grad.permute(*node.arg),)",
-    "EXPAND": "(grad.sum(*(d for d, size in enumerate(x.shape) if size != node.shape[d])),)",
-    "SHRINK": "(grad.pad(*((size - e, b) for size, (b, e) in zip(x.shape, node.arg))),)",
-    "PAD": "(grad.shrink(*((e, e + size) for size, (_, e) in zip(x.shape, node.arg))),)",
-    "REDUCE_AXIS": "(grad.expand(*x.shape) * "
-    "(1 if node.arg[0].name == 'ADD' else x.eq(node.expand(*x.shape))),)",
+    "MAX": [(1.0, 0.25), (1.0, 1.0), (1.0, 2.0)],
+    "PERMUTE": [(1,), (3,), (7,), (9,)],
+    "EXPAND": [(1.0, 2)],
+    "SHRINK": [(0,)],
+    "PAD": [(0,)],
+    "REDUCE_AXIS": [(1.0, 0.0, 1.0), (1.0, 0.5, 0.5), (1.0, 2.0, -1.0)],
 }
 
 
