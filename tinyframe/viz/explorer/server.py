@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import queue
 import secrets
 import threading
 import urllib.parse
@@ -35,6 +36,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 PATIENCE = 30  # seconds that a connection may say nothing
+THREADS = 16  # each has one connection at a time; a browser opens six
 
 
 def pages() -> dict[str, bytes]:
@@ -46,13 +48,15 @@ def pages() -> dict[str, bytes]:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one trace on a free port of the loopback."""
+    """Serves one trace on a free port of the loopback.
 
-    daemon_threads = True
+    Its threads begin with it: from Python 3.12 on none can begin once the script is done.
+    """
 
     def __init__(self, trace: Trace, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.trace, self.token, self.pages = trace, secrets.token_urlsafe(18), pages()
+        self.waiting: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
 
     @property
@@ -62,8 +66,15 @@ class Server(ThreadingHTTPServer):
     def start(self) -> None:
         """Answers from now on, in a thread that ends with the process."""
         # The first layout takes a second, in which WebAssembly is compiled: not when it is asked.
-        for work in (self.serve_forever, warm_up):
+        for work in (self.serve_forever, warm_up, *[self.answer] * THREADS):
             threading.Thread(target=work, name="tinyframe explorer", daemon=True).start()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.waiting.put((request, client_address))
+
+    def answer(self) -> None:
+        while True:
+            self.process_request_thread(*self.waiting.get())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that was broken off is nobody's fault."""
@@ -71,8 +82,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     server: Server
-    timeout = PATIENCE
-    protocol_version = "HTTP/1.1"
+    timeout, protocol_version = PATIENCE, "HTTP/1.1"
     server_version, sys_version = "tinyframe", ""
 
     def do_GET(self) -> None:
@@ -104,14 +114,13 @@ class Handler(BaseHTTPRequestHandler):
             return _error(HTTPStatus.FORBIDDEN, "open the address that tinyframe printed")
         name = rest[0] or "index.html"
         if name in self.server.pages:
-            kind = KINDS[name[name.rfind(".") :]]
-            return HTTPStatus.OK, kind, self.server.pages[name]
+            return HTTPStatus.OK, KINDS[name[name.rfind(".") :]], self.server.pages[name]
         answer = ANSWERS.get(name.removeprefix("api/")) if name.startswith("api/") else None
         if answer is None:
             return _error(HTTPStatus.NOT_FOUND, "there is no such page")
         query = dict(urllib.parse.parse_qsl(url.query, max_num_fields=20))
-        data = answer(self.server.trace, query)
-        return HTTPStatus.OK, "application/json", json.dumps(data).encode()
+        found = json.dumps(answer(self.server.trace, query))
+        return HTTPStatus.OK, "application/json", found.encode()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Says nothing: the terminal is the script's."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import time
+import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 from tinyframe import observe
@@ -80,21 +81,15 @@ def is_helper() -> bool:
 
 
 def wait_for_ctrl_c() -> None:
-    try:
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        pass
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()
 
 
 def has_browser() -> bool:
     """Whether opening a browser shows anything: on Linux there must be a display, or BROWSER set by
     who knows better. A browser in the terminal would take that from the script."""
-    if "BROWSER" in os.environ:
-        return True
-    if sys.platform.startswith("linux"):
-        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    return True
+    names = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+    return not sys.platform.startswith("linux") or any(map(os.environ.get, names))
 
 
 def say(text: str) -> None:
