@@ -611,13 +611,18 @@ COMMANDS = {"lab": lab, "test": test, "update": update, "reset": reset, "doctor"
             "remove": remove}  # fmt: skip
 
 
+OPTIONS = ("--no-open", "--help")
+
+
 def main(arguments: list[str]) -> None:
     if set(arguments[:2]) & {"-h", "--help", "help"}:
         print(__doc__)
         return
-    name, *options = ["lab", *arguments] if arguments in ([], ["--no-open"]) else arguments
+    close = difflib.get_close_matches("".join(arguments[:1]), OPTIONS, n=1, cutoff=0.8)
+    is_lab = not arguments or arguments[0].startswith("--") and close in ([], arguments[:1])
+    name, *options = ["lab", *arguments] if is_lab else arguments  # Jupyter's own options, too
     if name not in COMMANDS:
-        close = difflib.get_close_matches(name, [*COMMANDS, "--no-open", "--help"], n=1)
+        close = close or difflib.get_close_matches(name, COMMANDS, n=1)
         meant = f" Did you mean {close[0]}?" if close else ""
         stop(f"there is no command {name!r}.{meant}", "python3 start.py --help lists them.")
     try:

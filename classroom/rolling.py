@@ -64,7 +64,7 @@ def _picture(path: list[tuple[float, float]], height: Callable[[float], float]) 
     sheet.parts.append(f'<polyline points="{line}" fill="none" stroke="{ARROW}" stroke-width="2"/>')
     for x, y in points:
         sheet.parts.append(
-            f'<circle cx="{n(x)}" cy="{n(y - 5)}" r="4" fill="{LINES[1][0]}" opacity="0.25"/>'
+            f'<circle cx="{n(x)}" cy="{n(y - 5)}" r="4" fill="{LINES[0][0]}" opacity="0.25"/>'
         )
     (x, y), (first, _), (last, lowest) = points[-1], path[0], path[-1]
     stops = "".join(
@@ -80,11 +80,11 @@ def _picture(path: list[tuple[float, float]], height: Callable[[float], float]) 
         *(points[0][0], points[0][1] - 14), f"x = {first:g}", 11, anchor="middle", colour=MUTED
     )
     sheet.words(x, y + 22, f"x = {last:.3f}", 12, anchor="middle", bold=True, colour=MUTED)
-    down = f"from {path[0][1]:.3f} down to {lowest:.3f}"
-    told = f"{STEPS} steps, each against the slope that your backward() found, {down}."
+    down = f"the height from {path[0][1]:.3f} to {lowest:.3f}"
+    told = f"{STEPS} steps, each against the slope that your backward() found: {down}."
     sheet.words(SIDE, ABOVE + HIGH + 40, told, 11, colour=MUTED)
     sheet.width = PAGE
-    text = f"{STEPS} steps: x from {first:g} to {last:.3f}, the height {down}"
+    text = f"{STEPS} steps: x from {first:g} to {last:.3f}, {down}"
     return DrawnPicture("a ball that rolls downhill", text, sheet)
 
 
@@ -97,8 +97,7 @@ def keep(kind: type) -> None:
     else:
         place = progress.parent / "mini" / "number.py"
         place.write_text(f"import math\n\n\n{_source(kind)}\n")
-        lines = len(place.read_text().splitlines())
-        print(f"mini/number.py: {lines} lines, and they're yours.")
+        print("It's in mini/number.py, and it's yours.")
 
 
 def _source(kind: type) -> str:

@@ -143,7 +143,7 @@ class Tensor:
     t.realize(*others) computes t and the others, and returns t. Afterwards each `uop` is a BUFFER
     with the values. One that was a BUFFER before is left alone. Work that they share is done once:
     Tensor.run(sink) computes a graph (now by `interpret`; stage 8 will put C there).
-    t.numpy() is the array of its values, computed if need be.
+    t.numpy() realizes t, and is the array of its values.
 
     Examples:
     - For t = Tensor([1.0]) + 1, t.uop.op is Ops.ADD. After t.realize() it is Ops.BUFFER, and

@@ -78,6 +78,10 @@ def count_nodes(answer: Any) -> str:
         ):
             if got == mistake != expected:
                 raise Wrong(words, case, expected, got)
+        if expected and not got:
+            raise Wrong(
+                "You found none. A node isn't its op: compare `node.op`.", case, expected, got
+            )
         same_number(got, expected, case, "nodes")
     chain, length = a, random.randint(3, 30)
     for _ in range(length):

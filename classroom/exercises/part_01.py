@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 import re
@@ -77,8 +78,8 @@ def a_row_that_breaks(answer: Any) -> str:
         if np.allclose(found.losses, losses_as_it_is(), rtol=0.05, atol=0.02):
             raise Wrong(
                 "The network learns exactly as before. The way it is trained here, what counts is "
-                "the direction of each gradient, not its size. Send something different to each "
-                "source."
+                "the direction of each gradient, not its size. Turn one of them round, or hold it "
+                "back."
             )
         raise Wrong("It still learns: most of the test digits are read right. Break it properly.")
     if not np.isfinite(found.losses).all():
@@ -89,7 +90,7 @@ def a_row_that_breaks(answer: Any) -> str:
     did = (
         "The loss climbs, step after step: your network gets worse by learning."
         if found.losses[-1] > 1.5 * found.losses[0]
-        else "The loss stays about where guessing is: your network learns nothing."
+        else "The loss stays where pure guessing would put it: your network learns nothing."
     )
     return f"{did} And nothing complained. All 84 steps ran, and no cell turned red."
 
@@ -111,6 +112,9 @@ def mended_row(answer: Any) -> str:
             except Wrong as wrong:
                 said = f"What `{name}` gets is wrong. Suppose `{name}` grows by 1, and `{other}` "
                 said += "stays: how much does `x * y` grow?"
+                if got is given[1 + "yx".index(name)]:
+                    said = f"How fast `x * y` grows with `{name}` is right. Multiply that by what "
+                    said += "arrives, `grad`."
                 rows = dict(wrong.rows)
                 raise Wrong(
                     said, case, rows.get("expected", ""), rows.get("got", "")
@@ -126,6 +130,7 @@ def mended_row(answer: Any) -> str:
 
 def row_for_three(answer: Any) -> str:
     """answer(v): a row that makes v * 3 of what is left of v + v + v."""
+    i, j = Variable("i", 0, 7), Variable("j", 0, 3)
     row = call(answer, UPat.var("v"))
     row = tuple(row) if isinstance(row, list) else row
     if not (isinstance(row, tuple) and len(row) == 2):
@@ -134,8 +139,12 @@ def row_for_three(answer: Any) -> str:
         raise Wrong("The first half of a row has to be a pattern: write it with `v`.")
     if isinstance(row[1], UPat) or not callable(row[1]):
         raise Wrong("The second half of a row has to be a function: `lambda v: …`.")
+    try:
+        inspect.signature(row[1]).bind(v=i)
+    except TypeError:
+        said = "The function is given what the pattern calls `v`, by that name: `lambda v: …`."
+        raise Wrong(said) from None
     rules = PatternMatcher([(UPat.var("v") + UPat.var("v"), lambda v: v * 2), row])
-    i, j = Variable("i", 0, 7), Variable("j", 0, 3)
     for case, before, after in (
         ("`i + i + i`", i + i + i, i * 3),
         ("`j + j + j`", j + j + j, j * 3),
@@ -296,6 +305,15 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "a.tanh()": lambda a, b, tanh: tanh(a),
     "a * a": lambda a, b, tanh: a * a,
     "(a * b).tanh() * a + b": lambda a, b, tanh: tanh(a * b) * a + b,
+    "c * c, where c = a * b": lambda a, b, tanh: (lambda c: c * c)(a * b),
+}
+SLIPS = {
+    "a * a": "`a` is used twice here, and each use sends something back: add it to `grad`, where "
+    "replacing it would lose the other.",
+    "(a * b).tanh() * a + b": "What a source gets is the slope times what has arrived. For short "
+    "formulas yours is right, and for this one it isn't.",
+    "c * c, where c = a * b": "Something arrives at `c` twice. Each time, send on what has just "
+    "arrived, and not all that `c.grad` has collected by then.",
 }
 TINY = 1e-5  # how far a number moves for its slope to be measured
 
@@ -324,10 +342,7 @@ def number(answer: Any) -> str:
                     f"`{name}.grad` is wrong after `y.backward()`: if `{name}` grows by a little, "
                 )
                 said += f"`y` grows {slope:.4g} times as much."
-                if formula == "a * a" and abs(2 * got - slope) < 1e-6:
-                    said = "`a` is used twice here, and each use sends something back: add it to "
-                    said += "`grad`, where replacing it would lose the other."
-                raise Wrong(said, case, f"{slope:.4g}", f"{got:.4g}")
+                raise Wrong(SLIPS.get(formula, said), case, f"{slope:.4g}", f"{got:.4g}")
     return "Every slope is what a measurement says it is. You've written a `loss.backward()`."
 
 
@@ -347,7 +362,7 @@ EXERCISES = (
         "A row that ruins the network",
         a_row_that_breaks,
         (
-            "The right row is `grad, grad`. What would mislead the network more than the truth?",
+            "The right row is `grad, grad`. What would steer the network the wrong way?",
             "Both gradients twice as large isn't enough. Turn one of them round with a minus, or "
             "hold it back with `None`.",
         ),
@@ -445,7 +460,7 @@ EXERCISES = (
             "What did your row for MUL send back in 1.2? Here each source is paired with its "
             "slope. And where the value of tanh is t, its slope is 1 - t².",
             "`backward` does two things: it adds what arrives to its own `grad`, and for each pair "
-            "it calls `source.backward(…)` with what arrives there, grad times slope.",
+            "it calls `source.backward(…)` with what goes there, what has arrived times slope.",
         ),
         because="Each operation only knows its own slopes, and `backward` multiplies them along "
         "every path from the result down. A number that is used twice is at the end of two paths, "

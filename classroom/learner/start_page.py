@@ -327,7 +327,7 @@ def _mini(folder: Path, name: str, record: Record) -> str:
         count = stages.written(stage, folder / "mini")
         said = f"{count[0]} of {count[1]} written" if count else f"{stage.file} doesn't run"
         if count and count[0] == count[1] and record.get(f"mini-{name}", {}).get("done"):
-            said = f"✓ all {count[1]} written, and it passes"
+            said = f"✓ all {count[1]} written, all checks pass"
         helped = sum(
             entry.get("helped", False)
             for key, entry in record.items()

@@ -189,7 +189,7 @@ def test_how_far_mini_is_stands_beside_the_exercises_of_its_part_and_its_file(co
         '{"exercises": {"mini-3": {"done": true}, "mini-3-flat": {"helped": true}}}'
     )
     beside, alone = said()
-    assert alone == f"✓ all {count} written, and it passes, 1 looked up"
+    assert alone == f"✓ all {count} written, all checks pass, 1 looked up"
     assert beside.endswith(f"<br>mini: {alone}")
 
 

@@ -162,12 +162,13 @@ def test_without_arguments_jupyterlab_opens_on_the_learners_copy(start, installe
     monkeypatch.setattr(start.os, "execve", lambda program, command, env: opened.append(command))
     start.main([])
     start.main(["lab", "--port", "9999"])
-    folder, command, _, with_options = opened
+    start.main(["--port", "9999"])
+    folder, command, _, with_options, _, the_same = opened
     assert folder == start.MY_COURSE
     assert command[:3] == [start.PYTHON, "-m", "jupyterlab"]
     assert "--LabApp.default_url=/lab/tree/START.md" in command
     assert "--ServerApp.terminado_settings={'shell_command': ['sh']}" in command
-    assert with_options == [*command, "--port", "9999"]
+    assert with_options == the_same == [*command, "--port", "9999"]
 
 
 def test_a_second_start_leads_to_the_jupyterlab_that_is_open(start, installed, monkeypatch, capsys):

@@ -404,6 +404,9 @@ def gives_numbers(mini: Any) -> None:
         ("(Tensor(5) + 1).numpy()", mini.Tensor(5) + 1, 6),
     ):
         expect_values(said, t.numpy(), np.array(wanted))
+        if t.uop.op is not mini.Ops.BUFFER:
+            raise Wrong("t.numpy() computed the values and left t an expression, so the next one "
+                        "would compute them again. It realizes t.", said)  # fmt: skip
 
 
 @checks("Tensor", "What is realized is never computed again", needs=ALL_BELOW)

@@ -89,6 +89,12 @@ def forgets_what_arrives(self, grad=1.0):
         source.backward(slope)
 
 
+def sends_on_what_it_collected(self, grad=1.0):
+    self.grad += grad
+    for source, slope in self.sources:
+        source.backward(self.grad * slope)
+
+
 def with_a_stack(self, grad=1.0):
     waiting = [(self, grad)]
     while waiting:
@@ -113,7 +119,7 @@ WRONG = [
     ("1.1", endless, "loop that never ends"),
     ("1.2", lambda grad, x, y: (grad * x, grad * y), "What `x` gets is wrong"),
     ("1.2", lambda grad, x, y: (grad * y, grad * y), "What `y` gets is wrong"),
-    ("1.2", lambda grad, x, y: (y, x), "What `x` gets is wrong"),
+    ("1.2", lambda grad, x, y: (y, x), "Multiply that by what arrives"),
     ("1.2", lambda grad, x, y: (grad * y, None), "`y` gets nothing"),
     ("1.2", lambda grad, x, y: (grad + y, grad + x), "What `x` gets is wrong"),
     ("1.3", lambda v: (v + v + v, lambda v: v * 3), "does not match"),
@@ -122,6 +128,8 @@ WRONG = [
     ("1.3", lambda v: (v * 2 + v, lambda v: v * 4 - v), "Its value is right"),
     ("1.3", lambda v: (v * 2 + v, lambda v: v * 2 + v + 0), "never ends"),
     ("1.3", lambda v: v * 2 + v, "a tuple of two"),
+    ("1.3", lambda v: (v * 2 + v, lambda: v * 3), "by that name"),
+    ("1.3", lambda v: (v * 2 + v, lambda w: w * 3), "by that name"),
     ("1.3", lambda v: (Variable("i", 0, 7) * 3, lambda v: v * 3), "write it with `v`"),
     ("1.3", lambda v: (v * 2 + v, v * 3), "be a function"),
     ("1.7", lambda pixels, arriving, i, j: by_hand(pixels, arriving, 1, 1), "not used"),
@@ -135,7 +143,8 @@ WRONG = [
     ("1.8", number(__mul__=Number.__add__), "a * b"),
     ("1.8", number(tanh=other_slope), "a.tanh()"),
     ("1.8", number(backward=replaces), "used twice"),
-    ("1.8", number(backward=forgets_what_arrives), "`a.grad` is wrong"),
+    ("1.8", number(backward=forgets_what_arrives), "slope times what has arrived"),
+    ("1.8", number(backward=sends_on_what_it_collected), "what has just arrived"),
     ("1.8", Number(1.0), "Pass `Number`"),
 ]
 

@@ -158,7 +158,7 @@ WRONG = [
     ("4.1", lambda t, op: len(t.uop.toposort()), "You counted all nodes"),
     ("4.1", lambda t, op: 1, "too many"),
     ("4.1", lambda t, op: sum(u.op is op for u in t.uop.src), "sources of the last node"),
-    ("4.1", lambda t, op: int(t.uop.op is op), "too few"),
+    ("4.1", lambda t, op: int(t.uop.op is op), "You found none"),
     ("4.4", product, "too many multiplications"),
     ("4.4", lambda a, n: a**n, "POW"),
     ("4.4", lambda a, n: (a.log() * n).exp(), "multiplications only"),
