@@ -66,7 +66,7 @@ def settings_table() -> Table:
 def stages_table() -> Table:
     """The stages that DEBUG=4 shows, in order, and a few words on each."""
     body = [*SCHEDULER.items(), *MEANINGS_TO_C.items()]
-    return Table(("stage", "what it does"), body, f"The {len(body)} stages")
+    return Table(("stage", "what it does"), body)
 
 
 def machine() -> Table:
