@@ -31,7 +31,7 @@ it, students see what they show, the points and the hint.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -247,6 +247,16 @@ class Ask:
     def integer(self, low: int, high: int) -> int:
         """From low to high, both included."""
         return int(self.rng.integers(low, high + 1))
+
+    def composed(
+        self, starts: Sequence[str], steps: Sequence[str], count: int, last: Sequence[str] = ("{}",)
+    ) -> str:
+        """An expression's text: a start, so many different steps and a last one, all drawn. {} in a
+        step is what came before it, {k} a whole number."""
+        text = str(self.rng.choice(starts))
+        for step in [*self.rng.permutation(steps)[:count], self.rng.choice(last)]:
+            text = str(step).format(text, k=self.integer(2, 9))
+        return text
 
     def _send(
         self, kind: str, name: Called, arguments: Any, to: str = "answerer", **more: int
