@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import tinyframe
-from classroom import measured, prints
+from classroom import measured
 from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
     Expression,
@@ -32,6 +32,7 @@ from classroom.grader.tasks import (
     expect_kind,
     or_known,
 )
+from classroom.prints import ENOUGH, fingerprints, python_in, tokens_of
 from tinyframe.dtype import dtypes
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.tools import conformance
@@ -62,7 +63,7 @@ LIBRARY = Path(tinyframe.__file__).parent
 
 
 def prints_of(code):
-    return set(prints.fingerprints(prints.tokens_of({"it.py": code.encode()})))
+    return set(fingerprints(tokens_of({"it.py": code.encode()})))
 
 
 def statements(code, modules):
@@ -91,7 +92,7 @@ def tinyframes_own():
     backend that is on a page."""
     for path in (*sorted((LIBRARY / "runtime").glob("*.py")), *sorted(LIBRARY.glob("README.md")),
                  LIBRARY / "runtime" / "README.md"):  # fmt: skip
-        code = prints.python_in(path.name, path.read_bytes()).decode()
+        code = python_in(path.name, path.read_bytes()).decode()
         where = path.relative_to(LIBRARY).as_posix()
         classes = re.split(r"^(?=class )", code, flags=re.MULTILINE)[1:]
         yield from ((where, prints_of(each)) for each in (code, *classes))
@@ -113,7 +114,7 @@ def shared(files, part):
     own, best = prints_of("\n".join(texts) + "\n"), (False, 0, 0, "")
     for where, theirs in tinyframes_own():
         both = len(own & theirs)
-        if both >= max(prints.ENOUGH, len(own) / 4):
+        if both >= max(ENOUGH, len(own) / 4):
             percent = 100 * both // min(len(own), len(theirs))
             best = max(best, (percent >= MOST_SHARED, both, percent, where))
     return best
