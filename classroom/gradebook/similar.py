@@ -7,44 +7,31 @@
 Files that are the same come first, then those that share much. The worked solution and the files of
 the release take part, each under its name: what is copied from there is seen, however many did.
 
-By winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for document
-fingerprinting", SIGMOD 2003), over Python's tokens: every name counts as the same one, and so do
-every number and every text; comments, docstrings, blank lines and indentation don't count at all.
-Each run of K tokens has a hash, and of each WINDOW hashes in a row the smallest is a fingerprint,
-so whatever two files share over K + WINDOW - 1 tokens is found. The starter counts for nothing, and
-between two students, neither does what else was handed out.
+Two are compared by their fingerprints (classroom/prints.py): names, numbers, texts, comments and
+formatting don't count. The starter counts for nothing, and between two students, neither does what
+else was handed out.
 """
 
 from __future__ import annotations
 
-import io
-import json
-import keyword
 import re
 import textwrap
-import token
-import tokenize
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from classroom import release
 from classroom.gradebook import pages
 from classroom.gradebook.handed import HandedIn
 from classroom.grader.handed_in import IN_A_FILE, Files
 from classroom.grader.report import cleaned, render_rows
+from classroom.prints import ENOUGH, Token, fingerprints, hashes_of, python_in, tokens_of
 
-K, WINDOW = 16, 8  # tokens in a hash, hashes of which one is kept
-ENOUGH = 8  # shared fingerprints that are worth a look
 SUSPICIOUS = 40  # percent of one's fingerprints, in either direction
 MOST_BLOCKS = 12  # of two files that are shown side by side
-PRIME = (1 << 61) - 1
-LEFT_OUT = {token.COMMENT, token.NL, token.INDENT, token.DEDENT, token.ENCODING, token.ENDMARKER}
-UNREADABLE = (SyntaxError, tokenize.TokenError, ValueError, RecursionError)
 MEANING = (
     "The percentages say how much of each one's own work, beyond what was handed out, is in the "
     "other file too, whatever its names, comments and order. They don't say why. "
@@ -56,15 +43,6 @@ SOLUTION = "the worked solution"
 SAME_BYTES = "the same files, byte by byte"
 SAME_TOKENS = "the same but for comments and formatting"
 SAME_SHAPE = "the same but for names, numbers, texts, comments and formatting"
-
-
-class Token(NamedTuple):
-    """What counts of a token, as it stands, and where it begins."""
-
-    kind: str
-    text: str
-    file: str
-    line: int
 
 
 @dataclass
@@ -186,28 +164,17 @@ def handed_out() -> dict[str, Files]:
     return {name: {f"{name.removesuffix('.py')}.py": code} for name, code in found.items() if code}
 
 
-def python_in(name: str, data: bytes) -> bytes:
-    """The code of a file of Python, of a notebook's cells, or of the examples in a page."""
-    text = data.decode(errors="replace")
-    if name.endswith(".ipynb"):
-        cells = (cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
-        return "\n".join("".join(cell["source"]) for cell in cells).encode()
-    if name.endswith(".md"):
-        return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)).encode()
-    return data if name.endswith(".py") else b""
-
-
 def alike(
     handed: Iterable[HandedIn], starter: Files, course: Mapping[str, Files] | None = None,
     solution: Files | None = None,
 ) -> Similarities:  # fmt: skip
     """Which of these are alike. course: what else students were given, by name."""
-    given = _tokens(starter)
-    nothing, texts = set(_hashes(given)), [one.text for one in given]
+    given = tokens_of(starter)
+    nothing, texts = set(hashes_of(given)), [one.text for one in given]
 
     def work(name: str, files: Files, is_student: bool = False) -> Work:
-        tokens = _tokens(files)
-        at = _fingerprints(tokens)
+        tokens = tokens_of(files)
+        at = fingerprints(tokens)
         beyond = set(at) - nothing
         return Work(name, files, tokens, at, beyond, beyond - known, is_student)
 
@@ -261,70 +228,6 @@ def _pair(one: Work, other: Work, shared: int, ours: set[int], theirs: set[int])
     percents = 100 * shared // len(ours), 100 * shared // len(theirs)
     if shared >= ENOUGH and max(percents) >= SUSPICIOUS:
         yield Pair((one.name, other.name), percents)
-
-
-# ---- fingerprints --------------------------------------------------------------------------------
-
-
-def _tokens(files: Files) -> list[Token]:
-    """Those that count, of all Python files; of one that can't be read, those up to there."""
-    found: list[Token] = []
-    for name, data in files.items():
-        if name.endswith(".py"):
-            statement: list[Token] = []
-            for one in _read(name, data):
-                statement.append(one)
-                if one.kind == "\n":
-                    if [each.kind for each in statement] != ["text", "\n"]:  # no docstring
-                        found += statement
-                    statement = []
-            found += statement
-    return found
-
-
-def _read(name: str, data: bytes) -> Iterator[Token]:
-    try:
-        for one in tokenize.tokenize(io.BytesIO(data).readline):
-            if one.type not in LEFT_OUT:
-                yield Token(_kind(one), one.string, name, one.start[0])
-    except UNREADABLE:
-        return
-
-
-def _kind(one: tokenize.TokenInfo) -> str:
-    """What a token counts as."""
-    if one.type == token.NAME:
-        return one.string if keyword.iskeyword(one.string) else "name"
-    kinds = {token.NUMBER: "number", token.STRING: "text", token.NEWLINE: "\n"}
-    return kinds.get(one.type) or (one.string if one.type == token.OP else "text")
-
-
-def _hashes(tokens: list[Token]) -> list[int]:
-    """Of each run of K tokens, by rolling on from one to the next (Karp and Rabin, 1987)."""
-    codes = [zlib.crc32(one.kind.encode()) + 1 for one in tokens]
-    base = 1_000_003
-    first = pow(base, K, PRIME)
-    found, rolled = [], 0
-    for n, code in enumerate(codes):
-        gone = codes[n - K] * first if n >= K else 0
-        rolled = (rolled * base + code - gone) % PRIME
-        if n >= K - 1:
-            found.append(rolled)
-    return found
-
-
-def _fingerprints(tokens: list[Token]) -> dict[int, list[int]]:
-    """Where each begins: of a window the smallest hash, the last one if there are several."""
-    hashes = _hashes(tokens)
-    found: dict[int, list[int]] = defaultdict(list)
-    last = -1
-    for start in range(max(1, len(hashes) - WINDOW + 1)) if hashes else ():
-        window = hashes[start : start + WINDOW]
-        at = start + len(window) - 1 - window[::-1].index(min(window))
-        if at != last:
-            found[hashes[at]].append(at)
-            last = at
-    return dict(found)
 
 
 # ---- groups --------------------------------------------------------------------------------------

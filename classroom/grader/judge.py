@@ -361,6 +361,7 @@ def grade_files(
     if stopped := why_not_python(source):
         report.status = "refused"
         report.notes.append(f"This file cannot be graded: {stopped}")
+    copied = {} if stopped else project.copied(files)
     with opened(files, limits, protection, kernels, project.is_alone) as grading:
         # Hidden ones last, by a process of their own: a report shows students what was wrong with
         # answers to the others, and in these a submission could tell what it has been asked.
@@ -370,11 +371,9 @@ def grade_files(
         for number, check in sorted(asks, key=lambda each: each[1].hidden):
             done = f"{len(rows) + 1} of {len(asks)}"
             progress(f"checking {done}: {check.task}, {check.shows}")
-            if stopped:
-                rows[number] = _unasked(replace(check, hint=""), stopped)
-                continue
-            if grading.ends >= MOST_ENDS and check.task in broken:
-                rows[number] = _unasked(replace(check, hint=""), NO_MORE)
+            is_broken = grading.ends >= MOST_ENDS and check.task in broken
+            if why := stopped or copied.get(check.task) or (NO_MORE if is_broken else ""):
+                rows[number] = _unasked(replace(check, hint=""), why)
                 continue
             if check.hidden and not any(each.hidden for each in asked):
                 grading.end("answerer")

@@ -31,7 +31,7 @@ it, students see what they show, the points and the hint.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -125,6 +125,8 @@ class Project:
     afterwards: what to say to a learner who has all points. times: how many times the usual time
     the submission may take, where it compiles or trains a lot. main: the file of a project that is
     a folder that is loaded. is_alone: tinyframe is there without the devices that come with it.
+    copied: what gives, for files handed in, the tasks that earn nothing since they were copied, and
+    where from, in words.
     cases: how many there are of each check, in a release, where what is asked has been recorded
     (recorded.py).
     """
@@ -140,6 +142,7 @@ class Project:
     ) -> None:
         self.title, self.points, self.afterwards, self.times = title, points, afterwards, times
         self.main, self.is_alone = main, is_alone
+        self.copied: Callable[[dict[str, bytes]], dict[str, str]] = lambda files: {}
         self.checks: list[Check] = []
         self.cases: int | None = None
 
@@ -171,6 +174,7 @@ class Kept:
     number: int
 
 
+Texts = Sequence[str]
 Called = str | Kept | Expression  # by name; what was kept; the grader's own text
 
 
@@ -247,6 +251,14 @@ class Ask:
     def integer(self, low: int, high: int) -> int:
         """From low to high, both included."""
         return int(self.rng.integers(low, high + 1))
+
+    def composed(self, starts: Texts, steps: Texts, count: int, last: Texts = ("{}",)) -> str:
+        """An expression's text: a start, so many different steps and a last one, all drawn. {} in a
+        step is what came before it, {k} a whole number."""
+        text = str(self.rng.choice(starts))
+        for step in [*self.rng.permutation(steps)[:count], self.rng.choice(last)]:
+            text = str(step).format(text, k=self.integer(2, 9))
+        return text
 
     def _send(
         self, kind: str, name: Called, arguments: Any, to: str = "answerer", **more: int

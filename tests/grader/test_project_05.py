@@ -19,11 +19,11 @@ MISTAKES = [
         ),
         "boundaries": (
             "for row in reversed(why(tensor))", "for row in why(tensor)",
-            10, "value 0 has 'narrow', but it's stored because somebody asked for it",
+            10, "value 0 has 'narrow', but it's stored because ",
         ),
         "price": (
             "times *= u.src[0].arg", "times += u.src[0].arg",
-            10, "price(lambda: a @ b)['scheduled'], of ",
+            10, ")['scheduled'], of ",
         ),
         "difference": (
             "len(set(old) & set(new))", "sum((here & there).values())",
@@ -35,16 +35,16 @@ MISTAKES = [
         ),
         "looks": (
             'len(stages["lower to ranges"])', 'len(stages["prepare"])',
-            2, "['folded'] is 13; that's how many there are after 'tensor graph', and should be 11",
+            2, "; that's how many there are after 'tensor graph', and should be ",
         ),
         "from_trace": (
             '"fired": len(found.steps)', '"fired": len(found.rewrites)',
-            2, "the number for 'fired' is 3, and should be",
+            2, "the number for 'fired' is ",
         ),
         "lie": (
             "[0, 1, 2, 3, largest, largest / 3, smallest, 3 * smallest, 1e-30, 1e20, np.inf]",
             "[0, 1, 2, 3, np.inf]",
-            2, "sqrt(x * x)  ->  abs(x) does lie somewhere, and nobody noticed",
+            2, " does lie somewhere, and nobody noticed",
         ),
         "safe_rules": (
             "return 1 <= number < 2**64 and math.frexp(number)[0] == 0.5",
@@ -55,7 +55,7 @@ MISTAKES = [
         "tile_of": (
             "sizes(index.src[3], AxisType.UPCAST, AxisType.VECTOR)",
             "sizes(index.src[3], AxisType.VECTOR)",
-            4, "tile_of()['columns'] is 4, and should be 8",
+            4, "tile_of()['columns'] is ",
         ),
         "searched": (
             '"tried": result.tried', '"tried": float(result.tried)',
@@ -77,11 +77,11 @@ MISTAKES = [
         ),
         "difference": (
             '"vanished": dict(there - here)', '"vanished": dict(here - there)',
-            4, "'vanished' is {}, and should be {'CONST': 1, 'ADD': 1}",
+            4, "'vanished' is {",
         ),
         "life_of": (
             "if any(u.op.name == op for u in nodes)", "if any(op in u.op.name for u in nodes)",
-            6, "'SIN') is ['tensor graph', 'masks'], but no stage has one",
+            4, "'SIN') is ['tensor graph', 'masks'], but no stage has one",
         ),
         "looks": (
             "    with Context(NOOPT=noopt):\n        stages",
@@ -90,11 +90,11 @@ MISTAKES = [
         ),
         "from_trace": (
             "u.op in GroupOp.Elementwise for u in nodes", "u.op in GroupOp.Binary for u in nodes",
-            2, "the number for 'elementwise' is 4, and should be 5",
+            2, "the number for 'elementwise' is ",
         ),
         "lie": (
             "np.nan, *usual]", "*usual]",
-            4, "where(x < y, y, x)  ->  maximum(x, y) does lie somewhere, and nobody noticed",
+            4, " does lie somewhere, and nobody noticed",
         ),
         "safe_rules": (
             "(c.where(x, x), lambda x: x),",
@@ -103,7 +103,7 @@ MISTAKES = [
         ),
         "tile_of": (
             "sizes(graph, AxisType.UNROLL)", "sizes(graph, AxisType.UNROLL, AxisType.REDUCE)",
-            4, "tile_of()['steps'] is 16, and should be 1",
+            4, "tile_of()['steps'] is ",
         ),
         "searched": (
             '"plan": rows(plan)', '"plan": rows(plan)[1:]',
@@ -117,15 +117,15 @@ MISTAKES = [
         ),
         "boundaries": (
             '"several kernels": "shared"', '"several kernels": "repeated"',
-            9, "has 'repeated', but it's stored because several kernels read it",
+            4, "has 'repeated', but it's stored because several kernels read it",
         ),
         "price": (
             '"fused": operations(build().fuse())', '"fused": operations(build())',
-            6, "price(lambda: (a @ b).exp() @ c)['fused'], of ",
+            6, ")['fused'], of ",
         ),
         "difference": (
             '"appeared": dict(here - there)', '"appeared": dict(here)',
-            4, "'appeared' is {'DEFINE_GLOBAL': 3, ",
+            4, "'appeared' is {'DEFINE_GLOBAL': ",
         ),
         "life_of": (
             "if names else []", "if names else None",
@@ -133,11 +133,11 @@ MISTAKES = [
         ),
         "from_trace": (
             'f"kernel/{number}"', '"kernel/0"',
-            6, "where kernel 1 is a.permute(1, 0) + b, the number for 'reduce' is 1, and should be",
+            6, "where kernel 1 is ",
         ),
         "lie": (
             "& ~(np.isnan(one) & np.isnan(other))", "",
-            7, "for x = nan and y = 0, both are nan",
+            7, ", both are nan",
         ),
         "safe_rules": (
             "return x * (a.arg * b.arg)", "return (x * b.arg) * a.arg",
@@ -146,7 +146,7 @@ MISTAKES = [
         "tile_of": (
             "sizes(index.src[2], AxisType.UPCAST, AxisType.VECTOR)",
             "sizes(graph, AxisType.UPCAST)",
-            4, "tile_of()['rows'] is 16, and should be 8",
+            4, "tile_of()['rows'] is ",
         ),
     },
 ]  # fmt: skip

@@ -7,6 +7,7 @@ sandbox, where there is none.
 """
 
 import os
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ import pytest
 from classroom.grader.handed_in import files_of
 from classroom.grader.judge import grade, grade_files
 from classroom.grader.sandbox import ROOT, best_protection
+from classroom.prints import python_in
 from tests.grader.here import SLOW
 from tests.grader.worked import Worked, gained, handed_in, lost
 
@@ -442,3 +444,54 @@ def test_its_folder_may_have_more_files_which_import_each_other(tmp_path):
     )
     report = grade(path, WORKED.tasks, best_protection(), SLOW)
     assert report.score == 100, [report.notes, *(row.found for row in report.rows)]
+
+
+# ---- whose is it? --------------------------------------------------------------------------------
+
+RUNTIME = ROOT / "tinyframe" / "runtime"
+PARTS = {"MyAllocator", "MyCompiler", "MyRunner"}
+OTHERS = {"library": "so", "folder": "place", "addresses": "pointers", "MyCompiler": "MyShell"}
+
+
+def of_the_readme():
+    """Its backend with other names."""
+    code = python_in("README.md", (RUNTIME / "README.md").read_bytes()).decode()
+    return re.sub("|".join(OTHERS), lambda at: OTHERS[at[0]], code)
+
+
+def copied_from(texts):
+    return WORKED.project.copied({name: text.encode() for name, text in texts.items()})
+
+
+def test_a_copy_with_other_names_earns_nothing_and_is_told_where_it_is_from():
+    text = f"{WORKED.starter.read_text()}\n{of_the_readme()}\nMyCompiler = MyShell\n"
+    found = copied_from({"backend.py": text})
+    assert found.keys() == PARTS | {"MyDevice", "conformance"}
+    assert set(found.values()) == {
+        "this is tinyframe's own, from runtime/README.md, whatever you renamed; write yours"
+    }
+
+
+def test_a_copy_of_the_cpu_device_in_files_of_its_own_is_one():
+    files = {f"my_{name}.py": (RUNTIME / f"{name}.py").read_text() for name in ("clang", "cpu")}
+    files["my_clang.py"] = files["my_clang.py"].replace("ClangCompiler", "Chef")
+    main = "from my_clang import Chef as MyCompiler\nimport my_cpu\n"
+    main += "MyRunner = my_cpu.ClangRunner\n"
+    found = copied_from({"backend.py": f"{WORKED.text}\n{main}", **files})
+    assert found.keys() == {"MyCompiler", "MyRunner"}
+    assert "from runtime/clang.py" in found["MyCompiler"]
+
+
+def test_one_part_that_is_copied_costs_that_task_alone(tmp_path):
+    mine = of_the_readme().partition("class MyShell")[2].partition("class MyRunner")[0]
+    text = f"{WORKED.text}\nclass MyShell{mine}\nMyCompiler = MyShell\n"
+    report = grade(handed_in(WORKED, text, tmp_path), WORKED.tasks, best_protection())
+    assert lost(report.rows) == {"MyCompiler": 16}
+    (said,) = {row.found for row in report.rows if row.task == "MyCompiler"}
+    assert said.startswith("this is tinyframe's own, from runtime/README.md")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests/grader/unusual").glob("07*")), ids=str)
+def test_who_wrote_it_is_never_called_a_copier(path):
+    assert copied_from({"backend.py": f"{WORKED.text}\n{path.read_text()}"}) == {}
+    assert copied_from({"backend.py": WORKED.text}) == {}

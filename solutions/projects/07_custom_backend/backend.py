@@ -14,10 +14,12 @@ zip the folder. The grader takes the zip, too.
 
 The bases are there to build on: Allocator, Compiler, Runner, Compiled, and CStyleLanguage, which
 writes the C. The rest has to be your own. You get no points for borrowing the allocator, compiler,
-runner or device of CPU, PYTHON or any other device that comes with tinyframe. Nor could you: where
-this file is graded, they aren't there. (A Tensor that names no device can still be made there, and
-copied to MY. It just can't compute anywhere else.) `tinyframe/runtime/README.md` describes the four
-parts, and there's a whole little backend in it. Leave it shut for as long as you can stand it.
+runner or device of CPU, PYTHON or any other device that comes with tinyframe, nor for a copy of
+one, whatever you rename in it. (Borrowing wouldn't work anyway: where this file is graded, they
+aren't there. A Tensor that names no device can still be made there, and copied to MY. It just can't
+compute anywhere else.) `tinyframe/runtime/README.md` describes the four parts, and there's a whole
+little backend in it. Leave it shut for as long as you can stand it. A copy of that one earns
+nothing either.
 
 You need parts 1 to 8 of the course, and about five hours.
 """

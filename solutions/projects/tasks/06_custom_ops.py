@@ -1,8 +1,9 @@
 """Project 6: what its checks ask, what they are worth, and a hint for each.
 
-What is right comes from formulas in NumPy, in 64 bits. Ops for the learner's test are drawn: honest
-and lying ones are written in the same way, and only their numbers differ. So are the steps that are
-timed, and the numbers everywhere. C that was handed in is compiled and run by the referee.
+What is right comes from formulas in NumPy, in 64 bits. What is scheduled and timed is composed at
+random, and so are the numbers everywhere. Ops for the learner's test are drawn and compiled: in
+machine code, an honest one and one that lies look the same to whoever doesn't call them. C that was
+handed in is compiled and run by the referee.
 """
 
 import math
@@ -26,6 +27,7 @@ from classroom.mini.graphs import TENSOR, graph_of, sent
 from tinyframe import dtypes
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.uop.node import GroupOp, Ops
 
 project = Project(
@@ -282,16 +284,25 @@ def bills_of(each):
 
 
 BILL = ("operations", "reduces", "bytes")
+MOVES = ["({} * {k}.0)", "({} + b)", "{}.sqrt()", "{}.exp()", "{}.flip(0)", "{}.relu()", "({} @ w)"]
 
 
-def expect_bills(ask, *texts):
-    asked = []
-    for text in texts:
-        n, m = ask.integer(40, 60), ask.integer(40, 60)
-        arrays = {"a": ask.floats(n, m), "b": ask.floats(n, m), "w": ask.floats(m, m)}
-        each = Expression(text, arrays, None)
-        found, right = ask("bill", each), bills_of(each)
-        name = f"bill({text})"
+def expect_bills(ask, starts, steps, last):
+    while True:  # until there are a sum, two kernels, and what doesn't count
+        asked = []
+        for count in range(3):
+            n, m = ask.integer(40, 60), ask.integer(40, 60)
+            arrays = {"a": ask.floats(n, m), "b": ask.floats(n, m), "w": ask.floats(m, m)}
+            text = ask.composed(starts, steps, 1 + count, last)
+            asked.append(Expression(text, arrays, None))
+        bills = [bills_of(each) for each in asked]
+        kernels = [kernel for bill in bills for kernel in bill]
+        uncounted = any(sum(kernel[0].values()) < kernel[3] for kernel in kernels)
+        if uncounted and any(kernel[1] for kernel in kernels) and 3 < len(kernels) < 8:
+            break
+    answers = []
+    for each, right in zip(asked, bills, strict=True):
+        found, name = ask("bill", each), f"bill({each.text})"
         expect_kind(found, list, name)
         many = f"{name} has {len(found)} kernels, and its schedule {len(right)}"
         expect(len(found) == len(right), many)
@@ -299,10 +310,10 @@ def expect_bills(ask, *texts):
             expect_kind(kernel, dict, f"a kernel of {name}")
             for key in BILL:
                 expect(key in kernel, f"there is no {key!r} in a kernel of {name}")
-        asked.append((name, found, right))
+        answers.append((name, found, right))
     for place, key in enumerate(BILL):
         with ask.part(key):
-            for name, found, right in asked:
+            for name, found, right in answers:
                 for number, (kernel, wanted) in enumerate(zip(found, right, strict=True)):
                     got, what, counted = kernel[key], f"{name}[{number}][{key!r}]", 0
                     if isinstance(got, dict):
@@ -322,13 +333,7 @@ def expect_bills(ask, *texts):
     "nodes that count; a Counter of their u.op.name counts them.",
 )
 def _(ask):
-    number = ask.integer(2, 9)
-    expect_bills(
-        ask,
-        f"(a * b + {number}.0).sum(1)",
-        f"a.flip(0) * {number}.0 - b.sqrt()",
-        "(a @ w).exp() @ w",
-    )
+    expect_bills(ask, ["a", "(a * b)", "(a - b)"], MOVES, ["{}", "{}.sum(1)"])
 
 
 # ---- 6 gelu_steps --------------------------------------------------------------------------------
@@ -508,106 +513,115 @@ def _(ask):
 
 # ---- 9 faults ------------------------------------------------------------------------------------
 
-WITH = "(lambda np: {})(__import__('numpy'))"
-S = "1 / (1 + np.exp(-{b} * x))"
-RMS = "np.sqrt((x * x).mean({axis}, keepdims=True) + {eps})"
-SOFT = (
-    "(lambda e: e / e.sum({axis}, keepdims=True))(np.exp({b} * (x - x.max({axis}, keepdims=True))))"
-)
-# For each op, two ways to compute it, the first of which is the reference, two for its gradient,
-# and the numbers that a lie may change.
-OPS = {
-    "swish": (
-        ["x / (1 + np.exp(-{b} * x))", "x * 0.5 * (1 + np.tanh({b} * x / 2))"],
-        [f"grad * (lambda s: s + {{b}} * x * s * (1 - s))({S})",
-         f"(lambda s: (s * grad) * (1 + x * {{b}} * (1 - s)))({S})"],
-        ["b"],
-    ),
-    "rms_norm": (
-        [f"x / {RMS}", f"x * (1 / {RMS})"],
-        [f"(lambda r: (grad - x / r * (grad * x / r).mean({{axis}}, keepdims=True)) / r)({RMS})",
-         f"grad / {RMS} - x * (grad * x).mean({{axis}}, keepdims=True) / {RMS} ** 3"],
-        ["axis", "eps"],
-    ),
-    "softmax": (
-        [SOFT, "np.exp({b} * x - np.logaddexp.reduce({b} * x, axis={axis}, keepdims=True))"],
-        [f"(lambda p: {{b}} * p * (grad - (grad * p).sum({{axis}}, keepdims=True)))({SOFT})",
-         f"(lambda p: (p * grad - p * (grad * p).sum({{axis}}, keepdims=True)) * {{b}})({SOFT})"],
-        ["b", "axis"],
-    ),
-}  # fmt: skip
-# Where something else is computed than elsewhere: the same again, or a lie.
+# Each with the numbers that a lie may change.
+OPS = {"swish": ["b"], "rms_norm": ["axis", "eps"], "softmax": ["b", "axis"], "wave": ["b"],
+       "layer_norm": ["axis", "eps"]}  # fmt: skip
+# Where a lie may be off; nowhere is the first.
 PLACES = {
-    "values": ["x < 0", "x == 0", "np.abs(x) > {far}"],
-    "gradient": ["x < 0", "x == 0", "np.abs(x) > {far}", "grad < 0"],
+    "values": ["", "x < 0", "x == 0", "far out"],
+    "gradient": ["", "x < 0", "x == 0", "far out", "grad < 0"],
 }
+# All ops, along rows or (`across`) along columns. A function is the number of one of `ops`, and
+# returns what is written to afterwards: a copy of x, x itself, or grad.
+COMPILED = """
+#include <math.h>
+typedef struct { int op, slope, across, place, writes; double b, eps, far, off; } Op;
+static const Op ops[] = { OPS };
+#define SUM(what) ({ double total = 0; for (long j = 0; j < n; j++) { \
+  double x = X[j * step], g = G[j * step]; total += what; } total; })
+int run(int number, const double* xs, const double* gs, double* out, long rows, long columns) {
+  Op o = ops[number];
+  long lines = o.across ? columns : rows, n = o.across ? rows : columns;
+  long step = o.across ? columns : 1, apart = o.across ? 1 : columns;
+  for (long i = 0; i < lines; i++) {
+    const double *X = xs + i * apart, *G = gs + i * apart;
+    double top = X[0];
+    for (long j = 0; j < n; j++) top = fmax(top, X[j * step]);
+    double z = SUM(exp(o.b * (x - top))), dot = SUM(g * exp(o.b * (x - top)) / z);
+    double mean = o.op == 4 ? SUM(x) / n : 0, g_mean = o.op == 4 ? SUM(g) / n : 0;
+    double root = sqrt(SUM((x - mean) * (x - mean)) / n + o.eps);
+    double along = SUM(g * (x - mean) / root) / n;
+    for (long j = 0; j < n; j++) {
+      double x = X[j * step], g = G[j * step];
+      double s = 1 / (1 + exp(-o.b * x)), p = exp(o.b * (x - top)) / z, y = (x - mean) / root;
+      double norm = (g - g_mean - y * along) / root;
+      double value[] = {x * s, y, p, sin(o.b * x), y};
+      double slope[] = {g * (s + o.b * x * s * (1 - s)), norm, o.b * p * (g - dot),
+                        g * o.b * cos(o.b * x), norm};
+      int at[] = {0, x < 0, x == 0, fabs(x) > o.far, g < 0};
+      out[i * apart + j * step] = (o.slope ? slope : value)[o.op] + o.off * at[o.place];
+    }
+  }
+  return o.writes;
+}
+"""
+LOAD = Expression(
+    "(lambda ctypes, folder: (open(folder.name + '/ops.so', 'wb').write(data.tobytes()), "
+    "ctypes.CDLL(folder.name + '/ops.so'))[1])"
+    "(__import__('ctypes'), __import__('tempfile').TemporaryDirectory())",
+    {},
+    "data",
+)
+# Of (x) or (grad, x).
+FUNCTION = Expression(
+    "(lambda np, c: lambda *given: (lambda x, grad, out: ((given[-1].copy(), given[-1], given[0])"
+    "[library.run(number, *(c.c_void_p(each.ctypes.data) for each in (x, grad, out)), "
+    "*map(c.c_long, out.shape))].__iadd__(0.5), out)[1])"
+    "(*(np.ascontiguousarray(each, 'f8') for each in (given[-1], given[0])), "
+    "np.empty(given[-1].shape)))(__import__('numpy'), __import__('ctypes'))",
+    {},
+    "library, number",
+)
 
 
-class Op:
-    """One that is handed to the learner's test, with numbers of its own.
-
-    Honest and lying functions look the same: one form in some places and another one elsewhere, a
-    number that is added and a product that is subtracted, a sum that goes into an array or into a
-    copy of it. Only their numbers tell them apart.
-    """
-
-    def __init__(self, ask, name, ops):
-        self.ask, self.name = ask, name
-        computed, gradients, self.changes = ops[name]
-        self.forms = {"values": computed, "gradient": gradients}
-        self.numbers = {"b": ask.integer(60, 160) / 100, "eps": ask.integer(10, 40) / 1e7,
-                        "axis": -1, "far": ask.integer(50, 90)}  # fmt: skip
-        self.reference = WITH.format(computed[0].format(**self.numbers))
-
-    def lies(self, kind):
-        """How it may lie: by a number, or by being off in some places."""
-        return [*self.changes, *PLACES[kind]]
-
-    def text(self, kind, lie=None, spoils=False):
-        """Its values or its gradient, with a lie or without one (None)."""
-        ask, numbers = self.ask, self.numbers
-        form, other = map(str, ask.rng.permutation(self.forms[kind]))
-        changed = {"b": round(numbers["b"] * 1.3, 2), "eps": numbers["eps"] / 100,
-                   "axis": -2 * ask.integer(0, 1)}  # fmt: skip
-        within = numbers | {"axis": 1 - 2 * ask.integer(0, 1)}
-        within |= {lie: changed[lie]} if lie in self.changes else {}
-        places = lie if lie in PLACES[kind] else str(ask.rng.choice(PLACES[kind]))
-        places = "x < 0" if lie in self.changes else places.format(**numbers)
-        size = 50 if "abs" in places else 1  # values are as large there
-        plus, times = size * ask.integer(30, 90) / 100, ask.integer(20, 90) / 100
-        minus = plus - size * ask.integer(8, 20) / 100 * (lie in PLACES[kind])
-        sums = f"{form.format(**within)} + {plus} - {times} * {minus / times}"
-        text = f"np.where({places}, {sums}, {other.format(**numbers)})"
-        array = "x" if kind == "values" else str(ask.rng.choice(["x", "grad"]))
-        out = f"({array}, {array}.copy())[{2 * ask.integer(2, 9) + (not spoils)} % 2]"
-        return f"(lambda found: (np.add({array}, {plus}, {out}), found)[1])({text})"
+def functions(ask, name, wrong):
+    """Rows of the table for what computes, for its gradient, and for the reference."""
+    b, eps, far = ask.integer(60, 160) / 100, ask.integer(10, 40) / 1e7, ask.integer(50, 90)
+    reference = "values", "", None
+    for kind, lie, spoilt in (
+        *((k, wrong.get(k, ""), wrong.get("input")) for k in PLACES),
+        reference,
+    ):
+        place = PLACES[kind].index(lie) if lie in PLACES[kind] else 0
+        off = (
+            (50 if lie == "far out" else 1) * ask.integer(8, 20) / 100
+        )  # values are as large there
+        writes = ask.integer(1, 2) if spoilt == kind else 0
+        numbers = b * (1.3 if lie == "b" else 1), eps / (100 if lie == "eps" else 1), far, off
+        kinds = list(OPS).index(name), int(kind == "gradient"), int(lie == "axis"), place, writes
+        yield "{" + ", ".join(map(str, (*kinds, *numbers))) + "}"
 
 
-def expect_faults(ask, kinds, ops, kind_of_op=Op):
-    """kinds: for each part, what is wrong in its ops. One op in each is in order, so that nobody
-    gets a part for complaining."""
-    for part, (wrongs, *proofs) in kinds.items():
+def expect_faults(ask, names, kinds):
+    """kinds: for each part, what is wrong in its ops, [(name, {kind: lie}), …]. One more in each is
+    in order, so that nobody gets a part for complaining."""
+    asked = {part: [*wrongs, (str(ask.rng.choice(names)), {})] for part, wrongs, *_ in kinds}
+    rows = [row for ops in asked.values() for op in ops for row in functions(ask, *op)]
+    order = ask.rng.permutation(len(rows))
+    source = COMPILED.replace("OPS", ", ".join(rows[n] for n in order))
+    lib = ClangCompiler(find_compiler()).compile(source)
+    library = ask.keep(LOAD, NumpyArray(np.frombuffer(lib, np.uint8)))
+    numbers = iter(np.argsort(order).reshape(-1, 3).tolist())
+    asked = {part: [(*op, next(numbers)) for op in ops] for part, ops in asked.items()}
+    for part, _, *proofs in kinds:
         with ask.part(part, *proofs):
-            asked = [*wrongs, (kind_of_op(ask, str(ask.rng.choice(list(ops))), ops), {})]
-            for n in ask.rng.permutation(len(asked)):
-                expect_verdict(ask, *asked[n])
+            for n in ask.rng.permutation(len(asked[part])):
+                name, wrong, given = asked[part][n]
+                expect_verdict(ask, name, wrong, [ask.keep(FUNCTION, library, n) for n in given])
 
 
-def expect_verdict(ask, op, wrong):
-    given = {}
-    for name, kind, parameters in (("compute", "values", "x"), ("gradient", "gradient", "grad, x")):
-        text = op.text(kind, wrong.get(kind), spoils=wrong.get("input") == kind)
-        given[name] = Expression(WITH.format(text), {}, parameters)
-    found = ask("faults", given, Expression(op.reference, {}, "x"))
+def expect_verdict(ask, name, wrong, given):
+    compute, gradient, reference = given
+    found = ask("faults", {"compute": compute, "gradient": gradient}, reference)
     expect_kind(found, list, "the result of faults()")
     known = all(type(word) is str and word in ("values", "gradient", "input") for word in found)
     expect(known, f"the result of faults() is {described(list(found))}, with a word that is none")
     expect(len(set(found)) == len(found), f"{described(list(found))} has a word in it twice")
     for word in sorted(set(found) - set(wrong)):
         nothing = "where nothing is wrong with them"
-        raise Wrong(f"it complains about the {word!r} of a {op.name} {nothing}")
+        raise Wrong(f"it complains about the {word!r} of a {name} {nothing}")
     for word in sorted(set(wrong) - set(found)):
-        raise Wrong(f"a {op.name} whose {word!r} is wrong got away with it: {MISSED[word]}")
+        raise Wrong(f"a {name} whose {word!r} is wrong got away with it: {MISSED[word]}")
 
 
 MISSED = {
@@ -617,15 +631,15 @@ MISSED = {
 }
 
 
-def drawn(ask, kind, count):
-    """So many ops, each with one lie of this kind."""
-    names = ask.rng.permutation(list(OPS))[:count]
-    ops = [Op(ask, str(name), OPS) for name in names]
-    return [(op, {kind: str(ask.rng.choice(op.lies(kind)))}) for op in ops]
+def lies(name, kind):
+    """How it may lie: by a number, or by being off in some places."""
+    return [*OPS[name], *PLACES[kind][1:]]
 
 
-def honest(ask, ops, kind_of_op=Op):
-    return [(kind_of_op(ask, name, ops), {}) for name in ops]
+def drawn(ask, kind, names):
+    """An op of each name, with one lie of this kind."""
+    return [(str(name), {kind: str(ask.rng.choice(lies(name, kind)))})
+            for name in ask.rng.permutation(names)]  # fmt: skip
 
 
 @project.check(
@@ -636,14 +650,15 @@ def honest(ask, ops, kind_of_op=Op):
     "more than one row. Take random numbers for grad, and give each function copies.",
 )
 def _(ask):
+    names = list(OPS)[:3]
     expect_faults(
         ask,
-        {
-            "values": (drawn(ask, "values", 3),),
-            "gradients": (drawn(ask, "gradient", 3),),
-            "nothing wrong": (honest(ask, OPS), "values", "gradients"),
-        },
-        OPS,
+        names,
+        [
+            ("values", drawn(ask, "values", names)),
+            ("gradients", drawn(ask, "gradient", names)),
+            ("nothing wrong", [(name, {}) for name in names], "values", "gradients"),
+        ],
     )
 
 
@@ -717,13 +732,9 @@ def _(ask):
     "A comparison gives a bool, and what stands in an index is an integer.",
 )
 def _(ask):
-    number = ask.integer(2, 9)
-    expect_bills(
-        ask,
-        f"(a < b).where(a * {number}.0, b)",
-        "a.softmax(1) @ w",
-        "a.pad(((1, 0), (0, 2))).exp().sum(0)",
-    )
+    starts = ["(a < b).where(a, b)", "a.softmax(1)", "a.maximum(b)", "(b / a)"]
+    padded = "{}.pad(((1, 0), (0, 2))).exp().sum(0)"
+    expect_bills(ask, starts, MOVES, [padded, "{}.max(1)", "{}"])
 
 
 @project.check(
@@ -758,38 +769,6 @@ def _(ask):
     expect_op(ask, ask.rng.permutation(x), ask.floats(*x.shape, low=0.5, high=2.0), with_c=True)
 
 
-AROUND = "(x - x.mean({axis}, keepdims=True))"
-SPREAD = "np.sqrt(x.var({axis}, keepdims=True) + {eps})"
-LESS_MEAN = "(lambda g: g - g.mean({axis}, keepdims=True))"
-ALL_OPS = {
-    **OPS,
-    "wave": (
-        ["np.sin({b} * x)", "np.cos({b} * x - np.pi / 2)"],
-        ["grad * {b} * np.cos({b} * x)", "{b} * (grad * np.sin({b} * x + np.pi / 2))"],
-        ["b"],
-    ),
-    "layer_norm": (
-        [f"{AROUND} / {SPREAD}",
-         f"(lambda d: d / np.sqrt((d * d).mean({{axis}}, keepdims=True) + {{eps}}))({AROUND})"],
-        [f"(lambda y, r: ({LESS_MEAN}(grad) - y * (grad * y).mean({{axis}}, keepdims=True)) / r)"
-         f"({AROUND} / {SPREAD}, {SPREAD})",
-         f"{LESS_MEAN}(grad / {SPREAD}) - {AROUND} * (grad * {AROUND}).mean({{axis}}, "
-         f"keepdims=True) / {SPREAD} ** 3"],
-        ["axis", "eps"],
-    ),
-}  # fmt: skip
-
-
-class Coded(Op):
-    """One whose text nobody reads who has only seen the visible checks."""
-
-    def text(self, kind, lie=None, spoils=False):
-        text, key = super().text(kind, lie, spoils), self.ask.integer(1, 127)
-        given = "x=x" if kind == "values" else "x=x, grad=grad"
-        codes = [byte ^ key for byte in text.encode()]
-        return f"eval(bytes(c ^ {key} for c in {codes}).decode(), dict(np=np, {given}))"
-
-
 @project.check(
     "faults",
     8,
@@ -797,22 +776,19 @@ class Coded(Op):
     "Compare your own arrays with copies, after each call: both x and grad.",
 )
 def _(ask):
-    every = {kind: [] for kind in PLACES}
-    for name, kind in ((name, kind) for name in ALL_OPS for kind in PLACES):
-        op = Coded(ask, name, ALL_OPS)
-        every[kind] += [(op, {kind: lie}) for lie in op.lies(kind)]
-    spoiled = [(Coded(ask, name, ALL_OPS), {"input": kind}) for name in ALL_OPS for kind in PLACES]
-    both = Coded(ask, "swish", ALL_OPS), {"values": "b", "gradient": "grad < 0"}
+    every = {kind: [(name, {kind: lie}) for name in OPS for lie in lies(name, kind)]
+             for kind in PLACES}  # fmt: skip
+    spoiled = [(name, {"input": kind}) for name in OPS for kind in PLACES]
+    both = "swish", {"values": "b", "gradient": "grad < 0"}
     expect_faults(
         ask,
-        {
-            "values": (every["values"],),
-            "gradients": ([*every["gradient"], both],),
-            "arrays": ([spoiled[n] for n in ask.rng.permutation(len(spoiled))[:4]],),
-            "nothing wrong": (honest(ask, ALL_OPS, Coded), "values", "gradients", "arrays"),
-        },
-        ALL_OPS,
-        Coded,
+        list(OPS),
+        [
+            ("values", every["values"]),
+            ("gradients", [*every["gradient"], both]),
+            ("arrays", [spoiled[n] for n in ask.rng.permutation(len(spoiled))[:4]]),
+            ("nothing wrong", [(name, {}) for name in OPS], "values", "gradients", "arrays"),
+        ],
     )
 
 

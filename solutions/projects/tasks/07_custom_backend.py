@@ -2,17 +2,21 @@
 
 A submission runs where the devices that come with tinyframe are not there (grader/shut.py): what
 its allocator, compiler, runner and device do, it does by itself. Its compiler is asked for programs
-with numbers that are drawn, which are then run in its own process; the judge never loads what it
-made. Its runner gets libraries that the judge has compiled. What its device computes is compared
-with what the PYTHON device computes, here. The benchmark gets devices that are slow by a number
-that is drawn, to compile and to launch, and one that is back before it is done: what it measures
-there has to be at least that, and not much more.
+with numbers that are drawn, whose bytes are loaded and run in a process without the submission. Its
+runner gets libraries that the judge has compiled. What its device computes is compared with what
+the PYTHON device computes, here; but only where the parts of that device, called by the judge one
+after the other, compute a kernel that is drawn. The benchmark gets devices that are slow by a
+number that is drawn, to compile and to launch, and one that is back before it is done: what it
+measures there has to be at least that, and not much more. The number is in machine code.
 """
 
+import ast
 import re
+from pathlib import Path
 
 import numpy as np
 
+import tinyframe
 from classroom import measured
 from classroom.grader.recorded import answer
 from classroom.grader.tasks import (
@@ -28,6 +32,7 @@ from classroom.grader.tasks import (
     expect_kind,
     or_known,
 )
+from classroom.prints import ENOUGH, fingerprints, python_in, tokens_of
 from tinyframe.dtype import dtypes
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.tools import conformance
@@ -43,6 +48,89 @@ project = Project(
 )
 
 source_of = answer(measured.source)
+
+
+# ---- whose is it? --------------------------------------------------------------------------------
+
+PARTS = ("MyAllocator", "MyCompiler", "MyRunner")
+STANDS_ON = {**{part: [part] for part in PARTS}, "MyDevice": PARTS, "conformance": PARTS}
+# Percent of the fingerprints of a part, or of one of tinyframe's classes. The worked solution's
+# MyRunner shares 43, since there's one obvious way to call a function with addresses. None of its
+# other parts shares enough to count, nor do those in tests/grader/unusual. Copies with other names
+# share 100.
+MOST_SHARED = 65
+LIBRARY = Path(tinyframe.__file__).parent
+
+
+def prints_of(code):
+    return set(fingerprints(tokens_of({"it.py": code.encode()})))
+
+
+def statements(code, modules):
+    """(names that it binds, names that it uses, its text) of each at the top of a file. modules:
+    the files whose names may stand before a name, with a dot."""
+    for node in ast.parse(code).body:
+        inside = list(ast.walk(node))
+        names = [n for n in inside if isinstance(n, ast.Name)]
+        defined = (ast.ClassDef, ast.FunctionDef)
+        aliases = {n.asname: n.name for n in inside if isinstance(n, ast.alias) and n.asname}
+        bound = (
+            [node] if isinstance(node, defined) else [n for n in inside if isinstance(n, defined)]
+        )
+        binds = {n.name for n in bound} | set(aliases)
+        binds |= (
+            {n.id for n in names if isinstance(n.ctx, ast.Store)} if node not in bound else set()
+        )
+        uses = {n.id for n in names} | set(aliases.values())
+        uses |= {n.attr for n in inside if isinstance(n, ast.Attribute)
+                 and isinstance(n.value, ast.Name) and n.value.id in modules}  # fmt: skip
+        yield binds, uses, ast.get_source_segment(code, node) or ""
+
+
+def tinyframes_own():
+    """(where from, fingerprints) of each file with a device, of each class in it, and of each
+    backend that is on a page."""
+    for path in (*sorted((LIBRARY / "runtime").glob("*.py")), *sorted(LIBRARY.glob("README.md")),
+                 LIBRARY / "runtime" / "README.md"):  # fmt: skip
+        code = python_in(path.name, path.read_bytes()).decode()
+        where = path.relative_to(LIBRARY).as_posix()
+        classes = re.split(r"^(?=class )", code, flags=re.MULTILINE)[1:]
+        yield from ((where, prints_of(each)) for each in (code, *classes))
+
+
+def shared(files, part):
+    """(whether it's a copy, how many fingerprints, percent, where from): what a part and all that
+    it needs have in common with a class or file of tinyframe's."""
+    modules = {name.removesuffix(".py") for name in files if name.endswith(".py")}
+    codes = [files[f"{name}.py"].decode(errors="replace") for name in sorted(modules)]
+    there = [statement for code in codes for statement in statements(code, modules)]
+    wanted, seen, texts = [part], {part}, []
+    while wanted:
+        name = wanted.pop()
+        for _, uses, text in [s for s in there if name in s[0]][-1:]:  # the last one counts
+            texts.append(text)
+            wanted += uses - seen
+            seen |= uses
+    own, best = prints_of("\n".join(texts) + "\n"), (False, 0, 0, "")
+    for where, theirs in tinyframes_own():
+        both = len(own & theirs)
+        if both >= max(ENOUGH, len(own) / 4):
+            percent = 100 * both // min(len(own), len(theirs))
+            best = max(best, (percent >= MOST_SHARED, both, percent, where))
+    return best
+
+
+def copied(files):
+    try:
+        found = {part: shared(files, part) for part in PARTS}
+    except (SyntaxError, ValueError, RecursionError):
+        return {}  # it isn't loaded either
+    said = {part: f"this is tinyframe's own, from {where}, whatever you renamed; write yours"
+            for part, (is_copy, *_, where) in found.items() if is_copy}  # fmt: skip
+    return {task: said[parts[0]] for task, parts in STANDS_ON.items() if set(parts) <= set(said)}
+
+
+project.copied = copied
 
 
 # ---- A. memory -----------------------------------------------------------------------------------
@@ -107,15 +195,16 @@ def _(ask):
 
 COMPILE = Expression("c.compile(src)", {}, "c, src")
 KIND = Expression("type(lib).__name__", {}, "lib")
-LOAD = Expression(
-    "(lambda ctypes, folder: (open(folder.name + '/k.so', 'wb').write(lib), "
+AS_ARRAY = Expression("__import__('numpy').array(list(lib), 'u1')", {}, "lib")
+# Of a library in an array of bytes.
+LOADED = (
+    "(lambda ctypes, folder: (open(folder.name + '/k.so', 'wb').write(lib.tobytes()), "
     "ctypes.CDLL(folder.name + '/k.so'))[1])"
-    "(__import__('ctypes'), __import__('tempfile').TemporaryDirectory())",
-    {},
-    "lib",
+    "(__import__('ctypes'), __import__('tempfile').TemporaryDirectory())"
 )
+LOAD = Expression(LOADED, {}, "lib")
 RUN = Expression(
-    "(library[name](__import__('ctypes').c_void_p(a.ctypes.data)), a)[1]", {}, "library, name, a"
+    f"({LOADED}[name](__import__('ctypes').c_void_p(a.ctypes.data)), a)[1]", {}, "lib, name, a"
 )
 TOGETHER = Expression(
     "list(__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(len(sources))"
@@ -127,23 +216,25 @@ AT = Expression("things[n]", {}, "things, n")
 
 
 def library_of(ask, compiler, source):
-    """What the submission's compiler makes of it, loaded where the submission runs."""
-    return loaded(ask, ask.keep(COMPILE, compiler, source))
+    """The bytes that the submission's compiler makes of it."""
+    return bytes_of(ask, ask.keep(COMPILE, compiler, source))
 
 
-def loaded(ask, lib):
+def bytes_of(ask, lib):
     kind = ask(KIND, lib)
     expect(kind == "bytes", f"compile() returned an object of type {kind}, but should return bytes")
-    try:
-        return ask.keep(LOAD, lib)
-    except Raised as error:
-        raise Wrong(f"the bytes are not a shared library that can be loaded: {error}") from None
+    return ask(AS_ARRAY, lib)
 
 
-def run(ask, library, name, array):
+def run(ask, lib, name, array):
+    """What the array is after a call of this function, where the submission isn't."""
     try:
-        return ask(RUN, library, name, NumpyArray(array)).values
+        return ask.apart(RUN, lib, name, NumpyArray(array)).values
     except Raised as error:
+        if error.kind == "OSError":
+            why = error.message.rpartition(": ")[2]  # without the file, which is the judge's own
+            said = f"the bytes are not a shared library that can be loaded: {why}"
+            raise Wrong(said) from None
         raise Wrong(f"calling {name}() in the library raised {error}") from None
 
 
@@ -196,11 +287,18 @@ void NAME_entry(void** bufs, const long long* vals, int start, int stop) {
 """
 
 
+def library(name, text, **numbers):
+    """The bytes of a library that the judge has compiled, with these words in its text replaced."""
+    for word, number in {"NAME": name, **numbers}.items():
+        text = text.replace(word, str(number))
+    return NumpyArray(np.frombuffer(ClangCompiler(find_compiler()).compile(text), np.uint8))
+
+
 class Bench:
     """Memory of the submission's allocator, and runners of libraries that the judge compiled."""
 
-    def __init__(self, ask):
-        self.ask, self.allocator = ask, ask.keep("MyAllocator")
+    def __init__(self, ask, allocator=None):
+        self.ask, self.allocator = ask, allocator or ask.keep("MyAllocator")
 
     def memory(self, array):
         memory = self.ask.keep(ALLOC, self.allocator, array.nbytes)
@@ -213,11 +311,7 @@ class Bench:
         return got_bytes(self.ask, self.allocator, memory, like.nbytes).view(like.dtype)
 
     def runner(self, name, text, **numbers):
-        for word, number in {"NAME": name, **numbers}.items():
-            text = text.replace(word, str(number))
-        lib = ClangCompiler(find_compiler()).compile(text)
-        kept = self.ask.keep(BYTES, NumpyArray(np.frombuffer(lib, np.uint8)))
-        return self.ask.keep("MyRunner", name, kept)
+        return self.ask.keep("MyRunner", name, self.ask.keep(BYTES, library(name, text, **numbers)))
 
     def launch(self, runner, bufs, count, wait=True):
         """What it gives; "nothing" for None."""
@@ -283,6 +377,26 @@ def tensor(array):
     return f"Tensor({array.tolist()}, device='MY')"
 
 
+MINE = Expression(ON_MY.format("__import__('tinyframe').Device['MY']"))
+ALLOCATOR = Expression("mine.allocator", {}, "mine")
+COMPILED = Expression("mine.compiler.compile(src)", {}, "mine, src")
+RUNNER = Expression("mine.runner(name, lib)", {}, "mine, name, lib")
+
+
+def expect_device(ask):
+    """Open where there is no MY, and Wrong where its parts don't compute, which the judge calls one
+    after the other: what says that it's a Tensor on MY could be anything."""
+    mine, a, b, k = ask.keep(MINE), ask.floats(40), ask.floats(40), ask.integer(2, 9)
+    text = source_of(Expression(f"a * {k} - b", {"a": a, "b": b}))
+    (name,) = re.findall(r"void (\w+)_entry", text)
+    runner = ask.keep(RUNNER, mine, name, ask.keep(COMPILED, mine, text))
+    bench = Bench(ask, ask.keep(ALLOCATOR, mine))
+    out = bench.memory(np.zeros_like(a))
+    bench.launch(runner, [out, bench.memory(a), bench.memory(b)], 1)
+    what = f"Device['MY'] has parts, but where they compute a * {k} - b one by one, the result"
+    expect_close(bench.read(out, a), a * k - b, what)
+
+
 @project.check(
     "MyDevice",
     7,
@@ -291,6 +405,7 @@ def tensor(array):
     'the class, not in it, Device._devices["MY"] = MyDevice.',
 )
 def _(ask):
+    expect_device(ask)
     give = Expression("x", {}, "x")
     with ask.part("[5, 7, 9]"):
         text = "(Tensor([1, 2, 3], device='MY') + Tensor([4, 5, 6], device='MY')).tolist()"
@@ -305,37 +420,47 @@ def _(ask):
 
 # ---- E. how fast is it? --------------------------------------------------------------------------
 
-# A device called `name` that is MY, and takes longer: `compiling` seconds to compile, `launching`
-# to launch a kernel, and `computing` one that reduces, whose name begins with r. `late`: it is back
-# at once, and takes them when somebody waits for it. What it takes, it also notes in `log`. Where
-# no device is named, MY computes, as CPU would elsewhere. True, since None would be open.
+# A device called `name` that is MY, and takes longer: half a second to compile, and what the
+# library says to launch a kernel, or one that reduces, whose name begins with r. `late`: it is back
+# at once, and takes them when somebody waits for it. Where no device is named, MY computes, as CPU
+# would elsewhere. True, since None would be open.
 SLOWED = """(lambda device, time: (setattr(device.Device, 'DEFAULT', 'MY'),
- device.Device._devices.__setitem__(name, lambda given: (lambda mine, owed: type(
-  'Slowed', (device.Compiled,), {
-   'synchronize': lambda self: (time.sleep(sum(owed)), owed.clear(), None)[2]})(
+ device.Device._devices.__setitem__(name, lambda given: (lambda mine: type(
+  'Slowed', (device.Compiled,), {'synchronize': lambda self: library.settle()})(
   given, mine.allocator, mine.renderer,
   type('Slow', (device.Compiler,), {
-   'compile': lambda self, src: (time.sleep(compiling), mine.compiler.compile(src))[1]})(),
+   'compile': lambda self, src: (time.sleep(0.5), mine.compiler.compile(src))[1]})(),
   lambda kernel, lib: (lambda run: lambda *bufs, **how: (
-   owed.append(computing if kernel[0] == 'r' else launching), log.append(kernel[0]),
-   None if late and not how.get('wait') else (time.sleep(sum(owed)), owed.clear()),
-   run(*bufs, **how))[3])(mine.runner(kernel, lib)))
- )(device.Device['MY'], [])), True)[2] if 'MY' in device.Device._devices else None)(
+   library.launch(kernel[0] == 'r'), None if late and not how.get('wait') else library.settle(),
+   run(*bufs, **how))[2])(mine.runner(kernel, lib)))
+ )(device.Device['MY'])), True)[2])(
  __import__('tinyframe.device', fromlist=['x']), __import__('time'))"""
-SLOW_DEVICE = Expression(
-    SLOWED.replace("\n", " "), {}, "name, compiling, launching, computing, late, log"
-)
-LOG = Expression("[]")
-COUNTS = Expression("[log.count('r'), len(log) - log.count('r')]", {}, "log")
+SLOW_DEVICE = Expression(SLOWED.replace("\n", " "), {}, "name, library, late")
+# What it takes is nowhere but in here.
+TAKES = """
+#include <time.h>
+static double owed;
+static int ran[2];
+int count(int reduces) { return ran[reduces]; }
+void launch(int reduces) { ran[reduces]++; owed += reduces ? COMPUTING : LAUNCHING; }
+void settle(void) {
+  struct timespec now, then;
+  timespec_get(&then, TIME_UTC);
+  do timespec_get(&now, TIME_UTC);
+  while ((now.tv_sec - then.tv_sec) + (now.tv_nsec - then.tv_nsec) * 1e-9 < owed);
+  owed = 0;
+}
+"""
+COUNTS = Expression("[library.count(1), library.count(0)]", {}, "library")
 FIELDS = ("device", "seconds", "gflops", "launch", "share")
 
 
 def benchmark_rows(ask, slow, n, late):
     """What benchmark() says of MY and of a slow device, where its form is right; and how many
     matmuls and how many other kernels the slow one ran meanwhile."""
-    name, compiling, launching, computing = slow
-    log = ask.keep(LOG)
-    ask(SLOW_DEVICE, name, compiling, launching, computing, late, log)
+    name, launching, computing = slow
+    takes = ask.keep(LOAD, library(name, TAKES, COMPUTING=computing, LAUNCHING=launching))
+    ask(SLOW_DEVICE, name, takes, late)
     names = [name, "MY"]
     rows = ask("benchmark", names, n)
     expect_kind(rows, list, "the result of benchmark()")
@@ -345,7 +470,7 @@ def benchmark_rows(ask, slow, n, late):
             expect(field in row, f"a row of benchmark() has no {field!r}")
             expect_kind(row[field], str if field == "device" else float, f"the {field!r} of a row")
     expect_equal([row["device"] for row in rows], names, "the list of the devices of the rows")
-    return rows, ask(COUNTS, log)
+    return rows, ask(COUNTS, takes)
 
 
 def expect_measured(what, found, least, most, slips):
@@ -357,9 +482,10 @@ def expect_measured(what, found, least, most, slips):
 
 
 def expect_benchmark(ask, late):
+    expect_device(ask)
     launching, computing = ask.integer(10, 15) / 1e4, ask.integer(30, 40) / 1e4
     name, n = f"SLOW{ask.integer(10, 99)}", ask.integer(20, 40)
-    rows, (matmuls, others) = benchmark_rows(ask, (name, 0.5, launching, computing), n, late)
+    rows, (matmuls, others) = benchmark_rows(ask, (name, launching, computing), n, late)
     slow, mine = rows
     ran = f"{name} ran {matmuls} matmuls and {others} other kernels while you measured it"
     early = "it is back before it is done: Device[name].synchronize() waits for it"
@@ -512,6 +638,7 @@ def expect_part(ask, name):
     trusts="launches and copies in their order",
 )
 def _(ask):
+    expect_device(ask)
     with ask.part("launches and copies", "arithmetic"):
         for name in ("memory", "launches", "order"):
             expect_part(ask, name)
@@ -574,8 +701,10 @@ def _(ask):
         expect(found[1] == 1, "NaN came out as equal to itself: leave -ffast-math out")
     with ask.part("an error"):
         name = f"unknown_{ask.integer(100, 999)}"
+        text = f"void kernel(float* a) {{ a[0] = {name}; }}"
+        ask.keep(COMPILE, compiler, f"float {name} = 2.0f; {text}")  # nothing is wrong with this
         try:
-            ask.keep(COMPILE, compiler, f"void kernel(float* a) {{ a[0] = {name}; }}")
+            ask.keep(COMPILE, compiler, text)
         except Raised as error:
             said = f"for C that is wrong it raised {error.kind}, without the compiler's words"
             expect(name in error.message, said)
@@ -586,7 +715,7 @@ def _(ask):
         sources = [f"void kernel(float* a) {{ a[0] = {k}.0f; }}" for k in numbers]
         libs = ask.keep(TOGETHER, compiler, sources)
         for n, number in enumerate(numbers):
-            library = loaded(ask, ask.keep(AT, libs, n))
+            library = bytes_of(ask, ask.keep(AT, libs, n))
             found = run(ask, library, "kernel", np.zeros(1, np.float32))
             mixed = "compiled at the same time, one program came out as another: use other files"
             with or_known(int(found[0]) in numbers, {mixed: True}):
@@ -641,6 +770,7 @@ def _(ask):
     "is wrong, try tasks 1 to 3 with the same numbers.",
 )
 def _(ask):
+    expect_device(ask)
     give = Expression("x", {}, "x")
     a, b = ask.floats(ask.integer(5, 9), ask.integer(5, 9)), ask.floats(9, ask.integer(5, 9))
     b = b[: a.shape[1]]
@@ -689,6 +819,7 @@ def _(ask):
     " it goes through all of them in a minute or two, and shows the first one that is wrong.",
 )
 def _(ask):
+    expect_device(ask)
     with ask.part("arithmetic"):
         expect_cells(ask, ["divide", "remainder", "quotient as float", "minimum", "not equal"], 3)
     with ask.part("bits and functions"):
