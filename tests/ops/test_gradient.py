@@ -571,3 +571,11 @@ def test_contiguous_backward_stores_the_gradient_too():
     assert kernels[1] == kernels[0] + 1
     np.testing.assert_array_equal(*grads)
     np.testing.assert_allclose(grads[0], 2 * np.cos([1.0, 0.5]), rtol=1e-6)
+
+
+def test_the_gradient_that_flows_in_first_is_nobodys_constant():
+    """It is 1, and so is `v`: what flows in must not count as a use of it."""
+    x, v = Tensor([1.0, 2.0, 3.0]).realize(), Tensor(1.0)
+    first = (x.sum() * v).gradient(x)[0]
+    assert first.tolist() == [1.0, 1.0, 1.0]
+    assert first.sum().gradient(v)[0].item() == 3.0

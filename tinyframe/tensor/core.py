@@ -553,8 +553,10 @@ class Tensor(
         """The gradient with respect to each target, in the target's shape and dtype.
 
         It consists of more nodes on the same graph, so it can be differentiated again. It is 0 if
-        this does not depend on the target. gradient: the incoming gradient, of this shape; without
-        it this must be a scalar. GradientError if no gradient is defined.
+        this does not depend on the target. Equal nodes are one node, so two Tensors that are both
+        `Tensor(2.0)` have one gradient; with requires_grad=True each has its own. gradient: the
+        incoming gradient, of this shape; without it this must be a scalar. GradientError if no
+        gradient is defined.
         """
         below = below_with_history(self.uop)
         return self._gradients(targets, gradient, materialize_grads, below)
@@ -581,6 +583,8 @@ class Tensor(
                     "reduce it to a scalar, such as with .sum(), or give gradient="
                 )
             gradient = self.full((), 1.0, dtype=self.dtype, device=self.device)
+            if gradient.uop in below:  # the node of a Tensor(1.0), which may be a target one day
+                gradient = gradient.detach()
         elif gradient.shape != self.shape:
             raise GradientError(
                 f"gradient= has shape {gradient._dims}, but has to have {self._dims}"
@@ -617,11 +621,8 @@ class Tensor(
         known = iter(readable(sums, self.uop, below))
         result: list[Any] = []
         for target, grads in zip(targets, arrived, strict=True):
-            if grads:
-                result.append(self._of(next(known), False))
-            else:
-                zeros = self._of(target.zeros_like().uop, False) if materialize_grads else None
-                result.append(zeros)
+            node = next(known) if grads else target.zeros_like().uop
+            result.append(self._of(node, False) if grads or materialize_grads else None)
         return result
 
     def backward(self, gradient: Tensor | None = None) -> Self:
