@@ -110,7 +110,8 @@ def write(root: Path, folder: Path) -> list[Path]:
         else:
             text = relinked(page, (root / page).read_text())
             if page == "README.md":
-                text = text.replace("\n## ", f"\n{_first_lesson(root)}\n\n## ", 1)
+                title, about, *rest = text.split("\n\n", 2)
+                text = "\n\n".join([title, about, _first_lesson(root), *rest])
             place.write_text(text)
     if dead:
         raise DeadLink("\n".join(dead))
@@ -126,8 +127,8 @@ def write(root: Path, folder: Path) -> list[Path]:
 def _elsewhere(words: str, target: str) -> str:
     """What README.md says of other pages of the repository, where that has a place on the web."""
     place, page = repository(), target.removeprefix(ELSEWHERE)
-    known = {"issues": f"{place}/issues", "codespaces/new": ways_in("").get("Codespaces", "")}
-    return f"[{words}]({known[page]})" if place and known.get(page) else words
+    known = {"codespaces/new": ways_in("").get("Codespaces"), "issues": place and f"{place}/issues"}
+    return f"[{words}]({known[page]})" if known.get(page) else words
 
 
 def index(root: Path, texts: Iterable[str]) -> str:
@@ -183,8 +184,8 @@ def _ways_in(notebook: str, up: str) -> str:
         start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
         f'<div class="ways">This page is for reading. To do its exercises, {start}: it\'s one '
-        f"command. ({alone} lacks what checks your answers.) Pictures that your answers make are "
-        "empty here.</div>"
+        f"command. ({alone} lacks what checks your answers.) Pictures that depend on your "
+        "answers are missing here, or show only half.</div>"
     )
 
 
