@@ -463,13 +463,24 @@ def copied_from(texts):
     return WORKED.project.copied({name: text.encode() for name, text in texts.items()})
 
 
-def test_a_copy_with_other_names_earns_nothing_and_is_told_where_it_is_from():
-    text = f"{WORKED.starter.read_text()}\n{of_the_readme()}\nMyCompiler = MyShell\n"
-    found = copied_from({"backend.py": text})
-    assert found.keys() == PARTS | {"MyDevice", "conformance"}
-    assert set(found.values()) == {
-        "this is tinyframe's own, from runtime/README.md, whatever you renamed; write yours"
-    }
+ALL = PARTS | {"MyDevice", "conformance"}
+FROM_README = "this is tinyframe's own, from runtime/README.md, whatever you renamed; write yours"
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda code: {"backend.py": code},
+        lambda code: {"backend.py": f"exec({code!r})\n"},
+        lambda code: {"backend.py": code, "notes.py": "not Python at all"},
+        lambda code: {"backend.py": code, "zz.py": "class MyRunner: pass"},
+        lambda code: {"backend.py": code.replace("self.", "(self).")},
+    ],
+    ids=["names", "a text", "notes", "classes", "brackets"],
+)
+def test_a_copy_with_other_names_earns_nothing_and_is_told_where_it_is_from(disguise):
+    code = f"{WORKED.starter.read_text()}\n{of_the_readme()}\nMyCompiler = MyShell\n"
+    assert copied_from(disguise(code)) == dict.fromkeys(ALL, FROM_README)
 
 
 def test_a_copy_of_the_cpu_device_in_files_of_its_own_is_one():
@@ -482,16 +493,14 @@ def test_a_copy_of_the_cpu_device_in_files_of_its_own_is_one():
     assert "from runtime/clang.py" in found["MyCompiler"]
 
 
-def test_one_part_that_is_copied_costs_that_task_alone(tmp_path):
-    mine = of_the_readme().partition("class MyShell")[2].partition("class MyRunner")[0]
-    text = f"{WORKED.text}\nclass MyShell{mine}\nMyCompiler = MyShell\n"
+def test_the_report_of_a_copy_says_so(tmp_path):
+    text = f"{WORKED.text}\n{of_the_readme()}\nMyCompiler = MyShell\n"
     report = grade(handed_in(WORKED, text, tmp_path), WORKED.tasks, best_protection())
-    assert lost(report.rows) == {"MyCompiler": 16}
-    (said,) = {row.found for row in report.rows if row.task == "MyCompiler"}
-    assert said.startswith("this is tinyframe's own, from runtime/README.md")
+    assert lost(report.rows).keys() == ALL
+    assert {row.found for row in report.rows if row.task in ALL} == {FROM_README}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/grader/unusual").glob("07*")), ids=str)
 def test_who_wrote_it_is_never_called_a_copier(path):
-    assert copied_from({"backend.py": f"{WORKED.text}\n{path.read_text()}"}) == {}
-    assert copied_from({"backend.py": WORKED.text}) == {}
+    for code in (WORKED.text, path.read_text(), f"{WORKED.text}\n{path.read_text()}"):
+        assert copied_from({"backend.py": code}) == {}

@@ -803,7 +803,8 @@ LOOKALIKES = {
     "where": ["({e} < y).where(y, {e})", "({e} < y).where({e}, y)"],
     "maximum": ["{e}.sqrt() * {e}.sqrt()", "{e}.maximum(-{e})"],
     "x * a * b": ["{e} * 3.0 * 5.0", "{e} * 1e30 * 1e-30", "{e} * 1e30 * 1e30", "x * 0.5 * 2.0",
-                  "{e} * 3.0 * 7.0 * 11.0", f"x * {2.0**100} * {2.0**100}"],
+                  "{e} * 3.0 * 7.0 * 11.0", f"x * {2.0**100} * {2.0**100}", "{e} * 4.0 * 0.5",
+                  "{e} * 0.5 * 4.0", "{e} * 0.5 * 0.25"],
     "x / a": ["{e} / 3.0", "{e} / 1e-40", "{e} / 10.0", f"x / {2.0**-140}"],
 }  # fmt: skip
 
@@ -1113,7 +1114,7 @@ def _(ask):
         ask,
         drawn_opts(ask, ("SPLIT", "k", 8), ("VECTOR", "c", 4), ("UPCAST", "r", up),
                    ("REORDER", "c", 1), ("UNROLL", "k", 8)),
-        drawn_opts(ask, ("UPCAST", "r", 8), ("VECTOR", "c", 4), ("UNROLL", "k", more)),
+        drawn_opts(ask, ("UPCAST", "c", 8), ("VECTOR", "r", 4), ("UNROLL", "k", more)),
         drawn_opts(ask, ("SPLIT", "r", up), ("UPCAST", "r", up), ("UPCAST", "c", 8),
                    ("VECTOR", "c", 2)),
     )  # fmt: skip
