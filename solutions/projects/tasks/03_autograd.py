@@ -528,10 +528,11 @@ def _(ask):
 
 
 def expect_slope_of_rate(ask, count, *lengths):
-    """For sum(a w**2 + b w**3), whose gradient is 2 a w + 3 b w**2."""
+    """For sum(a w**2 + b w**3), whose gradient is 2 a w + 3 b w**2; far from 0, so that it cannot
+    be measured."""
     for steps in lengths:
         a, b = ask.floats(count, low=0.25), ask.floats(count, low=-0.25, high=0.25)
-        text = f"(lambda M: w * w * M({a.tolist()}) + w * w * w * M({b.tolist()}))({TENSOR}).sum()"
+        text = f"(lambda M: w * w * M({a.tolist()}) + w * w * w * M({b.tolist()}))({TENSOR}).sum() + 1000000.0"
         given = [sent(ask, signed(ask, count)), sent(ask, np.array(0.125, np.float32))]
         loss = Expression(text, {}, "w")
         graph = graph_of(ask, given, "slope_of_rate", loss, *given, steps)
