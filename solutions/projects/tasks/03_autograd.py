@@ -334,8 +334,8 @@ def expect_hessian(ask, n):
     """Of x'Ax + sum(c x**3) + sin(d'x), which is A + A' + diag(6 c x) - sin(d'x) d d'."""
     a, c, d, x = signed(ask, n, n), signed(ask, n), signed(ask, n), signed(ask, n)
     square = "(t.reshape(1, -1) @ a @ t.reshape(-1, 1)).sum()"
-    # in float32 and far from 0, so that it cannot be measured
-    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + 100000.0"
+    # in float32, with values and slopes far from 0, so that it cannot be measured
+    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + (1000000.0 * t).sum()"
     text = f"(lambda t: {text})(t.float())"
     got = ask("hessian", function_of(text, {"a": a, "c": c, "d": d}), x)
     wide = np.float64
