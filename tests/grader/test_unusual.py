@@ -117,6 +117,17 @@ def mistakes(scores, labels, count):
     found = whole(scores, labels, count)
     return found | {"accuracy": 100 * found["accuracy"]}
 """, 6, 10, {"confusion; worst"}),
+    ("04", "scores", """
+def scores(model, x, size):  # all at once, in a Tensor whose shape says otherwise where it's asked
+    class Few(Tensor):
+        @property
+        def shape(self):
+            real = Tensor.shape.__get__(self)
+            asks = sys._getframe(1).f_code.co_name
+            return (min(size, real[0]), *real[1:]) if asks == "<lambda>" else real
+    x.__class__ = Few
+    return model(x).realize()
+""", 4, 8, {"values; mode"}),
     ("05", "price", """
 whole = price
 def price(build):
