@@ -40,6 +40,10 @@ def before_and_after(build):
     tensor = build().realize()
     return before, op, len(tensor.schedule()), str(tensor.uop.base.op)
 """, 4, 10, {"kernels"}),
+    ("01", "before_and_after", """
+def before_and_after(build):  # nothing is realized
+    return len(build().schedule()), build().uop.base.op.name, 0, "BUFFER"
+""", 4, 10, {"kernels"}),
     ("01", "report", """
 def report(rows):
     gains = [(row["seconds apart"] / row["seconds together"], row) for row in rows]

@@ -241,6 +241,10 @@ def _(ask):
 
 
 def expect_changes(ask, expressions):
+    """With a constant among them, which stays one."""
+    number, shape = ask.integer(2, 9) / 2, (ask.integer(2, 5), ask.integer(6, 9))
+    constant = Expression(f"Tensor.full({shape}, {number})")
+    expressions.insert(ask.integer(0, len(expressions)), constant)
     answers = [ask("before_and_after", build) for build in expressions]
     for found in answers:
         expect_kind(found, tuple, "the result of before_and_after()")
@@ -248,7 +252,8 @@ def expect_changes(ask, expressions):
     for part, place in (("kernels", 0), ("ops", 1)):
         with ask.part(part):
             for build, found in zip(expressions, answers, strict=True):
-                before, after = ((kernels(build), 0), (last_op(build), "BUFFER"))[place]
+                op, in_memory = last_op(build), "CONST" if build is constant else "BUFFER"
+                before, after = ((kernels(build), 0), (op, in_memory))[place]
                 name = f"before_and_after(lambda: {build.text})"
                 expect_equal(found[place], before, f"{name}[{place}]")
                 expect_equal(found[place + 2], after, f"{name}[{place + 2}]")
