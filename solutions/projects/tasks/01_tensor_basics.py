@@ -273,10 +273,10 @@ def _(ask):
 
 STEPS = ["t + b", "t * b", "t - 0.5", "t.relu()", "t.permute(1, 0)", "t.contiguous()"]
 # The numbers decide how many kernels these take, and whether the next one makes different numbers
-# each time.
+# each time; one of three cases makes some that change nothing.
 LOOKS = ["(t * 2.0 if t.sum().item() > {} else (t - b).contiguous())",
          "((t + b).contiguous() if t.max().item() + t.min().item() > {} else t)"]  # fmt: skip
-FRESH = "t + (t > {}).where(fresh(), 0.0)"
+FRESH = ["t + (t > {}).where(fresh(), 0.0)"] * 2 + ["t + fresh() * 0.0 * {}"]
 
 
 @answer
@@ -289,17 +289,18 @@ def steps_of(texts, numbers):
     """On whole numbers, of which all sums and products here are exact, whatever the order."""
     arrays = {name: np.array(rows, np.float32) for name, rows in numbers.items()}
     start = Expression("a", {"a": arrays.pop("a")})
-    return start, [Expression(text, arrays, "t") for text in texts]
+    # an argument of its own, so that no other `fresh` can be put into a function's globals
+    return start, [Expression(text, arrays, "t, fresh=fresh") for text in texts]
 
 
-def random_case(ask, count, look):
+def random_case(ask, count, look, fresh):
     """The texts of so many steps, and the numbers in them."""
     texts = [str(step) for step in ask.rng.permutation(STEPS)[: count - 3]]
     texts.insert(ask.integer(1, len(texts)), str(look).format(ask.integer(-3, 3)))
     ending = str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"]))
     numbers = ask.rng.integers(1, 9, (2, 3, 3)) * ask.rng.choice([-1, 1], (2, 3, 3))
     return (
-        [*texts, FRESH.format(ask.integer(5, 40)), ending],
+        [*texts, str(fresh).format(ask.integer(5, 40)), ending],
         dict(zip("ab", numbers.tolist(), strict=True)),
     )
 
@@ -309,7 +310,8 @@ def random_cases(ask, *counts):
     ways to look; not all of them give the same numbers, or different ones."""
     while True:
         looks = ask.rng.permutation([*LOOKS, ask.rng.choice(LOOKS)])
-        cases = [random_case(ask, *each) for each in zip(counts, looks, strict=True)]
+        news = ask.rng.permutation(FRESH)
+        cases = [random_case(ask, *each) for each in zip(counts, looks, news, strict=True)]
         found = [compared(*case) for case in cases]
         columns = [each[:2] for each in found] + list(zip(*found, strict=True))
         if all(len(set(each)) > 1 for each in columns):
