@@ -74,13 +74,17 @@ CODES = {"bool": "bool", "int8": "char", "int32": "int", "int64": "long", "float
 
 
 def expect_described(ask, *arrays):
+    """And a Tensor that no memory is large enough for."""
+    large = tuple(ask.integer(100_000, 999_999) for _ in range(3))
+    lazy = np.broadcast_to(np.int8(1), large)
     answers = [ask("describe", array) for array in arrays]
+    answers.append(ask("describe", Expression(f'Tensor.ones{large}.cast("int8")', {}, None)))
     for found in answers:
         expect_kind(found, tuple, "the result of describe()")
         expect(len(found) == 3, f"describe() returned {len(found)} values, not 3")
     for place, part in enumerate(("shape", "dtype", "bytes")):
         with ask.part(part):
-            for array, found in zip(arrays, answers, strict=True):
+            for array, found in zip([*arrays, lazy], answers, strict=True):
                 dtype = f"dtypes.{CODES[array.dtype.name]}"
                 wanted = (array.shape, dtype, array.nbytes)
                 name = f"for a Tensor of shape {array.shape} and {dtype}, describe(x)[{place}]"
