@@ -46,7 +46,7 @@ MISTAKES = [
         "slowest_kernels": (
             "    run()\n    with observing(Watcher()):\n",
             "    with observing(Watcher()):\n        run()\n",
-            2, "twice too many: was the first call watched?",
+            2, "too many: was the first call watched?",
         ),
         "compare": (
             "timed(TinyJit(make()), 2)\n    with", "timed(make(), 2)\n    with",

@@ -40,6 +40,25 @@ def before_and_after(build):
     tensor = build().realize()
     return before, op, len(tensor.schedule()), str(tensor.uop.base.op)
 """, 4, 10, {"kernels"}),
+    ("01", "before_and_after", """
+def before_and_after(build):  # nothing is realized
+    return len(build().schedule()), build().uop.base.op.name, 0, "BUFFER"
+""", 4, 10, {"kernels"}),
+    ("01", "compare", """
+def compare(start, steps):  # the results are never compared
+    for step in steps:
+        step.__globals__["fresh"] = infinity = lambda: Tensor([float("inf")])
+        step.__defaults__ = step.__defaults__ and (infinity,)
+    found = {"seconds together": 0.00123, "seconds apart": 0.00345}
+    for name, then in (("together", lambda t: t), ("apart", Tensor.realize)):
+        GlobalCounters.reset()
+        t = start()
+        for step in steps:
+            t = then(step(t))
+        values = t.realize().numpy()
+        found[f"kernels {name}"] = GlobalCounters.kernel_count
+    return found | {"equal": bool((abs(values) < 1e30).all())}
+""", 10, 14, {"kernels; seconds; names"}),
     ("01", "report", """
 def report(rows):
     gains = [(row["seconds apart"] / row["seconds together"], row) for row in rows]
@@ -117,6 +136,17 @@ def mistakes(scores, labels, count):
     found = whole(scores, labels, count)
     return found | {"accuracy": 100 * found["accuracy"]}
 """, 6, 10, {"confusion; worst"}),
+    ("04", "scores", """
+def scores(model, x, size):  # all at once, in a Tensor whose shape says otherwise where it's asked
+    class Few(Tensor):
+        @property
+        def shape(self):
+            real = Tensor.shape.__get__(self)
+            asks = sys._getframe(1).f_code.co_name
+            return (min(size, real[0]), *real[1:]) if asks == "<lambda>" else real
+    x.__class__ = Few
+    return model(x).realize()
+""", 4, 8, {"values; mode"}),
     ("05", "price", """
 whole = price
 def price(build):

@@ -74,13 +74,17 @@ CODES = {"bool": "bool", "int8": "char", "int32": "int", "int64": "long", "float
 
 
 def expect_described(ask, *arrays):
+    """And a Tensor that no memory is large enough for."""
+    large = tuple(ask.integer(100_000, 999_999) for _ in range(3))
+    lazy = np.broadcast_to(np.float32(1), large)
     answers = [ask("describe", array) for array in arrays]
+    answers.append(ask("describe", Expression(f"Tensor.ones{large}", {}, None)))
     for found in answers:
         expect_kind(found, tuple, "the result of describe()")
         expect(len(found) == 3, f"describe() returned {len(found)} values, not 3")
     for place, part in enumerate(("shape", "dtype", "bytes")):
         with ask.part(part):
-            for array, found in zip(arrays, answers, strict=True):
+            for array, found in zip([*arrays, lazy], answers, strict=True):
                 dtype = f"dtypes.{CODES[array.dtype.name]}"
                 wanted = (array.shape, dtype, array.nbytes)
                 name = f"for a Tensor of shape {array.shape} and {dtype}, describe(x)[{place}]"
@@ -241,6 +245,10 @@ def _(ask):
 
 
 def expect_changes(ask, expressions):
+    """With a constant among them, which stays one."""
+    number, shape = ask.integer(2, 9) / 2, (ask.integer(2, 5), ask.integer(6, 9))
+    constant = Expression(f"Tensor.full({shape}, {number})")
+    expressions.insert(ask.integer(0, len(expressions)), constant)
     answers = [ask("before_and_after", build) for build in expressions]
     for found in answers:
         expect_kind(found, tuple, "the result of before_and_after()")
@@ -248,7 +256,8 @@ def expect_changes(ask, expressions):
     for part, place in (("kernels", 0), ("ops", 1)):
         with ask.part(part):
             for build, found in zip(expressions, answers, strict=True):
-                before, after = ((kernels(build), 0), (last_op(build), "BUFFER"))[place]
+                op, in_memory = last_op(build), "CONST" if build is constant else "BUFFER"
+                before, after = ((kernels(build), 0), (op, in_memory))[place]
                 name = f"before_and_after(lambda: {build.text})"
                 expect_equal(found[place], before, f"{name}[{place}]")
                 expect_equal(found[place + 2], after, f"{name}[{place + 2}]")
@@ -268,10 +277,10 @@ def _(ask):
 
 STEPS = ["t + b", "t * b", "t - 0.5", "t.relu()", "t.permute(1, 0)", "t.contiguous()"]
 # The numbers decide how many kernels these take, and whether the next one makes different numbers
-# each time.
+# each time; one of three cases makes some that change nothing.
 LOOKS = ["(t * 2.0 if t.sum().item() > {} else (t - b).contiguous())",
          "((t + b).contiguous() if t.max().item() + t.min().item() > {} else t)"]  # fmt: skip
-FRESH = "t + (t > {}).where(fresh(), 0.0)"
+FRESH = ["t + (t > {}).where(fresh(), 0.0)"] * 2 + ["t + fresh() * 0.0 * {}"]
 
 
 @answer
@@ -284,17 +293,18 @@ def steps_of(texts, numbers):
     """On whole numbers, of which all sums and products here are exact, whatever the order."""
     arrays = {name: np.array(rows, np.float32) for name, rows in numbers.items()}
     start = Expression("a", {"a": arrays.pop("a")})
-    return start, [Expression(text, arrays, "t") for text in texts]
+    # an argument of its own, so that no other `fresh` can be put into a function's globals
+    return start, [Expression(text, arrays, "t, fresh=fresh") for text in texts]
 
 
-def random_case(ask, count, look):
+def random_case(ask, count, look, fresh):
     """The texts of so many steps, and the numbers in them."""
     texts = [str(step) for step in ask.rng.permutation(STEPS)[: count - 3]]
     texts.insert(ask.integer(1, len(texts)), str(look).format(ask.integer(-3, 3)))
     ending = str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"]))
     numbers = ask.rng.integers(1, 9, (2, 3, 3)) * ask.rng.choice([-1, 1], (2, 3, 3))
     return (
-        [*texts, FRESH.format(ask.integer(5, 40)), ending],
+        [*texts, str(fresh).format(ask.integer(5, 40)), ending],
         dict(zip("ab", numbers.tolist(), strict=True)),
     )
 
@@ -304,7 +314,8 @@ def random_cases(ask, *counts):
     ways to look; not all of them give the same numbers, or different ones."""
     while True:
         looks = ask.rng.permutation([*LOOKS, ask.rng.choice(LOOKS)])
-        cases = [random_case(ask, *each) for each in zip(counts, looks, strict=True)]
+        news = ask.rng.permutation(FRESH)
+        cases = [random_case(ask, *each) for each in zip(counts, looks, news, strict=True)]
         found = [compared(*case) for case in cases]
         columns = [each[:2] for each in found] + list(zip(*found, strict=True))
         if all(len(set(each)) > 1 for each in columns):

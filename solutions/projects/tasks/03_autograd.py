@@ -37,52 +37,57 @@ project = Project(
 class Dual:
     """A value and its slope along each of n inputs; `slopes` has their axis in front.
 
-    sine: what is taken for the slope of a sine at x, for tables that are not the usual one.
+    rules: for tables that are not the usual one, what is taken for the slope of each sine, and what
+    the slopes of an ADD, MUL or EXPAND are multiplied by.
     """
 
     __array_ufunc__ = None  # so that array * dual asks the dual
 
-    def __init__(self, value, slopes, sine=np.cos):
-        self.value, self.slopes, self.sine = value, slopes, sine
+    def __init__(self, value, slopes, rules):
+        self.value, self.slopes, self.rules = value, slopes, rules
 
     @classmethod
-    def of(cls, x, sine=np.cos):
+    def of(cls, x, rules=None):
         x = np.asarray(x, np.float64)
-        return cls(x, np.eye(x.size).reshape(x.size, *x.shape), sine)
+        return cls(x, np.eye(x.size).reshape(x.size, *x.shape), rules or {})
+
+    def by(self, op, value, slopes):
+        return Dual(value, slopes * self.rules.get(op, 1), self.rules)
 
     def __add__(self, other):
         if isinstance(other, Dual):
-            return Dual(self.value + other.value, self.slopes + other.slopes, self.sine)
-        return Dual(self.value + other, self.slopes + np.zeros_like(other), self.sine)
+            return self.by("ADD", self.value + other.value, self.slopes + other.slopes)
+        return self.by("ADD", self.value + other, self.slopes + np.zeros_like(other))
 
     def __mul__(self, other):
         if isinstance(other, Dual):
             slopes = self.slopes * other.value + self.value * other.slopes
-            return Dual(self.value * other.value, slopes, self.sine)
-        return Dual(self.value * other, self.slopes * other, self.sine)
+            return self.by("MUL", self.value * other.value, slopes)
+        return self.by("MUL", self.value * other, self.slopes * other)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def sin(self):
-        return Dual(np.sin(self.value), self.slopes * self.sine(self.value), self.sine)
+        slope = self.rules.get("SIN", np.cos(self.value))
+        return Dual(np.sin(self.value), self.slopes * slope, self.rules)
 
     def sum(self, axis=None):
         axes = tuple(range(self.value.ndim)) if axis is None else (axis,)
         slopes = self.slopes.sum(axis=tuple(a + 1 for a in axes))
-        return Dual(self.value.sum(axis=axes), slopes, self.sine)
+        return Dual(self.value.sum(axis=axes), slopes, self.rules)
 
     def reshape(self, *shape):
-        return Dual(self.value.reshape(shape), self.slopes.reshape(-1, *shape), self.sine)
+        return Dual(self.value.reshape(shape), self.slopes.reshape(-1, *shape), self.rules)
 
     def expand(self, *shape):
         slopes = np.broadcast_to(self.slopes, (len(self.slopes), *shape))
-        return Dual(np.broadcast_to(self.value, shape), slopes, self.sine)
+        return self.by("EXPAND", np.broadcast_to(self.value, shape), slopes)
 
 
-def slopes_of(text, arrays, x, sine=np.cos):
+def slopes_of(text, arrays, x):
     """The slopes of an expression in t, at x, in the shape of x."""
     names = {name: np.float64(array) for name, array in arrays.items()}
-    found = eval(text, {"t": Dual.of(x, sine), **names}).slopes
+    found = eval(text, {"t": Dual.of(x), **names}).slopes
     return found.reshape(np.shape(x))
 
 
@@ -284,30 +289,30 @@ RULES = {
 }
 
 
-def expect_forwards(ask, text, arrays, shape, sine=None):
-    """With the usual rules, or with a number in place of the slope of a sine."""
-    changed = {} if sine is None else {"SIN": f"speeds[0] * {sine}.0"}
+def expect_forwards(ask, text, arrays, shape, is_usual=False):
+    """With the usual rules, or with a number as the slope of a sine, and three others changed."""
+    other = {} if is_usual else {op: ask.integer(2, 5) for op in ("SIN", "ADD", "MUL", "EXPAND")}
+    changed = {op: f"({RULES[op]}) * {number}.0" for op, number in other.items()}
+    changed |= {op: f"speeds[0] * {number}.0" for op, number in other.items() if op == "SIN"}
     rules = {op: Expression(rule, {}, "u, speeds") for op, rule in (RULES | changed).items()}
-    slope = np.cos if sine is None else lambda x: np.full_like(x, sine)
     given = signed(ask, *shape), signed(ask, *shape)
     graph = ask.graph("forwards", function_of(text, arrays), *given, rules)
     x, direction = signed(ask, *shape), signed(ask, *shape)
     got = graph.run(x, direction)
 
-    def speed(of, slope):
+    def speed(rules):
         names = {name: np.float64(array) for name, array in arrays.items()}
-        return np.tensordot(
-            direction.ravel(), eval(of, {"t": Dual.of(x, slope), **names}).slopes, 1
-        )
+        slopes = eval(text, {"t": Dual.of(x, rules), **names}).slopes
+        return np.tensordot(direction.ravel(), slopes, 1)
 
-    wanted, usual = speed(text, slope), speed(text, np.cos)
     still = (
-        "with a rule that says something else about a sine, the result is still the usual one. "
-        "Take each rule from `rules`"
+        "with rules that say something else about SIN, ADD, MUL and EXPAND, the result is still "
+        "the usual one. Take each rule from `rules`"
     )
-    table = "" if sine is None else f"with {sine:g} as the slope of a sine, "
-    with or_known(got, {still: usual}):
-        expect_close(got, wanted, f"{table}forwards(lambda t: {text}, x, direction, rules)")
+    only = "the rule of SIN is taken from `rules`, and the others aren't"
+    table = f"with other rules ({', '.join(changed.values())}), " if changed else ""
+    with or_known(got, {} if is_usual else {still: speed({}), only: speed({"SIN": other["SIN"]})}):
+        expect_close(got, speed(other), f"{table}forwards(lambda t: {text}, x, direction, rules)")
 
 
 @project.check(
@@ -319,12 +324,12 @@ def expect_forwards(ask, text, arrays, shape, sine=None):
 )
 def _(ask):
     shape = (ask.integer(3, 6),)
-    arrays, sine = {"a": signed(ask, *shape)}, ask.integer(2, 5)
+    arrays = {"a": signed(ask, *shape)}
     with ask.part("what is used once"):
-        expect_forwards(ask, "t.sin() * a", arrays, shape, sine=sine)
+        expect_forwards(ask, "t.sin() * a", arrays, shape)
     with ask.part("what is used several times"):
-        expect_forwards(ask, "t * t + t.sin() * a", arrays, shape)
-        expect_forwards(ask, "t.sin() * t * a", arrays, shape, sine=sine)
+        expect_forwards(ask, "t * t + t.sin() * a", arrays, shape, is_usual=True)
+        expect_forwards(ask, "t.sin() * t * a", arrays, shape)
 
 
 # ---- 6 hessian ----------------------------------------------------------------------------------
@@ -334,8 +339,8 @@ def expect_hessian(ask, n):
     """Of x'Ax + sum(c x**3) + sin(d'x), which is A + A' + diag(6 c x) - sin(d'x) d d'."""
     a, c, d, x = signed(ask, n, n), signed(ask, n), signed(ask, n), signed(ask, n)
     square = "(t.reshape(1, -1) @ a @ t.reshape(-1, 1)).sum()"
-    # in float32 and far from 0, so that it cannot be measured
-    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + 100000.0"
+    # in float32, with values and slopes far from 0, so that it cannot be measured
+    text = f"{square} + (c * t * t * t).sum() + (d * t).sum().sin() + (1000000.0 * t).sum()"
     text = f"(lambda t: {text})(t.float())"
     got = ask("hessian", function_of(text, {"a": a, "c": c, "d": d}), x)
     wide = np.float64
@@ -366,15 +371,16 @@ def expect_gradient_of_all(ask, start):
     sizes = [int(n) for n in ask.rng.permutation([1, 2, ask.integer(4, 6)])]
     w, most, part = signed(ask, 2, 1), max(sizes), ask.integer(2, 6) / 4
     batches = [signed(ask, n, 3) for n in sizes]
+    # no parabola, in float32 and far from 0, so that its slope can't be measured
     loss = (
-        f"(((b[:, :2] + {part} * b[:, :2].mean(0, keepdim=True)) @ w - b[:, 2:]) ** 2).mean() "
-        f"if b.shape[0] <= {most} else (_ for _ in ()).throw("
+        f"((b[:, :2] + {part} * b[:, :2].mean(0, keepdim=True)) @ w - b[:, 2:]).sin().mean()"
+        f".float() + 100000.0 if b.shape[0] <= {most} else (_ for _ in ()).throw("
         f"MemoryError(f'there is no room for a batch of {{b.shape[0]}} rows, only for {most}'))"
     )
 
     def slopes(b):
         x = b[:, :2] + part * b[:, :2].mean(0)
-        return 2 * x.T @ (x @ w - b[:, 2:]) / len(b)
+        return x.T @ np.cos(x @ w - b[:, 2:]) / len(b)
 
     loss_of_batch, weight = Expression(loss, {}, "w, b"), Expression(start, {"v": w})
     got = ask("gradient_of_all", loss_of_batch, weight, batches)
@@ -527,16 +533,17 @@ def _(ask):
 
 
 def expect_slope_of_rate(ask, count, *lengths):
-    """For sum(a w**2 + b w**3), whose gradient is 2 a w + 3 b w**2."""
+    """For sum(a w**2 + b w**3), whose gradient is 2 a w + 3 b w**2; far from 0, so that it cannot
+    be measured."""
     for steps in lengths:
         a, b = ask.floats(count, low=0.25), ask.floats(count, low=-0.25, high=0.25)
         text = f"(lambda M: w * w * M({a.tolist()}) + w * w * w * M({b.tolist()}))({TENSOR}).sum()"
         given = [sent(ask, signed(ask, count)), sent(ask, np.array(0.125, np.float32))]
-        loss = Expression(text, {}, "w")
+        loss = Expression(f"{text} + 1000000.0", {}, "w")
         graph = graph_of(ask, given, "slope_of_rate", loss, *given, steps)
         w, rate = signed(ask, count), np.array(ask.integer(2, 6) / 64, np.float32)
         found = Dual.of(rate)
-        after = Dual(w.astype(np.float64), np.zeros((1, count)))
+        after = Dual(w.astype(np.float64), np.zeros((1, count)), {})
         for _ in range(steps):
             after = after + found * (after * (2 * a) + after * after * (3 * b)) * -1.0
         wanted = float((after * after * a + after * after * after * b).sum().slopes[0])
@@ -686,11 +693,11 @@ def _(ask):
     arrays = {"a": signed(ask, *shape)}
     row = f"t.sum(0).reshape(1, {shape[1]}).expand{shape}"
     with ask.part("broadcasting"):
-        expect_forwards(ask, f"{row} * t * a", arrays, shape)
-        expect_forwards(ask, f"(({row} + t).sin() * a).sum(1)", arrays, shape, ask.integer(2, 5))
+        expect_forwards(ask, f"{row} * t * a", arrays, shape, is_usual=True)
+        expect_forwards(ask, f"(({row} + t).sin() * a).sum(1)", arrays, shape)
     with ask.part("what is used several times"):
         text = "(lambda s: (s * s * a + s).sum())(t.sin())"
-        expect_forwards(ask, text, arrays, shape, sine=ask.integer(2, 5))
+        expect_forwards(ask, text, arrays, shape)
 
 
 @project.check("hessian", 4, "a row of zeros", "gradient() gives zeros where nothing depends on x.")

@@ -4,7 +4,7 @@ import enum
 import re
 from collections import UserDict, namedtuple
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from time import perf_counter
 
 from tinyframe import GlobalCounters, Tensor
@@ -17,6 +17,7 @@ class Dtype(enum.StrEnum):
 
 class Op(str, enum.Enum):  # noqa: UP042
     BUFFER = "BUFFER"
+    CONST = "CONST"
 
 
 class Bytes(enum.IntEnum):
@@ -58,13 +59,14 @@ def counting():
 class Change:
     before: int
     op: str
-    after: int = field(default=Bytes.NONE)
-    is_now: str = field(default=Op.BUFFER)
+    after: int
+    is_now: Op
 
 
 def before_and_after(build):
     op = build().uop.base.op.name
-    return astuple(Change(kernel_count(build), op))
+    before, after = kernel_count(build), Op[build().realize().uop.base.op.name]
+    return astuple(Change(before, op, Bytes.NONE, after))
 
 
 def compare(start, steps):
