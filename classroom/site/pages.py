@@ -168,7 +168,8 @@ def _first_lesson(root: Path) -> str:
     path = notebooks(root)[0]
     ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(path.name).items()]
     doors = f", or open it in {', '.join(ways)}" if ways else ""
-    clone = f" Your own machine: <code>git clone {place}</code>." if (place := repository()) else ""
+    own = f"git clone {(place := repository())} && cd {place.split('/')[-1]} && python3 start.py"
+    clone = f" On your own machine: <code>{html.escape(own)}</code>" if place else ""
     read = f'<a href="course/{path.stem}.html"><b>Read lesson 1</b></a>'
     return f'<div class="ways">{read}{doors}.{clone}</div>'
 
@@ -183,9 +184,9 @@ def _ways_in(notebook: str, up: str) -> str:
         where = f"{', '.join(others)} or {last}" if others else last
         start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
-        f'<div class="ways">This page is for reading. To do its exercises, {start}: it\'s one '
-        f"command. ({alone} lacks what checks your answers.) Pictures that depend on your "
-        "answers are missing here, or show only half.</div>"
+        f'<div class="ways">This page is for reading. To do its exercises, {start}, with '
+        f"two commands. ({alone} lacks what checks your answers.) Pictures that need your answers "
+        "appear once you run the lesson.</div>"
     )
 
 

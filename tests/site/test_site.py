@@ -208,7 +208,7 @@ def test_the_first_page_leads_into_the_course_and_to_the_repository(little, tmp_
     assert shown == {
         "hub": [f"{GITHUB}/issues", "course/01_one.html",
                 "https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD",
-                f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb", GITHUB,
+                f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb", f"{GITHUB} ",
                 "course/01_one"],
         "home": ["course/01_one.html", "course/01_one"],
     }  # fmt: skip
