@@ -209,7 +209,7 @@ def test_each_line_has_the_ops_that_come_from_it():
 
 def test_a_function_without_lines_is_asked_for_again():
     with pytest.raises(Wrong, match="with `def`"):
-        origins.left_of(eval("lambda: 1"))
+        origins.left_of(eval(compile("lambda: 1", "<made up>", "eval")))
 
 
 def test_the_birth_of_a_node(capsys):
