@@ -250,14 +250,14 @@ BEGINS = 9.5  # seconds: with everything there, so that nobody sees a picture th
 
 
 def moving(broken: Training, mended: Training) -> str:
-    """The card as an SVG that moves: one network is trained and read with, then the other.
+    """The card as an SVG that moves, once: one network is trained and read with, then the other.
 
     CSS moves it, so it plays in an `<img>`. Whoever asked for less motion sees its end.
     """
     picture = card(broken, mended)
     assert picture is not None
     moves = [
-        f".{name}{{animation:{name} {SECONDS}s linear -{BEGINS}s infinite}}"
+        f".{name}{{animation:{name} {SECONDS}s linear -{BEGINS}s 2}}"
         f"@keyframes {name}{{0%,{start}%{{clip-path:inset(-9px 100% -9px 0)}}"
         f"{end}%,100%{{clip-path:inset(-9px)}}}}"
         f".{name}.known{{animation-name:{name}-known}}@keyframes {name}-known"

@@ -221,7 +221,7 @@ def _next(parts: list[Part], record: Record) -> str:
         if to_do := [e for e in part.to_do(record) if "." in e.number]:
             link = f"[{part.title}]({part.path.as_posix()})"
             if part is parts[0] and len(to_do) == len(part.exercises):
-                return f"Start here: {link}"
+                return f"Start here: {link} (Shift+Enter runs a cell)"
             return f"Go on with {link}, exercise {to_do[0].number}."
     return "You have done every exercise there is."
 

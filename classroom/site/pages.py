@@ -72,7 +72,7 @@ def write(root: Path, folder: Path) -> list[Path]:
             if not target or "://" in target or target.startswith("mailto:"):
                 return found[0]
             if page == "README.md" and target.startswith(ELSEWHERE):
-                return _elsewhere(words, target)
+                return _elsewhere(words, target, notebooks(root)[0])
             path = os.path.normpath(Path(page).parent / target)
             place = root / path
             if path.startswith(("..", "/")) or not place.exists():
@@ -124,10 +124,12 @@ def write(root: Path, folder: Path) -> list[Path]:
     return [*map(Path, pages), *(Path(SOURCES, f"{path}.md") for path in sorted(shown))]
 
 
-def _elsewhere(words: str, target: str) -> str:
-    """What README.md says of other pages of the repository, where that has a place on the web."""
+def _elsewhere(words: str, target: str, lesson: Path) -> str:
+    """What README.md says of other pages of the repository, where that has a place on the web.
+    lesson: the first one, for whoever wants to read the site and is there already."""
     place, page = repository(), target.removeprefix(ELSEWHERE)
-    known = {"codespaces/new": ways_in("").get("Codespaces"), "issues": place and f"{place}/issues"}
+    known = {"codespaces/new": ways_in("").get("Codespaces"), "issues": place and f"{place}/issues",
+             "deployments/github-pages": f"course/{lesson.name}"}  # fmt: skip
     return f"[{words}]({known[page]})" if known.get(page) else words
 
 
