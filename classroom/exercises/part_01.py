@@ -139,11 +139,12 @@ def row_for_three(answer: Any) -> str:
         raise Wrong("The first half of a row has to be a pattern: write it with `v`.")
     if isinstance(row[1], UPat) or not callable(row[1]):
         raise Wrong("The second half of a row has to be a function: `lambda v: …`.")
-    try:
-        inspect.signature(row[1]).bind(v=i)
-    except TypeError:
-        said = "The function is given what the pattern calls `v`, by that name: `lambda v: …`."
-        raise Wrong(said) from None
+    for bound in row[0].match(i * 2 + i, {})[:1]:
+        try:
+            inspect.signature(row[1]).bind(**bound)
+        except TypeError:
+            said = "The function is given what the pattern names, by these names"
+            raise Wrong(f"{said}: `lambda {', '.join(sorted(bound))}: …`.") from None
     rules = PatternMatcher([(UPat.var("v") + UPat.var("v"), lambda v: v * 2), row])
     for case, before, after in (
         ("`i + i + i`", i + i + i, i * 3),
