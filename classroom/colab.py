@@ -22,7 +22,6 @@ from typing import Any
 from classroom.address import ROOT, repository
 from classroom.learner.record import COPY
 
-BRANCH = "colab"
 # Jupyter is Colab's own, and without anywidget what can be stepped through is a picture.
 NOT_THERE = ("jupyterlab", "jsonschema", "ipykernel", "anywidget")
 CELL = """\
@@ -34,8 +33,8 @@ if not os.path.isdir(HERE + "/classroom"):
     for command in (
         ["git", "init", "-q", HERE],
         [*git, "fetch", "-q", "--depth", "1", {address!r}, {commit!r}],
-        [*git, "checkout", "-q", "FETCH_HEAD"],
         [sys.executable, "-m", "pip", "install", "-qq", *{needs!r}],
+        [*git, "checkout", "-q", "FETCH_HEAD"],  # last: what was cut off begins again
     ):
         subprocess.run(command, check=True)
 os.environ["TINYFRAME_REPOSITORY"] = {address!r}
@@ -66,6 +65,7 @@ def begin(folder: Path = Path("/content")) -> None:
         with zipfile.ZipFile(kept) as archive:
             mine = [n for n in archive.namelist() if n.split("/")[0] in ROOMS and ".." not in n]
             archive.extractall(course.folder, mine)
+        kept.unlink()  # a second run of the cell must not put older work in the place of newer
         print(f"{KEPT} is in place: you go on where you stopped.")
     os.chdir(course.folder / "course")
     print(HELLO)

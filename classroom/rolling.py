@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from classroom.exercise import judge
 from classroom.exercises import find
 from classroom.learner import record
+from tinyframe.nn.state import replacing
 from tinyframe.viz.charts import LINES
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n
 from tinyframe.viz.kinds import ARROW
@@ -96,7 +98,11 @@ def keep(kind: type) -> None:
         print("It's kept in my_course/, your own copy of the course. This notebook isn't in there.")
     else:
         place = progress.parent / "mini" / "number.py"
-        place.write_text(f"import math\n\n\n{_source(kind)}\n")
+        text = f"import math\n\n\n{_source(kind)}\n"
+        if place.is_file() and place.read_text() != text:
+            place.replace(place.with_name("number_before.py"))  # the learner may have gone on there
+        with replacing(place) as unfinished:
+            Path(unfinished).write_text(text)
         print("It's in mini/number.py, and it's yours.")
 
 

@@ -18,7 +18,9 @@ from urllib.parse import quote, urlencode
 from classroom.address import repository
 from classroom.exercise import Outcome
 
-LONGEST = 4000  # characters of an answer: a browser's address has room for some 8,000
+LONGEST = (
+    2000  # characters of an answer: an address has room for some 8,000, and a space takes three
+)
 
 
 def us(found: Outcome, answer: Any) -> str:

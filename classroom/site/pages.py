@@ -165,11 +165,16 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
     place.write_text(json.dumps(content))
 
 
+def _services(notebook: str) -> str:
+    """Links to what opens it in a browser, in words; "" where there's nothing."""
+    ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(notebook).items()]
+    return " or ".join([", ".join(ways[:-1]), *ways[-1:]] if len(ways) > 1 else ways)
+
+
 def _first_lesson(root: Path) -> str:
     """The way from the first page into the course."""
     path = notebooks(root)[0]
-    ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(path.name).items()]
-    doors = f", or open it in {', '.join(ways)}" if ways else ""
+    doors = f", or open it in {where}" if (where := _services(path.name)) else ""
     own = f"git clone {(place := repository())} && cd {place.split('/')[-1]} && python3 start.py"
     clone = f" On your own machine: <code>{html.escape(own)}</code>" if place else ""
     read = f'<a href="course/{path.stem}.html"><b>Read lesson 1</b></a>'
@@ -178,12 +183,9 @@ def _first_lesson(root: Path) -> str:
 
 def _ways_in(notebook: str, up: str) -> str:
     """How to do the exercises of a page that can only be read. up: the way to the first page."""
-    ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(notebook).items()]
     start = f'<a href="{up}index.html#start">start the course on your own machine</a>'
     alone = f'<a download href="{up}{NOTEBOOKS}/{notebook}">The notebook alone</a>'
-    if ways:
-        *others, last = ways
-        where = f"{', '.join(others)} or {last}" if others else last
+    if where := _services(notebook):
         start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
         f'<div class="ways">This page is for reading. To do its exercises, {start}, with '

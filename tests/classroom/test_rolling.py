@@ -47,3 +47,6 @@ def test_what_is_kept_runs_by_itself(copy, capsys):
     (x * x).tanh().backward()
     assert x.grad == pytest.approx(2 * 0.5 * (1 - 0.25**2), rel=0.02)
     assert "mini/number.py" in capsys.readouterr().out
+    (copy / "mini" / "number.py").write_text("gone_on = 1\n")
+    rolling.keep(Number)
+    assert (copy / "mini" / "number_before.py").read_text() == "gone_on = 1\n"

@@ -53,6 +53,9 @@ def test_what_was_downloaded_and_uploaded_again_is_where_it_was(tmp_path, monkey
     (mine / "mini" / "part4.py").write_text("")
     colab.begin(tmp_path)
     assert (mine / "mini" / "part4.py").read_text() == "mine = 1\n"
+    (mine / "mini" / "part4.py").write_text("newer = 2\n")
+    colab.begin(tmp_path)
+    assert (mine / "mini" / "part4.py").read_text() == "newer = 2\n"
 
 
 def test_every_lesson_is_written_for_the_place_that_the_repository_has(
