@@ -31,6 +31,9 @@ MOST = 3  # places of the learner's: of many the innermost
 BOLD, QUIET, PLAIN = "\033[1m", "\033[2m", "\033[0m"
 MARKS = re.compile(r"\033\[[\d;]*m")
 SEE_ALL = "%tb shows every step."
+FORGOTTEN = """\
+Is it made further up? A kernel that was restarted has forgotten it. In JupyterLab, click into
+this cell, then Run → Run All Above Selected Cell."""
 
 
 def install(shell: Any) -> None:
@@ -74,7 +77,8 @@ def described(
         place = "this cell" if file == this_cell else f"cell {cell[1].strip('In')}" if cell else ""
         pieces.append(_excerpt(line, place or os.path.basename(file)))
     shown = list(dict.fromkeys(pieces))[-MOST:]  # of a recursion, each line once
-    return "\n\n".join([head, *shown, f"{QUIET}{SEE_ALL}{PLAIN}"])
+    forgotten = [FORGOTTEN] * (kind is NameError)
+    return "\n\n".join([head, *shown, *forgotten, f"{QUIET}{SEE_ALL}{PLAIN}"])
 
 
 def _excerpt(line: Line, place: str) -> str:

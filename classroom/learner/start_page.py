@@ -33,7 +33,7 @@ You're going to take a deep-learning framework apart, all the way from `loss.bac
 machine code that runs, and build a small one of your own along the way. This folder is your copy.
 Change whatever you like in it, break it if you can; the original is one command away.
 
-**{next}**
+{next}
 
 ## The parts
 
@@ -43,6 +43,9 @@ Change whatever you like in it, break it if you can; the original is one command
 
 {beside}
 """
+A_NEW_KERNEL = """\
+Click into its cell, then *Run → Run All Above Selected Cell*: a kernel that has just started
+remembers nothing."""
 MINI = """
 ## Your own framework
 
@@ -90,8 +93,8 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 - **Tomorrow:** the same command in the same folder, `python3 start.py`. Everything is where you
   left it. (`python3 start.py remove` shows all that the course has put on this machine, and removes
   it if you say so.)
-- **`name 'check' is not defined`**, or `Tensor`, or anything else that was there a moment ago: run
-  the notebook's first code cell. A kernel that was restarted has forgotten it.
+- **`name '…' is not defined`:** the kernel was restarted, and has forgotten it. Click into your
+  cell, then *Run → Run All Above Selected Cell*.
 - **"Server Connection Error":** the terminal in which you typed `python3 start.py` was closed. Type
   it again, and reload this page. Nothing that was saved is lost.
 - **A narrow window:** Ctrl-B hides the list of files, and shows it again.
@@ -113,13 +116,17 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 
 @dataclass(frozen=True)
 class Part:
-    """One notebook on the map, with its exercises in order, and the stages of mini it checks."""
+    """One notebook on the map, with its exercises in order, and the stages of mini it checks.
+
+    places: the id of the first cell that asks for an exercise, by the exercise's number.
+    """
 
     path: Path
     title: str
     minutes: int
     exercises: tuple[Exercise, ...]
-    stages: tuple[str, ...] = ()
+    stages: tuple[str, ...]
+    places: dict[str, str]
 
     @property
     def number(self) -> int:
@@ -171,11 +178,13 @@ def _parts(folder: Path) -> list[Part]:
     for path in sorted((_given(folder) / "course").glob("[0-9][0-9]*.ipynb")):
         with suppress(ValueError, LookupError, TypeError, AttributeError):
             name = path.relative_to(_given(folder))
-            found.append(_part(name, _sources(path.read_bytes())))
+            found.append(_part(name, path.read_bytes()))
     return found
 
 
-def _part(name: Path, sources: list[str]) -> Part:
+def _part(name: Path, notebook: bytes) -> Part:
+    sources = _sources(notebook)
+    ids = zip(sources, (cell["id"] for cell in json.loads(notebook)["cells"]), strict=True)
     title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
     minutes = re.search(r"About (\d+) minutes(?:, and (?:then )?(\d+) more)?", sources[0])
     return Part(
@@ -184,6 +193,7 @@ def _part(name: Path, sources: list[str]) -> Part:
         sum(int(given or 0) for given in minutes.groups()) if minutes else 0,
         tuple(_exercises(sources)),
         tuple(dict.fromkeys(MINI_CHECKED.findall("\n".join(sources)))),
+        {number: at for text, at in reversed([*ids]) for number in ASKED.findall(text)},
     )
 
 
@@ -219,11 +229,14 @@ def _next(parts: list[Part], record: Record) -> str:
     """Where to go on. Nobody is sent back to a puzzle."""
     for part in parts:
         if to_do := [e for e in part.to_do(record) if "." in e.number]:
-            link = f"[{part.title}]({part.path.as_posix()})"
-            if part is parts[0] and len(to_do) == len(part.exercises):
-                return f"Start here: {link} (Shift+Enter runs a cell)"
-            return f"Go on with {link}, exercise {to_do[0].number}."
-    return "You have done every exercise there is."
+            file, number = part.path.as_posix(), to_do[0].number
+            if len(part.to_do(record)) < len(part.exercises):
+                place = f"{file}#cell-id={part.places[number]}"  # JupyterLab goes there
+                return f"**Go on with [{part.title}, exercise {number}]({place}).** {A_NEW_KERNEL}"
+            if part is parts[0]:
+                return f"**Start here: [{part.title}]({file}) (Shift+Enter runs a cell)**"
+            return f"**Go on with [{part.title}]({file}).**"
+    return "**You have done every exercise there is.**"
 
 
 def _map(folder: Path, parts: list[Part], record: Record, for_projects: int) -> str:

@@ -22,6 +22,7 @@ CELLS = {
     "framework": "print('before')\nouter(a)",
     "all of it": "%tb",
     "numpy": "import numpy as np\n\nnp.zeros(6).reshape(7)",
+    "forgotten": "print(of_yesterday)",
     "recursion": "def deeper(n):\n    return deeper(n + 1)\n\n\ndeeper(0)",
     "stopped": "raise KeyboardInterrupt",
     "chained": "try:\n    1 / 0\nexcept ZeroDivisionError:\n    int('seven')",
@@ -114,6 +115,12 @@ def test_only_the_learners_own_line_is_shown(shown, cell, first, line):
     assert report[0] == first and line in report and report[-1] == "%tb shows every step."
     assert sum("--->" in row for row in report) == 1
     assert "site-packages" not in "".join(report)
+
+
+def test_a_name_that_is_not_there_comes_with_how_to_get_it_back(shown):
+    what_to_do = "Run All Above Selected Cell.\n\n%tb shows every step."
+    assert text(shown["forgotten"]).endswith(what_to_do)
+    assert not any(what_to_do in text(shown[cell]) for cell in ("framework", "numpy", "stopped"))
 
 
 def test_a_recursion_is_shown_once(shown):

@@ -61,7 +61,7 @@ def test_each_part_is_on_the_map_with_its_time_and_its_exercises(copy):
 def test_links_lead_to_files_of_the_copy(copy):
     links = re.findall(r"\]\(([^)]+)\)", start_page.page_text(copy))
     assert len(links) > 5
-    assert all((copy / link).is_file() for link in links)
+    assert all((copy / link.partition("#")[0]).is_file() for link in links)
 
 
 def test_a_part_that_is_not_there_has_no_row(tmp_path):
@@ -85,12 +85,30 @@ def test_an_exercise_that_is_done_is_on_the_page_at_once(copy):
     do(first)
     bar = f'<progress value="1" max="{total}"></progress> 1 of {total} |'
     assert bar in row_of(page.read_text(), name)
-    assert "Go on with [" in page.read_text() and f"exercise {second.number}." in page.read_text()
+    assert cell_to_go_on_with(copy)[0] == f"exercise {second.number}"
     do(second, *rest)
     assert f"{total} of {total} |" in row_of(page.read_text(), name)
-    assert f"exercise {PART}." not in page.read_text()
+    assert re.search(r"Go on with \[2a\. [^,]+\]\([^#]+\)\.", page.read_text()), "from its top"
     record.forget([first.name])
-    assert f"exercise {first.number}." in page.read_text()
+    assert cell_to_go_on_with(copy)[0] == f"exercise {first.number}"
+
+
+def cell_to_go_on_with(copy):
+    """The words of the link, and the cell that it leads to."""
+    text = (copy / start_page.PAGE).read_text().partition("## The parts")[0]
+    words, name, at = re.search(r"Go on with \[.+?, (.+?)\]\((.+)#cell-id=(.+?)\)", text).groups()
+    assert "Run All Above Selected Cell" in text
+    (cell,) = [c for c in json.loads((copy / name).read_text())["cells"] if c["id"] == at]
+    return words, "".join(cell["source"])
+
+
+def test_to_go_on_with_an_exercise_leads_to_its_cell(copy):
+    record.note_done(exercise for part in parts() for exercise in exercises(part))
+    for *_, exercise in map(exercises, parts()):
+        record.forget([exercise.name])
+        words, source = cell_to_go_on_with(copy)
+        assert words == f"exercise {exercise.number}" and f'"{exercise.number}"' in source
+        record.note_done([exercise])
 
 
 def test_the_best_scores_of_a_game_stand_beside_their_par(copy):
