@@ -407,7 +407,7 @@ def test_the_picture_in_docs_is_that_of_the_page():
     faster, slower, draws = glance.verdicts(rows)
     text = " ".join((ROOT / "README.md").read_text().split())
     assert f"faster than PyTorch in {faster} of {len(rows)} benchmarks" in text
-    assert f"In {slower} it's slower" in text and f"the other {draws} are too close to call" in text
+    assert f"slower in {slower} (" in text and f"and too close to call in {draws}:" in text
 
 
 def test_pictures_are_svg(tmp_path):
