@@ -30,6 +30,13 @@ FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".c": "c",
              ".h": "c", ".cfg": "ini", ".js": "javascript", ".css": "css"}  # fmt: skip
 ELSEWHERE = "../../"  # from README.md: other pages of the repository, which a site can't know
+# README's ways in, which the site has of its own, and its heading, to be found by who searches that
+DOORS = re.compile(r"^\*\*\[Start\]\(#start\)\*\*.*$", re.MULTILINE)
+START, INSTALL = "## Start\n", "(start)=\n## Start: how to install it\n"
+# Cells that show nothing before an exercise is solved: a reader sees what they showed to somebody.
+RETURN = "With <code>return grad, -grad</code>, for instance:"
+SAMPLES = {"p15db187": RETURN, "a3e28451": RETURN, "p18d72c0": "With the right row:",
+           "rolling-ball": "With a <code>Number</code> that works:"}  # fmt: skip
 # The texts beside the notebooks, by the heading that they are listed under.
 TEXTS = {
     "The course": ["course/README.md", "course/GLOSSARY.md"],
@@ -110,8 +117,7 @@ def write(root: Path, folder: Path) -> list[Path]:
         else:
             text = relinked(page, (root / page).read_text())
             if page == "README.md":
-                title, about, *rest = text.split("\n\n", 2)
-                text = "\n\n".join([title, about, _first_lesson(root), *rest])
+                text = DOORS.sub(_first_lesson(root), text).replace(START, INSTALL)
             place.write_text(text)
     if dead:
         raise DeadLink("\n".join(dead))
@@ -128,7 +134,8 @@ def _elsewhere(words: str, target: str, lesson: Path) -> str:
     """What README.md says of other pages of the repository, where that has a place on the web.
     lesson: the first one, for whoever wants to read the site and is there already."""
     place, page = repository(), target.removeprefix(ELSEWHERE)
-    known = {"codespaces/new": ways_in("").get("Codespaces"), "issues": place and f"{place}/issues",
+    known = {"": place, "issues": place and f"{place}/issues",
+             "codespaces/new?quickstart=1": ways_in("").get("Codespaces"),
              "deployments/github-pages": f"course/{lesson.name}"}  # fmt: skip
     return f"[{words}]({known[page]})" if known.get(page) else words
 
@@ -143,15 +150,24 @@ def index(root: Path, texts: Iterable[str]) -> str:
     for heading, paths in groups.items():
         lines += ["```{toctree}", ":hidden:", f":caption: {heading}", ""]
         lines += [f"/{path.rpartition('.')[0]}" for path in paths] + ["```", ""]
+    if place := repository():
+        lines += ["```{toctree}", ":hidden:", "", f"The repository <{place}>", "```", ""]
     return "\n".join(lines)
 
 
 def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
     """The notebook with its links changed, and how to do its exercises under the title."""
     content = json.loads(path.read_text())
+    worked = path.parents[1] / "solutions" / "course" / path.name
+    solved = json.loads(worked.read_text())["cells"] if worked.exists() else []  # a class has none
+    shown = {cell["id"]: cell["outputs"] for cell in solved if cell["id"] in SAMPLES}
     up = "../" * page.count("/")
     for number, cell in enumerate(content["cells"]):
         source = "".join(cell["source"])
+        if cell["id"] in shown:
+            caption = {"text/html": f'<p class="sample">{SAMPLES[cell["id"]]}</p>'}
+            words = {"output_type": "display_data", "metadata": {}, "data": caption}
+            cell["outputs"] = [words, *shown[cell["id"]]]
         if cell["cell_type"] == "markdown":
             if number == 0:
                 title, _, rest = source.partition("\n")
@@ -188,9 +204,10 @@ def _ways_in(notebook: str, up: str) -> str:
     if where := _services(notebook):
         start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
-        f'<div class="ways">This page is for reading. To do its exercises, {start}, with '
-        f"two commands. ({alone} lacks what checks your answers.) Pictures that need your answers "
-        "appear once you run the lesson.</div>"
+        "```{container} ways no-search\n"
+        f"This page is for reading. To do its exercises, {start}, with two commands. ({alone} "
+        "lacks what checks your answers.) Most pictures that need your answers appear once you run "
+        "the lesson.\n```"
     )
 
 

@@ -22,7 +22,8 @@ def test_every_notebook_is_a_page_with_what_its_cells_printed_and_a_link_to_itse
         html = page.read_text()
         cells = json.loads(path.read_text())["cells"]
         assert html.count("cell_input ") == sum(cell["cell_type"] == "code" for cell in cells)
-        outputs = [o for cell in cells for o in cell.get("outputs", ())]
+        own = [cell for cell in cells if cell["id"] not in pages.SAMPLES]
+        outputs = [o for cell in own for o in cell.get("outputs", ())]
         assert html.count("<svg") >= sum("<svg" in str(o.get("data", "")) for o in outputs)
         printed = [line for o in outputs for line in o.get("text", ()) if line.isascii()]
         words = text_of(page)
@@ -31,6 +32,20 @@ def test_every_notebook_is_a_page_with_what_its_cells_printed_and_a_link_to_itse
                 assert " ".join(line.split()) in words, line
         (link,) = re.findall(r'download href="([^"]+)"', html)
         assert (page.parent / link).read_bytes() == path.read_bytes()
+
+
+def test_where_a_cell_needs_an_answer_a_reader_sees_what_one_shows(site):
+    path = pages.notebooks(ROOT)[0]
+    worked = json.loads((ROOT / "solutions" / "course" / path.name).read_text())["cells"]
+    samples = {cell["id"]: cell["outputs"] for cell in worked if cell["id"] in pages.SAMPLES}
+    assert samples.keys() == pages.SAMPLES.keys()
+    html = (site / "course" / f"{path.stem}.html").read_text()
+    pictures = re.findall(r'src=\\"(.+?)\\"', json.dumps(list(samples.values())))
+    assert len(pictures) >= 2 and all(picture in html for picture in pictures)
+    assert all(words in html for words in pages.SAMPLES.values())
+    code = re.search("<code>(return .*?)</code>", pages.RETURN)[1]
+    assert code in "".join("".join(cell["source"]) for cell in worked)
+    assert "Nothing to train with yet" not in html and "Nothing to compare" not in html
 
 
 def test_no_link_is_dead_and_nothing_is_loaded_from_elsewhere(site):
@@ -63,10 +78,15 @@ def test_a_file_that_a_page_links_to_is_shown(site):
 def test_the_search_knows_words_of_every_notebook(site):
     index = (site / "searchindex.js").read_text()
     found = json.loads(index[index.index("{") : index.rindex("}") + 1])
-    assert {f"course/{path.stem}" for path in pages.notebooks(ROOT)} <= set(found["docnames"])
-    glider = found["terms"]["glider"]
-    there = [found["docnames"][n] for n in ([glider] if isinstance(glider, int) else glider)]
-    assert "course/03a_tensors" in there
+
+    def pages_with(word):
+        there = found["terms"][word]
+        return {found["docnames"][n] for n in ([there] if isinstance(there, int) else there)}
+
+    lessons = {f"course/{path.stem}" for path in pages.notebooks(ROOT)}
+    assert lessons <= set(found["docnames"])
+    assert "course/03a_tensors" in pages_with("glider")
+    assert not lessons <= pages_with("lack"), "what each says of itself is not to be found"
 
 
 # ---- links ---------------------------------------------------------------------------------------
@@ -198,17 +218,21 @@ def test_a_lesson_opens_where_its_repository_is(little, tmp_path, monkeypatch):
 
 
 def test_the_first_page_leads_into_the_course_and_to_the_repository(little, tmp_path, monkeypatch):
-    readme = "# Little\n\n[Tell us](../../issues) [here](../../x)\n\n## Start\n"
+    readme = (
+        "# Little\n\n[Tell us](../../issues) [here](../../x)\n\n**[Start](#start)** and so on\n\n"
+        "## Start\n\nClone [this](../../). [In a box](../../codespaces/new?quickstart=1)\n"
+    )
     shown = {}
     for name, repository in (("hub", GITHUB), ("home", "/home/ann/tiny")):
         monkeypatch.setenv("TINYFRAME_REPOSITORY", repository)
         pages.write(little("# One\n\nWords", readme), tmp_path / name)
         texts = [(tmp_path / name / page).read_text() for page in ("README.md", "index.md")]
-        shown[name] = re.findall(r"(?:https://[^/]+|course)/[^?&)\"<\n]*", "\n".join(texts))
+        shown[name] = re.findall(r"(?:https://[^/]+|course)/[^?&)\"<>\n]*", "\n".join(texts))
+        assert "and so on" not in texts[0] and "(start)=\n## Start: how to install" in texts[0]
     assert shown == {
         "hub": [f"{GITHUB}/issues", "course/01_one.html",
                 "https://codespaces.new/ann/tiny", "https://mybinder.org/v2/gh/ann/tiny/HEAD",
-                f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb", f"{GITHUB} ",
-                "course/01_one"],
+                f"https://{COLAB}/github/ann/tiny/blob/colab/01_one.ipynb", f"{GITHUB} ", GITHUB,
+                "https://codespaces.new/ann/tiny", "course/01_one", GITHUB],
         "home": ["course/01_one.html", "course/01_one"],
     }  # fmt: skip
