@@ -375,7 +375,7 @@ def update_command(arguments: list[str]) -> int:
             "python -m classroom update brings what is new or corrected into my_course/, and keeps"
         )
         print(
-            "your work. It takes no options. To start one part over: python -m classroom reset 04"
+            "your work. It takes no options. To start one part over: python3 start.py reset 04"
         )
         return _is_help(arguments)
     return _run(_update)

@@ -100,11 +100,11 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 - **A narrow window:** Ctrl-B hides the list of files, and shows it again.
 - **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
   Cell*.
-- **You want to start a part over:** `python -m classroom reset 02` in a terminal. What you wrote
-  stays beside it, and the exercises are open again.
-- **Something doesn't work on your machine:** in a terminal, in the folder where you first ran
-  `start.py`, `python3 start.py doctor` shows what is missing and how to fix it.
-- **The course has changed:** save your notebooks and close their tabs. Then, in that same folder,
+- **You want to start a part over:** in a terminal, in the folder where you first ran `start.py`,
+  `python3 start.py reset 04`. What you wrote stays beside it, and the exercises are open again.
+- **Something doesn't work on your machine:** in that same folder, `python3 start.py doctor` shows
+  what is missing and how to fix it.
+- **The course has changed:** save your notebooks and close their tabs. Then, in that folder,
   `python3 start.py update` fetches what is new and brings it into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
 - **Something to show somebody?** `python -m classroom portfolio` in a terminal makes one page of
