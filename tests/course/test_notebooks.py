@@ -14,6 +14,7 @@ from nbval import plugin as nbval
 
 from classroom.build import ROOT, SANITIZER, sanitized
 from classroom.exercises import exercises, parts
+from classroom.site import pages as site
 from tinyframe import viz
 
 WORKED = sorted((ROOT / "solutions" / "course").glob("*.ipynb"))
@@ -301,3 +302,16 @@ def test_two_runs_of_a_kernel_compare_equal():
 )
 def test_what_matters_still_differs(one, other):
     assert sanitized(one) != sanitized(other)
+
+
+def test_where_a_cell_needs_an_answer_the_site_shows_what_a_worked_one_gave(tmp_path):
+    site.write(ROOT, tmp_path)
+    text = (tmp_path / "course" / LEARNERS[0].name).read_text()
+    shown = {cell["id"]: cell["outputs"] for cell in json.loads(text)["cells"] if "outputs" in cell}
+    worked = {cell["id"]: cell for cell in json.loads(WORKED[0].read_text())["cells"]}
+    for cell, words in site.SAMPLES.items():
+        caption, *outputs = shown[cell]
+        assert words in caption["data"]["text/html"] and outputs == worked[cell]["outputs"]
+    code = re.search("<code>(return .*?)</code>", site.RETURN)[1]
+    assert code in "".join("".join(cell["source"]) for cell in worked.values())
+    assert "Nothing to train with yet" not in text and "Nothing to compare" not in text
