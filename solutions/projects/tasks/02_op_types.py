@@ -167,7 +167,7 @@ def random_kernels(ask, count, born, ended, in_order):
     """Kernels of which no two have loops of the same kinds; with in_order=False, toposort() does
     not give all of their loops in the order of their numbers."""
     while True:
-        shape = ask.integer(4, 6), ask.integer(7, 9)
+        shape = ask.integer(5, 7), ask.integer(8, 10)  # an axis may lose four of its elements
         texts = [
             str(ask.rng.choice(born))
             + "".join(ask.rng.permutation([*ARITHMETIC, *MOVEMENTS])[: ask.integer(2, 4)])
