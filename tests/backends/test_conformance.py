@@ -259,8 +259,7 @@ class WithoutBarriers(PythonRenderer):
 
 
 class WithoutConditions(CStyleLanguage):
-    def when(self, condition, statement):
-        return statement
+    when = "{statement}"
 
 
 SHARED = CStyleLanguage(Target(16, 16, threads=4, l1=32 << 10, l2=256 << 10))

@@ -28,6 +28,7 @@ from tinyframe.renderer.program_text import (
     may_overflow,
     memory_of,
     short,
+    threads_of_block,
 )
 from tinyframe.uop.node import Ops, UOp
 
@@ -68,6 +69,22 @@ class CStyleLanguage(Renderer):
 
     device = "CPU"
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (("masks", masks),)
+    # how statements are written: what gets a name, what is assigned to again, a loop, conditions
+    declare = accumulate = "{type} {name} = {value};"
+    loop = "for ({type} {name} = {start}; {name} < {stop}; {name}++) {{"
+    when = "if ({condition}) {statement}"
+    guarded = "({condition} ? {value} : {nothing})"  # nothing is read where it does not hold
+    # a Variable as an argument, and what the kernel's body begins with for it
+    variable, variable_inside = "const {type} {name}", ""
+    # the share of a THREAD loop: arguments, and what the body begins with
+    share: tuple[str, ...] = ("const int start", "const int stop")
+    share_inside = ""
+    # one signature for all kernels: buffers, Variables' values, a share of the THREAD loop
+    entry = """\
+void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
+  {name}({given});
+}}
+"""
     # before a kernel's name, before a buffer's type, after its `*`
     kernel_prefix = "void"
     # before the type of a function that a kernel calls
@@ -123,6 +140,10 @@ class CStyleLanguage(Renderer):
     code_for_vector: Mapping[Ops, Callable[..., str]] = gcc.code_for_vector
     typedef: Callable[..., str] | None = gcc.typedef
     load_vector, store_vector, stream_vector = gcc.load, gcc.store, gcc.stream
+    # the STOREs of vectors that `stream_vector` writes; the numbers that `round` is written around
+    streams: Callable[..., set[UOp]] | None = gcc.streams
+    rounded: Callable[..., set[UOp]] | None = None
+    round: Callable[[str, DType], str]
     gather, scatter = gcc.gather, gcc.scatter
     # name -> the definition of a function that the language lacks, `name_float` and `name_float4`
     functions: Mapping[str, Callable[..., str]] = {
@@ -171,29 +192,12 @@ class CStyleLanguage(Renderer):
     def nothing(self, dtype: DType) -> str:
         return f"({self.type_name(dtype)}){{0}}" if dtype.count > 1 else "0"
 
-    def guarded(self, condition: str, text: str, dtype: DType) -> str:
-        """What is read where the condition holds, else 0; then nothing is read."""
-        return f"({condition} ? {text} : {self.nothing(dtype)})"
-
-    def declaration(self, dtype: DType, name: str, value: str) -> str:
-        return f"{self.type_name(dtype)} {name} = {value};"
-
-    def accumulator(self, dtype: DType, name: str, value: str) -> str:
-        """A declaration of what is assigned to again."""
-        return self.declaration(dtype, name, value)
-
     def read(self, memory: UOp, name: str, place: str) -> str:
         """One element of a buffer or a panel."""
         return f"{name}[{place}]"
 
     def write(self, memory: UOp, name: str, place: str, value: str) -> str:
         return f"{name}[{place}] = {value};"
-
-    def when(self, condition: str, statement: str) -> str:
-        return f"if ({condition}) {statement}"
-
-    def loop(self, dtype: DType, name: str, start: str, stop: str) -> str:
-        return f"for ({self.type_name(dtype)} {name} = {start}; {name} < {stop}; {name}++) {{"
 
     def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
         """An array: what has to stand before the kernel for it, and what in it."""
@@ -219,18 +223,6 @@ class CStyleLanguage(Renderer):
         name = type(self).__name__
         return NotImplementedError(f"{name} has no word for {what}: it needs {needed}")
 
-    def streams(self, uops: list[UOp]) -> set[UOp]:
-        """The STOREs of vectors that `stream_vector` writes."""
-        return gcc.streams(uops, max(self.target.l2, self.target.l3))
-
-    def rounded(self, uops: list[UOp]) -> set[UOp]:
-        """The numbers that `round` has to be written around."""
-        return set()
-
-    def round(self, x: str, dtype: DType) -> str:
-        """A float that is rounded here, where a compiler might say that (x + y) - y is x."""
-        raise self._lacks("a rounded number", "`round`")
-
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
@@ -238,18 +230,29 @@ class CStyleLanguage(Renderer):
         if writer.streams:
             writer.outside.append(gcc.STREAMED)
             writer.line("streamed();")
-        head = [f"{self.signature(name, uops)} {{", *[f"  {x}" for x in self.opening(uops)]]
-        text = "\n".join([*head, *writer.lines, "}", *self.entry(name, uops)]) + "\n"
+        begin = [self.share_inside] * is_threaded(uops)
+        begin += [self.of_variable(self.variable_inside, u) for u in variables(uops)]
+        head = [f"{self.signature(name, uops)} {{", *[f"  {line}" for line in begin if line]]
+        given = [f"bufs[{n}]" for n in range(sum(u.op is Ops.DEFINE_GLOBAL for u in uops))]
+        given += [f"vals[{n}]" for n in range(len(variables(uops)))]
+        given += ["start", "stop"] * is_threaded(uops)
+        text = "\n".join([*head, *writer.lines, "}\n"])
+        text += self.entry.format(name=name, given=", ".join(given))
         text = "\n".join([*writer.outside, *self.definitions(text), text])
         notes = [self.wraps] if self.wraps and any(map(may_overflow, uops)) else []
         return "\n".join([*notes, *self.typedefs(text), text])
+
+    def signature(self, name: str, uops: list[UOp]) -> str:
+        arguments = [*self.arguments(uops), *(self.share if is_threaded(uops) else ())]
+        prefix = self.kernel_prefix.format(threads=threads_of_block(uops))
+        return f"{prefix} {name}({', '.join(arguments)})"
 
     def arguments(self, uops: list[UOp]) -> list[str]:
         written = {memory_of(u) for u in uops if u.op is Ops.STORE}
         buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
         return [
             *[self.buffer(u, is_written=u in written) for u in buffers],
-            *[self.variable(u) for u in variables(uops)],
+            *[self.of_variable(self.variable, u) for u in variables(uops)],
         ]
 
     def buffer(self, u: UOp, is_written: bool) -> str:
@@ -258,35 +261,9 @@ class CStyleLanguage(Renderer):
         words = [f"{self.buffer_prefix}{kind}", self.restrict, argument_name(u)]
         return " ".join(filter(None, words))
 
-    def variable(self, u: UOp) -> str:
-        """An argument that is the value of a Variable."""
-        return f"const {self.type_name(u.dtype)} {argument_name(u)}"
-
-    def signature(self, name: str, uops: list[UOp]) -> str:
-        extra = ["const int start", "const int stop"] if is_threaded(uops) else []
-        arguments = ", ".join(self.arguments(uops) + extra)
-        return f"{self.launched_as(uops)} {name}({arguments})"
-
-    def launched_as(self, uops: list[UOp]) -> str:
-        """What stands before a kernel's name: that it is one, and how it is launched."""
-        return self.kernel_prefix
-
-    def opening(self, uops: list[UOp]) -> list[str]:
-        """The first lines of a kernel's body."""
-        return []
-
-    def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        """One signature for all kernels: buffers, Variables' values, a share of the THREAD loop."""
-        count = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
-        given = [f"bufs[{n}]" for n in range(count)] + [
-            f"vals[{n}]" for n in range(len(variables(uops)))
-        ]
-        given += ["start", "stop"] if is_threaded(uops) else []
-        return [
-            f"void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{",
-            f"  {name}({', '.join(given)});",
-            "}",
-        ]
+    def of_variable(self, form: str, u: UOp) -> str:
+        kind, long = self.type_name(u.dtype), self.type_name(dtypes.long)
+        return form.format(type=kind, long=long, name=argument_name(u))
 
     def function(self, name: str, dtype: DType, body: str, **parameters: str) -> str:
         """The definition of a function that gives a `dtype`; parameters: the type of each."""
@@ -318,7 +295,9 @@ class GPULanguage(CStyleLanguage):
     """What the languages of GPUs have in common: vectors that are part of the language, no stores
     past the caches, and a kernel that is what one thread of a block does."""
 
-    wraps, native_half = "", True
+    wraps, entry, streams, native_half = "", "", None, True
+    # one type for all Variables: a launch knows no other
+    variable, variable_inside = "const {long} {name}_given", "const {type} {name} = {name}_given;"
     restrict, local_suffix = "__restrict__", ""
     # how a vector is made of its lanes, and whether one number stands for all of them
     vector, splats = "{kind}({lanes})", True
@@ -339,9 +318,6 @@ class GPULanguage(CStyleLanguage):
         "select(a, b, (b {sign} a){nan})", " | (b != b)"
     )
 
-    def streams(self, uops: list[UOp]) -> set[UOp]:
-        return set()
-
     def of_lanes(self, dtype: DType, lanes: Iterable[str]) -> str:
         return self.vector.format(kind=self.type_name(dtype), lanes=", ".join(lanes))
 
@@ -351,19 +327,6 @@ class GPULanguage(CStyleLanguage):
 
     def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
         return self.of_lanes(dtype, map(place, range(dtype.count)))
-
-    def variable(self, u: UOp) -> str:
-        kind = self.type_name(dtypes.long)  # one for all Variables: a launch knows no other
-        return f"const {kind} {argument_name(u)}_given"
-
-    def opening(self, uops: list[UOp]) -> list[str]:
-        return [
-            f"const {self.type_name(u.dtype)} {argument_name(u)} = {argument_name(u)}_given;"
-            for u in variables(uops)
-        ]
-
-    def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        return []
 
 
 def _shortest(value: float) -> str:

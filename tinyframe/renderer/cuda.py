@@ -20,7 +20,7 @@ from dataclasses import replace
 from tinyframe.dtype import DType, dtypes
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage
-from tinyframe.renderer.program_text import bare, threads_of_block
+from tinyframe.renderer.program_text import bare
 from tinyframe.renderer.scalarize import scalarize
 from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
@@ -110,7 +110,7 @@ class CUDALanguage(GPULanguage):
         grid=(2**31 - 1, 65535, 65535), warp=32, tensor_cores=tensor_cores(8),
     )  # fmt: skip
     passes = (("wrap integers", wrap_integers), ("scalarize", scalarize(VECTOR_BYTES, LANES)))
-    kernel_prefix = 'extern "C" __global__ void'
+    kernel_prefix = 'extern "C" __global__ void __launch_bounds__({threads})'
     function_prefix = "static __device__ inline"
     local_prefix = f"__shared__ __align__({VECTOR_BYTES}) "
     barrier = "__syncthreads();"
@@ -170,6 +170,3 @@ class CUDALanguage(GPULanguage):
         header = [HALF_HEADER] if re.search(r"\bhalf[248]?\b", text) else []
         cores = [lines for form, lines in TENSOR_CORES.items() if f"mma_{form}(" in text]
         return header + [HALF4] * ("half4" in text) + cores
-
-    def launched_as(self, uops: list[UOp]) -> str:
-        return f"{self.kernel_prefix} __launch_bounds__({threads_of_block(uops)})"

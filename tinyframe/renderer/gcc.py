@@ -110,13 +110,12 @@ def stream(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
     return f"stream_{kind}(&{load(language, index, dtype, pointer)}, {value});"
 
 
-def streams(uops: list[UOp], caches: int) -> set[UOp]:
+def streams(language, uops: list[UOp]) -> set[UOp]:
     """The STOREs that go past the caches, since none could keep the result until it is read; a line
     that is written whole need not be fetched before. Not to memory that the kernel also reads, and
     no vectors that share a line with another statement's.
-
-    caches: bytes of the largest.
     """
+    caches = max(language.target.l2, language.target.l3)
     stores = [u for u in uops if u.op is Ops.STORE and memory_of(u).op is Ops.DEFINE_GLOBAL]
     read = {memory_of(u) for u in uops if u.op is Ops.LOAD}
 

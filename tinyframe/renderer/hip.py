@@ -71,7 +71,7 @@ class HIPLanguage(CUDALanguage):
         "trunc": gcc.lane_by_lane,
     }
     load_vector, store_vector = gcc.load, gcc.store
-    variable, opening = CStyleLanguage.variable, CStyleLanguage.opening
+    variable, variable_inside = CStyleLanguage.variable, CStyleLanguage.variable_inside
 
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         if dtypes.is_int(old) and dtypes.is_int(new):

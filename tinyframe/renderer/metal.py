@@ -24,7 +24,7 @@ from typing import Any
 from tinyframe.dtype import AddrSpace, DType, dtypes
 from tinyframe.renderer import Target, gcc
 from tinyframe.renderer.cstyle import GPULanguage
-from tinyframe.renderer.program_text import argument_name, bare, call, short, threads_of_block
+from tinyframe.renderer.program_text import bare, call, short
 from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
@@ -70,7 +70,9 @@ class MetalLanguage(GPULanguage):
     )  # fmt: skip
     unsupported = frozenset({dtypes.double})
     passes = (("wrap integers", wrap_integers),)
-    kernel_prefix, buffer_prefix, restrict = "kernel void", "device ", ""
+    kernel_prefix = "[[max_total_threads_per_threadgroup({threads})]] kernel void"
+    buffer_prefix, restrict = "device ", ""
+    variable, variable_inside = "constant {type}& {name}", ""
     local_prefix = "threadgroup "
     barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
     code_for_workitem = {
@@ -145,17 +147,7 @@ class MetalLanguage(GPULanguage):
     def render(self, name: str, uops: list[UOp]) -> str:
         return HEAD + super().render(name, uops)
 
-    def launched_as(self, uops: list[UOp]) -> str:
-        most = f"[[max_total_threads_per_threadgroup({threads_of_block(uops)})]]"
-        return f"{most} {self.kernel_prefix}"
-
     def arguments(self, uops: list[UOp]) -> list[str]:
         texts = [f"{text} [[buffer({n})]]" for n, text in enumerate(super().arguments(uops))]
         letters = {u.arg[0][0] for u in uops if u.op is Ops.SPECIAL}
         return texts + [text for word, text in PLACES.items() if word[0] in letters]
-
-    def variable(self, u: UOp) -> str:
-        return f"constant {self.type_name(u.dtype)}& {argument_name(u)}"
-
-    def opening(self, uops: list[UOp]) -> list[str]:
-        return []

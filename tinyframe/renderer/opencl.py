@@ -20,7 +20,7 @@ from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage, GPULanguage, max_and_min
 from tinyframe.renderer.masks import masks
-from tinyframe.renderer.program_text import bare, is_threaded, short
+from tinyframe.renderer.program_text import bare, short
 from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
@@ -50,6 +50,7 @@ class OpenCLLanguage(GPULanguage):
     buffer_prefix, restrict = "__global ", "restrict"
     local_prefix, local_suffix = "__local ", CStyleLanguage.local_suffix
     barrier = "barrier(CLK_LOCAL_MEM_FENCE);"
+    share, share_inside = (), "const int start = get_group_id(0), stop = start + 1;"
     code_for_workitem = {"g": lambda n: f"get_group_id({n})", "l": lambda n: f"get_local_id({n})"}
     type_names = {dtypes.bool: "char", dtypes.half: "half"} | {
         dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
@@ -146,10 +147,3 @@ class OpenCLLanguage(GPULanguage):
             f"__attribute__((aligned({DTYPES[kind].itemsize})));"
             for kind, count in loose
         ]
-
-    def signature(self, name: str, uops: list[UOp]) -> str:
-        return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops))})"
-
-    def opening(self, uops: list[UOp]) -> list[str]:
-        share = ["const int start = get_group_id(0), stop = start + 1;"] * is_threaded(uops)
-        return share + super().opening(uops)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
@@ -139,11 +138,6 @@ def is_true(u: UOp) -> bool:
     return u.op is Ops.CONST and bool(u.arg)
 
 
-def is_not(u: UOp) -> bool:
-    """ "not x" is written x != True."""
-    return u.op is Ops.CMPNE and u.src[0].dtype is dtypes.bool and is_true(u.src[1])
-
-
 def used_in_other_bodies(uops: list[UOp]) -> set[UOp]:
     """The values that are used in another loop's body than that in which they are computed."""
     body_of: dict[UOp, int] = {}
@@ -186,140 +180,123 @@ class Writer:
         self.declared: set[UOp] = set()
         self.uses: Counter[UOp] = Counter(s for u in uops for s in u.src)
         self.used_elsewhere = used_in_other_bodies(uops)
-        self.streams = language.streams(uops)
-        self.rounded = language.rounded(uops)
+        self.streams = language.streams(uops) if language.streams else set()
+        self.rounded = language.rounded(uops) if language.rounded else set()
         for u in uops:
-            statements.get(u.op, Writer.value)(self, u)
+            self.write(u)
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
 
-    def number(self, prefix: str) -> str:
-        self.numbers[prefix] += 1
-        return f"{prefix}{self.numbers[prefix] - 1}"
-
-    def declare(self, u: UOp, text: str, prefix: str) -> None:
-        text = self.uncast.pop(u, text)
-        self.outermost.pop(u, None)
-        self.names[u] = name = self.number(prefix)
-        self.line(self.language.declaration(u.dtype, name, bare(text)))
-
-    # ---- structure ------------------------------------------------------------------------------
-
-    def argument(self, u: UOp) -> None:
-        self.names[u] = argument_name(u)
-
-    def scratch(self, u: UOp) -> None:
-        assert isinstance(u.dtype, PtrDType)
-        self.names[u] = name = f"panel{u.arg}"
-        outside, inside = self.language.scratch(name, u.dtype)
-        self.outside += outside
-        if inside:
-            self.line(inside)
-
-    def register(self, u: UOp) -> None:
-        self.names[u] = f"acc{u.arg}"
-
-    def constant(self, u: UOp) -> None:
-        self.names[u] = self.language.constant(u.arg, u.dtype)
-
-    def workitem(self, u: UOp) -> None:
-        self.names[u] = name = u.arg[0]
-        self.line(self.language.declaration(u.dtype, name, self.language.workitem(name)))
-
-    def barrier(self, u: UOp) -> None:
-        self.line(self.language.wait())
-
-    def loop(self, u: UOp) -> None:
-        self.names[u] = i = f"ridx{u.arg[0]}"
-        is_shared = u.arg[1] is AxisType.THREAD
-        start, stop = ("start", "stop") if is_shared else ("0", self.text(u.src[0]))
-        self.line(self.language.loop(u.dtype, i, start, stop))
-        self.depth += 1
-
-    def end(self, u: UOp) -> None:
-        self.depth -= 1
-        self.line("}")
-
-    def nothing(self, u: UOp) -> None:
-        """An INDEX is written where it is read or written."""
+    def write(self, u: UOp) -> None:
+        """One instruction. Most values make no line: they are written where they are used."""
+        language, names = self.language, self.names
+        match u.op:
+            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR:
+                names[u] = argument_name(u)
+            case Ops.DEFINE_REG:
+                names[u] = f"acc{u.arg}"
+            case Ops.DEFINE_LOCAL:
+                assert isinstance(u.dtype, PtrDType)
+                names[u] = f"panel{u.arg}"
+                outside, inside = language.scratch(names[u], u.dtype)
+                self.outside += outside
+                if inside:
+                    self.line(inside)
+            case Ops.CONST:
+                names[u] = language.constant(u.arg, u.dtype)
+            case Ops.SPECIAL:
+                names[u] = name = u.arg[0]
+                kind, place = language.type_name(u.dtype), language.workitem(name)
+                self.line(language.declare.format(type=kind, name=name, value=place))
+            case Ops.BARRIER:
+                self.line(language.wait())
+            case Ops.RANGE:
+                names[u] = f"ridx{u.arg[0]}"
+                is_shared = u.arg[1] is AxisType.THREAD
+                start, stop = ("start", "stop") if is_shared else ("0", names[u.src[0]])
+                kind = language.type_name(u.dtype)
+                self.line(language.loop.format(type=kind, name=names[u], start=start, stop=stop))
+                self.depth += 1
+            case Ops.ENDRANGE:
+                self.depth -= 1
+                self.line("}")
+            case Ops.INDEX:
+                pass  # is written where it is read or written
+            case Ops.LOAD:
+                self.load(u)
+            case Ops.STORE:
+                self.store(u)
+            case _:
+                self.value(u)
 
     # ---- memory ---------------------------------------------------------------------------------
 
-    def guard(self, index: UOp) -> str:
-        """The condition of a LOAD or STORE, empty where there is none."""
-        return "" if is_true(index.src[1]) else self.text(index.src[1])
-
-    def lane_of(self, index: UOp, lane: int | str) -> str:
-        """The place of a vector's lane in memory, lanes being `arg` elements apart."""
-        buffer, _, flat = index.src
-        sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
-        first = self.operand(flat, Ops.ADD, first=True)
-        return f"{self.names[buffer]}[{first} {sign} {lane} * {step}]"
-
-    def place(self, index: UOp) -> tuple[UOp, str, str]:
-        """The memory that an INDEX points into, its name, and the number of the element."""
-        buffer, _, flat = index.src
-        return buffer, self.names[buffer], self.text(flat, is_bare=True)
-
-    def pointer(self, index: UOp) -> str:
-        buffer, _, flat = index.src
-        if flat.op is Ops.CONST and not flat.arg:
-            return self.names[buffer]
-        return f"({self.names[buffer]} + {self.operand(flat, Ops.ADD, first=True)})"
-
     def load(self, u: UOp) -> None:
         (index,) = u.src
-        guard, language = self.guard(index), self.language
-        if index.src[0].addrspace is AddrSpace.REG:
-            self.names[u] = self.names[index.src[0]]
+        memory, valid, _ = index.src
+        language, names = self.language, self.names
+        if memory.addrspace is AddrSpace.REG:
+            names[u] = names[memory]
+            return
+        if index.arg is not None:
+            place = functools.partial(self.lane_of, index)
+            text = language.gather(index, u.dtype, self.pointer(index), place)
+        elif u.dtype.count > 1:
+            text = language.load_vector(index, u.dtype, self.pointer(index))
         else:
-            if index.arg is not None:
-                place = functools.partial(self.lane_of, index)
-                text = language.gather(index, u.dtype, self.pointer(index), place)
-            elif u.dtype.count > 1:
-                text = language.load_vector(index, u.dtype, self.pointer(index))
-            else:
-                text = language.read(*self.place(index))
-            self.declare(u, language.guarded(guard, text, u.dtype) if guard else text, "val")
+            text = language.read(*self.place(index))
+        if not is_true(valid):
+            condition, nothing = names[valid], language.nothing(u.dtype)
+            text = language.guarded.format(
+                condition=condition, bare=bare(condition), value=text, nothing=nothing
+            )
+        self.declare(u, text, "val")
 
     def store(self, u: UOp) -> None:
         index, value = u.src
-        buffer, language = index.src[0], self.language
-        if index.arg is not None:
-            place, lane = functools.partial(self.lane_of, index), self.named(value)
-            self.guarded_line(index, language.scatter(value.dtype, lane, place))
-            return
-        text = bare(self.uncast.get(value, self.names[value]))
-        if buffer.addrspace is AddrSpace.REG:
-            name, is_known = self.names[buffer], buffer in self.declared
-            self.declared.add(buffer)
-            self.line(
-                f"{name} = {text};" if is_known else language.accumulator(value.dtype, name, text)
-            )
+        memory, valid, _ = index.src
+        language, names = self.language, self.names
+        text = bare(self.uncast.get(value, names[value]))
+        if memory.addrspace is AddrSpace.REG:
+            form = "{name} = {value};" if memory in self.declared else language.accumulate
+            kind = language.type_name(value.dtype)
+            statement = form.format(type=kind, name=names[memory], value=text)
+            self.declared.add(memory)
+        elif index.arg is not None:
+            place = functools.partial(self.lane_of, index)
+            statement = language.scatter(value.dtype, self.named(value), place)
         elif value.dtype.count > 1:
             write = language.stream_vector if u in self.streams else language.store_vector
-            pointer = self.pointer(index)
-            self.guarded_line(index, write(index, value.dtype, pointer, text))
+            statement = write(index, value.dtype, self.pointer(index), text)
         else:
-            self.guarded_line(index, language.write(*self.place(index), text))
+            statement = language.write(*self.place(index), text)
+        if not is_true(valid):
+            statement = language.when.format(condition=bare(names[valid]), statement=statement)
+        self.line(statement)
 
-    def guarded_line(self, index: UOp, statement: str) -> None:
-        guard = self.guard(index)
-        self.line(self.language.when(bare(guard), statement) if guard else statement)
+    def place(self, index: UOp) -> tuple[UOp, str, str]:
+        """The memory that an INDEX points into, its name, and the number of the element."""
+        memory, _, flat = index.src
+        return memory, self.names[memory], bare(self.names[flat])
+
+    def pointer(self, index: UOp) -> str:
+        memory, _, flat = index.src
+        if flat.op is Ops.CONST and not flat.arg:
+            return self.names[memory]
+        return f"({self.names[memory]} + {self.operand(flat, Ops.ADD, first=True)})"
+
+    def lane_of(self, index: UOp, lane: int | str) -> str:
+        """The place of a vector's lane in memory, lanes being `arg` elements apart."""
+        memory, _, flat = index.src
+        sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
+        first = self.operand(flat, Ops.ADD, first=True)
+        return f"{self.names[memory]}[{first} {sign} {lane} * {step}]"
 
     # ---- values ---------------------------------------------------------------------------------
 
-    def text(self, u: UOp, is_bare: bool = False) -> str:
-        return bare(self.names[u]) if is_bare else self.names[u]
-
-    def named(self, u: UOp) -> str:
-        """The value's name; a lane can only be taken of a variable."""
-        if not self.names[u].isidentifier():
-            self.declare(u, self.names[u], "alu")
-        return self.names[u]
-
     def value(self, u: UOp) -> None:
+        """A value gets a name where its text is needed twice, or elsewhere, or is too deep."""
         text = self.expression(u)
         if u in self.rounded:
             text = self.language.round(text, u.dtype)
@@ -332,29 +309,42 @@ class Writer:
         else:
             self.declare(u, text, "alu")
 
-    def expression(self, u: UOp) -> str:
-        if u.dtype.count == 1 and all(s.dtype.count == 1 for s in u.src):
-            return special.get(u.op, Writer.arithmetic)(self, u)
-        if (row := self.language.code_for_vector.get(u.op)) is None:
-            return self.written(u)
-        x = [self.named(s) if u.op is Ops.GEP else self.text(s) for s in u.src]
-        return row(self.language, u, *x)
+    def declare(self, u: UOp, text: str, prefix: str) -> None:
+        text = self.uncast.pop(u, text)
+        self.outermost.pop(u, None)
+        self.names[u] = name = f"{prefix}{self.numbers[prefix]}"
+        self.numbers[prefix] += 1
+        kind = self.language.type_name(u.dtype)
+        self.line(self.language.declare.format(type=kind, name=name, value=bare(text)))
 
-    def arithmetic(self, u: UOp) -> str:
-        if is_not(u):
-            return f"!{self.text(u.src[0])}"
-        text = self.written(u)
+    def named(self, u: UOp) -> str:
+        """The value's name; a lane can only be taken of a variable."""
+        if not self.names[u].isidentifier():
+            self.declare(u, self.names[u], "alu")
+        return self.names[u]
+
+    def expression(self, u: UOp) -> str:
+        """The text of a value, from those of its sources."""
+        language = self.language
+        if u.dtype.count > 1 or any(s.dtype.count > 1 for s in u.src):
+            if (row := language.code_for_vector.get(u.op)) is None:
+                return self.by_table(u)
+            of_source = self.named if u.op is Ops.GEP else self.names.__getitem__
+            return row(language, u, *map(of_source, u.src))
+        if u.op is Ops.CAST:
+            source = self.outermost.get(u.src[0])
+            if source in GroupOp.Comparison and u.dtype is dtypes.int and language.bools_are_ints:
+                self.outermost[u] = source
+                return self.names[u.src[0]]
+            return self.cast(u, self.names[u.src[0]])
+        if u.op is Ops.BITCAST:
+            return language.bitcast(self.names[u.src[0]], u.src[0].dtype, u.dtype)
+        if u.op is Ops.CMPNE and u.src[0].dtype is dtypes.bool and is_true(u.src[1]):
+            return f"!{self.names[u.src[0]]}"  # "not x" is x != True
+        text = self.by_table(u)
         # C computes in int what is narrower, and keeps what does not fit
         narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4
         return self.cast(u, text) if narrow and u.op in LEAVES and has_all_bounds(u) else text
-
-    def convert(self, u: UOp) -> str:
-        x = self.text(u.src[0])
-        source = self.outermost.get(u.src[0])
-        if u.dtype is dtypes.int and source in GroupOp.Comparison and self.language.bools_are_ints:
-            self.outermost[u] = source
-            return x
-        return self.cast(u, x)
 
     def cast(self, u: UOp, text: str) -> str:
         """A number as u's type; to assign it to that does the same."""
@@ -363,64 +353,33 @@ class Writer:
         self.outermost[u] = Ops.CAST
         return self.language.cast(text, u.dtype)
 
-    def same_bits(self, u: UOp) -> str:
-        return self.language.bitcast(self.text(u.src[0]), u.src[0].dtype, u.dtype)
-
-    def written(self, u: UOp) -> str:
-        """As the language's table has it."""
-        write: Any = self.language.code_for_op[u.op]
+    def by_table(self, u: UOp) -> str:
+        """As the row of `code_for_op` has it."""
+        row: Any = self.language.code_for_op[u.op]
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
-        if not isinstance(write, infix):
-            return write(*map(self.text, u.src), dtype)
-        a, b = self.operands(u)
-        if write.sign in TURNED and is_number(u.src[0]) and not is_number(u.src[1]):
-            return infix(TURNED[write.sign])(b, a, dtype)  # x > 3 rather than 3 < x
-        return write(a, b, dtype)
+        if not isinstance(row, infix):
+            return row(*[self.names[s] for s in u.src], dtype)
+        left, right = u.src
+        is_mixed = not (is_splat(left) and is_splat(right))
+        b = self.operand(right, u.op, as_number=is_mixed)
+        a = self.operand(left, u.op, not is_bracketed(b), is_mixed)  # (a + b) + (c + d) stays so
+        if row.sign in TURNED and is_number(left) and not is_number(right):
+            return infix(TURNED[row.sign])(b, a, dtype)  # x > 3 rather than 3 < x
+        return row(a, b, dtype)
 
-    def operands(self, u: UOp) -> list[str]:
-        """The texts beside the sign of an op."""
-        beside = self.operand if all(map(is_splat, u.src)) else self.lanes_of
-        a, b = u.src
-        second = beside(b, u.op)
-        return [beside(a, u.op, not is_bracketed(second)), second]  # (a + b) + (c + d) stays so
+    def operand(self, u: UOp, op: Ops, first: bool = False, as_number: bool = False) -> str:
+        """The text of a value beside the sign of `op`, without brackets that nobody misses.
 
-    def operand(self, u: UOp, op: Ops, first: bool = False) -> str:
-        """The text of a value beside the sign of `op`, without brackets that nobody misses."""
-        inner = self.outermost.get(u)
+        as_number: where all lanes of a vector are one number a language may take that number, if
+        its type is the lanes': what is narrower than int is computed in int.
+        """
+        if as_number and is_splat(u) and self.language.takes_a_number_beside(u.dtype, op):
+            (u, *_) = u.src
+            if u.dtype.itemsize < 4 and u in self.outermost:
+                return self.language.cast(self.names[u], u.dtype)
+        text, inner = self.names[u], self.outermost.get(u)
         if inner is None:
-            return self.text(u)
+            return text
         tighter = BINDS.get(inner, 0) - BINDS.get(op, 5)
         in_chain = first and (inner is op or tighter == 0) and op in CHAINS
-        return self.text(u, is_bare=in_chain or tighter > 0)
-
-    def lanes_of(self, u: UOp, op: Ops, first: bool = False) -> str:
-        """The same of an op on vectors. Where all lanes are one number a language may take that
-        number, if its type is the lanes': what is narrower than int is computed in int."""
-        if not is_splat(u) or not self.language.takes_a_number_beside(u.dtype, op):
-            return self.operand(u, op, first)
-        (x, *_) = u.src
-        if x.dtype.itemsize < 4 and x in self.outermost:
-            return self.language.cast(self.text(x), x.dtype)
-        return self.operand(x, op, first)
-
-
-# op -> how a line of the program is written; every other op is a value
-statements: dict[Ops, Callable[[Writer, UOp], None]] = {
-    Ops.DEFINE_GLOBAL: Writer.argument,
-    Ops.DEFINE_VAR: Writer.argument,
-    Ops.DEFINE_LOCAL: Writer.scratch,
-    Ops.DEFINE_REG: Writer.register,
-    Ops.CONST: Writer.constant,
-    Ops.SPECIAL: Writer.workitem,
-    Ops.BARRIER: Writer.barrier,
-    Ops.RANGE: Writer.loop,
-    Ops.ENDRANGE: Writer.end,
-    Ops.INDEX: Writer.nothing,
-    Ops.LOAD: Writer.load,
-    Ops.STORE: Writer.store,
-}
-# op on numbers -> how it is written where that is more than the language's row
-special: dict[Ops, Callable[[Writer, UOp], str]] = {
-    Ops.CAST: Writer.convert,
-    Ops.BITCAST: Writer.same_bits,
-}
+        return bare(text) if in_chain or tighter > 0 else text

@@ -191,6 +191,11 @@ class WGSLLanguage(GPULanguage):
         ("scalarize", scalarize(0, ())),
         ("replace unsupported ops", replace_unsupported),
     )
+    declare, accumulate = "let {name}: {type} = {value};", "var {name}: {type} = {value};"
+    loop = "for (var {name}: {type} = {start}; {name} < {stop}; {name}++) {{"
+    when = "if ({condition}) {{ {statement} }}"
+    guarded = "select({nothing}, {value}, {bare})"  # what is read out of bounds is no fault (14.6)
+    variable_inside = "let {name}: {type} = launch.{name};"
     barrier = "workgroupBarrier();"
     code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
                          "l": lambda n: f"i32(thread.{'xyz'[n]})"}  # fmt: skip
@@ -270,15 +275,8 @@ class WGSLLanguage(GPULanguage):
             x = f"pack2x16float(vec2<f32>(f32({bare(x)}), 0.0f))"
         return self.cast(x, new)
 
-    def guarded(self, condition: str, text: str, dtype: DType) -> str:
-        """What is read out of bounds is some number, and no fault (14.6)."""
-        return f"select({self.constant(0, dtype)}, {text}, {bare(condition)})"
-
-    def declaration(self, dtype: DType, name: str, value: str) -> str:
-        return f"let {name}: {self.type_name(dtype)} = {value};"
-
-    def accumulator(self, dtype: DType, name: str, value: str) -> str:
-        return f"var {name}: {self.type_name(dtype)} = {value};"
+    def nothing(self, dtype: DType) -> str:
+        return self.constant(0, dtype)
 
     def read(self, memory: UOp, name: str, place: str) -> str:
         return f"read_{name}({place})" if is_packed(memory) else super().read(memory, name, place)
@@ -287,13 +285,6 @@ class WGSLLanguage(GPULanguage):
         if is_packed(memory):
             return f"write_{name}({place}, {value});"
         return super().write(memory, name, place, value)
-
-    def when(self, condition: str, statement: str) -> str:
-        return f"if ({condition}) {{ {statement} }}"
-
-    def loop(self, dtype: DType, name: str, start: str, stop: str) -> str:
-        kind = self.type_name(dtype)
-        return f"for (var {name}: {kind} = {start}; {name} < {stop}; {name}++) {{"
 
     def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
         array = f"array<{self.type_name(dtype.base)}, {max(dtype.size, 1)}>"
@@ -365,7 +356,3 @@ class WGSLLanguage(GPULanguage):
         builtins = {"block": "workgroup_id", "thread": "local_invocation_id"}
         given = ", ".join(f"@builtin({b}) {a}: vec3<u32>" for a, b in builtins.items())
         return f"@compute @workgroup_size({block})\nfn {name}({given})"
-
-    def opening(self, uops: list[UOp]) -> list[str]:
-        names = [(argument_name(u), u.dtype) for u in variables(uops)]
-        return [self.declaration(dtype, name, f"launch.{name}") for name, dtype in names]
