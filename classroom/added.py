@@ -21,7 +21,7 @@ from tinyframe import Tensor
 from tinyframe.algebra.symbolic import sym
 from tinyframe.codegen import full_rewrite_to_sink, get_program, passes
 from tinyframe.rewrite import PatternMatcher, RewriteLoopError, Rule, UPat, graph_rewrite
-from tinyframe.rewrite.steps import record
+from tinyframe.rewrite.matcher import record
 from tinyframe.uop import GroupOp, Ops, UOp
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
 from tinyframe.viz.kernels import kernels_of, one_kernel, renderer_of

@@ -18,7 +18,7 @@ from classroom.yours import yours_or
 from tinyframe import Context, Tensor
 from tinyframe.codegen import full_rewrite_to_sink, get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.steps import Pass, Step, record, source_of
+from tinyframe.rewrite.matcher import Pass, Step, record, source_of
 from tinyframe.uop import GroupOp, UOp
 from tinyframe.viz.kernels import one_kernel
 

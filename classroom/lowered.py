@@ -30,8 +30,7 @@ from tinyframe.codegen import get_program
 from tinyframe.device import buffer_of
 from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop import GroupOp, Ops, UOp

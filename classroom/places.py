@@ -24,7 +24,7 @@ from typing import Any
 from classroom.exercise import Open, Wrong
 from classroom.walking import PACKAGE
 from tinyframe.rewrite import Rule
-from tinyframe.rewrite.steps import Pass, Step, record
+from tinyframe.rewrite.matcher import Pass, Step, record
 from tinyframe.uop import Ops
 
 # How a name is defined, the best way first: where several files have it, that one counts.

@@ -25,11 +25,10 @@ from classroom.speed import Card, cards, faster, rate, seconds_of, time_of
 from classroom.tiles import workload
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
-from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.plans import CPU, Plan, Workload
+from tinyframe.codegen.optimize.plans import CPU, Nest, Plan, Workload
 from tinyframe.codegen.program import estimate_mem, estimate_ops
 from tinyframe.device import Device
-from tinyframe.run.kernel import CompiledKernel
+from tinyframe.run.realize import CompiledKernel
 from tinyframe.run.search import SearchResult, search_result
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import Context

@@ -18,8 +18,7 @@ import numpy as np
 
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.codegen.optimize.nest import opts_of
-from tinyframe.codegen.optimize.plans import CPU, Workload, choose
+from tinyframe.codegen.optimize.plans import CPU, Workload, choose, opts_of
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage

@@ -10,8 +10,7 @@ from tinyframe import (
     algebra,  # noqa: F401  provides UOp.simplify and UOp.st
     observe,
 )
-from tinyframe.counters import GlobalCounters
-from tinyframe.device import Device
+from tinyframe.device import Device, GlobalCounters
 from tinyframe.dtype import dtypes
 from tinyframe.jit.jit import TinyJit
 from tinyframe.settings import Context, check_environment, settings

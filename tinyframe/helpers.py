@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from tinyframe.counters import GlobalCounters
+from tinyframe.device import GlobalCounters
 from tinyframe.nn.download import TIMEOUT, DownloadError
 from tinyframe.nn.state import replacing
 from tinyframe.settings import Context, getenv, settings

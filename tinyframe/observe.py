@@ -23,7 +23,7 @@ from tinyframe.settings import settings
 
 if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
-    from tinyframe.rewrite.steps import Pass
+    from tinyframe.rewrite.matcher import Pass
     from tinyframe.schedule.kernels import ScheduleItem
     from tinyframe.uop.node import UOp
 

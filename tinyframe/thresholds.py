@@ -205,7 +205,7 @@ PART_OF_PRODUCT = _row(1024, "products of each partial result",
     "the same: a part has at least so many",
     "64 x 16384 x 64 in parts of 256 to 8192")
 
-# ---- before that (schedule/prepare.py) ----------------------------------------------------------
+# ---- before that (schedule/kernels.py) ----------------------------------------------------------
 
 TRANSPOSED_FROM = _row(512, "rows, columns and products, each",
     "products of two operands that lie across the sum: one is transposed by a kernel of its own",

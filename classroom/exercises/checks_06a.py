@@ -12,8 +12,7 @@ import numpy as np
 from classroom.ask import call, describe, fresh_sizes, fresh_tensor, same_values, wants
 from classroom.exercise import Graphs, Open, Wrong
 from tinyframe import Tensor
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor import gradient as gradient_module
 from tinyframe.uop import Ops, UOp
 

@@ -21,7 +21,7 @@ from classroom.obvious import TEN, lie_of, safe_rules, tried_on
 from tinyframe import Context, Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite import PatternMatcher, RewriteLoopError, Rule, UPat, graph_rewrite
-from tinyframe.rewrite.steps import Step, record
+from tinyframe.rewrite.matcher import Step, record
 from tinyframe.uop import GroupOp, Ops, UOp
 
 # ---- what the predictions are about, done for real ----------------------------------------------

@@ -18,8 +18,7 @@ from classroom.tiles import COUNTED_FOR, LANES, REGISTERS, count, lines_read, pl
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
-from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.plans import Workload
+from tinyframe.codegen.optimize.plans import Nest, Workload
 from tinyframe.uop.node import length
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.roof import Roof

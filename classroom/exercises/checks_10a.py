@@ -22,7 +22,7 @@ from tinyframe import Tensor
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite import PatternMatcher, UPat
-from tinyframe.rewrite.steps import Step
+from tinyframe.rewrite.matcher import Step
 from tinyframe.uop import Ops, UOp
 
 # ---- what the predictions are about, done for real ----------------------------------------------

@@ -27,7 +27,7 @@ from classroom.rows import data, fitting, row_of, trained
 from tinyframe import Context, GlobalCounters, Tensor, Variable
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.steps import RewriteLoopError
+from tinyframe.rewrite.matcher import RewriteLoopError
 from tinyframe.uop import UOp
 from tinyframe.uop.ops import PatternMatcher, UPat, graph_rewrite
 

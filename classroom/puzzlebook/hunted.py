@@ -28,7 +28,7 @@ from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Device
 from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite, steps
+from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite
 from tinyframe.rewrite.spec import SpecError, spec_kernel
 from tinyframe.rewrite.stages import staged
 from tinyframe.settings import rows

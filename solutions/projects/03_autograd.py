@@ -18,8 +18,7 @@ import numpy as np
 
 from classroom import use_mini
 from tinyframe import Tensor
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor import gradient as gradient_module
 from tinyframe.uop import Ops
 

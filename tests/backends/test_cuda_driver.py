@@ -16,7 +16,7 @@ import pytest
 
 from tinyframe import Device, dtypes
 from tinyframe.device import Buffer, Compiler, DeviceUnavailable
-from tinyframe.run.kernel import CompiledKernel
+from tinyframe.run.realize import CompiledKernel
 from tinyframe.runtime import cuda
 
 CUresult = enum.Enum(

@@ -10,7 +10,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tinyframe.counters import GlobalCounters
 from tinyframe.device import (
     Allocator,
     Buffer,
@@ -18,6 +17,7 @@ from tinyframe.device import (
     CompileError,
     Compiler,
     Device,
+    GlobalCounters,
     Runner,
     buffer_of,
     human_bytes,

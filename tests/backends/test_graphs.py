@@ -14,7 +14,7 @@ from tinyframe import Context, Device, Tensor, TinyJit, UOp, Variable
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer
-from tinyframe.run.kernel import CompiledKernel
+from tinyframe.run.realize import CompiledKernel
 from tinyframe.runtime import opencl
 
 THERE = devices.there()

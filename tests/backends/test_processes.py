@@ -133,7 +133,7 @@ FORK_AT_EVERY_STEP = f"""{IN_CHILD}
 from tinyframe import Tensor
 from tinyframe.run.realize import running
 
-CHANGES = "tensor/base.py", "tensor/core.py", "tensor/laziness.py", "tensor/storage.py"
+CHANGES = "tensor/base.py", "tensor/core.py", "tensor/laziness.py", "tensor/base.py"
 total, pair, other = (Tensor(v).realize() for v in ([0.0, 0.0], [1.0, 2.0], [3.0, 4.0]))
 view = pair[::-1]
 

@@ -8,12 +8,19 @@ import types
 import numpy as np
 import pytest
 
-from tinyframe.counters import GlobalCounters
-from tinyframe.device import Allocator, Buffer, Compiled, CompileError, Compiler, Device, Runner
+from tinyframe.device import (
+    Allocator,
+    Buffer,
+    Compiled,
+    CompileError,
+    Compiler,
+    Device,
+    GlobalCounters,
+    Runner,
+)
 from tinyframe.dtype import dtypes
 from tinyframe.run import realize
-from tinyframe.run.kernel import _shapes, colors_are_shown
-from tinyframe.run.realize import get_kernel, run_schedule
+from tinyframe.run.realize import _shapes, colors_are_shown, get_kernel, run_schedule
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import Context, settings
 from tinyframe.uop.node import Ops, UOp

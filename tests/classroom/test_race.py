@@ -17,8 +17,7 @@ from classroom.race import climb, installed, least, own_plan, price, ready, sear
 from classroom.tiles import planned
 from tinyframe import Context, Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
-from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.plans import CPU
+from tinyframe.codegen.optimize.plans import CPU, Nest
 from tinyframe.run.search import SearchResult
 from tinyframe.viz.roof import COPIED, SIZE
 

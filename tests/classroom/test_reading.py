@@ -254,7 +254,7 @@ TEMPERATURES = {
     "schedule/kernels.py": "Cold: what you're looking for isn't in schedule/kernels.py",
     "tinyframe/codegen/program.py": "Cold: what you're looking for isn't in codegen/program.py",
     "program.py": "Cold: what you're looking for isn't in codegen/program.py",
-    "rewrite.steps": "Cold: what you're looking for isn't in rewrite/steps.py",
+    "rewrite.matcher": "Cold: what you're looking for isn't in rewrite/matcher.py",
     "`algebra/sums.py`": "Warm: the folder of algebra/sums.py is right",
     "algebra\\sums": "Warm: the folder of algebra/sums.py is right",
     "schedule/recipes.py": "There's no file schedule/recipes.py",

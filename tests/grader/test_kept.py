@@ -97,7 +97,7 @@ def test_nothing_of_it_leaves_the_process_but_its_number():
 def test_it_works_in_the_sandbox_and_each_check_begins_anew(tmp_path):
     tasks = tmp_path / "tasks.py"
     tasks.write_text(PROJECT.format(times=1.0))
-    submission = tmp_path / "counters.py"
+    submission = tmp_path / "device.py"
     submission.write_text(COUNTER)
     report = grade(submission, tasks, best_protection(), Limits().longer(4))
     assert report.score == 10, report.rows
@@ -107,7 +107,7 @@ def test_a_submission_that_says_it_kept_what_it_did_not_loses_only_its_own_point
     """It answers for itself: there is nothing of the grader's to reach with a number."""
     tasks = tmp_path / "tasks.py"
     tasks.write_text(PROJECT.format(times=1.0))
-    submission = tmp_path / "counters.py"
+    submission = tmp_path / "device.py"
     submission.write_text(
         "import classroom.grader.answerer as answerer\n"
         "answerer.answer = lambda *told: ('kept', None)\n"
@@ -122,7 +122,7 @@ def test_a_submission_that_says_it_kept_what_it_did_not_loses_only_its_own_point
 
 def test_a_project_may_allow_more_time(tmp_path):
     """Half a second of work, for answers that may take 0.2 seconds, or 20 times that."""
-    submission = tmp_path / "counters.py"
+    submission = tmp_path / "device.py"
     slow = "    from time import process_time\n    end = process_time() + 0.5\n"
     slow += "    while process_time() < end: pass\n"
     submission.write_text(COUNTER.replace("    state = [start]\n", slow + "    state = [start]\n"))

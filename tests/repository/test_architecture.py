@@ -25,7 +25,9 @@ FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.r
 # (file, what it imports from further down): why
 KNOWN_UPWARD = {
     # a copy of a storage, and a captured call that reads one, need its value, computed above
-    ("tensor/storage.py", "tensor/laziness.py"),
+    ("tensor/base.py", "tensor/laziness.py"),
+    # BEAM's search runs kernels
+    ("run/realize.py", "run/search.py"),
 }
 
 # the rooms, lowest first
@@ -35,6 +37,7 @@ ROOMS = ("uop", "rewrite", "algebra", "renderer", "schedule", "codegen", "runtim
 # Names under the paths by which users of peers know them, and commands: they import from above.
 FACES = {
     "uop/ops.py", "uop/symbolic.py", "engine/jit.py", "runtime/conformance.py",
+    "rewrite/pattern.py", "codegen/optimize/nest.py",
     "plans.py", "ptx.py", "notebook.py", "helpers.py", "__init__.py",
 }  # fmt: skip
 

@@ -17,8 +17,7 @@ from tests.replay.record import Recorder
 from tests.replay.recording import BrokenRecording, Program, Recording
 from tinyframe import Context
 from tinyframe.codegen.optimize import plans
-from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.plans import Plan
+from tinyframe.codegen.optimize.plans import Nest, Plan
 from tinyframe.observe import observing
 
 ROOT = Path(__file__).parents[2]

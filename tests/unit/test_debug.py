@@ -186,10 +186,10 @@ def test_every_kernel_of_a_schedule_is_shown(capsys):
 
 def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(schedule_module, "_schedules", {})
-    from tinyframe.rewrite import steps
+    from tinyframe.rewrite import matcher
 
     begun = []
-    monkeypatch.setattr(steps, "begin", lambda *arguments: begun.append(arguments))
+    monkeypatch.setattr(matcher, "begin", lambda *arguments: begun.append(arguments))
     on_buffer(7).softmax().schedule()
     assert begun == []
 

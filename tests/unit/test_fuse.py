@@ -14,7 +14,7 @@ from tinyframe import schedule as schedule_module
 from tinyframe.algebra.access import covers_once
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.schedule.fuse import decide_fusion, is_leaf
-from tinyframe.schedule.prepare import prepare_rules
+from tinyframe.schedule.kernels import prepare_rules
 from tinyframe.thresholds import LARGE_REDUCE, PARTS
 from tinyframe.uop.node import Ops, UOp
 

@@ -21,8 +21,7 @@ from tinyframe.codegen import get_program
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.schedule import create_schedule, fuse, kernels
-from tinyframe.schedule.fuse import STATEMENTS
-from tinyframe.schedule.step import sources_needed
+from tinyframe.schedule.fuse import STATEMENTS, sources_needed
 from tinyframe.thresholds import LARGEST_KERNEL
 from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp, collector_paused
 

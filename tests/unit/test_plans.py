@@ -13,9 +13,8 @@ from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.algebra.access import AccessTable, Contraction
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, axes
-from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.nest import opts_of as opts_of_nest
-from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, tile_rows
+from tinyframe.codegen.optimize.plans import CPU, Nest, Plan, Workload, choose, tile_rows
+from tinyframe.codegen.optimize.plans import opts_of as opts_of_nest
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage

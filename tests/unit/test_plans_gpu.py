@@ -14,8 +14,7 @@ from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program, planned, plans_for, scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.neighbours import neighbours
-from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.plans import CPU, Workload, choose
+from tinyframe.codegen.optimize.plans import CPU, Nest, Workload, choose
 from tinyframe.codegen.optimize.plans_gpu import GPU, block_tile
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.codegen.thread_blocks import block_threads, check_device, grid_axes

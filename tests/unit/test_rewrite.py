@@ -6,7 +6,7 @@ import pytest
 
 from tinyframe.algebra.symbolic import sym
 from tinyframe.dtype import dtypes
-from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite, steps
+from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite, matcher
 from tinyframe.uop.node import Ops, UOp
 
 a, b, c = (UOp.variable(name, 0, 9) for name in "abc")
@@ -147,9 +147,9 @@ def test_chains_of_10000_ops_are_rewritten():
 
 
 def test_a_trace_records_every_step_and_nothing_outside_its_block():
-    with steps.record() as passes:
+    with matcher.record() as passes:
         out = graph_rewrite(a + (a.const_like(1) + -1), fold, name="fold it")
-        with steps.record() as inner:
+        with matcher.record() as inner:
             graph_rewrite(b + 0, fold)
     graph_rewrite(b + 0, fold)
     assert [p.name for p in passes] == ["fold it", "rewrite"] and len(inner) == 1
@@ -160,13 +160,13 @@ def test_a_trace_records_every_step_and_nothing_outside_its_block():
         (a + 0, a),
     ]
     assert first.rules_fired()[fold.rules[0]] == 1
-    assert not steps.is_recording()
+    assert not matcher.is_recording()
 
 
 def test_a_trace_is_closed_by_an_error():
-    with pytest.raises(ZeroDivisionError), steps.record():
+    with pytest.raises(ZeroDivisionError), matcher.record():
         graph_rewrite(a, PatternMatcher([(UPat(), lambda: 1 / 0)]))
-    assert not steps.is_recording()
+    assert not matcher.is_recording()
 
 
 def test_a_rule_prints_where_it_is_written():

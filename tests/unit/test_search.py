@@ -15,8 +15,7 @@ from tinyframe import Device, Tensor, Variable
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.neighbours import Opts, neighbours
-from tinyframe.counters import GlobalCounters
-from tinyframe.device import Compiled, CompileError, Compiler
+from tinyframe.device import Compiled, CompileError, Compiler, GlobalCounters
 from tinyframe.renderer import Target
 from tinyframe.run import realize, search
 from tinyframe.run.realize import get_kernel

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.viz.drawn import rows_of
 from tinyframe import Context, Tensor, TinyJit, dtypes
 from tinyframe.observe import observing
-from tinyframe.rewrite.steps import record
+from tinyframe.rewrite.matcher import record
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.viz.explorer.record import Recorder, shown_file
 from tinyframe.viz.explorer.rows import Rows, Step, Table, after_steps, decoded, encoded

@@ -19,7 +19,7 @@ from tinyframe.algebra.symbolic import forget_simplified
 from tinyframe.codegen import get_program, passes
 from tinyframe.device import Device
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.steps import record
+from tinyframe.rewrite.matcher import record
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import rewrites
 from tinyframe.viz.explorer.rows import after_steps

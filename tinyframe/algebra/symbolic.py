@@ -41,8 +41,7 @@ from tinyframe.algebra.sums import (
     value_of,
 )
 from tinyframe.dtype import DType, Invalid, can_lossless_cast, dtypes, truncate
-from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.bounds import fits
 from tinyframe.uop.evaluate import exec_alu
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp

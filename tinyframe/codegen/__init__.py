@@ -25,8 +25,7 @@ from tinyframe.codegen.optimize.merge_loops import (
     merge_neighbours,
     split_at_divisions,
 )
-from tinyframe.codegen.optimize.nest import opts_of
-from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose
+from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, opts_of
 from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.codegen.program import (
     ProgramSpec,

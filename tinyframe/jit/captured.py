@@ -25,10 +25,10 @@ from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor, ReusableGrad
 from tinyframe.jit.replay import Progress, Replay, merge_runs
 from tinyframe.run.capture import ALIASED_ARGUMENT
 from tinyframe.run.realize import running, settle, settling
+from tinyframe.tensor.base import Path, Storage, follow
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import put_history, targets_below
 from tinyframe.tensor.laziness import compute, make_alone, watched
-from tinyframe.tensor.storage import Path, Storage, follow
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text

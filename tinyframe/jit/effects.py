@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sys import getrefcount
 from typing import Any
 
+from tinyframe.tensor.base import Path, Storage
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import Lost, put_history
-from tinyframe.tensor.storage import Path, Storage
 from tinyframe.uop.node import GroupOp, UOp
 
 NO_HISTORY = (

@@ -32,9 +32,8 @@ from tinyframe.jit.recording import Recording, make_ready
 from tinyframe.run.capture import Capture, JitError, capture_now, capturing
 from tinyframe.run.realize import record_runs, settling
 from tinyframe.settings import settings
-from tinyframe.tensor.base import live_tensors
+from tinyframe.tensor.base import Storage, live_tensors
 from tinyframe.tensor.laziness import compute
-from tinyframe.tensor.storage import Storage
 
 __all__ = ["JitError", "TinyJit"]
 

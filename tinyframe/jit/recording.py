@@ -20,11 +20,10 @@ from tinyframe.jit.captured import Captured, State, has_history
 from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor
 from tinyframe.run.capture import UNREAD, Capture
 from tinyframe.run.realize import Run
-from tinyframe.tensor.base import live_tensors
+from tinyframe.tensor.base import Storage, holders_of, live_tensors, path_between
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import targets_below
 from tinyframe.tensor.laziness import above, compute, make_alone, separate
-from tinyframe.tensor.storage import Storage, holders_of, path_between
 from tinyframe.uop.movement import base_of, memory_of
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text

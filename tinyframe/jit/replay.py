@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from tinyframe.counters import GlobalCounters
-from tinyframe.device import Buffer, Device
+from tinyframe.device import Buffer, Device, GlobalCounters
 from tinyframe.observe import is_watched
-from tinyframe.run.kernel import total_line
 from tinyframe.run.realize import (
     Run,
     Setup,
@@ -23,6 +21,7 @@ from tinyframe.run.realize import (
     run_schedule,
     runs_are_recorded,
     setup_of,
+    total_line,
 )
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings

@@ -25,8 +25,8 @@ from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import bound, signature_of
+from tinyframe.tensor.base import all_or_nothing
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.storage import all_or_nothing
 
 
 class Optimizer:

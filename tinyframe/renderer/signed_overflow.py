@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.renderer.program_text import may_overflow
-from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.node import Ops, UOp
 
 

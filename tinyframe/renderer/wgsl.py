@@ -44,8 +44,7 @@ from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage, max_and_min
 from tinyframe.renderer.emulate_int64 import emulate_int64
 from tinyframe.renderer.program_text import argument_name, bare, call, infix, memory_of, short
 from tinyframe.renderer.scalarize import scalarize
-from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 # feature of an adapter -> the dtypes that it brings

@@ -12,16 +12,337 @@ asks), and returns the replacement, or None: "no match after all".
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+import itertools
+import linecache
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from tinyframe.dtype import DType
+from tinyframe.dtype import DType, dtypes
 from tinyframe.observe import tell_became
-from tinyframe.rewrite.pattern import UPat
-from tinyframe.rewrite.steps import Steps, source_of
-from tinyframe.uop.node import Ops, UOp, map_sizes, plain
+from tinyframe.uop.node import Comparisons, GroupOp, Ops, UOp, arg_key, map_sizes, plain
+from tinyframe.uop.show import render_pattern
+
+# ---- UPat: a pattern that a UOp may match --------------------------------------------------------
+#
+#     UPat(Ops.ADD, src=(UPat.var("x"), UPat.cvar("c")))     or, the same but in either order:
+#     UPat.var("x") + UPat.cvar("c")
+#
+# What is left out matches anything. A name binds the node it matches; a name used twice must meet
+# the same object twice, so `UPat.var("x") + UPat.var("x")` matches only `y + y`.
+
+Bindings = dict[str, UOp]
+
+
+class UPat(Comparisons):
+    """Matches a UOp by op, dtype, sources and arg.
+
+    op: one op or several. dtype: one, or a set (vectors match by their scalar too). src: a tuple
+    (in order), a list (any order), or one pattern for every source. `allow_any_len`: further
+    sources may follow those of `src`.
+    """
+
+    __slots__ = ("alternatives", "any_len", "arg", "dtypes", "name", "ops", "orders", "required",
+                 "sources", "src")  # fmt: skip
+
+    def __init__(
+        self,
+        op: Ops | Iterable[Ops] | None = None,
+        dtype: DType | Iterable[DType] | None = None,
+        src: tuple[UPat, ...] | list[UPat] | UPat | None = None,
+        arg: Any = None,
+        name: str | None = None,
+        allow_any_len: bool = False,
+    ):
+        self.ops: frozenset[Ops] | None = _set_of(Ops, op)
+        self.dtypes: frozenset[DType] | None = _set_of(DType, dtype)
+        self.arg, self.name, self.src = arg, name, src
+        self.any_len = allow_any_len
+        self.alternatives: tuple[UPat, ...] = ()
+        self.sources = () if src is None else (src,) if isinstance(src, UPat) else tuple(src)
+        # the orders in which the sources may stand; None: the one pattern is for every source
+        self.orders: list[tuple[UPat, ...]] | None = None
+        if isinstance(src, (tuple, list)):
+            in_any_order = itertools.permutations(src) if isinstance(src, list) else [self.sources]
+            self.orders = list(dict.fromkeys(in_any_order))
+        # ops that must be among the sources: a quick test before the thorough one
+        single = [p.ops for p in self.sources if p.ops is not None and len(p.ops) == 1]
+        self.required: frozenset[Ops] = frozenset().union(*single)
+
+    # ---- making patterns ----------------------------------------------------------------------
+
+    @staticmethod
+    def var(name: str | None = None, dtype: DType | Iterable[DType] | None = None) -> UPat:
+        """Anything, of `dtype` if given."""
+        return UPat(dtype=dtype, name=name)
+
+    @staticmethod
+    def cvar(
+        name: str | None = None, dtype: DType | Iterable[DType] | None = None, arg: Any = None
+    ) -> UPat:
+        """A constant."""
+        return UPat(Ops.CONST, dtype=dtype, arg=arg, name=name)
+
+    @staticmethod
+    def const(dtype: DType | Iterable[DType] | None, value: Any) -> UPat:
+        """That constant."""
+        return UPat(Ops.CONST, dtype=dtype, arg=value)
+
+    @staticmethod
+    def any(*patterns: UPat) -> UPat:
+        """Whatever matches one of the patterns."""
+        pattern = UPat()
+        pattern.alternatives = patterns
+        pattern.ops = frozenset().union(*[p.ops or GroupOp.All for p in patterns])
+        return pattern
+
+    def named(self, name: str) -> UPat:
+        other = UPat(self.ops, self.dtypes, self.src, self.arg, name, self.any_len)
+        other.alternatives = self.alternatives
+        return other
+
+    def alu(self, op: Ops, *others: UPat) -> UPat:
+        sources = (self, *others)
+        return UPat(op, src=list(sources) if op in GroupOp.Commutative else sources)
+
+    def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UPat:
+        other = other if isinstance(other, UPat) else UPat.const(None, other)
+        return other.alu(op, self) if reverse else self.alu(op, other)
+
+    # fmt: off
+    def __sub__(self, other): return self + (other * -1 if isinstance(other, UPat) else -other)
+    def __rsub__(self, other): return other + self * -1
+    def __neg__(self): return self * -1
+    def __invert__(self): return self.ne(True)
+    def where(self, yes, no): return self.alu(Ops.WHERE, yes, no)
+    def cast(self, dtype: DType | None = None): return UPat(Ops.CAST, dtype, (self,))
+    def sqrt(self): return self.alu(Ops.SQRT)
+    def exp2(self): return self.alu(Ops.EXP2)
+    def log2(self): return self.alu(Ops.LOG2)
+    def sin(self): return self.alu(Ops.SIN)
+    def reciprocal(self): return self.alu(Ops.RECIP)
+    # fmt: on
+
+    # ---- matching -----------------------------------------------------------------------------
+
+    def allows(self, op: Ops, dtype: DType) -> bool:
+        """Whether a node with this op and dtype can match at all."""
+        return (self.ops is None or op in self.ops) and (
+            self.dtypes is None or dtype in self.dtypes or dtype.scalar() in self.dtypes
+        )
+
+    def match(self, u: UOp, bindings: Bindings) -> list[Bindings]:
+        """Every way in which `u` matches, as what each name is then bound to."""
+        return self.match_rest(u, bindings) if self.allows(u.op, u.dtype) else _NO_MATCH
+
+    def match_rest(self, u: UOp, bindings: Bindings) -> list[Bindings]:
+        """match(), where it is known already that the op and the dtype are right."""
+        if self.arg is not None and not _same_arg(self.arg, u):
+            return _NO_MATCH
+        if self.name is not None:
+            if (bound := bindings.get(self.name)) is None:
+                bindings = {**bindings, self.name: u}
+            elif bound is not u:
+                return _NO_MATCH
+        if self.alternatives:
+            return [b for p in self.alternatives for b in p.match(u, bindings)]
+        if self.src is None:
+            return [bindings]
+        if self.orders is None:  # one pattern for every source
+            return _match_all(self.sources * len(u.src), u.src, bindings)
+        more = len(u.src) - len(self.sources)
+        if more < 0 or (more > 0 and not self.any_len):
+            return _NO_MATCH
+        if len(self.orders) == 1:
+            return _match_all(self.orders[0], u.src, bindings)
+        return [b for order in self.orders for b in _match_all(order, u.src, bindings)]
+
+    def __repr__(self) -> str:
+        return render_pattern(self)
+
+
+def _set_of(kind: type, given: Any) -> frozenset | None:
+    """One of a kind, or several, as a set; None stays None."""
+    return None if given is None else frozenset([given] if isinstance(given, kind) else given)
+
+
+_NO_MATCH: list[Bindings] = []
+
+
+def _match_all(
+    patterns: tuple[UPat, ...], sources: tuple[UOp, ...], bindings: Bindings
+) -> list[Bindings]:
+    found = [bindings]
+    for pattern, source in zip(patterns, sources, strict=False):
+        if not pattern.allows(source.op, source.dtype):
+            return _NO_MATCH
+        if len(found) == 1:
+            found = pattern.match_rest(source, found[0])
+        else:
+            found = [b for given in found for b in pattern.match_rest(source, given)]
+        if not found:
+            break
+    return found
+
+
+def _same_arg(wanted: Any, u: UOp) -> bool:
+    if u.op is Ops.CONST and type(wanted) is not type(u.arg):
+        if isinstance(u.arg, bool) or not isinstance(wanted, (int, float)):
+            return False
+        wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
+    return arg_key(wanted) == arg_key(u.arg)
+
+
+# ---- recording: which rule turned what into what -------------------------------------------------
+#
+# For DEBUG=4, pictures and tests:
+#
+#     with record() as passes:
+#         graph_rewrite(graph, rules, name="simplify")
+#     passes[0].name, passes[0].before, passes[0].after, passes[0].steps
+#
+# Outside such a block nothing is recorded and nothing is paid.
+
+
+@dataclass
+class Step:
+    """One rule applied once: `before` became `after`. rule: None where an earlier rewrite by the
+    same rules had found that, and it was kept."""
+
+    rule: Rule | None
+    before: UOp
+    after: UOp
+
+
+@dataclass
+class Pass:
+    """One graph_rewrite: the graph before and after, and the steps between.
+
+    walk: what a step gave was left as it is.
+    """
+
+    name: str
+    before: UOp
+    walk: bool = False
+    after: UOp | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    def rules_fired(self) -> Counter[Rule]:
+        return Counter(step.rule for step in self.steps if step.rule is not None)
+
+
+_recording: list[list[Pass]] = []
+
+
+def is_recording() -> bool:
+    return bool(_recording)
+
+
+def begin(name: str, before: UOp, walk: bool) -> Pass:
+    """Opens a Pass in every active recording."""
+    new = Pass(name, before, walk)
+    for passes in _recording:
+        passes.append(new)
+    return new
+
+
+@contextlib.contextmanager
+def record() -> Iterator[list[Pass]]:
+    """The passes of every graph_rewrite inside the block, in order."""
+    passes: list[Pass] = []
+    _recording.append(passes)
+    try:
+        yield passes
+    finally:
+        _recording.pop(next(i for i, p in enumerate(_recording) if p is passes))
+
+
+def source_of(rule: Rule) -> str:
+    """The line a rule is written on, as `file:line  text`; its pattern where there is none."""
+    file, line = rule.location
+    text = linecache.getline(file, line).strip().rstrip(",") or repr(rule.pattern)
+    return f"{file.rsplit('/', 1)[-1]}:{line}  {text}"
+
+
+def track_rewrites(*args: Any, **kwargs: Any) -> Any:
+    """A decorator of tinygrad's that groups the rewrites of a function under its name; here every
+    rewrite is recorded alike, so it returns the function as it is. With or without arguments."""
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return args[0]
+    return lambda fn: fn
+
+
+rewrite_group = track_rewrites
+
+
+# ---- rewriting that does not end -----------------------------------------------------------------
+# It is noticed by the number of steps, and the rules that are to blame are named.
+
+# a graph that needs more steps than this for each of its nodes does not end
+STEPS_PER_NODE, STEPS_AT_LEAST = 200, 20_000
+
+# of the steps before that, those that are looked through for the ones that repeat
+LAST_STEPS = 50
+
+
+class RewriteLoopError(RuntimeError):
+    """Rules that undo each other, or that grow the graph for ever."""
+
+
+class Steps:
+    """The steps of one rewrite: counted, and recorded where somebody asked for that.
+
+    again: does the same rewrite once more, to learn its steps where nobody recorded them.
+    """
+
+    def __init__(
+        self, name: str | None, sink: UOp, walk: bool, again: Callable[[], object]
+    ) -> None:
+        self.name, self.sink, self.again = name or "graph_rewrite", sink, again
+        self.record: Pass | None = None
+        if is_recording():
+            self.record = begin(name or "rewrite", sink, walk)
+        self.count, self.limit = 0, STEPS_AT_LEAST
+
+    def add(self, rule: Rule, before: UOp, after: UOp) -> None:
+        """Raises RewriteLoopError where these are too many for a graph of this size."""
+        if self.record is not None:
+            self.record.steps.append(Step(rule, before, after))
+        self.count += 1
+        if self.count > self.limit:
+            self.limit = max(self.limit, STEPS_PER_NODE * len(self.sink.toposort()))
+            if self.count > self.limit:
+                raise self.error()
+
+    def recalled(self, u: UOp, known: UOp | Literal[True]) -> UOp:
+        """What an earlier rewrite by the same rules made of a node; True: it stays as it is."""
+        if known is True:
+            return u
+        if self.record is not None:
+            self.record.steps.append(Step(None, u, known))
+        return known
+
+    def error(self) -> RewriteLoopError:
+        """Names the rules of the last steps, back to where the same node was met before."""
+        steps = self.record.steps if self.record is not None else self._recorded_again()
+        last = steps[-LAST_STEPS:]
+        met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
+        listed = "\n  ".join(dict.fromkeys(repr(s.rule) for s in last[met:] if s.rule))
+        return RewriteLoopError(
+            f"endless rewriting in {self.name}: these rules undo each other or never stop growing "
+            f"the graph\n  {listed}"
+        )
+
+    def _recorded_again(self) -> list[Step]:
+        with record() as passes:
+            try:
+                self.again()
+            except RewriteLoopError:
+                pass
+        return passes[0].steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +431,7 @@ class PatternMatcher:
         return None if found is None else found[1]
 
 
-TrackedPatternMatcher = PatternMatcher  # every rewrite can be recorded, see steps.py
+TrackedPatternMatcher = PatternMatcher  # every rewrite can be recorded
 
 # what has been done to a node when it comes up again
 FRESH, SOURCES_DONE, REPLACED = range(3)

@@ -112,8 +112,7 @@ from random import Random
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.uop import mma
 from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import (

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tinyframe.observe import observers, tell
-from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.matcher import Pass, PatternMatcher, record
 from tinyframe.rewrite.spec import SpecError, verify
-from tinyframe.rewrite.steps import Pass, record
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
 from tinyframe.uop.show import listing, printable, summary

@@ -31,7 +31,7 @@ from tinyframe.codegen.program import ProgramSpec, estimate_ops
 from tinyframe.device import Buffer, Compiled, CompileError, human_bytes
 from tinyframe.disk_cache import cached, forget
 from tinyframe.dtype import PtrDType
-from tinyframe.run.kernel import CompiledKernel, compilers, time_text
+from tinyframe.run.realize import CompiledKernel, compilers, time_text
 from tinyframe.settings import Context, settings, usable_cores
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import listing

@@ -1,6 +1,6 @@
 """Scheduling: from a tensor graph to the list of kernels that compute it.
 
-    prepare   remove what need not be computed                             prepare.py
+    prepare   remove what need not be computed                             kernels.py
     fuse      which values are stored, and which of them share a kernel    fuse.py
     lower     movement becomes index arithmetic on RANGEs                  ranges.py
     partial   long reduces become two kernels                              partial.py

@@ -19,10 +19,8 @@ from collections.abc import Callable
 from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.observe import tell_became
-from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
-from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import KernelOutput
-from tinyframe.schedule.step import Conditions, Step, Steps
+from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
+from tinyframe.schedule.fuse import Conditions, KernelOutput, Step, Steps
 from tinyframe.schedule.sum_to_gather import gather_rules
 from tinyframe.uop.movement import Indices, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, rebuild, sources_first

@@ -15,8 +15,7 @@ from collections.abc import Callable
 from tinyframe.algebra.sums import from_terms, plus, scaled, terms
 from tinyframe.algebra.symbolic import all_of, conjuncts
 from tinyframe.dtype import dtypes
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.uop.bounds import fits
 from tinyframe.uop.node import Ops, UOp
 

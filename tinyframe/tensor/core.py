@@ -32,7 +32,20 @@ from tinyframe.settings import Context, settings
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.arrangement import Arrangement
-from tinyframe.tensor.base import NoGrad, TensorBase, is_grad_enabled, live_tensors
+from tinyframe.tensor.base import (
+    NoGrad,
+    Storage,
+    TensorBase,
+    all_or_nothing,
+    follow,
+    holders_of,
+    is_grad_enabled,
+    is_one_to_one,
+    live_tensors,
+    note_change,
+    shows_all,
+    storages_at,
+)
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
@@ -72,16 +85,6 @@ from tinyframe.tensor.random import Random
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.sorting import Sorting
-from tinyframe.tensor.storage import (
-    Storage,
-    all_or_nothing,
-    follow,
-    holders_of,
-    is_one_to_one,
-    note_change,
-    shows_all,
-    storages_at,
-)
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import Ops, UOp
@@ -458,7 +461,7 @@ class Tensor(
     # ---- copies and files ------------------------------------------------------------------------
 
     # copy.copy() is another Tensor of the same memory, which sees and makes its changes;
-    # copy.deepcopy() and pickle copy the values (storage.py), those of Tensors that share memory
+    # copy.deepcopy() and pickle copy the values (base.py), those of Tensors that share memory
     # once, so that the copies share it too.
 
     def __copy__(self) -> Self:

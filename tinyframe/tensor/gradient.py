@@ -17,10 +17,9 @@ from typing import Any
 from tinyframe.device import is_overwritten
 from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
+from tinyframe.tensor.base import Storage, follow, path_between, storages_at
 from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
-from tinyframe.tensor.storage import Storage, follow, path_between, storages_at
 from tinyframe.uop.node import Ops, UOp, collector_paused, sources_first
 
 Gradients = tuple[UOp | None, ...]

@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
-from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
+from tinyframe.tensor.base import Holder, Storage, holders_of, storages_at
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first
 

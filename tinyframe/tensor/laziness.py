@@ -1,6 +1,6 @@
 """Laziness: which values to compute, in which memory, and how Tensors are updated afterwards.
 
-A Tensor refers to a graph, and graphs do not change (`storage.py`). An ASSIGN in a graph says that
+A Tensor refers to a graph, and graphs do not change (`base.py`). An ASSIGN in a graph says that
 the new value may replace the old one in place. Whether it can is decided here, when it is computed:
 it can if the old value is no longer needed, as in every step of an optimizer. The old value is
 still needed by
@@ -35,9 +35,8 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.run.capture import capture_now, needs_value
 from tinyframe.run.realize import run_schedule, running, settle, settling, unrecorded
-from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.base import Storage, TensorBase, follow, holders_of, path_between
 from tinyframe.tensor.history import Origin, origin_of, remember
-from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
 from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, sources_first
 

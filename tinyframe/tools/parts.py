@@ -16,8 +16,7 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.opt import Opt, OptOps
 from tinyframe.device import Allocator, Buffer
 from tinyframe.dtype import DType, to_np_dtype
-from tinyframe.run.kernel import CompiledKernel
-from tinyframe.run.realize import get_kernel, record_runs
+from tinyframe.run.realize import CompiledKernel, get_kernel, record_runs
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop.node import Ops
 

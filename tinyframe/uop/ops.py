@@ -1,8 +1,14 @@
 """The names of the compiler under the path that texts about tinygrad import them from."""
 
-from tinyframe.rewrite.matcher import PatternMatcher, TrackedPatternMatcher, graph_rewrite
-from tinyframe.rewrite.pattern import UPat
-from tinyframe.rewrite.steps import RewriteLoopError, rewrite_group, track_rewrites
+from tinyframe.rewrite.matcher import (
+    PatternMatcher,
+    RewriteLoopError,
+    TrackedPatternMatcher,
+    UPat,
+    graph_rewrite,
+    rewrite_group,
+    track_rewrites,
+)
 from tinyframe.uop.evaluate import exec_alu, python_alu, sym_infer
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, resolve, sint
 

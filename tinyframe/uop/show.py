@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tinyframe.uop.node import Ops, UOp
 
 if TYPE_CHECKING:
-    from tinyframe.rewrite.pattern import UPat
+    from tinyframe.rewrite.matcher import UPat
 
 DEEPEST_INDENT = 60  # or the text of a chain of 10,000 nodes would be mostly spaces
 

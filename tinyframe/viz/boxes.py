@@ -20,12 +20,10 @@ from typing import NamedTuple
 from tinyframe.device import human_bytes
 from tinyframe.dtype import DType
 from tinyframe.observe import Observer, observing
-from tinyframe.rewrite.matcher import graph_rewrite, substituted
-from tinyframe.rewrite.steps import Pass
+from tinyframe.rewrite.matcher import Pass, graph_rewrite, substituted
 from tinyframe.schedule import bindings
 from tinyframe.schedule.fuse import decide_fusion, is_leaf
-from tinyframe.schedule.kernels import kernelize
-from tinyframe.schedule.prepare import prepare_rules
+from tinyframe.schedule.kernels import kernelize, prepare_rules
 from tinyframe.settings import Context
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Placed, is_computed, unrealized
@@ -60,7 +58,7 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
     """The kernels that would compute these graphs, in running order: the loop nest, the nodes that
     it stores, and those that it reads.
 
-    The nodes are those of the graph as the scheduler has made it ready (`schedule/prepare.py`).
+    The nodes are those of the graph as the scheduler has made it ready (`schedule/kernels.py`).
     """
     seen, numbers = _Kernels(), itertools.count(-1, -1)  # which no real memory has
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import render
 

@@ -90,7 +90,7 @@ QUESTIONS = (
         "the steps?",
         Names(hunted.who_counts_steps, "I let such a rule run. That's where the error was raised."),
         "What you get is a RewriteLoopError. Where is it made?",
-        "`rewrite/steps.py` has a class with `count` and `limit`.",
+        "`rewrite/matcher.py` has a class with `count` and `limit`.",
         "Every rewrite is a step, and somebody adds them up. The same class records them for "
         "DEBUG=4.",
     ),

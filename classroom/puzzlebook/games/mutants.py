@@ -20,7 +20,7 @@ from classroom.puzzlebook.game import Game, against_par
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes, truncate
 from tinyframe.rewrite import PatternMatcher, Rule, UPat, graph_rewrite
-from tinyframe.rewrite.steps import record, source_of
+from tinyframe.rewrite.matcher import record, source_of
 from tinyframe.uop import GroupOp, Ops, UOp
 from tinyframe.uop.evaluate import evaluate, exec_alu
 from tinyframe.viz.drawing import MUTED, Drawing, width_of

@@ -7,7 +7,7 @@ import numpy as np
 from classroom.mini import triumphs
 from tinyframe import Tensor, nn
 from tinyframe.nn import datasets
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
 
 # exercises that ask for an object, and not for a function

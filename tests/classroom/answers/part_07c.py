@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.codegen.optimize.nest import Nest
+from tinyframe.codegen.optimize.plans import Nest
 
 OBJECTS: set[str] = {"7.21"}
 

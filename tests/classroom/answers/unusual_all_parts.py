@@ -123,7 +123,7 @@ def primes(n):
     (
         "fast-own-plan",
         """
-from tinyframe.codegen.optimize.nest import Nest
+from tinyframe.codegen.optimize.plans import Nest
 
 def mirrored(k):
     if any(x.step(r) == -1 for r in k.around for x in k.table.reads):
@@ -136,7 +136,7 @@ def mirrored(k):
     (
         "fast-own-plan",
         """
-from tinyframe.codegen.optimize.nest import Nest
+from tinyframe.codegen.optimize.plans import Nest
 
 def mirrored(k):
     r = k.around[-1]
@@ -149,7 +149,7 @@ def mirrored(k):
     (
         "fast-own-plan",
         """
-from tinyframe.codegen.optimize.nest import Nest
+from tinyframe.codegen.optimize.plans import Nest
 
 def mirrored(k):
     backwards = [r for x in k.table.reads for r in k.around if x.step(r) == -1]

@@ -447,7 +447,7 @@ def best_tile(registers):
     (
         "fast-own-plan",
         """
-from tinyframe.codegen.optimize.nest import Nest
+from tinyframe.codegen.optimize.plans import Nest
 
 
 def mirrored(k):

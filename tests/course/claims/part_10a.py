@@ -27,7 +27,7 @@ def a_transpose_adds_nothing_to_the_compiler():
     assert not [file for file, _ in new if file.startswith(compiler)]
     # and the busiest room of a walk is that of patterns
     rooms = walked("m + 1").rooms
-    assert max(rooms, key=lambda file: sum(rooms[file].values())) == "rewrite/pattern.py"
+    assert max(rooms, key=lambda file: sum(rooms[file].values())) == "rewrite/matcher.py"
 
 
 @claim("The second time, a graph is built and looked up, and nothing is compiled.")

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from tinyframe import Tensor
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
 
 

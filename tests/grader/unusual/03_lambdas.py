@@ -3,7 +3,7 @@
 from functools import reduce
 
 from tinyframe import Tensor
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
 
 slope = lambda name, x, w: (  # noqa: E731

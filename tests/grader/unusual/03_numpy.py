@@ -3,7 +3,7 @@
 import numpy as np
 
 from tinyframe import Tensor
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
 
 

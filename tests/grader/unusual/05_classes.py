@@ -9,8 +9,7 @@ from tinyframe import Context, Device, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.observe import Observer, observing
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.uop import Ops
 from tinyframe.uop.node import AxisType, GroupOp
 from tinyframe.viz import why

@@ -6,7 +6,7 @@ import numpy as np
 
 from tinyframe import Context, Device
 from tinyframe.codegen import get_program
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.run.search import search_result
 from tinyframe.uop import Ops
 from tinyframe.uop.node import AxisType

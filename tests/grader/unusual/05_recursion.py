@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from tinyframe import dtypes
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
 from tinyframe.uop.node import GroupOp
 from tinyframe.viz.explorer.trace import Trace, view_of

@@ -20,8 +20,7 @@ from collections.abc import Iterable
 
 from tinyframe.codegen.decompose import elementary, idioms, integers, narrow
 from tinyframe.dtype import dtypes
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 FLOATS, WIDE = set(dtypes.floats), {dtypes.float32, dtypes.float64}

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from tinyframe.algebra.sums import from_terms, scaled, terms
 from tinyframe.dtype import dtypes
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.uop.node import Ops, UOp
 
 FLOATS, SIGNED = set(dtypes.floats), set(dtypes.sints)

@@ -17,8 +17,7 @@ import functools
 import numpy as np
 
 from tinyframe.dtype import DType, PtrDType, dtypes, f32_to_bf16, truncate
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 NARROW = {dtypes.float16, dtypes.bfloat16}

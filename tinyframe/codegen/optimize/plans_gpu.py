@@ -31,12 +31,13 @@ from tinyframe import thresholds
 from tinyframe.algebra.access import Access, Contraction
 from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.optimize.loops import OptOps
-from tinyframe.codegen.optimize.nest import Nest, Tile
 from tinyframe.codegen.optimize.plans import (
     A_CONTRACTION,
     TWO_CONTIGUOUS_AXES,
     Needs,
+    Nest,
     Plan,
+    Tile,
     Workload,
     contiguous_along,
 )

@@ -30,7 +30,7 @@ from tinyframe.codegen.optimize.plans import Workload, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
-from tinyframe.rewrite.steps import Pass, Step
+from tinyframe.rewrite.matcher import Pass, Step
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of
