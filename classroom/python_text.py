@@ -26,8 +26,8 @@ import numpy as np
 
 from tinyframe.device import CompileError
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
-from tinyframe.renderer import Renderer, variables
-from tinyframe.renderer.program_text import argument_name, is_true, used_in_other_bodies
+from tinyframe.renderer import Renderer
+from tinyframe.renderer.program_text import argument_name, is_true, used_in_other_bodies, variables
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 PLAIN = (dtypes.int, dtypes.float, dtypes.bool)  # of a constant that needs no type beside a number

@@ -20,10 +20,10 @@ from typing import Any
 
 from tinyframe.device import Compiled, Compiler, Runner
 from tinyframe.dtype import dtypes
-from tinyframe.renderer import variables
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.hip import HIPLanguage
 from tinyframe.renderer.metal import MetalLanguage
+from tinyframe.renderer.program_text import variables
 from tinyframe.runtime.clang import ClangCompiler, load_library
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.uop.node import Ops, UOp

@@ -638,3 +638,10 @@ def f32_to_bf16(values: np.ndarray) -> np.ndarray:
     # A NaN whose payload is all in the low bits would round to inf: cut it and set its quiet bit.
     stored = np.where(np.isnan(flat), (bits >> 16) | 0x40, rounded)
     return stored.astype(np.uint16).reshape(values.shape)
+
+
+def representable(value: ConstType, dtype: DType) -> ConstType:
+    """`value` as a constant of `dtype`: an int wraps around, as a cast to that dtype does."""
+    if dtypes.is_int(dtype):
+        return truncate[dtype](value)
+    return dtypes.as_const(value, dtype)

@@ -28,7 +28,7 @@ from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Device
 from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite
+from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite, matcher
 from tinyframe.rewrite.spec import SpecError, spec_kernel
 from tinyframe.rewrite.stages import staged
 from tinyframe.settings import rows
@@ -200,7 +200,7 @@ def who_counts_steps() -> list[Place]:
     grows = PatternMatcher([(x + y, lambda x, y: x + y * 2 + 1)])
     i, j = Variable("i", 0, 9), Variable("j", 0, 9)
     try:
-        with replaced(steps, STEPS_AT_LEAST=20, STEPS_PER_NODE=1):  # patience is no part of it
+        with replaced(matcher, STEPS_AT_LEAST=20, STEPS_PER_NODE=1):  # patience is no part of it
             graph_rewrite(i + j, grows)
     except RewriteLoopError as error:
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)

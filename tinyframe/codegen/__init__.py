@@ -41,7 +41,8 @@ from tinyframe.codegen.thread_blocks import ranges_to_values
 from tinyframe.device import Device
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
-from tinyframe.renderer import Renderer, Target, variables
+from tinyframe.renderer import Renderer, Target
+from tinyframe.renderer.program_text import variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
 from tinyframe.rewrite.stages import staged
@@ -108,6 +109,10 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
 ]
 
 
+# those that only a device with blocks of threads needs
+OF_BLOCKS = {"ranges to values"}
+
+
 def full_rewrite_to_sink(
     sink: UOp, renderer: Renderer | None = None, opts: Sequence[Opt] | None = None
 ) -> UOp:
@@ -120,7 +125,9 @@ def full_rewrite_to_sink(
 
 def _run_passes(sink: UOp, job: Compilation) -> UOp:
     of_language = [(name, lambda sink, job, fn=fn: fn(sink)) for name, fn in job.renderer.passes]
-    for name, fn in [*passes, *of_language]:
+    skipped = () if job.renderer.target.block_threads else OF_BLOCKS
+    common = [row for row in passes if row[0] not in skipped]
+    for name, fn in [*common, *of_language]:
         sink = staged(name, spec_kernel, functools.partial(fn, sink, job), before=sink)
         job.stages.append((name, sink))
         if settings.DEBUG >= 4 and fn is optimize and job.opts:
@@ -144,7 +151,8 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
 
     def instructions() -> list[UOp]:
         program = rewrite_program(linearize(sink, recompute), reduces_without(ops))
-        return with_barriers(rewrite_program(program, program_idioms_with(ops)))
+        program = rewrite_program(program, program_idioms_with(ops))
+        return with_barriers(program) if renderer.target.block_threads else program
 
     uops = staged("linearize", spec_program, instructions)
     loops = _named_loops(dict(job.stages)["optimize"])

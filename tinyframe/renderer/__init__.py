@@ -64,8 +64,3 @@ class Renderer:
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")
-
-
-def variables(uops: list[UOp]) -> list[UOp]:
-    """The Variables that a program uses, in the order of its arguments."""
-    return sorted((u for u in uops if u.op is Ops.DEFINE_VAR), key=lambda u: u.arg)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
-from tinyframe.renderer import Renderer, gcc, variables
+from tinyframe.renderer import Renderer, gcc
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import (
     Writer,
@@ -29,6 +29,7 @@ from tinyframe.renderer.program_text import (
     memory_of,
     short,
     threads_of_block,
+    variables,
 )
 from tinyframe.uop.node import Ops, UOp
 

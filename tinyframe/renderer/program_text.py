@@ -94,6 +94,11 @@ def argument_name(u: UOp) -> str:
     return f"data{u.arg}" if u.op is Ops.DEFINE_GLOBAL else f"var_{u.arg[0]}"
 
 
+def variables(uops: list[UOp]) -> list[UOp]:
+    """The Variables that a program uses, in the order of its arguments."""
+    return sorted((u for u in uops if u.op is Ops.DEFINE_VAR), key=lambda u: u.arg)
+
+
 def memory_of(u: UOp) -> UOp:
     """The memory that a LOAD or STORE goes to."""
     return u.src[0].src[0]

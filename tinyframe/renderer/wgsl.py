@@ -39,10 +39,18 @@ import numpy as np
 
 from tinyframe.algebra.symbolic import fold
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes, to_np_dtype
-from tinyframe.renderer import Target, variables
+from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage, max_and_min
 from tinyframe.renderer.emulate_int64 import emulate_int64
-from tinyframe.renderer.program_text import argument_name, bare, call, infix, memory_of, short
+from tinyframe.renderer.program_text import (
+    argument_name,
+    bare,
+    call,
+    infix,
+    memory_of,
+    short,
+    variables,
+)
 from tinyframe.renderer.scalarize import scalarize
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.node import GroupOp, Ops, UOp

@@ -98,8 +98,7 @@ def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
 def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
     """A very large reduce to few results, on a CPU's cores."""
     if (
-        target.block_threads
-        or iterations(reduce.ranges) >= thresholds.MANY_RESULTS
+        iterations(reduce.ranges) >= thresholds.MANY_RESULTS
         or iterations(table.around(reduce)) < thresholds.LARGE_REDUCE
     ):
         return None
@@ -151,17 +150,17 @@ def _parts(r: UOp, each: int) -> int:
     return -(-length(r) // each)
 
 
+IDLE_BLOCKS = Partial(
+    "idle blocks",
+    "a long reduce leaves fewer results than a GPU runs blocks of threads: they share it",
+    idle_blocks,
+)
+TOO_FEW_RESULTS = Partial(
+    "too few results",
+    "a very large reduce leaves fewer results than there could be cores: all take part",
+    too_few_results,
+)
 PARTIAL: Sequence[Partial] = [
-    Partial(
-        "idle blocks",
-        "a long reduce leaves fewer results than a GPU runs blocks of threads: they share it",
-        idle_blocks,
-    ),
-    Partial(
-        "too few results",
-        "a very large reduce leaves fewer results than there could be cores: all take part",
-        too_few_results,
-    ),
     Partial(
         "windows over images",
         "few weights are each the sum over all images: what is read of one image at a time can be "
@@ -176,12 +175,13 @@ PARTIAL: Sequence[Partial] = [
 ]
 
 
-def split_long_reduces(sink: UOp, target: Target, rows: Sequence[Partial] = PARTIAL) -> list[UOp]:
+def split_long_reduces(sink: UOp, target: Target) -> list[UOp]:
     """The kernels that store partial results of a lowered kernel's long reduces, and last the one
     that reads them; the kernel itself if nothing is cut.
 
     Each set of partial results is one more argument, after the kernel's own.
     """
+    rows = [IDLE_BLOCKS if target.block_threads else TOO_FEW_RESULTS, *PARTIAL]
     table = AccessTable(sink)
     first: list[UOp] = []
     final = sink

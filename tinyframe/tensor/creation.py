@@ -29,6 +29,7 @@ from tinyframe.dtype import (
     dtypes,
     f32_to_bf16,
     from_np_dtype,
+    representable,
     sum_acc_dtype,
     to_dtype,
     to_np_dtype,
@@ -106,13 +107,6 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
 def constant(value: ConstType, dtype: DType, device: str) -> UOp:
     """One number on `device`, of shape ()."""
     return UOp(Ops.CONST, dtype, (UOp(Ops.DEVICE, arg=device),), representable(value, dtype))
-
-
-def representable(value: ConstType, dtype: DType) -> ConstType:
-    """`value` as a constant of `dtype`: an int wraps around, as a cast to that dtype does."""
-    if dtypes.is_int(dtype):
-        return truncate[dtype](value)
-    return dtypes.as_const(value, dtype)
 
 
 def checked_dtype(values: Any, dtype: DType | None) -> DType:

@@ -25,12 +25,12 @@ from tinyframe.dtype import (
     dtypes,
     least_upper_dtype,
     least_upper_float,
+    representable,
     to_dtype,
     to_np_dtype,
 )
 from tinyframe.errors import DTypeError, check_choice
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.creation import representable
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.uop.node import Operators, Ops, UOp
 

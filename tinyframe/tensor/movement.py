@@ -14,10 +14,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import ConstType, dtypes, least_upper_dtype
+from tinyframe.dtype import ConstType, dtypes, least_upper_dtype, representable
 from tinyframe.errors import AxisError, DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase, as_int, as_size, flat_arguments
-from tinyframe.tensor.creation import representable
 from tinyframe.uop.node import UOp, holds, least, most, plain, resolve, sint
 from tinyframe.uop.show import sizes_text
 

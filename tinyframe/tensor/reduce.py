@@ -54,10 +54,10 @@ class Reduce(Elementwise):
 
     def _reduce(self, op: Ops, axis: Axis, keepdim: bool) -> Self:
         axes = self._reduced(axis)
-        result = self._apply(lambda x: x.reduce_axis(op, axes))
+        left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
         if keepdim:
-            return result
-        return result.reshape(tuple(s for d, s in enumerate(self.shape) if d not in axes))
+            return self._apply(lambda x: x.reduce_axis(op, axes))
+        return self._apply(lambda x: x.reduce_axis(op, axes).reshape(left))
 
     def _reduced(self, axis: Axis) -> tuple[int, ...]:
         """The axes in `axis`, counted from the front."""
