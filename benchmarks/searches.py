@@ -9,8 +9,8 @@ from pathlib import Path
 from tinyframe import Device, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.device import human_bytes
-from tinyframe.run.search import Bench, search
 from tinyframe.schedule import create_schedule
+from tinyframe.search.beam import Bench, search
 
 WIDTH = 2
 

@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def of_opencl() -> Iterable[str]:
-    from tinyframe.runtime.opencl import all_devices
+    from tinyframe.gpu.drivers.opencl import all_devices
 
     return [device.name for device in all_devices()]
 
 
 def of_webgpu() -> Iterable[str]:
-    from tinyframe.runtime.webgpu import all_adapters
+    from tinyframe.gpu.drivers.webgpu import all_adapters
 
     return [adapter.info["device"] for adapter in all_adapters()]
 

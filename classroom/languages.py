@@ -119,7 +119,7 @@ def _panel(name: str, note: str, words: Sequence[tuple[str, bool]], width: float
 
 def ptx(result: Tensor) -> Story:
     """The last kernel of a Tensor in PTX, or why there is none here."""
-    from tinyframe.runtime.nvrtc import NVRTC
+    from tinyframe.gpu.drivers.nvrtc import NVRTC
 
     source = get_program(kernel_of(result), Device[WRITTEN_BY["CUDA C++"]].renderer).src
     try:

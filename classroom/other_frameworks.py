@@ -50,7 +50,7 @@ MAP: dict[str, tuple[str, ...]] = {
     "tinyframe": (
         "tensor/core.py", "tensor/laziness.py", "schedule/fuse.py", "uop/node.py",
         "schedule/ranges.py", "codegen/optimize/loops.py", "renderer/cstyle.py", "runtime/cpu.py",
-        "runtime/cuda.py", "nn/__init__.py",
+        "gpu/drivers/cuda.py", "nn/__init__.py",
     ),
     "tinygrad": (
         "tinygrad/tensor.py", "tinygrad/uop/ops.py", "tinygrad/schedule/rangeify.py",

@@ -29,8 +29,8 @@ from tinyframe.codegen.optimize.plans import CPU, Nest, Plan, Workload
 from tinyframe.codegen.program import estimate_mem, estimate_ops
 from tinyframe.device import Device
 from tinyframe.run.realize import CompiledKernel
-from tinyframe.run.search import SearchResult, search_result
 from tinyframe.schedule.kernels import ScheduleItem
+from tinyframe.search.beam import SearchResult, search_result
 from tinyframe.settings import Context
 from tinyframe.tensor.core import Tensor
 from tinyframe.viz.kernels import one_kernel

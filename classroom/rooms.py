@@ -109,11 +109,11 @@ def what_an_entry_is_called() -> list[Place]:
 
 def who_runs_on_a_gpu() -> list[Place]:
     from tinyframe.device import Runner
-    from tinyframe.runtime import cuda
+    from tinyframe.gpu.drivers import cuda
 
     classes = [value for value in vars(cuda).values() if isinstance(value, type)]
     own = [c for c in classes if issubclass(c, Runner) and c.__module__ == cuda.__name__]
-    return [Place("runtime/cuda.py", c.__qualname__) for c in own]
+    return [Place("gpu/drivers/cuda.py", c.__qualname__) for c in own]
 
 
 def who_multiplies_for_a_layer() -> list[Place]:
@@ -138,7 +138,7 @@ ROOMS: tuple[Room, ...] = (
     Room("codegen/linearize.py", what_closes_a_loop),
     Room("renderer/cstyle.py", the_table_of_a_language),
     Room("runtime/cpu.py", what_an_entry_is_called),
-    Room("runtime/cuda.py", who_runs_on_a_gpu),
+    Room("gpu/drivers/cuda.py", who_runs_on_a_gpu),
     Room("nn/linear.py", who_multiplies_for_a_layer),
 )
 

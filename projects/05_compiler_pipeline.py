@@ -31,7 +31,7 @@ from tinyframe.codegen.optimize.opt import Opt, OptOps
 from tinyframe.observe import Observer, observing
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
-from tinyframe.run.search import search_result
+from tinyframe.search.beam import search_result
 from tinyframe.uop import Ops
 from tinyframe.uop.node import AxisType, GroupOp, UOp
 from tinyframe.viz import why

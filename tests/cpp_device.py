@@ -20,9 +20,9 @@ from typing import Any
 
 from tinyframe.device import Compiled, Compiler, Runner
 from tinyframe.dtype import dtypes
+from tinyframe.gpu.languages.hip import HIPLanguage
+from tinyframe.gpu.languages.metal import MetalLanguage
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.hip import HIPLanguage
-from tinyframe.renderer.metal import MetalLanguage
 from tinyframe.renderer.program_text import variables
 from tinyframe.runtime.clang import ClangCompiler, load_library
 from tinyframe.runtime.host import HostAllocator, HostMemory

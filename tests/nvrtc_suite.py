@@ -19,9 +19,9 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import CompileError
 from tinyframe.errors import DTypeError, LimitError
-from tinyframe.renderer.cuda import HALF_HEADER
+from tinyframe.gpu.drivers.nvrtc import NVRTC
+from tinyframe.gpu.languages.cuda import HALF_HEADER
 from tinyframe.run import realize
-from tinyframe.runtime.nvrtc import NVRTC
 from tinyframe.uop.node import UOp
 
 ARCHITECTURES = ("compute_80", "compute_90")

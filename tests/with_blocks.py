@@ -49,7 +49,7 @@ def with_blocks(name: str, monkeypatch: Any, **limits: Any) -> str:
 def _renderer(device: str, limits: dict[str, Any]) -> Renderer:
     """A new one, so that no kernel of other limits is used again."""
     if device == "CL":
-        from tinyframe.runtime.opencl import language
+        from tinyframe.gpu.drivers.opencl import language
 
         made: Renderer = language(Device["CL"].cl_device, has_blocks=True)
         made.target = replace(made.target, **limits)

@@ -354,7 +354,7 @@ class Compiled:
     def renderer(self) -> Any:
         """What turns a program into this device's source text."""
         if self._renderer is None:
-            self._renderer = load_class(PLAIN_C)()
+            self._renderer = load(PLAIN_C)()
         return self._renderer
 
     @property
@@ -384,9 +384,9 @@ class _DeviceRegistry:
     def __init__(self) -> None:
         self._devices: dict[str, Callable[[str], Compiled] | str] = {
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
-            "CL": "tinyframe.runtime.opencl:CLDevice",
-            "CUDA": "tinyframe.runtime.cuda:open_device",
-            "WEBGPU": "tinyframe.runtime.webgpu:WebGPUDevice",
+            "CL": "tinyframe.gpu.drivers.opencl:CLDevice",
+            "CUDA": "tinyframe.gpu.drivers.cuda:open_device",
+            "WEBGPU": "tinyframe.gpu.drivers.webgpu:WebGPUDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
             "NULL": "tinyframe.runtime.null:NullDevice",
         }
@@ -427,7 +427,7 @@ class _DeviceRegistry:
                     'with multiprocessing.get_context("spawn"), or use it in the child only'
                 )
             try:
-                device = load_class(registered)(name)
+                device = load(registered)(name)
             except DeviceUnavailable as error:
                 raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
             self._opened[name] = registered, device
@@ -490,7 +490,7 @@ class _DeviceRegistry:
         return f"{kind}:{int(index)}" if colon and int(index) else kind
 
     def _variant(self, name: str, kind: str, index: str) -> str:
-        variants = load_class(self._devices[kind]).variants
+        variants = load(self._devices[kind]).variants
         if (found := ALIASES.get(index, index)) in variants:
             return found
         also = f", or one of {', '.join(variants)}" if variants else ""
@@ -550,8 +550,8 @@ def _leave_out_exit_handlers() -> None:
         library.on_exit(library._exit, None)
 
 
-def load_class(registered: Any) -> Any:
-    """A class, or the one that "module:class" names."""
+def load(registered: Any) -> Any:
+    """What `registered` is; if it is text, "module:name", what is there, imported now."""
     if not isinstance(registered, str):
         return registered
     module, _, name = registered.partition(":")

@@ -127,7 +127,7 @@ COLUMNS_AT_ONCE = _row(4, "vectors",
     "a reduce down columns: so many side by side (of large arrays more)",
     "four keep the adders busy where the rows are in a cache")
 
-# ---- blocks of threads (codegen/optimize/plans_gpu.py) -------------------------------------------
+# ---- blocks of threads (gpu/plans.py) -------------------------------------------
 
 BLOCK_THREADS = _row(256, "threads",
     "every kernel on a GPU: no block has more",

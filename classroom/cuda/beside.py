@@ -17,8 +17,8 @@ from classroom.cuda.source import Kernel, without_comments
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.device import buffer_of
-from tinyframe.renderer.cuda import CUDALanguage
-from tinyframe.runtime.cuda_emulator import KERNEL
+from tinyframe.gpu.drivers.cuda_emulator import KERNEL
+from tinyframe.gpu.languages.cuda import CUDALanguage
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, wrapped
 from tinyframe.viz.picture import DrawnPicture
 

@@ -29,8 +29,8 @@ import numpy as np
 
 from classroom.cuda.source import Kernel
 from tinyframe.device import CompileError, NoCompiler
+from tinyframe.gpu.drivers.cuda_emulator import KERNEL_FLAGS, EmulatorCompiler
 from tinyframe.runtime.clang import find_compiler
-from tinyframe.runtime.cuda_emulator import KERNEL_FLAGS, EmulatorCompiler
 from tinyframe.settings import settings
 
 CHILD = Path(__file__).with_name("child.py")

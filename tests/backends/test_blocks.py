@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
+import tinyframe.gpu.passes
 from tests import gpu_device
 from tests.gpu_kernels import (
     GLOBAL,
@@ -27,7 +28,6 @@ from tests.gpu_kernels import (
 from tests.kernels import filled, kernel_of, numbers, on_buffer, run_with, schedule_of
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program
-from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -35,6 +35,7 @@ from tinyframe.codegen.optimize.loops import (
     apply_opts,
 )
 from tinyframe.codegen.program import ProgramSpec
+from tinyframe.gpu.passes import with_barriers
 from tinyframe.uop.node import Ops, UOp, length
 
 
@@ -109,7 +110,7 @@ def test_a_result_is_wrong_without_any_one_of_the_barriers(name, monkeypatch):
     np.testing.assert_allclose(run(tensor(), opts), expected, rtol=1e-6)
     for which in range(count):
         with monkeypatch.context() as planted:
-            planted.setattr(tinyframe.codegen, "with_barriers", without_barrier(which))
+            planted.setattr(tinyframe.gpu.passes, "with_barriers", without_barrier(which))
             results = []
             for runner in (gpu_device.BlocksRunner, gpu_device.Backwards):
                 planted.setattr(Device["BLOCKS"], "runner", runner)

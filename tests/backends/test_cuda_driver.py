@@ -16,8 +16,8 @@ import pytest
 
 from tinyframe import Device, dtypes
 from tinyframe.device import Buffer, Compiler, DeviceUnavailable
+from tinyframe.gpu.drivers import cuda
 from tinyframe.run.realize import CompiledKernel
-from tinyframe.runtime import cuda
 
 CUresult = enum.Enum(
     "CUresult",

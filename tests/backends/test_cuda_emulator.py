@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
+import tinyframe.gpu.passes
 from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
@@ -22,20 +23,20 @@ from tests.gpu_kernels import (
 )
 from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with
 from tinyframe import Device, Tensor, dtypes
-from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError, NoCompiler
-from tinyframe.renderer.program_text import Writer
-from tinyframe.run import search
-from tinyframe.run.realize import record_runs
-from tinyframe.runtime import cuda_emulator
-from tinyframe.runtime.cuda_emulator import (
+from tinyframe.gpu.drivers import cuda_emulator
+from tinyframe.gpu.drivers.cuda_emulator import (
     BarrierDivergence,
     DataRace,
     EmulatorCompiler,
     KernelFault,
     OutOfBounds,
 )
+from tinyframe.gpu.passes import with_barriers
+from tinyframe.renderer.program_text import Writer
+from tinyframe.run.realize import record_runs
+from tinyframe.search import beam as search
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -105,7 +106,7 @@ def test_every_float16_and_roundings_to_it():
 # ---- planted mistakes ----------------------------------------------------------------------------
 
 
-def without_barrier(uops: list[UOp], which: int) -> list[UOp]:
+def without(uops: list[UOp], which: int) -> list[UOp]:
     return [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
 
 
@@ -118,7 +119,7 @@ def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatc
     for which in barriers:
         with monkeypatch.context() as planted:
             planted.setattr(
-                tinyframe.codegen, "with_barriers", lambda uops, n=which: without_barrier(uops, n)
+                tinyframe.gpu.passes, "with_barriers", lambda uops, n=which: without(uops, n)
             )
             with pytest.raises(DataRace, match=r"panel\d+\[\d+\]"):
                 run(tensor(), opts)

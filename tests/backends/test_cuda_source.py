@@ -15,7 +15,7 @@ from tinyframe import Tensor, dtypes, ptx
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.dtype import DType
-from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.gpu.languages.cuda import CUDALanguage
 
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 16), Opt(GLOBAL, 0)]
 

@@ -18,8 +18,8 @@ from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Device, Tensor, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import OptOps
-from tinyframe.codegen.optimize.plans_gpu import GPU
-from tinyframe.run.search import Bench
+from tinyframe.gpu.plans import GPU
+from tinyframe.search.beam import Bench
 from tinyframe.uop.node import Ops, UOp
 
 

@@ -14,8 +14,8 @@ from tinyframe import Context, Device, Tensor, TinyJit, UOp, Variable
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer
+from tinyframe.gpu.drivers import opencl
 from tinyframe.run.realize import CompiledKernel
-from tinyframe.runtime import opencl
 
 THERE = devices.there()
 WITH_GRAPH = [name for name in THERE if Device[name].graph is not None]

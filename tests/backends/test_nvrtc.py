@@ -18,12 +18,12 @@ from tinyframe import Context, Tensor, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import CompileError, DeviceUnavailable
-from tinyframe.renderer.cuda import CUDALanguage, target_for
+from tinyframe.gpu import mma
+from tinyframe.gpu.drivers import cuda
+from tinyframe.gpu.drivers.nvrtc import NVRTC, architecture_for, architectures
+from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
 from tinyframe.renderer.program_text import call
-from tinyframe.runtime import cuda
-from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
 from tinyframe.tools import ptx
-from tinyframe.uop import mma
 from tinyframe.uop.node import Ops
 
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]

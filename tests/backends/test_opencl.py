@@ -16,10 +16,10 @@ from tests.kernels import numbers, run_with, source_of
 from tinyframe import Context, Device, GlobalCounters, Tensor
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import DeviceUnavailable
-from tinyframe.renderer.opencl import OpenCLLanguage
-from tinyframe.renderer.scalarize import scalarize
-from tinyframe.renderer.signed_overflow import wrap_integers
-from tinyframe.runtime import opencl
+from tinyframe.gpu.drivers import opencl
+from tinyframe.gpu.languages.opencl import OpenCLLanguage
+from tinyframe.gpu.languages.scalarize import scalarize
+from tinyframe.gpu.languages.signed_overflow import wrap_integers
 
 SPLIT, UPCAST, STAGE = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE
 GLOBAL, LOCAL, GROUP = OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
@@ -156,8 +156,8 @@ def test_the_time_of_a_kernel_is_the_devices_own():
 def test_a_kernel_is_not_compiled_again_in_another_process(tmp_path):
     script = """
 from tinyframe import Tensor
-from tinyframe.renderer.signed_overflow import wrap_integers
-from tinyframe.runtime import opencl
+from tinyframe.gpu.languages.signed_overflow import wrap_integers
+from tinyframe.gpu.drivers import opencl
 count = 0
 compile = opencl.CLCompiler.compile
 def counted(self, source):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import tinyframe.codegen
+import tinyframe.gpu.passes
 from tests.backends.test_blocks import without_barrier
 from tests.gpu_device import TARGET
 from tests.gpu_kernels import SOFTMAX, SUM_OF_ROWS, TILED
@@ -61,7 +61,7 @@ def test_a_missing_barrier_is_a_read_of_nothing_or_a_wrong_result(name, monkeypa
     found = []
     for which in range(count):
         with monkeypatch.context() as planted:
-            planted.setattr(tinyframe.codegen, "with_barriers", without_barrier(which))
+            planted.setattr(tinyframe.gpu.passes, "with_barriers", without_barrier(which))
             try:
                 found.append(not np.allclose(run_with(tensor(), opts, "PYTHON"), expected))
             except UninitializedRead:

@@ -10,19 +10,20 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
+import tinyframe.gpu.passes
 from tests.gpu_device import TARGET
 from tests.gpu_kernels import GLOBAL, LOCAL, SPLIT, STAGE, UPCAST, random_opts
 from tests.kernels import filled, kernel_of, kernels_of, on_buffer, run_with, schedule_of
 from tinyframe import Context, Device, Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program
-from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
 from tinyframe.dtype import AddrSpace, DType
-from tinyframe.renderer.cuda import CUDALanguage, target_for
-from tinyframe.runtime.cuda_emulator import DataRace
+from tinyframe.gpu import mma
+from tinyframe.gpu.drivers.cuda_emulator import DataRace
+from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
+from tinyframe.gpu.passes import with_barriers
 from tinyframe.runtime.python import PythonRenderer
 from tinyframe.settings import settings
-from tinyframe.uop import mma
 from tinyframe.uop.node import Ops, UOp
 
 CORES = Opt(OptOps.TENSOR_CORE, (0, 1, 2))
@@ -326,7 +327,7 @@ def test_an_mma_is_no_barrier(which, monkeypatch):
     (item,) = schedule_of(tensor)
     spec = get_program(item.ast, Device["CUDA"].renderer, TILED)
     assert sum(u.op is Ops.BARRIER for u in spec.uops) == 2
-    monkeypatch.setattr(tinyframe.codegen, "with_barriers", without_barrier(which))
+    monkeypatch.setattr(tinyframe.gpu.passes, "with_barriers", without_barrier(which))
     with pytest.raises(DataRace):
         run_with(tensor, TILED, "CUDA")
 

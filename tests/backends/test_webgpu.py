@@ -16,9 +16,9 @@ from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer, DeviceUnavailable
 from tinyframe.errors import DTypeError, LimitError
-from tinyframe.renderer.wgsl import WGSLLanguage
-from tinyframe.run import search
-from tinyframe.runtime import webgpu
+from tinyframe.gpu.drivers import webgpu
+from tinyframe.gpu.languages.wgsl import WGSLLanguage
+from tinyframe.search import beam as search
 
 SPLIT, UPCAST, STAGE, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE, OptOps.VECTOR
 GLOBAL, LOCAL, GROUP = OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP

@@ -18,7 +18,7 @@ from classroom.tiles import planned
 from tinyframe import Context, Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.plans import CPU, Nest
-from tinyframe.run.search import SearchResult
+from tinyframe.search.beam import SearchResult
 from tinyframe.viz.roof import COPIED, SIZE
 
 VECTOR = Opt(OptOps.VECTOR, 1, 8)

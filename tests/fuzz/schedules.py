@@ -19,11 +19,11 @@ from tinyframe.codegen.optimize.loops import (
     apply_opts,
     axes,
 )
-from tinyframe.codegen.optimize.neighbours import neighbours
 from tinyframe.device import Device
 from tinyframe.nn import optim
 from tinyframe.nn.state import get_parameters
 from tinyframe.schedule import create_schedule
+from tinyframe.search.neighbours import neighbours
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp, length
 

@@ -12,14 +12,14 @@ import pytest
 from tests.kernels import filled, numbers, on_buffer
 from tinyframe import Context, Tensor
 from tinyframe import schedule as schedule_module
-from tinyframe.codegen import OF_BLOCKS, passes
+from tinyframe.codegen import passes
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.stages import MOST_RULES, folded
 
 SCHEDULING = ["tensor graph", "prepare", "lower to ranges"]
 OF_C = [name for name, _ in CStyleLanguage.passes]
 NOTHING = " (nothing to do)"
-STAGES = [*SCHEDULING, *[name for name, _ in passes if name not in OF_BLOCKS], *OF_C, "linearize"]
+STAGES = [*SCHEDULING, *[name for name, _ in passes], *OF_C, "linearize"]
 
 
 def product(size: int = 4) -> Tensor:

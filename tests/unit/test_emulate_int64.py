@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.numpy_graph import compute, leaf
 from tinyframe.codegen.decompose import decompositions
 from tinyframe.dtype import dtypes, to_np_dtype
-from tinyframe.renderer.emulate_int64 import emulate_int64
-from tinyframe.renderer.wgsl import WGSLLanguage
+from tinyframe.gpu.languages.emulate_int64 import emulate_int64
+from tinyframe.gpu.languages.wgsl import WGSLLanguage
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.uop.node import Ops, UOp
 

@@ -12,9 +12,9 @@ import pytest
 from tests.kernels import kernels_of, on_buffer, ops_in, program_of
 from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe import schedule as schedule_module
+from tinyframe.gpu.languages.cuda import CUDALanguage
+from tinyframe.gpu.occupancy import block_size
 from tinyframe.renderer import Target
-from tinyframe.renderer.cuda import CUDALanguage
-from tinyframe.schedule.fuse import block_size
 from tinyframe.thresholds import BLOCKS_OF_PARTS, FILLING_BLOCKS, LEAST_READS, LONG_FOR_A_THREAD
 from tinyframe.uop.node import Ops, UOp
 

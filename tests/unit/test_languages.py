@@ -14,8 +14,8 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.device import Buffer
 from tinyframe.dtype import AddrSpace
 from tinyframe.errors import DTypeError
+from tinyframe.gpu.languages.opencl import OpenCLLanguage
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.opencl import OpenCLLanguage
 from tinyframe.renderer.program_text import call
 from tinyframe.rewrite.spec import spec_program, verify
 from tinyframe.uop.node import Ops, UOp

@@ -12,14 +12,21 @@ from hypothesis import strategies as st
 from tests.kernels import kernel_of, kernels_of, on_buffer
 from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program, planned, plans_for, scheduled_kernel
-from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
-from tinyframe.codegen.optimize.neighbours import neighbours
+from tinyframe.codegen.optimize.loops import (
+    KernelOptError,
+    Opt,
+    OptOps,
+    apply_opts,
+    axes,
+    check_target,
+)
 from tinyframe.codegen.optimize.plans import CPU, Nest, Workload, choose
-from tinyframe.codegen.optimize.plans_gpu import GPU, block_tile
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.codegen.thread_blocks import block_threads, check_device, grid_axes
+from tinyframe.gpu.blocks import block_threads, grid_axes
+from tinyframe.gpu.languages.opencl import OpenCLLanguage
+from tinyframe.gpu.plans import GPU, block_tile
 from tinyframe.renderer import Target
-from tinyframe.renderer.opencl import OpenCLLanguage
+from tinyframe.search.neighbours import neighbours
 from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
 
 SPLIT, UPCAST, VECTOR, REORDER = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR, OptOps.REORDER
@@ -139,7 +146,7 @@ def example(name: str, which: int) -> UOp:
 
 
 def check_all_is_written(nest: Nest, opts: list[Opt], scheduled: UOp, target: Target) -> None:
-    check_device(scheduled, target)
+    check_target(scheduled, target)
     assert [opt.op for opt in opts if opt.op is not REORDER] == [
         *[op for op, _, _ in nest.tiles],
         *[GLOBAL for _ in nest.grid],
@@ -312,7 +319,7 @@ def test_a_search_changes_threads_and_blocks_and_stays_within_the_device(name):
     legal: list[tuple[Opt, ...]] = []
     for found in lists:
         try:
-            check_device(apply_opts(kernel, found, LARGE), LARGE)
+            check_target(apply_opts(kernel, found, LARGE), LARGE)
         except KernelOptError:
             continue
         legal.append(found)

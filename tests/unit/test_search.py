@@ -14,13 +14,14 @@ from tests.kernels import filled, kernel_of, numbers, on_buffer
 from tinyframe import Device, Tensor, Variable
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
-from tinyframe.codegen.optimize.neighbours import Opts, neighbours
 from tinyframe.device import Compiled, CompileError, Compiler, GlobalCounters
 from tinyframe.renderer import Target
-from tinyframe.run import realize, search
+from tinyframe.run import realize
 from tinyframe.run.realize import get_kernel
-from tinyframe.run.search import Bench, SearchResult, best_opts, least_seconds
 from tinyframe.runtime.host import HostAllocator
+from tinyframe.search import beam as search
+from tinyframe.search.beam import Bench, SearchResult, best_opts, least_seconds
+from tinyframe.search.neighbours import Opts, neighbours
 from tinyframe.settings import Context
 from tinyframe.uop.node import UOp
 

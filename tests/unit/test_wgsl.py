@@ -14,8 +14,8 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
+from tinyframe.gpu.languages.wgsl import FEATURES, WGSLLanguage
 from tinyframe.renderer import Target
-from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
 
 LEAST = WGSLLanguage.default_target
 ALL = frozenset(FEATURES)

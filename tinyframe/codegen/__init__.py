@@ -18,7 +18,7 @@ from tinyframe.codegen.decompose import (
     reduces_without,
 )
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
-from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces, with_barriers
+from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
 from tinyframe.codegen.optimize.merge_loops import (
     fuse_reduce_loops,
@@ -26,7 +26,6 @@ from tinyframe.codegen.optimize.merge_loops import (
     split_at_divisions,
 )
 from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, opts_of
-from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.codegen.program import (
     ProgramSpec,
     estimate_mem,
@@ -37,8 +36,7 @@ from tinyframe.codegen.program import (
     most_steps,
     rewrite_program,
 )
-from tinyframe.codegen.thread_blocks import ranges_to_values
-from tinyframe.device import Device
+from tinyframe.device import Device, load
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Renderer, Target
@@ -101,7 +99,6 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("tidy loops", tidy_loops),
     ("optimize", optimize),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
-    ("ranges to values", lambda sink, job: ranges_to_values(sink)),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
     ("expand copies", lambda sink, job: expand_copies(sink)),
@@ -109,8 +106,12 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
 ]
 
 
-# those that only a device with blocks of threads needs
-OF_BLOCKS = {"ranges to values"}
+def passes_for(target: Target) -> Sequence[tuple[str, Callable[[UOp, Compilation], UOp]]]:
+    """The passes for a target. One that runs blocks of threads has others instead of some."""
+    if not target.block_threads:
+        return passes
+    instead = load("tinyframe.gpu.passes:INSTEAD")
+    return [new for row in passes for new in instead.get(row[0], [row])]
 
 
 def full_rewrite_to_sink(
@@ -125,9 +126,7 @@ def full_rewrite_to_sink(
 
 def _run_passes(sink: UOp, job: Compilation) -> UOp:
     of_language = [(name, lambda sink, job, fn=fn: fn(sink)) for name, fn in job.renderer.passes]
-    skipped = () if job.renderer.target.block_threads else OF_BLOCKS
-    common = [row for row in passes if row[0] not in skipped]
-    for name, fn in [*common, *of_language]:
+    for name, fn in [*passes_for(job.renderer.target), *of_language]:
         sink = staged(name, spec_kernel, functools.partial(fn, sink, job), before=sink)
         job.stages.append((name, sink))
         if settings.DEBUG >= 4 and fn is optimize and job.opts:
@@ -152,7 +151,9 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     def instructions() -> list[UOp]:
         program = rewrite_program(linearize(sink, recompute), reduces_without(ops))
         program = rewrite_program(program, program_idioms_with(ops))
-        return with_barriers(program) if renderer.target.block_threads else program
+        if renderer.target.block_threads:
+            program = load("tinyframe.gpu.passes:with_barriers")(program)
+        return program
 
     uops = staged("linearize", spec_program, instructions)
     loops = _named_loops(dict(job.stages)["optimize"])
@@ -241,7 +242,7 @@ def _named_loops(optimized: UOp) -> list[UOp]:
 def plans_for(target: Target) -> list[Plan]:
     """The plans for a target, for a CPU's cores or for blocks of threads, in the order in which
     they are tried: the first that applies is used."""
-    return GPU if target.block_threads else CPU
+    return load("tinyframe.gpu.plans:GPU") if target.block_threads else CPU
 
 
 def planned(sink: UOp, target: Target) -> tuple[Plan, list[Opt], UOp]:

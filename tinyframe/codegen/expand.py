@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
-from tinyframe.uop import mma
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import (
     FIRST_RANGE,
@@ -141,14 +139,18 @@ def _copies_of_stores(stores: tuple[UOp, ...]) -> list[UOp]:
     return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
 
 
-def flatten_indices(sink: UOp) -> UOp:
-    """One flat offset per INDEX; a STAGE becomes stores into its own scratch memory."""
-    number, padded = itertools.count(), padded_panels(sink)
+NO_PADDING: Mapping[UOp, tuple[list[int], int]] = {}
+
+
+def flatten_indices(sink: UOp, padded: Mapping[UOp, tuple[list[int], int]] = NO_PADDING) -> UOp:
+    """One flat offset per INDEX; a STAGE becomes stores into its own scratch memory. padded: of
+    STAGEs whose rows are padded, the sizes of the panel and of its row."""
+    number = itertools.count()
 
     def flat(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.STAGE:
             value, *ranges = u.src
-            sizes = padded[old].sizes if old in padded else [length(r) for r in ranges]
+            sizes = padded[old][0] if old in padded else [length(r) for r in ranges]
             pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
             scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), next(number))
             place = scratch.index(flatten(tuple(ranges), sizes))
@@ -156,8 +158,8 @@ def flatten_indices(sink: UOp) -> UOp:
         if u.op is Ops.INDEX and u.arg is not None:
             memory, valid, *ix = u.src
             shape = u.arg
-            if (layout := padded.get(old.src[0])) is not None:
-                shape = (*shape[:-1], layout.row)
+            if old.src[0] in padded:
+                shape = (*shape[:-1], padded[old.src[0]][1])
             return UOp(Ops.INDEX, memory.dtype, (memory, valid, flatten(tuple(ix), shape)))
         return u
 
@@ -282,43 +284,3 @@ def _reduced_lanes(value: UOp, reduce: UOp, loops: list[UOp]) -> UOp:
         half = len(parts) // 2
         parts = [a.alu(reduce.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]
-
-
-# ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
-# Shared memory has 32 banks of 4 bytes, each of which serves one access at a time. For an MMA the
-# threads of a warp read from eight rows at once; if these rows began in the same bank, the threads
-# would have to wait for each other. So such a row is padded to an odd number of pieces
-# (`uop/mma.py`).
-
-
-class PanelLayout(NamedTuple):
-    """The sizes of a panel's dimensions and of its row, padding included."""
-
-    sizes: list[int]
-    row: int
-
-
-def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
-    """The panels of a kernel whose rows are padded."""
-    found = {}
-    operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
-    for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
-        if u.op is Ops.INDEX and u.src[0].op is Ops.STAGE and len(u.arg) > 1:
-            panel, row, itemsize = u.src[0], u.arg[-1], u.src[0].dtype.itemsize
-            pieces, rest = divmod(row * itemsize, mma.PIECE_BYTES)
-            if not rest and pieces % 2 == 0:
-                sizes, padding = list(map(length, panel.own_ranges)), mma.PIECE_BYTES // itemsize
-                first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
-                sizes[first] += padding // math.prod(sizes[first + 1 :])
-                found[panel] = PanelLayout(sizes, row + padding)
-    return found
-
-
-def panel_bytes(sink: UOp, least: int) -> int:
-    """Bytes of all panels of a kernel; an element takes at least `least` bytes."""
-    found, nbytes = padded_panels(sink), 0
-    for u in sink.toposort():
-        if u.op is Ops.STAGE:
-            sizes = found[u].sizes if u in found else map(length, u.own_ranges)
-            nbytes += math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
-    return nbytes

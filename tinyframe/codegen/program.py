@@ -8,10 +8,11 @@ from weakref import WeakKeyDictionary
 
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.codegen.optimize.plans import Plan
-from tinyframe.codegen.thread_blocks import MOST_AXES
 from tinyframe.dtype import PtrDType
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, iterations, length, plain, sint
+
+MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and z
 
 
 @dataclass(frozen=True, eq=False)

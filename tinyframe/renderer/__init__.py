@@ -21,7 +21,7 @@ class Target:
     shared_bytes: the memory that they share; a number takes least_bytes of it or more. grid: the
     most blocks along each axis. warp: threads that run in step. most_steps: of all loops of one
     thread together. most_buffers: of one kernel. Both are 0 where there is no limit. tensor_cores:
-    the forms of operands that they take (`uop/mma.py`).
+    the forms of operands that they take (`gpu/mma.py`).
     """
 
     vector_bytes: int

@@ -4,7 +4,7 @@
 threads divide a loop. Another language of the family is a subclass that changes what differs:
 words, rows of tables, or one of the small methods, each of which writes one thing. What they have
 in common, and what has to be remembered while a text is written, is in program_text.py. The
-languages of GPUs begin with `GPULanguage`.
+languages of GPUs begin with `gpu/languages/base.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, gcc
@@ -21,14 +20,12 @@ from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import (
     Writer,
     argument_name,
-    bare,
     call,
     infix,
     is_threaded,
     may_overflow,
     memory_of,
     short,
-    threads_of_block,
     variables,
 )
 from tinyframe.uop.node import Ops, UOp
@@ -245,8 +242,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
 
     def signature(self, name: str, uops: list[UOp]) -> str:
         arguments = [*self.arguments(uops), *(self.share if is_threaded(uops) else ())]
-        prefix = self.kernel_prefix.format(threads=threads_of_block(uops))
-        return f"{prefix} {name}({', '.join(arguments)})"
+        return f"{self.kernel_prefix} {name}({', '.join(arguments)})"
 
     def arguments(self, uops: list[UOp]) -> list[str]:
         written = {memory_of(u) for u in uops if u.op is Ops.STORE}
@@ -290,44 +286,6 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         vectors = dict.fromkeys(re.findall(rf"\b{A_TYPE}(\d+)\b", text))
         define = self.typedef
         return [define(DTYPES[k].vec(int(n))) for k, n in vectors] if define else []
-
-
-class GPULanguage(CStyleLanguage):
-    """What the languages of GPUs have in common: vectors that are part of the language, no stores
-    past the caches, and a kernel that is what one thread of a block does."""
-
-    wraps, entry, streams, native_half = "", "", None, True
-    # one type for all Variables: a launch knows no other
-    variable, variable_inside = "const {long} {name}_given", "const {type} {name} = {name}_given;"
-    restrict, local_suffix = "__restrict__", ""
-    # how a vector is made of its lanes, and whether one number stands for all of them
-    vector, splats = "{kind}({lanes})", True
-    infinity, not_a_number = "INFINITY", "NAN"
-    code_for_op: Mapping[Ops, Callable[..., str]] = {
-        **CStyleLanguage.code_for_op,
-        Ops.SQRT: call("sqrt", typed=False),
-        Ops.TRUNC: call("trunc", typed=False),
-    }
-    code_for_vector: Mapping[Ops, Callable[..., str]] = {
-        Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),
-        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
-        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
-    }
-    typedef: Callable[..., str] | None = None
-    functions: Mapping[str, Callable[..., str]] = max_and_min()
-    vector_functions: Mapping[str, Callable[..., str]] = max_and_min(
-        "select(a, b, (b {sign} a){nan})", " | (b != b)"
-    )
-
-    def of_lanes(self, dtype: DType, lanes: Iterable[str]) -> str:
-        return self.vector.format(kind=self.type_name(dtype), lanes=", ".join(lanes))
-
-    def lanes(self, u: UOp, *x: str) -> str:
-        is_one = self.splats and len(set(u.src)) == 1
-        return self.of_lanes(u.dtype, map(bare, x[:1] if is_one else x))
-
-    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
-        return self.of_lanes(dtype, map(place, range(dtype.count)))
 
 
 def _shortest(value: float) -> str:

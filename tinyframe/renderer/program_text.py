@@ -9,7 +9,6 @@ its Writer, so several threads may write with one language.
 from __future__ import annotations
 
 import functools
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -102,11 +101,6 @@ def variables(uops: list[UOp]) -> list[UOp]:
 def memory_of(u: UOp) -> UOp:
     """The memory that a LOAD or STORE goes to."""
     return u.src[0].src[0]
-
-
-def threads_of_block(uops: list[UOp]) -> int:
-    """The threads that work together in a block, 1 where there are no blocks."""
-    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
 
 
 def is_threaded(uops: list[UOp]) -> bool:

@@ -79,7 +79,7 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 LOCAL memory belongs to a thread, or where there are blocks of
                                 threads to a block: no range that is threads is around a STAGE,
                                 and one that owns them keeps a value of each thread
-    MMA(a, b, RANGE, RANGE…)    what a tensor core computes (uop/mma.py), arg = how it reads a and
+    MMA(a, b, RANGE, RANGE…)    what a tensor core computes (gpu/mma.py), arg = how it reads a and
                                 b: the result that the first range says, of the WARP's thread. The
                                 others, its own, are a thread's rows, and a run of the sum
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
@@ -113,10 +113,11 @@ from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, UPat
-from tinyframe.uop import mma
 from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import (
+    BLOCKS,
     FIRST_RANGE,
+    THREADS,
     AxisType,
     GroupOp,
     Ops,
@@ -432,16 +433,18 @@ def value_fits(u: UOp) -> bool:
     return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
 
 
+# what a tensor core reads, by the operands' dtype: PTX's names, and an MMA's arg
+MMA_FORMS = {dtypes.half: "f16", dtypes.bfloat16: "bf16", dtypes.float: "tf32"}
+
+
 def multiplies(u: UOp) -> bool:
     """An MMA: of numbers that a tensor core reads, into float32."""
     a, b = (s.dtype.scalar() for s in u.src[:2])
-    return u.dtype.scalar() is dtypes.float and a is b and u.arg in mma.DTYPES
+    return u.dtype.scalar() is dtypes.float and a is b and u.arg in MMA_FORMS.values()
 
 
 # names of a block's and of a thread's numbers, by axis
 PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
-THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP, AxisType.WARP}
-BLOCK_KINDS = {AxisType.GLOBAL, *THREAD_KINDS}
 
 load_checks = (of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar())
 index_checks = (is_of_memory, lambda u: u.src[1].dtype is dtypes.bool, has_indices)
@@ -471,7 +474,7 @@ spec_kernel = PatternMatcher([
     row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
         closes_ranges),
     row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
-        lambda u: THREAD_KINDS.isdisjoint(r.arg[1] for r in u.ranges)),
+        lambda u: all(r.arg[1] not in THREADS for r in u.ranges)),
     row(Ops.MMA, multiplies, closes_ranges),
     *memory_rows,
     *values,
@@ -485,7 +488,7 @@ spec_program = PatternMatcher([
     row(Ops.STORE, lambda u: len(u.src) == FIRST_RANGE[Ops.STORE], *store_checks),
     row(Ops.INDEX, lambda u: not isinstance(u.arg, tuple), *index_checks),
     row(Ops.ENDRANGE, sources(Ops.RANGE)),
-    row(Ops.RANGE, *range_checks, lambda u: u.arg[1] not in BLOCK_KINDS),
+    row(Ops.RANGE, *range_checks, lambda u: u.arg[1] not in BLOCKS),
     row(Ops.MMA, multiplies, lambda u: not u.own_ranges),
     row(Ops.BARRIER, no_source, lambda u: u.dtype is dtypes.void),
     row(Ops.IF, lambda u: u.src[0].dtype is dtypes.bool),

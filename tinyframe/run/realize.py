@@ -26,7 +26,7 @@ from time import perf_counter
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tinyframe.device import Buffer, Compiled, Compiler, Device, GlobalCounters, human_bytes
+from tinyframe.device import Buffer, Compiled, Compiler, Device, GlobalCounters, human_bytes, load
 from tinyframe.observe import Ran, observers, tell
 from tinyframe.run.capture import is_running
 from tinyframe.settings import settings
@@ -304,7 +304,7 @@ def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
 
 
 def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt] | None]:
-    from tinyframe.run.search import best_opts  # most runs search for nothing
+    best_opts = load("tinyframe.search.beam:best_opts")  # most runs search for nothing
 
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 

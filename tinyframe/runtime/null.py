@@ -17,16 +17,16 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from tinyframe.device import ONE, PLAIN_C, Allocator, Compiled, Compiler, Runner, Size, load_class
+from tinyframe.device import ONE, PLAIN_C, Allocator, Compiled, Compiler, Runner, Size, load
 
 # what stands after the colon -> the Renderer's class, imported when first asked for
 LANGUAGES = {
     "CPU": PLAIN_C,
-    "CL": "tinyframe.renderer.opencl:OpenCLLanguage",
-    "WEBGPU": "tinyframe.renderer.wgsl:WGSLLanguage",
-    "METAL": "tinyframe.renderer.metal:MetalLanguage",
-    "HIP": "tinyframe.renderer.hip:HIPLanguage",
-    "CUDA": "tinyframe.renderer.cuda:CUDALanguage",
+    "CL": "tinyframe.gpu.languages.opencl:OpenCLLanguage",
+    "WEBGPU": "tinyframe.gpu.languages.wgsl:WGSLLanguage",
+    "METAL": "tinyframe.gpu.languages.metal:MetalLanguage",
+    "HIP": "tinyframe.gpu.languages.hip:HIPLanguage",
+    "CUDA": "tinyframe.gpu.languages.cuda:CUDALanguage",
 }
 
 
@@ -74,5 +74,5 @@ class NullDevice(Compiled):
 
     def __init__(self, device: str = "NULL") -> None:
         language = LANGUAGES.get(device.partition(":")[2], PLAIN_C)
-        renderer = load_class(language)()
+        renderer = load(language)()
         super().__init__(device, NullAllocator(device), renderer, Compiler(), NullRunner)

@@ -50,7 +50,6 @@ from tinyframe.dtype import (
 )
 from tinyframe.renderer import Renderer
 from tinyframe.runtime.host import HostAllocator, HostMemory
-from tinyframe.uop import mma
 from tinyframe.uop.evaluate import _shift, python_alu
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
@@ -356,7 +355,12 @@ class PythonRunner(Runner):
             case Ops.GEP:
                 return [f"{out} = {operands}[{line.arg}]"]
             case Ops.MMA:  # nobody gives anything new before all have taken their results
-                names[function], names[f"read{number}"] = partial(_mma, line), partial(_read, line)
+                from tinyframe.gpu import mma
+
+                names[function], names[f"read{number}"] = (
+                    partial(_mma, mma, line),
+                    partial(_read, mma, line),
+                )
                 a, b, *added = sources
                 return [
                     f"shared[{number}, thread] = read{number}({a}), read{number}({b})",
@@ -467,7 +471,7 @@ def _size(dtype: DType) -> int:
     return dtype.size * dtype.base.count
 
 
-def _read(line: Line, numbers: Sequence[Any]) -> list[float]:
+def _read(mma: Any, line: Line, numbers: Sequence[Any]) -> list[float]:
     """What a tensor core reads: bits where a device has no such dtype, and of a float32 a part."""
     if line.arg == "tf32":
         return list(map(mma.to_tf32, numbers))
@@ -475,12 +479,13 @@ def _read(line: Line, numbers: Sequence[Any]) -> list[float]:
     return [_from_bits(dtype, struct.pack("=H", x)) if isinstance(x, int) else x for x in numbers]
 
 
-def _mma(line: Line, shared: dict, thread: int, added: Any = (0.0,) * mma.RESULTS) -> tuple:
+def _mma(mma: Any, line: Line, shared: dict, thread: int, *added: Any) -> tuple:
     """A thread's results, of what the threads of its warp have shared."""
     first = thread - thread % mma.THREADS
     given = [shared[line.number, first + n] for n in range(mma.THREADS)]
     found = mma.results(line.arg, thread - first, given)
-    return tuple([_float32(x + y) for x, y in zip(added, found, strict=True)])
+    (before,) = added or [(0.0,) * mma.RESULTS]
+    return tuple([_float32(x + y) for x, y in zip(before, found, strict=True)])
 
 
 def _stop_text(line: int | None) -> str:

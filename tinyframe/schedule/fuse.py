@@ -18,12 +18,12 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
 from tinyframe.algebra.symbolic import all_of, conjuncts
-from tinyframe.device import Device, NoCompiler
+from tinyframe.device import Device, NoCompiler, load
 from tinyframe.renderer import Renderer, Target
 from tinyframe.uop.movement import (
     Indices,
@@ -40,10 +40,12 @@ from tinyframe.uop.node import (
     GroupOp,
     Ops,
     UOp,
-    is_symbolic,
     iterations,
     recursive_property,
 )
+
+if TYPE_CHECKING:
+    from tinyframe.gpu.occupancy import Occupancy
 
 # ---- one step from a value to its sources: which are needed, and at which indices ----------------
 #
@@ -445,11 +447,8 @@ class _CostModel:
             return "a reduce with too little parallel work"
         if any(self._loses_its_tile(u, use.real) for use in uses):
             return "a reduce whose operands a tile would share, reduced further"
-        if self.is_shared_by_blocks(u):
-            return "a long reduce to few results, which blocks share"
-        if any(self.is_used_by_blocks(u, use) for use in uses):
-            return "a reduce used inside of one that blocks share"
-        return None
+        occupancy = self.occupancy(u)
+        return None if occupancy is None else occupancy.reason_to_store(uses)
 
     def _is_costly(self, u: UOp) -> bool:
         reads = self.reads_memory[u]
@@ -482,28 +481,13 @@ class _CostModel:
         alone = new_indices(reduce.shape, itertools.count())
         return _shares_operands(reduce, alone) and not _shares_operands(reduce, ix)
 
-    def is_shared_by_blocks(self, u: UOp) -> bool:
-        """Whether this is the end of a reduce that a GPU computes in parts (`partial.py`)."""
-        if u not in self.reduce_ends:
-            return False
-        *_, reduce = self.reduce_ends[u]
-        value = reduce.src[0]
-        return _has_fixed_size(value) and leaves_blocks_idle(
-            target_of(u.device), reduce.size, value.size // max(reduce.size, 1)
-        )
-
-    def is_used_by_blocks(self, end: UOp, use: Use) -> bool:
-        """Whether a reduce is used inside of one that a GPU would compute in parts. If all parts
-        need the same value, it has to be computed first; otherwise its results are the parts."""
-        if end not in self.reduce_ends or any(map(is_symbolic, use.path)):
-            return False
-        *_, reduce = self.reduce_ends[end]
-        value, results = reduce.src[0], use.kernel.size
-        is_inside = any(r.arg[1] is AxisType.REDUCE for r in use.path)
-        return is_inside and _has_fixed_size(value) and leaves_blocks_idle(
-            target_of(end.device), results,
-            max(iterations(use.path), value.size) // max(results, 1),
-        )  # fmt: skip
+    def occupancy(self, u: UOp) -> Occupancy | None:
+        """What the end of a reduce would keep busy of a device that runs blocks of threads; None
+        of any other value, and on a CPU."""
+        if u not in self.reduce_ends or not (target := target_of(u.device)).block_threads:
+            return None
+        occupancy: type[Occupancy] = load("tinyframe.gpu.occupancy:Occupancy")
+        return occupancy(target, self.reduce_ends[u][-1])
 
     def is_contraction(self, u: UOp) -> bool:
         """Whether it sums products of two operands that are each reused: matmul, convolution."""
@@ -522,7 +506,7 @@ _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
 _ENDS_ELEMENTWISE_PATH = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
 
 
-def _has_fixed_size(u: UOp) -> bool:
+def has_fixed_size(u: UOp) -> bool:
     return not any(isinstance(size, UOp) for size in u.shape)
 
 
@@ -638,11 +622,10 @@ class _KernelGroups:
             return False
         if u.size < thresholds.PARALLEL_WORK and u.size != k.size:
             return False
-        if self.graph.is_shared_by_blocks(u) and u.size != k.size:
-            return False
-        used = [use for use in self.uses[u] if self.root(use.kernel) is k]
-        if any(self.graph.is_used_by_blocks(u, use) for use in used):
-            return False
+        if (occupancy := self.graph.occupancy(u)) is not None:
+            used = [use for use in self.uses[u] if self.root(use.kernel) is k]
+            if occupancy.reason_to_store(used, of_its_size=u.size == k.size):
+                return False
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
         stores = {p.value for p in self.outputs[u]}
@@ -737,14 +720,6 @@ def _set_bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-# ---- occupancy: whether a reduce keeps all of a GPU busy -----------------------------------------
-#
-# A block of threads runs on one of a GPU's multiprocessors, of which there are about a hundred. The
-# threads of a block share a reduce; but a reduce with few results has few blocks. So a long one
-# becomes two kernels, the first of which has many blocks (`partial.py`), and its result is stored,
-# so that what follows can use many blocks too.
-
-
 def target_of(device: str | None) -> Target:
     """The Target of a device, by its name; None is the default device."""
     opened = Device[device]
@@ -752,18 +727,3 @@ def target_of(device: str | None) -> Target:
         return opened.renderer.target
     except NoCompiler:  # reported when there is something to compile
         return Renderer.default_target
-
-
-def block_size(target: Target) -> int:
-    """The largest number of threads in a block."""
-    return min(target.block_threads, thresholds.BLOCK_THREADS)
-
-
-def leaves_blocks_idle(target: Target, results: int, each: int) -> bool:
-    """Whether a reduce would keep a few blocks busy for long while the GPU could run many more.
-    Always False on a device without blocks.
-
-    results: their number. each: how many elements are reduced to one result.
-    """
-    is_long = each >= thresholds.LONG_FOR_A_THREAD * block_size(target)
-    return bool(target.block_threads) and is_long and results < thresholds.FILLING_BLOCKS

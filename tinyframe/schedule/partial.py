@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import AccessTable
+from tinyframe.device import load
 from tinyframe.renderer import Target
-from tinyframe.schedule.fuse import block_size, leaves_blocks_idle
 from tinyframe.schedule.ranges import order_ranges, renumber
 from tinyframe.uop.node import (
     AxisType,
@@ -46,55 +46,6 @@ class Partial:
     cut: Callable[[AccessTable, UOp, Target], Cut | None]
 
 
-def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """A long reduce to fewer results than a GPU runs blocks of threads. It contains no other
-    reduce: `fuse.py` has stored that one."""
-    results, each = iterations(reduce.ranges), iterations(reduce.own_ranges)
-    is_nested = any(u.op is Ops.REDUCE for u in reduce.src[0].toposort())
-    if is_nested or not leaves_blocks_idle(target, results, each):
-        return None
-    ranges, is_contiguous = _outermost_in_memory_first(table, reduce)
-    # A block's threads also cover neighbouring results, if those are contiguous in memory instead.
-    beside = 1 if is_contiguous else max(1, min(target.warp, results))
-    least = thresholds.LEAST_READS * block_size(target)
-    blocks = min(thresholds.BLOCKS_OF_PARTS, math.prod(target.grid))
-    parts = min(blocks * beside // results, each * beside // least)
-    return _cut_outermost(ranges, parts, target) or None
-
-
-def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UOp], bool]:
-    """The RANGEs of a REDUCE, those with the largest stride in its largest operand first, and
-    whether that operand is contiguous along one of them."""
-    read = max(table.read_by(reduce.src[0]), key=lambda x: x.elements, default=None)
-    if read is None:
-        return list(reduce.own_ranges), True
-
-    def stride(r: UOp) -> int:
-        return abs(read.step(r) or 0)
-
-    ranges = sorted(reduce.own_ranges, key=stride, reverse=True)
-    return ranges, any(stride(r) == 1 for r in ranges)
-
-
-def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
-    """A cut into at most about `parts` parts: each iteration of the outermost loops is one, and the
-    next loop is cut."""
-    cut = {}
-    for r in ranges:
-        if parts < 2:
-            break
-        number = _divisor(length(r), range(parts, parts // 2, -1))
-        if length(r) <= parts:
-            cut[r] = 1
-        elif number is not None:
-            cut[r] = length(r) // number
-        else:  # parts are aligned to what a warp reads
-            whole = max(1, target.warp)
-            cut[r] = min(length(r), -(-length(r) // (parts * whole)) * whole)
-        parts //= _parts(r, cut[r])
-    return cut
-
-
 def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
     """A very large reduce to few results, on a CPU's cores."""
     if (
@@ -104,7 +55,7 @@ def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | No
         return None
     for r in reduce.own_ranges:
         most = min(thresholds.PARTS, length(r) // 2)
-        parts = _divisor(length(r), range(most, thresholds.LEAST_PARTS - 1, -1))
+        parts = divisor(length(r), range(most, thresholds.LEAST_PARTS - 1, -1))
         if parts is not None:
             return {r: length(r) // parts}
     return None
@@ -117,7 +68,7 @@ def windows_over_images(table: AccessTable, reduce: UOp, target: Target) -> Cut 
         return None
     images, *positions = c.summed
     each = iterations(positions)
-    parts = _divisor(
+    parts = divisor(
         length(images),
         (n for n in range(length(images), 1, -1)
          if length(images) // n * each >= thresholds.PART_OF_WINDOWS),
@@ -136,25 +87,20 @@ def long_product(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
     (r,) = c.summed
     if length(r) < thresholds.LONG_PRODUCT or iterations(reduce.ranges) > thresholds.FEW_SUMS:
         return None
-    parts = _divisor(length(r), range(length(r) // thresholds.PART_OF_PRODUCT, 1, -1))
+    parts = divisor(length(r), range(length(r) // thresholds.PART_OF_PRODUCT, 1, -1))
     return None if parts is None else {r: length(r) // parts}
 
 
-def _divisor(n: int, candidates: Iterable[int]) -> int | None:
+def divisor(n: int, candidates: Iterable[int]) -> int | None:
     """The first candidate that divides n."""
     return next((c for c in candidates if n % c == 0), None)
 
 
-def _parts(r: UOp, each: int) -> int:
+def parts_of(r: UOp, each: int) -> int:
     """The number of parts of a RANGE; the last one may be shorter."""
     return -(-length(r) // each)
 
 
-IDLE_BLOCKS = Partial(
-    "idle blocks",
-    "a long reduce leaves fewer results than a GPU runs blocks of threads: they share it",
-    idle_blocks,
-)
 TOO_FEW_RESULTS = Partial(
     "too few results",
     "a very large reduce leaves fewer results than there could be cores: all take part",
@@ -181,7 +127,8 @@ def split_long_reduces(sink: UOp, target: Target) -> list[UOp]:
 
     Each set of partial results is one more argument, after the kernel's own.
     """
-    rows = [IDLE_BLOCKS if target.block_threads else TOO_FEW_RESULTS, *PARTIAL]
+    of_blocks = target.block_threads and load("tinyframe.gpu.occupancy:IDLE_BLOCKS")
+    rows = [of_blocks or TOO_FEW_RESULTS, *PARTIAL]
     table = AccessTable(sink)
     first: list[UOp] = []
     final = sink
@@ -206,7 +153,7 @@ def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
     inside = {r: UOp.range(n, number + k, AxisType.REDUCE) for k, (r, n) in enumerate(cut.items())}
     number += len(cut)
     around = sorted(reduce.ranges, key=lambda x: x.arg[0])
-    parts = [UOp.range(_parts(r, n), number + k) for k, (r, n) in enumerate(cut.items())]
+    parts = [UOp.range(parts_of(r, n), number + k) for k, (r, n) in enumerate(cut.items())]
     shape = tuple(map(length, (*parts, *around)))
     memory = UOp(Ops.DEFINE_GLOBAL, reduce.dtype.ptr(math.prod(shape)), (), slot)
 

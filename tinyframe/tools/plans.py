@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from tinyframe import Device, Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program, plans_for, scheduled_kernel
 from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, lacking
-from tinyframe.codegen.optimize.plans_gpu import GPU
+from tinyframe.gpu.plans import GPU
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
 

@@ -24,8 +24,8 @@ from tinyframe import Context
 from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import CompileError, DeviceUnavailable
-from tinyframe.renderer.cuda import CUDALanguage, target_for
-from tinyframe.runtime.nvrtc import ADVICE, NVRTC
+from tinyframe.gpu.drivers.nvrtc import ADVICE, NVRTC
+from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
 from tinyframe.tools.plans import EXPRESSION, tensor_of
 from tinyframe.uop.node import Ops
 

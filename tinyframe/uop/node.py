@@ -1039,6 +1039,9 @@ LOOPS = (
     AxisType.GROUP,
     AxisType.WARP,
 )
+# those that are the threads of a block, and the blocks too
+THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
+BLOCKS = (AxisType.GLOBAL, *THREADS)
 
 
 def kind(r: UOp) -> AxisType:

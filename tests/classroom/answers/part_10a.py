@@ -162,7 +162,7 @@ RIGHT: list[Any] = [
     ("10.2", ["Operators", "Ops.CONTIGUOUS", "class _GraphKey", "UOp.__new__()", "guard()"]),
     ("10.3", ALL_OF_BACK),
     ("10.3", {6: Ops.ENDRANGE, 7: "CStyleLanguage.code_for_op", 8: "E_3_entry",
-              9: "runtime/cuda.py: CUDARunner", 10: "x.linear"}),
+              9: "gpu/drivers/cuda.py: CUDARunner", 10: "x.linear"}),
     ("10.3", ("ENDRANGE", "code_for_op", "entry", "class CUDARunner", "Tensor.linear")),
     ("10.5", ["up 9", "p len(ast.toposort())"]),
     ("10.5", "(Pdb) up 4\n(Pdb) up 5\n(Pdb) pp len([*ast.toposort()])\n(Pdb) c"),

@@ -94,7 +94,7 @@ def rooms(calls):
     (
         "back-rooms",
         """
-from tinyframe.runtime.cuda import CUDARunner
+from tinyframe.gpu.drivers.cuda import CUDARunner
 back = [Ops.ENDRANGE, "code_for_op", "_entry", CUDARunner, Tensor.linear]
 """,
         "right",

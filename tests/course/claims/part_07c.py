@@ -14,8 +14,8 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.observe import Observer, observing
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.run import search
-from tinyframe.run.search import SearchResult
+from tinyframe.search import beam as search
+from tinyframe.search.beam import SearchResult
 
 VECTOR = Opt(OptOps.VECTOR, 1, 8)
 TILE = [Opt(OptOps.UPCAST, 1, 2), Opt(OptOps.UPCAST, 0, 6)]

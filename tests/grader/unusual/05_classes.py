@@ -150,7 +150,7 @@ def tile_of(kernel, rows):
 
 def searched(kernel, width):
     device = Device["CPU"]
-    from tinyframe.run.search import Bench, search
+    from tinyframe.search.beam import Bench, search
 
     bench = Bench(get_program(kernel, device.renderer), device)
     with Context(DEBUG=0):

@@ -7,7 +7,7 @@ import numpy as np
 from tinyframe import Context, Device
 from tinyframe.codegen import get_program
 from tinyframe.rewrite.matcher import UPat
-from tinyframe.run.search import search_result
+from tinyframe.search.beam import search_result
 from tinyframe.uop import Ops
 from tinyframe.uop.node import AxisType
 from tinyframe.viz import why

@@ -33,24 +33,16 @@ from tinyframe.codegen.optimize.opt import (
     axes,
     axis_of,
     divide,
-    fresh_range,
+    has_kind,
     not_inside_a_copy,
     replace_ranges,
 )
 from tinyframe.codegen.optimize.stage import stage
-from tinyframe.codegen.optimize.tensor_core import tensor_core
-from tinyframe.codegen.thread_blocks import (
-    MOST_AXES,
-    THREADS,
-    block_axes,
-    check_device,
-    grid_axes,
-    runs_in_blocks,
-    runs_on_cores,
-)
-from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.device import load
+from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import (
+    BLOCKS,
     FIRST_RANGE,
     LOOPS,
     AxisType,
@@ -73,13 +65,13 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
     """The kernel with one Opt applied. With a target, it is illegal if the device lacks what the
     kernel then needs."""
     try:
-        out = _primitives[opt.op](sink, opt)
+        out = load(_primitives[opt.op])(sink, opt)
         again = repeated_reduces(out, loop_tree(out))
         if again and not repeated_reduces(sink, loop_tree(sink)):
             times = math.prod(map(length, next(iter(again.values()))))
             raise KernelOptError(f"a reduce would run {times} times for each of its results")
         if target is not None:
-            check_device(out, target)
+            check_target(out, target)
         return out
     except KernelOptError as error:
         raise KernelOptError(f"{opt}: {error}") from None
@@ -88,7 +80,18 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
 # ---- checks ------------------------------------------------------------------------------------
 
 
-def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
+def check_target(sink: UOp, target: Target) -> None:
+    """KernelOptError if a kernel needs more than its device has: lanes, blocks, threads, memory."""
+    lanes = [length(r) for r in all_ranges(sink) if kind(r) is AxisType.VECTOR]
+    if target.most_lanes and max(lanes, default=0) > target.most_lanes:
+        raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
+    if target.block_threads:
+        load("tinyframe.gpu.blocks:check")(sink, target)
+    elif has_kind(sink, *BLOCKS):
+        raise KernelOptError("this device has no blocks of threads: use THREAD for its cores")
+
+
+def loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
     """The RANGE of an Opt's axis, of one of these kinds. advice: if it is a reduce's, or if only a
     reduce's would do."""
     r = axis_of(sink, opt.axis)
@@ -111,18 +114,7 @@ def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
     return arg or length(r)
 
 
-def _check_parallel(sink: UOp, r: UOp) -> None:
-    """KernelOptError if a range cannot become blocks or threads."""
-    if runs_on_cores(sink):
-        raise KernelOptError("the kernel is divided among cores already (THREAD)")
-    if r.dtype is not dtypes.int:
-        raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
-
-
-OF_A_REDUCE = "GROUP shares it among threads"
 COPIES = (AxisType.UPCAST, AxisType.UNROLL)
-# kinds of ranges whose iterations all exist at once: threads, copies, lanes
-NOT_LOOPS = (*THREADS, *COPIES, AxisType.VECTOR)
 
 
 # ---- a loop is divided ---------------------------------------------------------------------------
@@ -144,20 +136,19 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     return divide(sink, r, n, kind(r))
 
 
-def _tile(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
+def tile(
+    sink: UOp,
+    opt: Opt,
+    *kinds: AxisType,
+    advice: str = "",
+    check: Callable[[UOp, UOp], None] | None = None,
+) -> UOp:
     """The inner part of a loop becomes copies (UPCAST, UNROLL), lanes (VECTOR) or threads (LOCAL,
-    GROUP). Of copies in registers, nodes that don't depend on the loop stay shared: a register
-    tile. Threads that are the inner part of a loop around the stores:
-
-        for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
-        LOCAL(0, 8)                                                 out[i] = x[i] * 2
-
-    LOCAL also divides a loop of the grid (GLOBAL): most kernels use the two together. If the size
-    is a Variable, the last block has threads that read and write nothing.
-    """
+    GROUP, which `check` whether there may be threads). Of copies in registers, nodes that don't
+    depend on the loop stay shared: a register tile."""
     inner_kind = AxisType[opt.op.name]
-    r = _loop_at(sink, opt, *kinds, advice=advice)
-    n = _size(r, opt.arg, of_threads=inner_kind in THREADS)
+    r = loop_at(sink, opt, *kinds, advice=advice)
+    n = _size(r, opt.arg, of_threads=check is not None)
     if inner_kind in COPIES:
         # more copies of a statement only slow down the compiler
         count = n * math.prod(length(x) for x in all_ranges(sink) if kind(x) in COPIES)
@@ -165,15 +156,15 @@ def _tile(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
             raise KernelOptError(f"{count} copies; at most {thresholds.MOST_COPIES} are allowed")
     if inner_kind is AxisType.VECTOR and (n & (n - 1) or not 2 <= n <= 64):
         raise KernelOptError(f"vectors have 2, 4, 8, 16, 32 or 64 lanes, not {n}")
-    if inner_kind in THREADS:
-        _check_parallel(sink, r)
+    if check is not None:
+        check(sink, r)
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, inner_kind)
 
 
 def _vector(sink: UOp, opt: Opt) -> UOp:
     """The inner part becomes the lanes of a vector; no value may have lanes along two axes."""
-    out = _tile(sink, opt, AxisType.LOOP, AxisType.REDUCE)
+    out = tile(sink, opt, AxisType.LOOP, AxisType.REDUCE)
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
         along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
@@ -182,50 +173,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     return out
 
 
-def _local(sink: UOp, opt: Opt) -> UOp:
-    """The inner part becomes threads along an axis of each block."""
-    return _with_block_axes(_tile(sink, opt, AxisType.LOOP, AxisType.GLOBAL, advice=OF_A_REDUCE))
-
-
-def _group(sink: UOp, opt: Opt) -> UOp:
-    """The threads of a block share a reduce (a two-stage reduction): each adds up every nth
-    element; then the n partial results, in a panel, are added up.
-
-        for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
-        out = acc                                     panel[lidx0] = part
-        GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
-                                                      out = acc
-    """
-    out = _tile(sink, opt, AxisType.REDUCE, advice="use LOCAL for it")
-    before = set(all_ranges(sink))
-    (thread,) = [x for x in all_ranges(out) if x not in before and kind(x) is AxisType.GROUP]
-    every = fresh_range(out, length(thread), AxisType.REDUCE)
-
-    def also(u: UOp) -> UOp | None:
-        """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel
-        has an axis for each range that is not a loop, because these have a separate value for each
-        element."""
-        if u.op is not Ops.REDUCE or thread not in u.own_ranges:
-            return None
-        partial = u.src[0].reduce(u.arg, *[r for r in u.own_ranges if r is not thread])
-        loops = [r for r in partial.ranges | {thread} if kind(r) in NOT_LOOPS]
-        loops.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes last
-        panel = partial.stage(AddrSpace.LOCAL, *loops)
-        place = panel.index(
-            *[every if r is thread else r for r in loops], shape=tuple(map(length, loops))
-        )
-        return place.load().reduce(u.arg, every)
-
-    return _with_block_axes(replace_ranges(out, {}, also))
-
-
-def _with_block_axes(sink: UOp) -> UOp:
-    if (count := len(block_axes(sink))) > MOST_AXES:
-        raise KernelOptError(f"a block has {MOST_AXES} axes at most, not {count}")
-    return sink
-
-
-# ---- a loop as it is: its place, cores, blocks ---------------------------------------------------
+# ---- a loop as it is: its place, cores -----------------------------------------------------------
 
 
 def _thread(sink: UOp, opt: Opt) -> UOp:
@@ -240,9 +188,9 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(
             f"a loop of {length(r)} is longer than a launch can count: SPLIT axis {opt.axis} first"
         )
-    if runs_on_cores(sink):
+    if has_kind(sink, AxisType.THREAD):
         raise KernelOptError("the kernel has a THREAD axis already")
-    if runs_in_blocks(sink):
+    if has_kind(sink, *BLOCKS):
         raise KernelOptError("the kernel is divided among blocks of threads already")
     # copies and lanes that were loops around it don't count
     outermost = [next(x for x in s.own_ranges if kind(x) in LOOPS) for s in sink.src]
@@ -272,38 +220,19 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     return replace_ranges(sink, {}, also)
 
 
-def _global(sink: UOp, opt: Opt) -> UOp:
-    """A loop around the stores becomes an axis of the grid: each block runs one iteration.
-
-        for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
-
-    Blocks share nothing, so every reduce has to depend on the loop, or each block would compute it.
-    """
-    r = _loop_at(sink, opt, AxisType.LOOP, advice=OF_A_REDUCE)
-    _check_parallel(sink, r)
-    if any(r not in s.own_ranges for s in sink.src):
-        raise KernelOptError(f"axis {opt.axis} is not around every store")
-    if length(r) == 1:  # its index would be the constant 0, and the launch always one block
-        raise KernelOptError(f"axis {opt.axis} has at most one iteration: it stays a loop")
-    if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
-        raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
-    if len(grid_axes(sink)) == MOST_AXES:
-        raise KernelOptError(f"a grid has {MOST_AXES} axes, and the kernel has as many already")
-    return replace_ranges(sink, {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL))})
-
-
-_primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
+# those of blocks and threads are imported when first asked for, like a device
+_primitives: dict[OptOps, Callable[[UOp, Opt], UOp] | str] = {
     OptOps.SPLIT: _split,
     OptOps.REORDER: _reorder,
-    OptOps.UPCAST: lambda sink, opt: _tile(
+    OptOps.UPCAST: lambda sink, opt: tile(
         sink, opt, AxisType.LOOP, advice="UNROLL it, or give it VECTOR lanes"
     ),
     OptOps.VECTOR: _vector,
-    OptOps.UNROLL: lambda sink, opt: _tile(sink, opt, AxisType.REDUCE, advice="UPCAST it"),
+    OptOps.UNROLL: lambda sink, opt: tile(sink, opt, AxisType.REDUCE, advice="UPCAST it"),
     OptOps.THREAD: _thread,
     OptOps.STAGE: stage,
-    OptOps.GLOBAL: _global,
-    OptOps.LOCAL: _local,
-    OptOps.GROUP: _group,
-    OptOps.TENSOR_CORE: tensor_core,
+    OptOps.GLOBAL: "tinyframe.gpu.blocks:to_blocks",
+    OptOps.LOCAL: "tinyframe.gpu.blocks:to_threads",
+    OptOps.GROUP: "tinyframe.gpu.blocks:to_group",
+    OptOps.TENSOR_CORE: "tinyframe.gpu.tensor_core:tensor_core",
 }

@@ -69,6 +69,11 @@ def all_ranges(sink: UOp) -> list[UOp]:
     return [u for u in sink.toposort() if u.op is Ops.RANGE]
 
 
+def has_kind(sink: UOp, *kinds: AxisType) -> bool:
+    """Whether any RANGE of a kernel is of one of these kinds."""
+    return any(kind(r) in kinds for r in all_ranges(sink))
+
+
 def fresh_range(sink: UOp, size: sint, axis_type: AxisType, offset: int = 0) -> UOp:
     """A RANGE with an unused number."""
     return UOp.range(size, fresh_number(sink) + offset, axis_type)

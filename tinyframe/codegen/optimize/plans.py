@@ -36,10 +36,19 @@ from dataclasses import dataclass, replace
 from tinyframe import thresholds
 from tinyframe.algebra.access import Access, AccessTable, Contraction
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
-from tinyframe.codegen.thread_blocks import THREADS
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, is_symbolic, iterations, kind, length
+from tinyframe.uop.node import (
+    THREADS,
+    AxisType,
+    GroupOp,
+    Ops,
+    UOp,
+    is_symbolic,
+    iterations,
+    kind,
+    length,
+)
 from tinyframe.uop.show import render
 
 # ---- a loop nest as a value: a plan's decision, which `opts_of` writes as Opts -------------------

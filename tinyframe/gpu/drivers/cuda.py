@@ -32,9 +32,9 @@ from tinyframe.device import (
     Runner,
     Size,
 )
+from tinyframe.gpu.drivers.nvrtc import ADVICE, NVRTC, architecture_for
+from tinyframe.gpu.languages.cuda import CUDALanguage, tensor_cores
 from tinyframe.renderer import Target
-from tinyframe.renderer.cuda import CUDALanguage, tensor_cores
-from tinyframe.runtime.nvrtc import ADVICE, NVRTC, architecture_for
 from tinyframe.settings import settings
 
 WITHOUT = "CUDA_EMULATE=1 runs CUDA kernels on the processor"
@@ -405,6 +405,6 @@ def open_device(name: str) -> Compiled:
     """The GPU, or with CUDA_EMULATE the emulator."""
     if not settings.CUDA_EMULATE:
         return CUDADevice(name)
-    from tinyframe.runtime.cuda_emulator import EmulatorDevice
+    from tinyframe.gpu.drivers.cuda_emulator import EmulatorDevice
 
     return EmulatorDevice(name)

@@ -31,8 +31,8 @@ from tinyframe.device import (
     Runner,
     Size,
 )
+from tinyframe.gpu.languages.wgsl import FEATURES, WGSLLanguage
 from tinyframe.renderer import Target
-from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
 from tinyframe.settings import variable
 
 BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"

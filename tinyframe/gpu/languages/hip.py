@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes
+from tinyframe.gpu.languages.base import GPULanguage
+from tinyframe.gpu.languages.cuda import CUDALanguage
+from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target, gcc
-from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage, max_and_min
-from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import bare
-from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from tinyframe.device import ONE, Compiled, CompileError, Compiler, Runner, Size
 from tinyframe.disk_cache import cached
-from tinyframe.renderer.cuda import HALF_HEADER, CUDALanguage
+from tinyframe.gpu.languages.cuda import HALF_HEADER, CUDALanguage
 from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library, unload
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.settings import settings

@@ -22,10 +22,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, dtypes
+from tinyframe.gpu.languages.base import GPULanguage
+from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target, gcc
-from tinyframe.renderer.cstyle import GPULanguage
 from tinyframe.renderer.program_text import bare, call, short
-from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 HEAD = """\

@@ -297,7 +297,7 @@ static void leave(State state, int line) {
 void emulated_barrier(int at) { leave(WAITING, at); }
 
 // A tensor core's product. Each thread gives its numbers, waits until all others have, and takes its
-// four results; uop/mma.py says which those are. That orders nothing that a kernel does with memory:
+// four results; gpu/mma.py says which those are. That orders nothing that a kernel does with memory:
 // it is no barrier.
 enum { MOST_THREADS = 1024, WARP = 32, OF_B = 8 };
 static float given[MOST_THREADS][OF_B + 4];

@@ -22,15 +22,13 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from tinyframe.dtype import dtypes
+from tinyframe.rewrite.spec import MMA_FORMS
 
 THREADS, ROWS, COLUMNS = 32, 16, 8
 # of each thread: rows of a, and results
 OWN_ROWS, RESULTS = 2, 4
 
-# the operands' dtype -> PTX's name of what the core reads, which is an MMA's arg
-FORMS = {dtypes.half: "f16", dtypes.bfloat16: "bf16", dtypes.float: "tf32"}
-DTYPES = {form: dtype for dtype, form in FORMS.items()}
+DTYPES = {form: dtype for dtype, form in MMA_FORMS.items()}
 
 # Threads that read runs in four rows of shared memory at once find them in different banks where a
 # row is an odd number of such pieces: four runs of 8 bytes.

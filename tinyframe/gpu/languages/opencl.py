@@ -17,11 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
+from tinyframe.gpu.languages.base import GPULanguage
+from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target
-from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage, GPULanguage, max_and_min
+from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage, max_and_min
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import bare, short
-from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 LOOSE = "unaligned_"  # how the name of a vector that may begin at any element begins

@@ -39,9 +39,11 @@ import numpy as np
 
 from tinyframe.algebra.symbolic import fold
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes, to_np_dtype
+from tinyframe.gpu.languages.base import GPULanguage
+from tinyframe.gpu.languages.emulate_int64 import emulate_int64
+from tinyframe.gpu.languages.scalarize import scalarize
 from tinyframe.renderer import Target
-from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage, max_and_min
-from tinyframe.renderer.emulate_int64 import emulate_int64
+from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
 from tinyframe.renderer.program_text import (
     argument_name,
     bare,
@@ -51,7 +53,6 @@ from tinyframe.renderer.program_text import (
     short,
     variables,
 )
-from tinyframe.renderer.scalarize import scalarize
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.node import GroupOp, Ops, UOp
 

@@ -41,10 +41,10 @@ from tinyframe.codegen.optimize.plans import (
     Workload,
     contiguous_along,
 )
-from tinyframe.codegen.optimize.tensor_core import operands
-from tinyframe.codegen.thread_blocks import MOST_AXES, why_no_tensor_core
+from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import dtypes
-from tinyframe.uop import mma
+from tinyframe.gpu import mma
+from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
 from tinyframe.uop.node import UOp, is_symbolic, iterations, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
@@ -204,7 +204,7 @@ class ResultTile:
     a: the operand that has the rows. b: the one that has the columns. down, across: the number of
     threads, or with tensor cores of warps, that share the rows and the columns. high, wide: each of
     them computes so many units of rows and columns. unit: its rows and columns; for a thread 1 and
-    a vector, for a warp 16 and 8 (`uop/mma.py`). step: how much of the sum is in the panels at a
+    a vector, for a warp 16 and 8 (`gpu/mma.py`). step: how much of the sum is in the panels at a
     time; with tensor cores, in MMA steps. row_bytes: bytes of a row of `a` and of a column of `b`
     in a panel, for a step of 1. padding: bytes after each of them.
 

@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tinyframe.dtype import DType, dtypes
+from tinyframe.gpu.languages.base import GPULanguage
+from tinyframe.gpu.languages.scalarize import scalarize
+from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target
-from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage
+from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.program_text import bare
-from tinyframe.renderer.scalarize import scalarize
-from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 LANES = (2, 4)  # of the vectors that there are
@@ -103,7 +104,7 @@ class CUDALanguage(GPULanguage):
 
     device = "CUDA"
     # What all GPUs of compute capability 8.0 and newer have (Programming Guide, "Technical
-    # Specifications per Compute Capability"); runtime/cuda.py asks the one that is there.
+    # Specifications per Compute Capability"); gpu/drivers/cuda.py asks the one that is there.
     default_target = Target(
         vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
         most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,

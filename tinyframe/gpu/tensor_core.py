@@ -6,7 +6,7 @@
       for k: s4 += MMA(a2, b2)             16 of the sum at a time
       c[16*i + …, 8*j + …] = s4            four results of each thread
 
-Each thread holds some elements of `a`, some of `b`, and some of the results; `uop/mma.py` defines
+Each thread holds some elements of `a`, some of `b`, and some of the results; `gpu/mma.py` defines
 these three layouts. The operands of an MMA are therefore written in their own ranges: a thread's
 rows (UNROLL) and a run of the sum (VECTOR). The results are lanes (VECTOR) of whatever is computed
 from the sum.
@@ -16,6 +16,9 @@ float32's 23 mantissa bits a tensor core reads ten, which is only done if TF32=1
 """
 
 from __future__ import annotations
+
+import math
+from typing import NamedTuple
 
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -27,7 +30,10 @@ from tinyframe.codegen.optimize.opt import (
     replace_ranges,
 )
 from tinyframe.dtype import dtypes
-from tinyframe.uop import mma
+from tinyframe.gpu import mma
+from tinyframe.renderer import Target
+from tinyframe.rewrite.spec import MMA_FORMS
+from tinyframe.settings import settings
 from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
 
 
@@ -39,8 +45,8 @@ def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
         return None
     narrow = [x.src[0] if x.op is Ops.CAST else x for x in value.src]
     for a, b in (narrow, value.src):
-        if a.dtype is b.dtype and a.dtype in mma.FORMS:
-            return a, b, mma.FORMS[a.dtype]
+        if a.dtype is b.dtype and a.dtype in MMA_FORMS:
+            return a, b, MMA_FORMS[a.dtype]
     return None
 
 
@@ -109,3 +115,53 @@ def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
     total = product.reduce(reduce.arg, *[r for r in reduce.own_ranges if r is not summed])
     results = at(dict(zip((row, column), mma.place_of_result(thread, result), strict=True)))
     return replace_ranges(sink, {**results, reduce: total})
+
+
+def why_no_tensor_core(form: str, target: Target) -> str | None:
+    """Why a device's tensor cores cannot, or may not, take operands of this form; None if they
+    may."""
+    if form not in target.tensor_cores:
+        return f"this device has no tensor cores for {form}"
+    if form == "tf32" and not settings.TF32:
+        return "a tensor core reads only ten of float32's 23 mantissa bits: TF32=1 allows that"
+    return None
+
+
+# ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
+# Shared memory has 32 banks of 4 bytes, each of which serves one access at a time. For an MMA the
+# threads of a warp read from eight rows at once; if these rows began in the same bank, the threads
+# would have to wait for each other. So such a row is padded to an odd number of pieces
+# (`gpu/mma.py`).
+
+
+class PanelLayout(NamedTuple):
+    """The sizes of a panel's dimensions and of its row, padding included."""
+
+    sizes: list[int]
+    row: int
+
+
+def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
+    """The panels of a kernel whose rows are padded."""
+    found = {}
+    operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
+    for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
+        if u.op is Ops.INDEX and u.src[0].op is Ops.STAGE and len(u.arg) > 1:
+            panel, row, itemsize = u.src[0], u.arg[-1], u.src[0].dtype.itemsize
+            pieces, rest = divmod(row * itemsize, mma.PIECE_BYTES)
+            if not rest and pieces % 2 == 0:
+                sizes, padding = list(map(length, panel.own_ranges)), mma.PIECE_BYTES // itemsize
+                first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
+                sizes[first] += padding // math.prod(sizes[first + 1 :])
+                found[panel] = PanelLayout(sizes, row + padding)
+    return found
+
+
+def panel_bytes(sink: UOp, least: int) -> int:
+    """Bytes of all panels of a kernel; an element takes at least `least` bytes."""
+    found, nbytes = padded_panels(sink), 0
+    for u in sink.toposort():
+        if u.op is Ops.STAGE:
+            sizes = found[u].sizes if u in found else map(length, u.own_ranges)
+            nbytes += math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
+    return nbytes

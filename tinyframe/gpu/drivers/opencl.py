@@ -35,7 +35,7 @@ from tinyframe.device import (
     Size,
 )
 from tinyframe.disk_cache import place_for
-from tinyframe.renderer.opencl import OpenCLLanguage
+from tinyframe.gpu.languages.opencl import OpenCLLanguage
 from tinyframe.settings import variable
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache

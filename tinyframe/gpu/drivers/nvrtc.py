@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from tinyframe.device import CompileError, Compiler, DeviceUnavailable
-from tinyframe.renderer.cuda import HALF_HEADER
+from tinyframe.gpu.languages.cuda import HALF_HEADER
 
 ADVICE = "pip install 'tinyframe[cuda]' brings NVIDIA's bindings and compiler"
 

@@ -1,0 +1,1 @@
+"""Devices that run blocks of threads: plans, languages, drivers."""

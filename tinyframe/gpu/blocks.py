@@ -1,0 +1,178 @@
+"""Blocks of threads: on a GPU, some loops become indices of threads that run in parallel.
+
+A launch is a grid of blocks, and a block is a group of threads. The threads of a block share
+memory, and synchronize at barriers (`linearize.py`); blocks are independent of each other. A GLOBAL
+range is the block's index along an axis of the grid; LOCAL and GROUP ranges are the thread's index
+along an axis of its block. So they are values, not loops:
+
+    for i in 0…63 GLOBAL:                        i = gidx0
+      for j in 0…31 LOCAL:                       j = lidx0
+        out[i, j] = x[i, j] * 2                  out[i, j] = x[i, j] * 2
+
+A panel (STAGE) belongs to a block, and its threads fill it together:
+
+    for k in 0…99: panel[k] = x[k]               for c in 0…3: k = c*32 + lidx0
+                                                               if k < 100: panel[k] = x[k]
+
+Axis 0 varies fastest from thread to thread, as usual: it is the innermost range.
+"""
+
+from __future__ import annotations
+
+from tinyframe.codegen.optimize.loops import COPIES, loop_at, tile
+from tinyframe.codegen.optimize.opt import (
+    KernelOptError,
+    Opt,
+    all_ranges,
+    fresh_range,
+    has_kind,
+    replace_ranges,
+)
+from tinyframe.codegen.program import MOST_AXES
+from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.gpu.tensor_core import panel_bytes, why_no_tensor_core
+from tinyframe.renderer import Target
+from tinyframe.uop.node import FIRST_RANGE, THREADS, AxisType, Ops, UOp, iterations, kind, length
+
+OF_A_REDUCE = "GROUP shares it among threads"
+# kinds of ranges whose iterations all exist at once: threads, copies, lanes
+NOT_LOOPS = (*THREADS, *COPIES, AxisType.VECTOR)
+
+
+def grid_axes(sink: UOp) -> list[UOp]:
+    """The GLOBAL ranges, axis 0 first."""
+    around = dict.fromkeys(r for s in sink.src for r in s.own_ranges)
+    return [r for r in around if kind(r) is AxisType.GLOBAL][::-1]
+
+
+def block_axes(sink: UOp) -> list[list[UOp]]:
+    """The ranges that are threads along each axis of a block, axis 0 first: a WARP, whose threads
+    have successive indices, or else the innermost one.
+
+    Ranges of the same length share an axis if no node depends on both: the same threads at
+    different times, which for example add up parts of a row and then write some of its columns.
+    """
+    together: dict[UOp, set[UOp]] = {}
+    for u in sink.toposort():
+        if u.op in FIRST_RANGE:
+            threads = [r for r in (*u.own_ranges, *u.ranges) if kind(r) in THREADS]
+            for r in threads:
+                together.setdefault(r, set()).update(threads)
+    around = [r for s in sink.src for r in s.own_ranges if r in together]
+    axes: list[list[UOp]] = []
+    for r in dict.fromkeys((*around, *sorted(together, key=lambda r: r.arg[0]))):
+        for axis in axes:
+            if length(axis[0]) == length(r) and not together[r].intersection(axis):
+                axis.append(r)
+                break
+        else:
+            axes.append([r])
+    axes.reverse()
+    axes.sort(key=lambda axis: kind(axis[0]) is not AxisType.WARP)
+    return axes
+
+
+def block_threads(sink: UOp) -> int:
+    """The number of threads in a block."""
+    return iterations(axis[0] for axis in block_axes(sink))
+
+
+def check(sink: UOp, target: Target) -> None:
+    """KernelOptError if a kernel exceeds the device's blocks, threads or shared memory."""
+    if has_kind(sink, AxisType.THREAD):
+        raise KernelOptError("this device has no cores to divide a loop among: use GLOBAL")
+    for form in {u.arg for u in sink.toposort() if u.op is Ops.MMA}:
+        if (why := why_no_tensor_core(form, target)) is not None:
+            raise KernelOptError(why)
+    if (count := block_threads(sink)) > target.block_threads:
+        raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
+    for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
+        if length(r) > most:
+            raise KernelOptError(f"{length(r)} blocks along axis {n} of a grid of {most} at most")
+    if (nbytes := panel_bytes(sink, target.least_bytes)) > target.shared_bytes:
+        raise KernelOptError(
+            f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"
+        )
+
+
+# ---- loops that become blocks and threads --------------------------------------------------------
+
+
+def check_parallel(sink: UOp, r: UOp) -> None:
+    """KernelOptError if a range cannot become blocks or threads."""
+    if has_kind(sink, AxisType.THREAD):
+        raise KernelOptError("the kernel is divided among cores already (THREAD)")
+    if r.dtype is not dtypes.int:
+        raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
+
+
+def to_blocks(sink: UOp, opt: Opt) -> UOp:
+    """A loop around the stores becomes an axis of the grid: each block runs one iteration.
+
+        for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
+
+    Blocks share nothing, so every reduce has to depend on the loop, or each block would compute it.
+    """
+    r = loop_at(sink, opt, AxisType.LOOP, advice=OF_A_REDUCE)
+    check_parallel(sink, r)
+    if any(r not in s.own_ranges for s in sink.src):
+        raise KernelOptError(f"axis {opt.axis} is not around every store")
+    if length(r) == 1:  # its index would be the constant 0, and the launch always one block
+        raise KernelOptError(f"axis {opt.axis} has at most one iteration: it stays a loop")
+    if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
+        raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
+    if len(grid_axes(sink)) == MOST_AXES:
+        raise KernelOptError(f"a grid has {MOST_AXES} axes, and the kernel has as many already")
+    return replace_ranges(sink, {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL))})
+
+
+def to_threads(sink: UOp, opt: Opt) -> UOp:
+    """The inner part of a loop becomes threads along an axis of each block:
+
+        for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
+        LOCAL(0, 8)                                                 out[i] = x[i] * 2
+
+    It also divides a loop of the grid (GLOBAL): most kernels use the two together. If the size is a
+    Variable, the last block has threads that read and write nothing.
+    """
+    return with_block_axes(
+        tile(sink, opt, AxisType.LOOP, AxisType.GLOBAL, advice=OF_A_REDUCE, check=check_parallel)
+    )
+
+
+def to_group(sink: UOp, opt: Opt) -> UOp:
+    """The threads of a block share a reduce (a two-stage reduction): each adds up every nth
+    element; then the n partial results, in a panel, are added up.
+
+        for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
+        out = acc                                     panel[lidx0] = part
+        GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
+                                                      out = acc
+    """
+    out = tile(sink, opt, AxisType.REDUCE, advice="use LOCAL for it", check=check_parallel)
+    before = set(all_ranges(sink))
+    (thread,) = [x for x in all_ranges(out) if x not in before and kind(x) is AxisType.GROUP]
+    every = fresh_range(out, length(thread), AxisType.REDUCE)
+
+    def also(u: UOp) -> UOp | None:
+        """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel
+        has an axis for each range that is not a loop, because these have a separate value for each
+        element."""
+        if u.op is not Ops.REDUCE or thread not in u.own_ranges:
+            return None
+        partial = u.src[0].reduce(u.arg, *[r for r in u.own_ranges if r is not thread])
+        loops = [r for r in partial.ranges | {thread} if kind(r) in NOT_LOOPS]
+        loops.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes last
+        panel = partial.stage(AddrSpace.LOCAL, *loops)
+        place = panel.index(
+            *[every if r is thread else r for r in loops], shape=tuple(map(length, loops))
+        )
+        return place.load().reduce(u.arg, every)
+
+    return with_block_axes(replace_ranges(out, {}, also))
+
+
+def with_block_axes(sink: UOp) -> UOp:
+    if (count := len(block_axes(sink))) > MOST_AXES:
+        raise KernelOptError(f"a block has {MOST_AXES} axes at most, not {count}")
+    return sink

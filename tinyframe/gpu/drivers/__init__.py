@@ -1,0 +1,1 @@
+"""The drivers of GPUs, and an emulator."""

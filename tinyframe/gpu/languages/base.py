@@ -1,0 +1,59 @@
+"""What the languages of GPUs have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tinyframe.dtype import DType
+from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
+from tinyframe.renderer.program_text import bare, call
+from tinyframe.uop.node import Ops, UOp
+
+
+def threads_of_block(uops: list[UOp]) -> int:
+    """The threads that work together in a block, 1 where there are no blocks."""
+    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
+
+
+class GPULanguage(CStyleLanguage):
+    """Vectors that are part of the language, no stores past the caches, and a kernel that is what
+    one thread of a block does."""
+
+    wraps, entry, streams, native_half = "", "", None, True
+    # one type for all Variables: a launch knows no other
+    variable, variable_inside = "const {long} {name}_given", "const {type} {name} = {name}_given;"
+    restrict, local_suffix = "__restrict__", ""
+    # how a vector is made of its lanes, and whether one number stands for all of them
+    vector, splats = "{kind}({lanes})", True
+    infinity, not_a_number = "INFINITY", "NAN"
+    code_for_op: Mapping[Ops, Callable[..., str]] = {
+        **CStyleLanguage.code_for_op,
+        Ops.SQRT: call("sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+    }
+    code_for_vector: Mapping[Ops, Callable[..., str]] = {
+        Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),
+        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
+        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
+    }
+    typedef: Callable[..., str] | None = None
+    functions: Mapping[str, Callable[..., str]] = max_and_min()
+    vector_functions: Mapping[str, Callable[..., str]] = max_and_min(
+        "select(a, b, (b {sign} a){nan})", " | (b != b)"
+    )
+
+    def signature(self, name: str, uops: list[UOp]) -> str:
+        """The same, with the number of a block's threads where the language has to be told it."""
+        return super().signature(name, uops).replace("{threads}", str(threads_of_block(uops)))
+
+    def of_lanes(self, dtype: DType, lanes: Iterable[str]) -> str:
+        return self.vector.format(kind=self.type_name(dtype), lanes=", ".join(lanes))
+
+    def lanes(self, u: UOp, *x: str) -> str:
+        is_one = self.splats and len(set(u.src)) == 1
+        return self.of_lanes(u.dtype, map(bare, x[:1] if is_one else x))
+
+    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
+        return self.of_lanes(dtype, map(place, range(dtype.count)))

@@ -1,0 +1,126 @@
+"""Occupancy: whether a reduce keeps all of a GPU busy, and what to do if it does not.
+
+A block of threads runs on one of a GPU's multiprocessors, of which there are about a hundred. The
+threads of a block share a reduce; but a reduce with few results has few blocks. So a long one
+becomes two kernels, the first of which has many blocks (`IDLE_BLOCKS`, a row of `partial.py`), and
+its result is stored, so that what follows can use many blocks too (`Occupancy`, for `fuse.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tinyframe import thresholds
+from tinyframe.algebra.access import AccessTable
+from tinyframe.renderer import Target
+from tinyframe.schedule.fuse import Use, has_fixed_size
+from tinyframe.schedule.partial import Cut, Partial, divisor, parts_of
+from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, iterations, length
+
+
+def block_size(target: Target) -> int:
+    """The largest number of threads in a block."""
+    return min(target.block_threads, thresholds.BLOCK_THREADS)
+
+
+def leaves_blocks_idle(target: Target, results: int, each: int) -> bool:
+    """Whether a reduce would keep a few blocks busy for long while the GPU could run many more.
+
+    results: their number. each: how many elements are reduced to one result.
+    """
+    is_long = each >= thresholds.LONG_FOR_A_THREAD * block_size(target)
+    return is_long and results < thresholds.FILLING_BLOCKS
+
+
+class Occupancy(NamedTuple):
+    """Of a REDUCE_AXIS, on a GPU: why its result is stored."""
+
+    target: Target
+    reduce: UOp
+
+    def reason_to_store(self, uses: Iterable[Use], of_its_size: bool = False) -> str | None:
+        """of_its_size: the kernel that it would be computed in has as many results."""
+        if not has_fixed_size(self.reduce.src[0]):
+            return None
+        if self._is_shared() and not of_its_size:
+            return "a long reduce to few results, which blocks share"
+        if any(map(self._is_used_by_blocks, uses)):
+            return "a reduce used inside of one that blocks share"
+        return None
+
+    def _is_shared(self) -> bool:
+        """Whether it is computed in parts."""
+        size = self.reduce.size
+        return leaves_blocks_idle(self.target, size, self.reduce.src[0].size // max(size, 1))
+
+    def _is_used_by_blocks(self, use: Use) -> bool:
+        """Whether it is used inside of a reduce that would be computed in parts. If all parts need
+        the same value, it has to be computed first; otherwise its results are the parts."""
+        if any(map(is_symbolic, use.path)) or all(
+            r.arg[1] is not AxisType.REDUCE for r in use.path
+        ):
+            return False
+        results = use.kernel.size
+        each = max(iterations(use.path), self.reduce.src[0].size) // max(results, 1)
+        return leaves_blocks_idle(self.target, results, each)
+
+
+# ---- partial results -----------------------------------------------------------------------------
+
+
+def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
+    """A long reduce to fewer results than a GPU runs blocks of threads. It contains no other
+    reduce: `fuse.py` has stored that one."""
+    results, each = iterations(reduce.ranges), iterations(reduce.own_ranges)
+    is_nested = any(u.op is Ops.REDUCE for u in reduce.src[0].toposort())
+    if is_nested or not leaves_blocks_idle(target, results, each):
+        return None
+    ranges, is_contiguous = _outermost_in_memory_first(table, reduce)
+    # A block's threads also cover neighbouring results, if those are contiguous in memory instead.
+    beside = 1 if is_contiguous else max(1, min(target.warp, results))
+    least = thresholds.LEAST_READS * block_size(target)
+    blocks = min(thresholds.BLOCKS_OF_PARTS, math.prod(target.grid))
+    parts = min(blocks * beside // results, each * beside // least)
+    return _cut_outermost(ranges, parts, target) or None
+
+
+def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UOp], bool]:
+    """The RANGEs of a REDUCE, those with the largest stride in its largest operand first, and
+    whether that operand is contiguous along one of them."""
+    read = max(table.read_by(reduce.src[0]), key=lambda x: x.elements, default=None)
+    if read is None:
+        return list(reduce.own_ranges), True
+
+    def stride(r: UOp) -> int:
+        return abs(read.step(r) or 0)
+
+    ranges = sorted(reduce.own_ranges, key=stride, reverse=True)
+    return ranges, any(stride(r) == 1 for r in ranges)
+
+
+def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
+    """A cut into at most about `parts` parts: each iteration of the outermost loops is one, and the
+    next loop is cut."""
+    cut = {}
+    for r in ranges:
+        if parts < 2:
+            break
+        number = divisor(length(r), range(parts, parts // 2, -1))
+        if length(r) <= parts:
+            cut[r] = 1
+        elif number is not None:
+            cut[r] = length(r) // number
+        else:  # parts are aligned to what a warp reads
+            whole = max(1, target.warp)
+            cut[r] = min(length(r), -(-length(r) // (parts * whole)) * whole)
+        parts //= parts_of(r, cut[r])
+    return cut
+
+
+IDLE_BLOCKS = Partial(
+    "idle blocks",
+    "a long reduce leaves fewer results than a GPU runs blocks of threads: they share it",
+    idle_blocks,
+)

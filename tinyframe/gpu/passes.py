@@ -1,0 +1,178 @@
+"""What a kernel goes through if it runs in blocks of threads, beside the passes of `codegen`.
+
+Blocks and threads are values, not loops (`blocks.py`); rows of a panel that tensor cores read are
+padded; and barriers stand between the writing and the reading of a panel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.codegen.expand import flatten_indices
+from tinyframe.codegen.optimize.opt import fresh_range, has_kind, replace_ranges
+from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.gpu.blocks import block_axes, grid_axes
+from tinyframe.gpu.tensor_core import padded_panels
+from tinyframe.uop.movement import flatten, unflatten
+from tinyframe.uop.node import (
+    BLOCKS,
+    THREADS,
+    AxisType,
+    Ops,
+    UOp,
+    iterations,
+    kind,
+    length,
+    plain,
+    rebuild,
+)
+
+# ---- ranges that are values ----------------------------------------------------------------------
+
+
+def ranges_to_values(sink: UOp) -> UOp:
+    """A kernel with flat indices, with SPECIALs in place of the ranges that are blocks and threads:
+    the code of one thread."""
+    if not has_kind(sink, *BLOCKS):
+        return sink
+    grid, block = grid_axes(sink), block_axes(sink)
+    sizes = [length(axis[0]) for axis in block]
+    lanes = [UOp.special(f"lidx{n}", size) for n, size in enumerate(sizes)]
+    values = {r: UOp.special(f"gidx{n}", plain(r.src[0])) for n, r in enumerate(grid)}
+    values |= {r: lane for axis, lane in zip(block, lanes, strict=True) for r in axis}
+    thread = flatten(lanes[::-1], sizes[::-1])
+    count = iterations(axis[0] for axis in block)
+
+    def also(u: UOp) -> UOp | None:
+        if count > 1 and u.op is Ops.STAGE and not any(kind(r) in THREADS for r in u.own_ranges):
+            return filled_by_all_threads(sink, u, thread, count)
+        if u.op is Ops.SINK:
+            written = {s.src[0].src[0] for s in u.src}
+            stores = [stored_by_first_thread(s, written, block, lanes) for s in u.src]
+            return u.replace(src=tuple(stores))
+        return None
+
+    return replace_ranges(replace_ranges(sink, {}, also), values)
+
+
+def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
+    """A STAGE whose copy is divided among the threads of a block, in the memory order of the
+    argument: neighbouring threads read neighbouring elements."""
+    place, value = stage.src[0].src
+    inside = frozenset(stage.own_ranges)
+    load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
+    step = terms(load.src[0].src[2])
+    loops = [r for r in stage.own_ranges if kind(r) is AxisType.LOOP]
+    loops.sort(key=lambda r: -abs(step.get(r, 0)))
+    total = iterations(loops)
+    rounds = -(-total // count)
+    round_ = fresh_range(sink, rounds, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
+    element = round_ * count + thread if rounds > 1 else thread
+    at = dict(zip(loops, unflatten(element, [length(r) for r in loops]), strict=True))
+
+    def moved(index: UOp) -> UOp:
+        memory, valid, flat = (s.substitute(at) for s in index.src)
+        return index.replace(src=(memory, all_of([valid, element < total]), flat.simplify()))
+
+    lanes = [r for r in stage.own_ranges if r not in loops]
+    store = moved(place).store(value.substitute({load: moved(load.src[0]).load()}))
+    return stage.replace(src=(store, *([round_] if rounds > 1 else []), *lanes))
+
+
+def stored_by_first_thread(
+    store: UOp, written: set[UOp], block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]
+) -> UOp:
+    """A result that all threads along some axes of the block compute is stored by the first one.
+    The others must not read memory that the kernel overwrites (`written`), since the store may or
+    may not have happened; except into panels, which are filled before anything is stored."""
+    own = set(store.own_ranges)
+    first = [
+        lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)
+    ]
+
+    def by_first(index: UOp) -> UOp:
+        return index.replace(src=(index.src[0], all_of([index.src[1], *first]), *index.src[2:]))
+
+    def changed(old: UOp, u: UOp) -> UOp:
+        is_overwritten = u.op is Ops.LOAD and u.src[0].src[0] in written
+        return u.replace(src=(by_first(u.src[0]),)) if is_overwritten else u
+
+    index, value, *loops = store.src
+    if first:
+        value = rebuild(value, changed, below=lambda u: u.op not in (Ops.STAGE, Ops.INDEX))
+    return store.replace(src=(by_first(index), value, *loops))
+
+
+# ---- barriers: synchronize the threads of a block, so that they can share panels -----------------
+#
+# A thread must not read an element of a panel before another has written it, nor overwrite one that
+# another may still have to read. One walk down the program tracks the panels written and read since
+# the last barrier, and inserts a new one where they conflict:
+#
+#     for k:
+#       BARRIER                            a thread may still be reading, in the iteration before
+#       panel[lidx0] = x[k, lidx0]
+#       BARRIER                            others have just written what is read now
+#       for i: acc += panel[i]
+#
+# A loop that only fills panels, or only reads them, has no barrier inside: it is one step of the
+# walk. All threads of a block run the same iterations, so all of them reach every barrier.
+
+Panels = frozenset[UOp]
+
+
+def with_barriers(uops: list[UOp]) -> list[UOp]:
+    """A program with BARRIERs inserted, if it runs in blocks of threads; otherwise unchanged."""
+    if not any(u.op is Ops.SPECIAL and u.arg[0].startswith("lidx") for u in uops):
+        return uops
+    loops = _loops(uops)
+    out: list[UOp] = []
+    written, read = Panels(), Panels()
+    skipped: dict[int, tuple[Panels, Panels]] = {}  # by the end of a loop that may not run at all
+    barriers = n = 0
+    while n < len(uops):
+        end = loops.get(n, n)
+        stores, loads = _panels(uops[n : end + 1], Ops.STORE), _panels(uops[n : end + 1], Ops.LOAD)
+        if stores and loads and end > n:
+            # walk into the loop: an earlier iteration comes before what is in it
+            if uops[n].src[0].op is not Ops.CONST:
+                skipped[end] = written, read
+            written, read, end = written | stores, read | loads, n
+        else:
+            if stores & read or loads & written:
+                out.append(UOp(Ops.BARRIER, dtypes.void, (), barriers))
+                barriers += 1
+                written, read = Panels(), Panels()
+            before = skipped.get(n, (Panels(), Panels()))
+            written, read = written | stores | before[0], read | loads | before[1]
+        out += uops[n : end + 1]
+        n = end + 1
+    return out
+
+
+def _loops(uops: list[UOp]) -> dict[int, int]:
+    """Position of each loop's RANGE -> position of its ENDRANGE."""
+    ends: dict[int, int] = {}
+    begun: list[int] = []
+    for n, u in enumerate(uops):
+        if u.op is Ops.RANGE:
+            begun.append(n)
+        elif u.op is Ops.ENDRANGE:
+            ends[begun.pop()] = n
+    return ends
+
+
+def _panels(part: list[UOp], op: Ops) -> Panels:
+    """The panels that a part of a program stores to, or loads from."""
+    memory = (u.src[0].src[0] for u in part if u.op is op)
+    return Panels(m for m in memory if m.addrspace is AddrSpace.LOCAL)
+
+
+# instead of the rows of these names in `codegen.passes`, and after them
+INSTEAD = {
+    "flatten indices": [
+        ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),
+        ("ranges to values", lambda sink, job: ranges_to_values(sink)),
+    ],
+}

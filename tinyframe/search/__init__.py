@@ -1,0 +1,1 @@
+"""BEAM=n: the search for better Opts."""
