@@ -19,7 +19,9 @@ from tinyframe.rewrite.stages import MOST_RULES, folded
 SCHEDULING = ["tensor graph", "prepare", "lower to ranges"]
 OF_C = [name for name, _ in CStyleLanguage.passes]
 NOTHING = " (nothing to do)"
-STAGES = [*SCHEDULING, *[name for name, _ in passes], *OF_C, "linearize"]
+NAMES = [name for name, _ in passes]
+OF_A_LANGUAGE = NAMES.index("of the language")
+STAGES = [*SCHEDULING, *NAMES[:OF_A_LANGUAGE], *OF_C, *NAMES[OF_A_LANGUAGE + 1 :], "linearize"]
 
 
 def product(size: int = 4) -> Tensor:

@@ -19,7 +19,12 @@ from tests.kernels import (
     source_of,
 )
 from tinyframe import dtypes
-from tinyframe.codegen.linearize import enclosing_loops, linearize, loop_tree
+from tinyframe.codegen.linearize import (
+    check_no_recompute,
+    enclosing_loops,
+    linearize,
+    loop_tree,
+)
 from tinyframe.uop.node import AxisType, Ops, UOp
 
 
@@ -126,7 +131,7 @@ def test_a_reduce_that_would_run_more_often_than_it_has_results_is_an_error():
     total = index(1, 30, column, k).load().reduce(Ops.ADD, k)
     kernel = UOp.sink(index(0, 20, row, column).store(total, row, column))
     with pytest.raises(RuntimeError, match="a reduce would run again in 1 loop"):
-        linearize(kernel)
+        check_no_recompute(kernel, loop_tree(kernel))
 
 
 def test_loops_that_need_each_others_results_are_an_error():

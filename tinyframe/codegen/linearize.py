@@ -19,7 +19,6 @@ from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.settings import settings
 from tinyframe.uop.node import (
     FIRST_RANGE,
     LOOPS,
@@ -173,7 +172,9 @@ def block_long_sums(sink: UOp) -> UOp:
         # loop alone can be computed there.
         return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
 
-    return rebuild(sink, changed, {r: new for s in cut.values() for r, new in s.replaced.items()})
+    blocked = rebuild(sink, changed, {r: i for s in cut.values() for r, i in s.replaced.items()})
+    # blocks of a sum may not depend on the loops over blocks around them
+    return separate_loops(blocked)
 
 
 def _is_float_sum(u: UOp) -> bool:
@@ -223,17 +224,10 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
     return outer, inner, start.alu(Ops.ADD, inner)
 
 
-def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
-    """The program of a kernel whose ranges are all real loops.
-
-    `recompute` allows a reduce to run more often than it has results, as after `Tensor.fuse()`.
-    """
-    # the second time for blocks of a sum that don't depend on the loops over blocks around them
-    sink = separate_loops(block_long_sums(separate_loops(sink)))
+def linearize(sink: UOp) -> list[UOp]:
+    """The program of a kernel whose ranges are all real loops, each of its reduces with its own."""
     parent = loop_tree(sink)
     check_loops(sink, parent)
-    if settings.SPEC and not recompute:
-        check_no_recompute(sink, parent)
     nodes = with_registers(sink)
     top = [u for u in nodes if u.op in AT_TOP]
     return [

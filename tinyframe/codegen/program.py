@@ -1,14 +1,22 @@
-"""ProgramSpec, a kernel as source text: its name, arguments, launch size and cost estimates."""
+"""ProgramSpec, a kernel as a program: its name, source, arguments, launch size and estimates; and
+what is refused."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.codegen.optimize.plans import Plan
-from tinyframe.dtype import PtrDType
+from tinyframe.device import load
+from tinyframe.dtype import PtrDType, to_np_dtype
+from tinyframe.errors import DTypeError
+from tinyframe.renderer import Renderer
+from tinyframe.renderer.program_text import variables
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, iterations, length, plain, sint
 
@@ -17,46 +25,104 @@ MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and 
 
 @dataclass(frozen=True, eq=False)
 class ProgramSpec:
-    """One kernel as source text.
+    """One kernel as a program of one language.
 
-    name: the displayed name, unique to each kernel. function: its name in the source, made of the
-        sizes only, so that equal kernels of different sessions are equal text for the disk cache.
-        loops: the RANGEs with these sizes, after the Opts.
-    globals: the slots of the kernel's arguments. vars: its Variables, in argument order.
-    global_size: blocks along each axis of the grid; on a CPU the iterations of its THREAD loop, 1
-        if it has none. local_size: threads along each axis of a block. Symbolic if a loop is.
-    ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments it accesses, each
-        counted once. Both with symbolic sizes at their largest.
-    plan: the plan that chose the Opts; None if they were given.
+    ast: as it was scheduled. uops: its instructions. loops: the RANGEs after the Opts whose sizes
+    name it. plan: the plan that chose the Opts; None if they were given.
     """
 
-    name: str
-    function: str
-    src: str
-    device: str
     ast: UOp
     uops: list[UOp] = field(repr=False)
-    loops: list[UOp] = field(repr=False)
-    globals: list[int]
-    outs: list[int]
-    ins: list[int]
-    vars: list[UOp]
-    global_size: tuple[sint, ...]
-    local_size: tuple[sint, ...]
+    renderer: Renderer = field(repr=False)
+    loops: list[UOp]
     opts: list[Opt]
-    ops_estimate: int
-    mem_estimate: int
     plan: Plan | None = None
+
+    @cached_property
+    def function(self) -> str:
+        """Its name in the source, made of sizes only, so that equal kernels of different sessions
+        are equal text for the disk cache."""
+        return function_name(self.ast, self.loops)
+
+    @cached_property
+    def name(self) -> str:
+        """The displayed name, unique to each kernel: the function's; for a second kernel of the
+        same sizes `E_4n1`, for a third `E_4n2`."""
+        names = _named.setdefault(self.ast, {})
+        if self.function not in names:
+            count = _names[self.function]
+            _names[self.function] += 1
+            names[self.function] = f"{self.function}n{count}" if count else self.function
+        return names[self.function]
+
+    @cached_property
+    def src(self) -> str:
+        return self.renderer.render(self.function, self.uops)
+
+    @property
+    def device(self) -> str:
+        return self.renderer.device
+
+    # ---- arguments
+
+    @cached_property
+    def globals(self) -> list[int]:
+        """The slots of the kernel's arguments that the program has."""
+        return sorted(u.arg for u in self.uops if u.op is Ops.DEFINE_GLOBAL)
+
+    @cached_property
+    def outs(self) -> list[int]:
+        return sorted({s.src[0].src[0].arg for s in self.ast.src})
+
+    @cached_property
+    def ins(self) -> list[int]:
+        slots = {u.arg for u in self.ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
+        return sorted(slots.difference(self.outs))
+
+    @cached_property
+    def vars(self) -> list[UOp]:
+        """Its Variables, in argument order."""
+        return variables(self.uops)
+
+    # ---- a launch
+
+    @cached_property
+    def global_size(self) -> tuple[sint, ...]:
+        """Blocks along each axis of the grid; on a CPU the iterations of its THREAD loop, 1 if it
+        has none. Symbolic if a loop is."""
+        threads = [u for u in self.uops if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD]
+        return (plain(threads[0].src[0]), 1, 1) if threads else self._sizes("g")
+
+    @cached_property
+    def local_size(self) -> tuple[sint, ...]:
+        """Threads along each axis of a block."""
+        return self._sizes("l")
+
+    def _sizes(self, letter: str) -> tuple[sint, ...]:
+        sizes = {u.arg[0]: u.arg[1] for u in self.uops if u.op is Ops.SPECIAL}
+        return tuple([sizes.get(f"{letter}idx{n}", 1) for n in range(MOST_AXES)])
 
     @property
     def threads(self) -> sint:
         """Iterations of its THREAD loop, which are divided among the cores."""
         return self.global_size[0]
 
+    # ---- what it does
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Sizes of the kernel's loops before they were optimized."""
         return tuple(length(r) for r in axes(self.ast))
+
+    @cached_property
+    def ops_estimate(self) -> int:
+        """Arithmetic operations; with symbolic sizes at their largest."""
+        return estimate_ops(self.ast)
+
+    @cached_property
+    def mem_estimate(self) -> int:
+        """Bytes of the arguments it accesses, each counted once; sizes at their largest."""
+        return estimate_mem(self.ast)
 
 
 _names: Counter[str] = Counter()
@@ -69,14 +135,64 @@ def function_name(sink: UOp, loops: list[UOp]) -> str:
     return "_".join([prefix, *[str(length(r)) for r in loops]])
 
 
-def kernel_name(sink: UOp, function: str) -> str:
-    """The function's name; for a second kernel of the same sizes `E_4n1`, for a third `E_4n2`."""
-    names = _named.setdefault(sink, {})
-    if function not in names:
-        count = _names[function]
-        _names[function] += 1
-        names[function] = f"{function}n{count}" if count else function
-    return names[function]
+def named_loops(optimized: UOp) -> list[UOp]:
+    """The RANGEs whose sizes form a kernel's name: loops in order, then copies, then lanes."""
+    nodes = optimized.toposort()
+    copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
+    expanded = [
+        r
+        for kind in (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)
+        for r in nodes
+        if r.op is Ops.RANGE and r.arg[1] is kind and r not in copied
+    ]
+    return [*axes(optimized), *expanded]
+
+
+# ---- what a language or a device refuses ---------------------------------------------------------
+
+
+class Refusal(NamedTuple):
+    """Why a program cannot be written. lacking: what of it there is too much of, or the language
+    does not have; nothing where it is fine. words: of that, and of the program `p`."""
+
+    error: type[Exception]
+    lacking: Callable[[ProgramSpec], str | int | None]
+    words: str
+
+
+def _ops_lacking(p: ProgramSpec) -> str:
+    ops = {u.op for u in p.uops} & GroupOp.ALU - {Ops.CAST, Ops.BITCAST}
+    return " and ".join(sorted(op.name for op in ops.difference(p.renderer.code_for_op)))
+
+
+def _dtypes_lacking(p: ProgramSpec) -> str:
+    lacking = p.renderer.unsupported & {u.dtype.base.scalar() for u in p.uops}
+    return " or ".join(sorted(str(to_np_dtype(dtype) or dtype) for dtype in lacking))
+
+
+REFUSED = [
+    Refusal(
+        NotImplementedError,
+        _ops_lacking,
+        "{language}.code_for_op has no row for {lacking}, which cannot be made of other ops "
+        "(runtime/README.md lists those that every language needs)",
+    ),
+    Refusal(
+        DTypeError,
+        _dtypes_lacking,
+        "{p.device} has no {lacking}, and the kernel {p.function} computes with it: cast to a "
+        "dtype that it has, as in .cast(dtypes.float32), or take another device",
+    ),
+]
+
+
+def refuse(p: ProgramSpec) -> None:
+    """The error of the first row that a program is refused by."""
+    of_blocks = p.renderer.target.block_threads and load("tinyframe.gpu.limits:REFUSED")
+    for row in (*REFUSED, *(of_blocks or ())):
+        if lacking := row.lacking(p):
+            language = type(p.renderer).__name__
+            raise row.error(row.words.format(lacking=lacking, p=p, language=language))
 
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "white": 37}
@@ -135,32 +251,3 @@ def _add_line(lines: dict[UOp, None], u: UOp) -> None:
         for s in u.src:
             _add_line(lines, s)
         lines[u] = None
-
-
-def most_steps(uops: list[UOp]) -> int:
-    """How many loop iterations a thread runs in all; with Variables, an upper bound."""
-    steps, around = 0, [1]
-    for u in uops:
-        if u.op is Ops.RANGE:
-            end = u.src[0]
-            most = int(end.vmax)
-            if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
-                # in a blocked sum (`linearize.py`) the smaller of block size and what is left
-                most = min(int(s.vmax) for s in end.src[1:])
-            around.append(around[-1] * max(most, 0))
-            steps += around[-1]
-        elif u.op is Ops.ENDRANGE:
-            around.pop()
-    return steps
-
-
-def launch_size(uops: list[UOp]) -> dict[str, tuple[sint, ...]]:
-    """The global_size and local_size of a program's launch."""
-    sizes: dict[str, sint] = {u.arg[0]: u.arg[1] for u in uops if u.op is Ops.SPECIAL}
-    for u in uops:
-        if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD:
-            sizes["gidx0"] = plain(u.src[0])
-    return {
-        name: tuple([sizes.get(f"{letter}idx{n}", 1) for n in range(MOST_AXES)])
-        for name, letter in (("global_size", "g"), ("local_size", "l"))
-    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.codegen import accumulate
 from tinyframe.codegen.expand import flatten_indices
 from tinyframe.codegen.optimize.opt import fresh_range, has_kind, replace_ranges
 from tinyframe.dtype import AddrSpace, dtypes
@@ -169,10 +170,14 @@ def _panels(part: list[UOp], op: Ops) -> Panels:
     return Panels(m for m in memory if m.addrspace is AddrSpace.LOCAL)
 
 
-# instead of the rows of these names in `codegen.passes`, and after them
+# instead of the rows of these names in `codegen.passes` and `program_passes`
 INSTEAD = {
     "flatten indices": [
         ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),
         ("ranges to values", lambda sink, job: ranges_to_values(sink)),
+    ],
+    "accumulate": [
+        ("accumulate", accumulate),
+        ("barriers", lambda uops, job: with_barriers(uops)),
     ],
 }

@@ -305,17 +305,17 @@ def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
 
 def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt] | None]:
     best_opts = load("tinyframe.search.beam:best_opts")  # most runs search for nothing
-
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 
 
 def setup_of(name: str) -> Setup:
     device = Device[name]
-    from tinyframe.codegen import passes, plans_for
+    from tinyframe.codegen import passes, plans_for, program_passes
 
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED, settings.TF32, settings.SPEC)
     plans = tuple(plans_for(device.renderer.target))
-    return Setup(device, device.renderer, device.compiler, values, plans, tuple(passes))
+    rows = (*passes, *program_passes)
+    return Setup(device, device.renderer, device.compiler, values, plans, rows)
 
 
 def _compile_in_parallel(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:

@@ -42,8 +42,12 @@ MEANINGS_TO_C = {
     "decompose": "rewrites operations that the device lacks into ones that it has",
     "expand lanes": "turns a loop over lanes into vectors",
     "expand copies": "writes out the iterations of unrolled loops side by side",
-    "decompose anew": "rewrites again what the last stages added, and picks the shortest form",
+    "decompose copies": "rewrites again what copying the indices added",
+    "use idioms": "picks the shortest form",
+    "of the language": "writes anew what the language has no words for",
     "masks": "turns vectors of booleans into masks, as the language has them",
+    "separate loops": "gives reduces loops of their own where one has to be inside others",
+    "block long sums": "adds up long sums in blocks, so that rounding errors stay small",
     "linearize": "puts the operations into the order in which they run",
 }
 # And to other languages, whose renderers add stages of their own.

@@ -152,13 +152,6 @@ def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) 
 
 
 @functools.cache
-def reduces_without(code_for_op: frozenset[Ops]) -> PatternMatcher:
-    """The same for `rewrite_program`, for the ops of reduces."""
-    tables = [without[op] for op in GroupOp.Reduce & without.keys() if op not in code_for_op]
-    return sum(tables, PatternMatcher([]))
-
-
-@functools.cache
 def idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
     """The rules that use the ops of a device that the algebra doesn't write, such as SUB and
     MIN."""
@@ -167,7 +160,9 @@ def idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
 
 
 @functools.cache
-def program_idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
-    """The same for `rewrite_program`."""
-    tables = [table for op, table in idioms.in_program.items() if op in code_for_op]
+def accumulation_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
+    """The rules for what accumulates in a program, which was a REDUCE before: without the ops that
+    a device lacks, and with those that it has for that alone. For `rewrite_program`."""
+    tables = [without[op] for op in GroupOp.Reduce & without.keys() if op not in code_for_op]
+    tables += [table for op, table in idioms.in_program.items() if op in code_for_op]
     return sum(tables, PatternMatcher([]))
