@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import sys
 import threading
 
 import numpy as np
@@ -13,7 +14,8 @@ from tinyframe import Context, Tensor, TinyJit, Variable, nn
 from tinyframe.device import OverwrittenError
 from tinyframe.errors import GradientError
 from tinyframe.jit.jit import JitError
-from tinyframe.run import realize
+from tinyframe.run import capture, realize
+from tinyframe.run.capture import Capture
 
 
 def both(make, calls=6):
@@ -344,6 +346,34 @@ def test_another_thread_reads_while_one_captures():
         thread.join()
     assert found == [[3, 6]] * 2
     assert len(f.captured.kernels) == 2  # none of the other thread's
+
+
+def test_a_capture_that_ctrl_c_left_open_ends_none_of_another_thread(monkeypatch):
+    begun, found = threading.Event(), []
+
+    def scaled(x):
+        y = x * 2
+        begun.set()
+        assert left.wait(60)
+        return (y + 1).realize()
+
+    def other():
+        found.extend(step(Tensor([float(n)]).realize()).item() for n in range(3))
+
+    step, left = TinyJit(scaled), threading.Event()
+    left.set()
+    step(Tensor([9.0]).realize())
+    begun.clear(), left.clear()
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait(60)
+    left_open = Capture(0, [], {}, set(), set(), {})
+    left_open.frame = (lambda: sys._getframe())()  # which has ended
+    monkeypatch.setattr(capture._thread, "capture", left_open, raising=False)
+    assert (Tensor([1.0]) + 1).item() == 2
+    left.set()
+    thread.join()
+    assert found == [1, 3, 5]
 
 
 def test_threads_that_realize_one_value_compute_it_once():

@@ -33,7 +33,7 @@ from tinyframe.device import (
 )
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
-from tinyframe.run.capture import capture_now, needs_value
+from tinyframe.run.capture import capture_now, captures, needs_value
 from tinyframe.run.realize import run_schedule, running, settle, settling, unrecorded
 from tinyframe.tensor.base import Storage, TensorBase, follow, holders_of, path_between
 from tinyframe.tensor.history import Origin, origin_of, remember
@@ -68,7 +68,7 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
     storages = list(storages)
     with running:
         settle()
-        if (capture := capture_now()) is not None:
+        if captures and (capture := capture_now()) is not None:
             for storage in storages:
                 capture.note(storage)
         if roots := _uncomputed(storages):
@@ -148,7 +148,7 @@ class Scheduled:
             becomes, overwritten = self.placed.moved_on(self.becomes)
             if not all(item.has_run for item in self.items):
                 self._compute_at_need(becomes)
-            elif (capture := capture_now()) is not None:
+            elif captures and (capture := capture_now()) is not None:
                 capture.nodes.update((base_of(new), None) for new in becomes.values())
             self.update = Update(becomes, self.placed.graph, overwritten)
         self.update.make()

@@ -54,10 +54,11 @@ class Reduce(Elementwise):
 
     def _reduce(self, op: Ops, axis: Axis, keepdim: bool) -> Self:
         axes = self._reduced(axis)
-        left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
+        result = self._apply(lambda x: x.reduce_axis(op, axes))
         if keepdim:
-            return self._apply(lambda x: x.reduce_axis(op, axes))
-        return self._apply(lambda x: x.reduce_axis(op, axes).reshape(left))
+            return result
+        left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
+        return result._view(lambda x: x.reshape(left))
 
     def _reduced(self, axis: Axis) -> tuple[int, ...]:
         """The axes in `axis`, counted from the front."""
