@@ -358,6 +358,13 @@ class Compiled:
         return self._renderer
 
     @property
+    def block_target(self) -> Any:
+        """The Target of a device that runs blocks of threads, which decides what shares a kernel;
+        None of any other."""
+        target = self.renderer.target
+        return target if target.block_threads else None
+
+    @property
     def graph(self) -> type[Graph] | None:
         """What repeats many launches in one call; None where the device has no such thing."""
         return None

@@ -21,6 +21,7 @@ from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.codegen.program import function_name
 from tinyframe.observe import Observer, observing
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.program_text import Writer
 from tinyframe.rewrite import PatternMatcher, UPat
 from tinyframe.uop import Ops
 from tinyframe.viz import why
@@ -131,7 +132,7 @@ RIGHT = [
     ("better_exp", Path("tinyframe/codegen/decompose/elementary.py")),
     ("better_exp", "elementary"),
     ("better_exp", "elementary.exp2"),
-    ("no_peeking", CStyleLanguage.guarded),
+    ("no_peeking", Writer.load),
     ("spelled", Added),
     ("spelled", Added()),
     ("cache_key", "ClangCompiler.identity()"),

@@ -18,7 +18,7 @@ LISTED = ROW.findall((PACKAGE / "README.md").read_text())
 # what the trunk looks things up in, or has at hand: the README says so below the list
 AT_HAND = {
     "errors.py", "thresholds.py", "peer_settings.py", "uop/evaluate.py", "uop/show.py",
-    "renderer/__init__.py", "rewrite/spec.py", "tensor/movement.py",
+    "renderer/__init__.py", "rewrite/spec.py", "run/capture.py", "tensor/movement.py",
 }  # fmt: skip
 
 # a table of the trunk, and what stands in it: the branches
@@ -63,7 +63,8 @@ def test_the_trunk_imports_nothing_of_a_gpu_nor_of_the_search():
 
 def test_a_kernel_of_a_cpu_loads_nothing_of_a_gpu_nor_of_the_search():
     program = (
-        "import sys; from tinyframe import Tensor; (Tensor([1.0, 2.0]) + 1).sum().realize();"
+        "import sys; from tinyframe import Device, Tensor; assert Device._opened == {};"
+        "(Tensor([1.0, 2.0]) + 1).sum().realize();"
         "print([m for m in sys.modules if m.startswith(('tinyframe.gpu', 'tinyframe.search'))])"
     )
     done = subprocess.run(

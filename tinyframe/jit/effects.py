@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ class ReusableGrad:
     def is_unshared(self, owner: Tensor) -> bool:
         """Whether this is still the owner's `.grad`, and all from the Tensor down to the BUFFER has
         one reference."""
-        if owner._grad is None or _most_references(owner) > UNSHARED:
+        if owner._grad is None or _most_references(owner) > _references_if_unshared():
             return False
         grad = owner._grad
         return (
@@ -122,11 +123,10 @@ def _most_references(owner: Tensor) -> int:
     return max(map(getrefcount, found))
 
 
+@functools.cache
 def _references_if_unshared() -> int:
     """The same where nobody else has any of them, which depends on the version of Python."""
     owner = Tensor.empty(1, device="PYTHON")  # which every machine has
     owner._grad = Tensor.empty(1, device="PYTHON")
     return _most_references(owner)
 
-
-UNSHARED = _references_if_unshared()

@@ -135,6 +135,10 @@ class ClangDevice(Compiled):
         super().__init__(device, HostAllocator(), runner=ClangRunner)
 
     @property
+    def block_target(self) -> None:
+        """None, and no compiler has to be asked for it."""
+
+    @property
     def graph(self) -> type[Graph] | None:
         return None if launch_library() is None else ClangGraph
 

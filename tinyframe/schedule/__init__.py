@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tinyframe.device import buffer_of
+from tinyframe.device import Device, buffer_of
 from tinyframe.dtype import DType
 from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import substituted
-from tinyframe.schedule.fuse import target_of
 from tinyframe.schedule.kernels import Kernel, ScheduleItem, buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
 from tinyframe.settings import settings
@@ -116,8 +115,8 @@ class _GraphKey:
                 rows.append((u.op, u.dtype, src, None if arg is None else arg_key(arg), tag))
         self.structure = tuple(rows)
         devices = {u.arg if u.op is Ops.DEVICE else u.device for u in self.order if u.op in _PLACES}
-        targets = {name: target_of(name) for name in sorted(devices)}
-        self.targets = tuple([(name, t) for name, t in targets.items() if t.block_threads])
+        targets = [(name, Device[name].block_target) for name in sorted(devices)]
+        self.targets = tuple([row for row in targets if row[1] is not None])
 
     def with_slots(self, slots: list[UOp]) -> list[UOp]:
         """Every node of the graph with slots in place of its buffers, and Variables unbound."""

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
 from tinyframe.algebra.symbolic import all_of, conjuncts
-from tinyframe.device import Device, NoCompiler, load
-from tinyframe.renderer import Renderer, Target
+from tinyframe.device import Device, load
 from tinyframe.uop.movement import (
     Indices,
     condition,
@@ -484,7 +483,7 @@ class _CostModel:
     def occupancy(self, u: UOp) -> Occupancy | None:
         """What the end of a reduce would keep busy of a device that runs blocks of threads; None
         of any other value, and on a CPU."""
-        if u not in self.reduce_ends or not (target := target_of(u.device)).block_threads:
+        if u not in self.reduce_ends or (target := Device[u.device].block_target) is None:
             return None
         occupancy: type[Occupancy] = load("tinyframe.gpu.occupancy:Occupancy")
         return occupancy(target, self.reduce_ends[u][-1])
@@ -718,12 +717,3 @@ def _set_bits(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
-
-
-def target_of(device: str | None) -> Target:
-    """The Target of a device, by its name; None is the default device."""
-    opened = Device[device]
-    try:
-        return opened.renderer.target
-    except NoCompiler:  # reported when there is something to compile
-        return Renderer.default_target

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinyframe import thresholds
-from tinyframe.device import Buffer
+from tinyframe.device import Buffer, Device, NoCompiler
 from tinyframe.dtype import PtrDType, dtypes
 from tinyframe.observe import tell
-from tinyframe.renderer import Target
+from tinyframe.renderer import Renderer, Target
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
@@ -26,7 +26,6 @@ from tinyframe.schedule.fuse import (
     decide_fusion,
     is_leaf,
     is_memory,
-    target_of,
 )
 from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.ranges import lower
@@ -423,6 +422,15 @@ def _loop_nest(
 
 Cuts = dict[tuple[UOp, Target], list[UOp]]
 """(loop nest, Target) -> the kernels that it is split into."""
+
+
+def target_of(device: str | None) -> Target:
+    """The Target of a device, by its name; None is the default device."""
+    opened = Device[device]
+    try:
+        return opened.renderer.target
+    except NoCompiler:  # reported when there is something to compile
+        return Renderer.default_target
 
 
 def _split_long_reduces(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:

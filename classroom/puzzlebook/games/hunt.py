@@ -223,14 +223,14 @@ QUESTIONS = (
     ),
     ask(
         "no_peeking",
-        "`x.pad(…)` must not read what isn't there, so there's a `? :` in the C. Which method of "
-        "the language writes it?",
+        "`x.pad(…)` must not read what isn't there, so there's a `? :` in the C. Which method "
+        "writes it?",
         Names(hunted.who_asks_before_reading,
-              "It was the first to return a text with a question mark."),
+              "It asked the language for the words, and had a question mark in its text."),
         "Which folder turns nodes into text?",
-        "`CStyleLanguage` in `renderer/cstyle.py` has a method for a load with a condition.",
+        "`Writer` in `renderer/program_text.py` has a method for what reads memory.",
         "Validity belongs to the INDEX, and a load of an INDEX with a condition is written with "
-        "`? :`, so nothing is read where it's false.",
+        "`? :`, so nothing is read where it's false. The words are the language's: `guarded`.",
     ),
     ask(
         "spelled",
