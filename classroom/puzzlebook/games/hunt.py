@@ -209,7 +209,7 @@ QUESTIONS = (
         "E_3, r_64_16. Which function makes these names?",
         Names(hunted.who_names_kernels, "It returned the name of `a + b`."),
         "Is the name made before the Opts are known, or after?",
-        "It's called in `get_program`; look there for a variable that's passed to the renderer.",
+        "`ProgramSpec` asks for it when somebody first wants to know its name in the C.",
         "The name is E or r, for elementwise or reduce, and the lengths of its loops.",
     ),
     ask(
