@@ -397,6 +397,8 @@ def write_lab_settings() -> None:
         "@jupyterlab/docmanager-extension:plugin": {
             "defaultViewers": {"markdown": "Markdown Preview"}
         },
+        # else it scrolls to a cell before what stands above has its height, and misses it
+        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
         # room for names: 04b_where_a_graph_is_cut.ipynb
         "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
     }

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from classroom.exercise import Exercise
@@ -44,8 +45,8 @@ Change whatever you like in it, break it if you can; the original is one command
 {beside}
 """
 A_NEW_KERNEL = """\
-Click into its cell, then *Run → Run All Above Selected Cell*: a kernel that has just started
-remembers nothing."""
+First click into its grey cell, then choose *Run → Run All Above Selected Cell*, because Python
+starts fresh today."""
 MINI = """
 ## Your own framework
 
@@ -118,7 +119,7 @@ No later cell needs your answers. Stuck? Leave it open, go on, and come back.
 class Part:
     """One notebook on the map, with its exercises in order, and the stages of mini it checks.
 
-    places: the id of the first cell that asks for an exercise, by the exercise's number.
+    places: the id of the cell above the first that asks for an exercise, by its number.
     """
 
     path: Path
@@ -184,7 +185,7 @@ def _parts(folder: Path) -> list[Part]:
 
 def _part(name: Path, notebook: bytes) -> Part:
     sources = _sources(notebook)
-    ids = zip(sources, (cell["id"] for cell in json.loads(notebook)["cells"]), strict=True)
+    ids = zip((cell["id"] for cell in json.loads(notebook)["cells"]), sources, strict=True)
     title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
     minutes = re.search(r"About (\d+) minutes(?:, and (?:then )?(\d+) more)?", sources[0])
     return Part(
@@ -193,7 +194,12 @@ def _part(name: Path, notebook: bytes) -> Part:
         sum(int(given or 0) for given in minutes.groups()) if minutes else 0,
         tuple(_exercises(sources)),
         tuple(dict.fromkeys(MINI_CHECKED.findall("\n".join(sources)))),
-        {number: at for text, at in reversed([*ids]) for number in ASKED.findall(text)},
+        # the text above the cell has the question
+        {
+            number: above
+            for (above, _), (_, text) in reversed([*pairwise(ids)])
+            for number in ASKED.findall(text)
+        },
     )
 
 

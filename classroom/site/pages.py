@@ -205,9 +205,9 @@ def _ways_in(notebook: str, up: str) -> str:
         start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
         "```{container} ways no-search\n"
-        f"This page is for reading. To do its exercises, {start}, with two commands. ({alone} "
-        "lacks what checks your answers.) Most pictures that need your answers appear once you run "
-        "the lesson.\n```"
+        f"This page is for reading. To do its exercises, {start}, with one command. ({alone} "
+        "lacks what checks your answers.) Some pictures are missing here: they're drawn from your "
+        "answers.\n```"
     )
 
 

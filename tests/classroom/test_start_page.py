@@ -102,12 +102,12 @@ def cell_to_go_on_with(copy):
     return words, "".join(cell["source"])
 
 
-def test_to_go_on_with_an_exercise_leads_to_its_cell(copy):
+def test_to_go_on_with_an_exercise_leads_to_its_question(copy):
     record.note_done(exercise for part in parts() for exercise in exercises(part))
     for *_, exercise in map(exercises, parts()):
         record.forget([exercise.name])
         words, source = cell_to_go_on_with(copy)
-        assert words == f"exercise {exercise.number}" and f'"{exercise.number}"' in source
+        assert words == f"exercise {exercise.number}" and f"Exercise {exercise.number}" in source
         record.note_done([exercise])
 
 

@@ -213,8 +213,9 @@ def test_remove_removes_nothing_where_nobody_can_be_asked(folder):
 def test_jupyterlab_asks_nothing_at_its_first_start(start, installed):
     start.main(["--no-open"])
     (path,) = start.VENV.rglob("overrides.d/*.json")
-    news, documents, files = json.loads(path.read_text()).values()
+    news, documents, scrolling, files = json.loads(path.read_text()).values()
     assert files == {"showLastModifiedColumn": False}, "names have the room"
+    assert scrolling == {"windowingMode": "defer"}, "a link to a cell finds it"
     assert news == {"fetchNews": "false", "checkForUpdates": False}
     assert documents == {"defaultViewers": {"markdown": "Markdown Preview"}}
     theirs = path.parents[1] / "overrides.json"  # JupyterLab reads it last
