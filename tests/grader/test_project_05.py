@@ -81,7 +81,7 @@ MISTAKES = [
         ),
         "life_of": (
             "if any(u.op.name == op for u in nodes)", "if any(op in u.op.name for u in nodes)",
-            4, "'SIN') is ['tensor graph', 'masks'], but no stage has one",
+            4, "'SIN') is ['tensor graph', 'block long sums'], but no stage has one",
         ),
         "looks": (
             "    with Context(NOOPT=noopt):\n        stages",

@@ -38,21 +38,20 @@ MEANINGS_TO_C = {
     "tidy loops": "merges neighbouring loops, and splits those that a division cuts in two",
     "optimize": "splits, reorders and vectorizes the loops, as the list of opts says",
     "flatten indices": "turns one index per dimension into one offset into memory",
-    "ranges to values": "turns the loops that a GPU shares out into numbers of blocks and threads",
     "decompose": "rewrites operations that the device lacks into ones that it has",
     "expand lanes": "turns a loop over lanes into vectors",
     "expand copies": "writes out the iterations of unrolled loops side by side",
     "decompose copies": "rewrites again what copying the indices added",
     "use idioms": "picks the shortest form",
-    "of the language": "writes anew what the language has no words for",
     "masks": "turns vectors of booleans into masks, as the language has them",
     "separate loops": "gives reduces loops of their own where one has to be inside others",
     "block long sums": "adds up long sums in blocks, so that rounding errors stay small",
     "linearize": "puts the operations into the order in which they run",
 }
-# And to other languages, whose renderers add stages of their own.
+# And on the way to other languages, of which some need stages of their own.
 MEANINGS = {
     **MEANINGS_TO_C,
+    "ranges to values": "turns the loops that a GPU shares out into numbers of blocks and threads",
     "scalarize": "computes lane by lane, where the language can only move vectors",
     "wrap integers": "computes with unsigned integers where signed ones need not wrap around",
     "emulate int64": "computes 64-bit integers in two words, where the language has none as wide",
