@@ -117,8 +117,8 @@ program_passes: list[Pass] = [
 
 def passes_for(renderer: Renderer, table: list[Pass] = passes) -> list[Pass]:
     """The passes of one language: with its own, and with those of blocks of threads."""
-    own = [(name, functools.partial(_of_a_graph, fn)) for name, fn in renderer.passes]
-    instead: dict[str, list[Pass]] = {"of the language": [*own]}
+    own: list[Pass] = [(name, functools.partial(_of_a_graph, fn)) for name, fn in renderer.passes]
+    instead = {"of the language": own}
     if renderer.target.block_threads:
         instead |= load("tinyframe.gpu.passes:INSTEAD")
     return [new for row in table for new in instead.get(row[0], [row])]

@@ -45,7 +45,7 @@ class Renderer:
     """Writes a flat program as source text. A backend's renderer is a subclass (see cstyle.py)."""
 
     device = ""
-    # elementwise ops the language has; codegen/decompose.py replaces the others
+    # elementwise ops the language has; codegen/decompose/ replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
     # does its cast of a float that does not fit into int32 or int64 give the smallest number

@@ -4,8 +4,8 @@
     python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    what each kernel of it gets
     python -m tinyframe.plans --numbers                            the thresholds and their origin
 
-The plans themselves are in `codegen/optimize/plans.py`, and in `plans_gpu.py` beside it those for
-devices that run blocks of threads.
+The plans themselves are in `codegen/optimize/plans.py`, and those for devices that run blocks of
+threads in `gpu/plans.py`.
 """
 
 from __future__ import annotations
