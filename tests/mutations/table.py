@@ -311,8 +311,8 @@ MUTATIONS = [
     ),
     Mutation(
         "jit-keeps-the-old-constant",
-        "(storage := ref()) is not None and storage.uop is not uop",
-        "(storage := ref()) is not None and storage is None",
+        "(storage := known.storage()) is not None and storage.uop is not known.uop",
+        "(storage := known.storage()) is not None and storage is None",
         "a constant that a kernel holds as a number has been assigned another",
         ("tests/nn/test_jit_state.py",),
     ),

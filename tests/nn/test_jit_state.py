@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import itertools
 import sys
 import threading
@@ -10,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from tinyframe import Context, Tensor, TinyJit, Variable, nn
+from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, nn
 from tinyframe.device import OverwrittenError
 from tinyframe.errors import GradientError
 from tinyframe.jit.jit import JitError
@@ -429,6 +430,79 @@ def test_what_another_thread_makes_during_a_capture_is_no_part_of_it():
     assert len(step.captured.kernels) == 1
     assert theirs.pop().tolist() == [35.0, 42.0]
     assert step(Tensor([3.0]).realize()).tolist() == [6.0]
+
+
+def test_what_was_scheduled_outside_and_waits_is_run_once():
+    def make(transform):
+        state = Tensor([1.0, 2.0]).realize()
+        add = transform(lambda x: (x + state).realize())
+
+        def call(n):
+            state.assign(state * 3).schedule()  # its kernels run when the call needs it
+            return add(Tensor([1.0, float(n)]).realize()).tolist(), state.tolist()
+
+        return call
+
+    plain, captured = both(make)
+    assert captured == plain
+
+
+def test_data_that_a_call_makes_is_there_in_each_replay():
+    def make(transform):
+        def work(x):
+            doubled = (x * 2).flip(0).contiguous().realize()
+            data = Tensor([5.0, 6.0, 7.0, 8.0])
+            data[:2] = doubled[1:3]
+            data.realize()  # the kernel that first uses its memory writes a part of it
+            for _ in range(3):
+                data = (data.flip(0) + doubled.sum()).contiguous().realize()
+            return data + 1
+
+        step = transform(work)
+        return lambda n: step(Tensor([1.0, 2.0, 3.0, float(n)]).realize()).tolist()
+
+    with Context(DEVICE="PYTHON"):  # where data lies as it is; to any other device it is copied
+        plain, captured = both(make)
+    assert captured == plain
+
+
+def test_a_variable_may_have_several_values_in_a_call():
+    place = Variable("place", 0, 7)
+
+    def make(transform):
+        cache = Tensor.zeros(8).contiguous().realize()
+
+        @transform
+        def fill(x):
+            for n in (4, 1, 6):
+                cache[place.bind(n) : place.bind(n) + 1] = x + n
+                cache.realize()
+            return cache * 1
+
+        def call(n):
+            with Context(DEBUG=2 * (n == 4)):
+                return fill(Tensor([float(n)]).realize()).tolist()
+
+        return call
+
+    plain, captured = both(make)
+    assert captured == plain
+
+
+def test_a_capture_holds_no_more_memory_than_its_intermediate_values_need():
+    def work(x):
+        for _ in range(6):
+            x = (x.flip(0) + 1).contiguous().realize()
+        return x.sum(0).realize()
+
+    step = TinyJit(work)
+    for n in range(4):
+        step(Tensor(np.full((100, 100), n, np.float32)).realize())
+    gc.collect()
+    held = GlobalCounters.mem_used
+    step.reset()
+    gc.collect()
+    assert held - GlobalCounters.mem_used == 2 * 100 * 100 * 4  # they take turns in two
 
 
 # ---- results with Variables ----------------------------------------------------------------------

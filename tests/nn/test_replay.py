@@ -109,7 +109,7 @@ def test_settings_that_change_kernels_hold_in_the_next_replay():
     given = inputs(6)
     for a in given[:3]:
         f(Tensor(a))
-    replay, _ = f.captured.replays[0]
+    replay = f.captured.replay
     before = replay.kernels
     with Context(NOOPT=1):
         np.testing.assert_allclose(f(Tensor(given[3])).numpy(), reference(given[3]), rtol=1e-5)
@@ -124,3 +124,20 @@ def test_where_there_is_no_graph_kernels_are_launched_one_by_one(monkeypatch, ca
     for a in inputs(5):
         np.testing.assert_allclose(f(Tensor(a)).numpy(), reference(a), rtol=1e-5)
     assert calls == []
+
+
+def test_after_an_interrupted_replay_the_next_one_sets_all_memory(monkeypatch):
+    def interrupted(self, place, opaque):
+        raise KeyboardInterrupt
+
+    w, x = Tensor([1.0, 2.0]).realize(), Tensor([1.0, 1.0]).realize()
+    f = TinyJit(lambda x: (x + w).realize())
+    for _ in range(3):
+        f(x)
+    before, w.uop = w.uop, Tensor([10.0, 20.0]).realize().uop  # other memory; the old one stays
+    with monkeypatch.context() as patched:
+        patched.setattr(ClangGraph, "set_buffer", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            f(x)
+    assert f(x).tolist() == [11, 21]
+    assert Tensor(before).tolist() == [1, 2]

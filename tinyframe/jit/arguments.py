@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from tinyframe.device import Buffer, buffer_of
-from tinyframe.run.capture import JitError
+from tinyframe.device import buffer_of
+from tinyframe.run.capture import JitError, Owner
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import separate
 from tinyframe.uop.movement import base_of, memory_state
@@ -69,25 +69,6 @@ def tree_map(structure: Any, change: Callable[[Any], Any]) -> Any:
 
 
 @dataclass
-class Input:
-    """A Tensor argument of the captured call.
-
-    view: its memory layout, which is all that a kernel depends on. text: its shape, dtype and
-    device, for errors. buffer: its memory. seen: the graph of the argument in the last call, which
-    need not be checked again. requires_grad: whether the call may give it a gradient. is_written:
-    whether the call changes it.
-    """
-
-    place: str
-    view: tuple | UOp
-    text: str
-    buffer: Buffer
-    seen: weakref.ref[UOp]
-    requires_grad: bool
-    is_written: bool = False
-
-
-@dataclass
 class Signature:
     """The arguments of the captured call, which those of a later call have to match.
 
@@ -97,7 +78,7 @@ class Signature:
 
     name: str
     places: tuple[str, ...]
-    inputs: list[Input]
+    inputs: list[Owner]
     others: dict[int, Any]
     variables: set[UOp]
     training: bool
@@ -126,8 +107,10 @@ class Signature:
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
                     "them a kernel means. Pass it once, or a clone()"
                 )
-            seen, view, text = weakref.ref(uop), memory_layout(uop), _text(uop)
-            signature.inputs.append(Input(place, view, text, buffer, seen, value.is_param))
+            owner = Owner.of(value._storage)
+            owner.place, owner.view, owner.text = place, memory_layout(uop), _text(uop)
+            owner.seen, owner.has_gradient = weakref.ref(uop), value.is_param
+            signature.inputs.append(owner)
         return signature
 
     def _realize(self, place: str, tensor: Tensor) -> None:
@@ -162,7 +145,7 @@ class Signature:
             self._refuse_variables(bound)
         return bound
 
-    def _check_input(self, known: Input, tensor: Tensor) -> None:
+    def _check_input(self, known: Owner, tensor: Tensor) -> None:
         self._realize(known.place, tensor)
         uop = tensor.uop
         if memory_layout(uop) != known.view:

@@ -1,134 +1,202 @@
-"""A captured call: its launches, and the owner of each buffer that they use.
+"""A captured call: its kernels over slots, and the owner of each slot.
 
-A kernel only knows Buffers. For each Buffer that a call uses, a replay has to know the owner:
+A kernel only knows slots. For each of them a replay has to know whose memory it is:
 
-- input i: an argument. It is replaced with the memory of the current argument.
-- state: a Tensor that existed before the call. Its current memory is looked up, and updated.
-- result: returned by the call, or left as a `.grad`. Each replay allocates new memory for it,
-  except for a `.grad` of the replay before that nobody else has a reference to.
-- private: anything else, intermediate values. Every replay reuses it, and nobody else may read it.
+- given: an argument's. It is the memory of the current argument.
+- kept: of a Tensor that existed before the call, a state. Its current memory is looked up, and
+  updated. So is a `.grad` that the last replay left, if nobody else has a reference to it.
+- fresh: of a Tensor that the call returns, or leaves as a `.grad`. Each replay allocates it.
+- temporary: anything else, intermediate values. Every replay reuses it, and nobody else may read
+  it.
 
 `recording.py` makes sure that there are no other kinds.
 """
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from sys import getrefcount
+from typing import Any
 
 from tinyframe.device import Buffer, buffer_of, is_overwritten, lose
 from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
-from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor, ReusableGrad
-from tinyframe.jit.replay import Progress, Replay, merge_runs
-from tinyframe.run.capture import ALIASED_ARGUMENT
+from tinyframe.jit.replay import Progress, Replay
+from tinyframe.run.capture import ALIASED_ARGUMENT, Owner
 from tinyframe.run.realize import running, settle, settling
-from tinyframe.tensor.base import Path, Storage, follow
+from tinyframe.tensor.base import Path, Storage
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import put_history, targets_below
+from tinyframe.tensor.history import Lost, put_history, targets_below
 from tinyframe.tensor.laziness import compute, make_alone, watched
 from tinyframe.uop.movement import base_of
-from tinyframe.uop.node import Ops, UOp, map_sizes, plain
+from tinyframe.uop.node import GroupOp, Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
-if TYPE_CHECKING:
-    from tinyframe.schedule.kernels import ScheduleItem
+# ---- what a call leaves: `.grad`s, histories that end -------------------------------------------
+
+NO_HISTORY = (
+    " was replayed by TinyJit, without the Python that notes it. Call backward() inside the "
+    "captured function, or leave TinyJit out; .detach() the result if no gradient is wanted"
+)
 
 
-@dataclass
-class State:
-    """The memory of a Tensor that the call uses but does not take as an argument: a fixed storage,
-    or the current `.grad` of `owner`.
+class Cut:
+    """Those that gradients would have flowed to through a value: older storages, and arguments by
+    their numbers. A replay notes nothing of the way there (see `Lost`)."""
 
-    view: its memory layout. captured: the Buffer that the kernels were recorded with. cut: see
-    `Cut`. seen: its graph in the last call. has_history: whether gradients flowed on from
-    it when it was captured.
+    def __init__(self, targets: Sequence[weakref.ref[Storage] | int], name: str) -> None:
+        self.numbers = [target for target in targets if isinstance(target, int)]
+        self.older = [target for target in targets if not isinstance(target, int)]
+        self.why = name + NO_HISTORY
+        self.given: Sequence[weakref.ref[Storage]] | None = None
+        self.last: Lost | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers or self.older)
+
+    def lost(self, given: Sequence[weakref.ref[Storage]]) -> Lost | None:
+        """The history of such a value in a call with these arguments."""
+        if given is not self.given and self:
+            targets = [*self.older, *[given[number] for number in self.numbers]]
+            if self.last is None or targets != self.last.refs:
+                self.last = Lost(targets, self.why)
+            self.given = given
+        return self.last
+
+
+@dataclass(eq=False)
+class GradChange:
+    """The effect of a call on the `.grad` of a Tensor, an argument (its number) or an older one.
+
+    must_exist: whether it had one before (None: that makes no difference). make: the new one.
+    cut: see `Cut`. slot: that of the new one's memory, if nothing else lies there. left, lost: the
+    one that the last call left, its graph, its memory, what it asks for; and its history. If nobody
+    else has a reference to it, its slot is kept, which takes less time than to make another.
     """
 
-    storage: weakref.ref[Storage]
-    owner: weakref.ref[Tensor] | None
-    view: tuple | UOp
-    captured: Buffer
-    is_written: bool
+    owner: int | weakref.ref[Tensor]
+    must_exist: bool | None
+    is_unchanged: bool
+    make: Callable[[Any], Tensor] | None
     cut: Cut
-    seen: weakref.ref[UOp]
-    has_history: bool
+    slot: int | None
+    left: tuple[Any, ...] | None = None
+    lost: Lost | None = None
 
-    def now(self) -> Storage | None:
-        if self.owner is None:
-            return self.storage()
-        owner = self.owner()
-        return None if owner is None or owner._grad is None else owner._grad._storage
+    def owner_in(self, tensors: Sequence[Tensor]) -> Tensor | None:
+        return tensors[self.owner] if isinstance(self.owner, int) else self.owner()
+
+    def leave(self, grad: Tensor, lost: Lost | None) -> None:
+        memory = buffer_of(base_of(grad._storage.uop))
+        self.left = *map(weakref.ref, (grad, grad._storage.uop, memory)), _asks(grad)
+        self.lost = lost
+
+    def kept(self, owner: Tensor) -> Buffer | None:
+        """The memory of the one that the last call left, if it is still the owner's, and all from
+        the Tensor down to the BUFFER has one reference."""
+        if self.left is None or owner._grad is None:
+            return None
+        if _most_references(owner) > _references_if_unshared():
+            return None
+        grad, uop, memory, asks = self.left
+        now = owner._grad
+        same = now is grad() and now._storage.uop is uop() and now._grad is None
+        return memory() if same and _asks(now) == asks else None
+
+
+def _asks(grad: Tensor) -> tuple[Any, ...]:
+    return grad._requires_grad, grad._storage.asks, grad._storage.is_parameter
+
+
+def _most_references(owner: Tensor) -> int:
+    """The most references that Python counts to a `.grad`, its storage or a node of its graph."""
+    found: list[Any] = [owner._grad]  # without names of their own, which would count
+    found.append(found[-1]._storage)
+    found.append(found[-1].uop)
+    while found[-1].op in GroupOp.Movement:
+        found.append(found[-1].src[0])
+    return max(map(getrefcount, found))
+
+
+@functools.cache
+def _references_if_unshared() -> int:
+    """The same where nobody else has any of them, which depends on the version of Python."""
+    owner = Tensor.empty(1, device="PYTHON")  # which every machine has
+    owner._grad = Tensor.empty(1, device="PYTHON")
+    return _most_references(owner)
+
+
+# ---- a captured call -----------------------------------------------------------------------------
 
 
 class Call:
     """A replay under way.
 
     tensors: the arguments; given: their storages. bound: the BIND of each Variable. states: by
-    their current storages. replaced: the Buffers for this call, by the captured ones. memory: the
-    new BUFFERs of results, by the captured ones; reused: the `.grad`s that are written to their
-    memory again; dropped: the same, with their owners. made: results' storages, by their numbers.
-    progress: how far each replay has got.
+    their current storages. memory: of the slots that are this call's own, and `changed`, those of
+    them that are not as in the last call. fill: the new BUFFERs of results, by their slots; kept:
+    the `.grad`s that are written to their memory again, by the numbers of their slots; dropped: the
+    same, with their owners. made: results' storages, by their numbers. progress: how far the replay
+    has got.
     """
 
     __slots__ = (
-        "bound", "dropped", "given", "made", "memory", "progress", "replaced", "reused", "states",
-        "tensors",
+        "bound", "changed", "dropped", "fill", "given", "kept", "made", "memory", "progress",
+        "states", "tensors",
     )  # fmt: skip
 
     def __init__(self, tensors: Sequence[Tensor], bound: dict[UOp, UOp]) -> None:
         self.tensors, self.bound = tensors, bound
         self.given = [weakref.ref(tensor._storage) for tensor in tensors]
-        self.states: dict[Storage, State] = {}
-        self.replaced: dict[Buffer, Buffer] = {}
-        self.dropped: list[tuple[Tensor, Any]] = []
-        self.progress: list[Progress] = []
-        self.memory: dict[UOp, UOp] = {}
-        self.reused: dict[UOp, Tensor] = {}
+        self.states: dict[Storage, Owner] = {}
+        self.memory: list[Buffer] = []
+        self.changed: Sequence[int] = ()
+        self.fill: dict[UOp, UOp] = {}
+        self.kept: dict[int, Tensor] = {}
+        self.dropped: list[tuple[Tensor, Tensor]] = []
         self.made: dict[int, Storage] = {}
+        self.progress = Progress()
 
 
 @dataclass
 class Captured:
-    """A recorded call: its launches, and how its arguments, states and results map to buffers."""
+    """A recorded call: its kernels, and how its arguments, states and results map to slots.
+
+    The first slots are those of the arguments, then come those of results. The Replay has the
+    memory of all others from call to call.
+    """
 
     signature: Signature
-    runs: list[tuple[list[ScheduleItem], dict[UOp, int]]]
+    replay: Replay
+    values: list[dict[UOp, int]]  # of the Variables, each time that kernels are launched
     random: list[tuple[Buffer, Callable[[Buffer], None]]]
-    states: list[State]
-    constants: list[tuple[weakref.ref[Storage], UOp]]  # compiled into the kernels
-    input_cuts: list[Cut]  # of what each input is after the call
-    result: Any  # the returned structure, with ReturnedTensor in place of Tensors
+    states: list[Owner]
+    constants: list[Owner]  # compiled into the kernels
+    result: Any  # the returned structure, with what makes a Tensor of a Call in place of each
     grads: list[GradChange]
-    result_buffers: dict[UOp, Buffer]
+    fresh: list[UOp]  # the slots of results
     private: list[UOp]  # BUFFERs that the first replay overwrites
-    # the merged runs, from the first replay on
-    replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    moved: dict[Buffer, Buffer] = field(default_factory=dict)  # states' captured -> current memory
     # the users of written states' memory, and their numbers when there were no others
     watched: list[list[Any]] = field(default_factory=list)
     counts: tuple[int, ...] = (-1,)
 
     def __post_init__(self) -> None:
-        cuts = zip(self.signature.inputs, self.input_cuts, strict=True)
-        self.written_inputs = [(n, cut) for n, (i, cut) in enumerate(cuts) if i.is_written]
+        self.written_inputs = [(n, i) for n, i in enumerate(self.signature.inputs) if i.is_written]
         self.written_states = [state for state in self.states if state.is_written]
         self.cut_states = [state for state in self.written_states if state.cut]
         self.to_forget = self.written_states  # those whose history has to be
         self.changed_grads = [grad for grad in self.grads if not grad.is_unchanged]
         self.dropped_grads = [grad for grad in self.changed_grads if grad.must_exist is None]
-
-    @property
-    def items(self) -> list[ScheduleItem]:
-        """Everything that is launched, in order."""
-        return [item for items, _ in self.runs for item in items]
+        self.own = range(len(self.signature.inputs) + len(self.fresh))  # slots of each call's own
+        self.nothing = [None] * len(self.own)
 
     @property
     def kernels(self) -> list[UOp]:
-        """The loop nests among the items."""
-        return [item.ast for item in self.items if item.ast.op is Ops.SINK]
+        """The loop nests among what is launched."""
+        return [ast for ast in self.replay.scheduled.asts if ast.op is Ops.SINK]
 
     def __repr__(self) -> str:
         return f"<Captured: {len(self.kernels)} kernels, {len(self.signature.inputs)} inputs>"
@@ -136,13 +204,13 @@ class Captured:
     def fits(self, given: FlatArguments) -> bool:
         """Whether the Python body would do the same as when it was captured, as far as that depends
         on constants, on which Tensors have a `.grad`, and on which arguments may get one."""
-        for ref, uop in self.constants:
-            if (storage := ref()) is not None and storage.uop is not uop:
+        for known in self.constants:
+            if (storage := known.storage()) is not None and storage.uop is not known.uop:
                 return False
         if not self.grads:
             return True
         for tensor, known in zip(given.tensors, self.signature.inputs, strict=False):
-            if tensor.is_param is not known.requires_grad:
+            if tensor.is_param is not known.has_gradient:
                 return False
         for grad in self.grads:
             if grad.must_exist is not None and (owner := grad.owner_in(given.tensors)) is not None:
@@ -160,14 +228,8 @@ class Captured:
 
     def _replay(self, call: Call) -> Any:
         self._locate_states(call)
-        self._find_inputs(call)
-        if self.dropped_grads:
-            self._drop_grads(call)
-        for base, buffer in self.result_buffers.items():
-            if base not in call.reused:
-                src = UOp.unique(), base.src[1]
-                call.memory[base] = new = UOp(Ops.BUFFER, base.dtype, src, base.arg)
-                call.replaced[buffer] = buffer_of(new)
+        self._locate_inputs(call)
+        self._make_fresh(call)
         for buffer, refill in self.random:
             refill(buffer)
         self._launch(call)
@@ -177,12 +239,12 @@ class Captured:
         """After an error or Ctrl-C: a call that has begun to launch is completed, if that can be
         done; any other leaves everything as it was. What a kernel was writing is lost if nobody can
         say whether it ran."""
-        begun = [item for progress in call.progress for item in progress.begun]
+        begun = call.progress.begun
         half = {buffer for item in begun if not item.has_run for buffer in item.written}
         for base in [base_of(storage.uop) for storage in call.states]:
             if half and not is_overwritten(base) and buffer_of(base) in half:
                 lose(base)
-        if not half and any(progress.has_begun for progress in call.progress):
+        if not half and call.progress.has_begun:
             with suppress(Exception):
                 self._launch(call)
                 self._results(call)
@@ -190,20 +252,43 @@ class Captured:
         for owner, grad in call.dropped:
             owner._grad = grad
 
-    def _drop_grads(self, call: Call) -> None:
-        """Drops each `.grad` that the call replaces without having read it, so that its memory is
-        free for whatever the call needs; except for those that can be written again."""
+    def _launch(self, call: Call) -> None:
+        while self.private:
+            lose(self.private.pop())
+        values = self.values
+        if bound := call.bound:
+            values = [
+                {v: bound[v].val if v in bound else x for v, x in each.items()} for each in values
+            ]
+        own = slice(len(self.nothing))
+        self.replay.memory[own] = call.memory
+        try:
+            self.replay(call.changed, values, call.progress)
+        finally:
+            self.replay.memory[own] = self.nothing  # it belongs to others
+
+    def _make_fresh(self, call: Call) -> None:
+        """Finds memory for results. Each `.grad` that the call replaces without having read it is
+        dropped before, so that its memory is free for whatever the call needs; except for those
+        that can be written again."""
+        kept: dict[int, Buffer] = {}
         for grad in self.dropped_grads:
             if (owner := grad.owner_in(call.tensors)) is not None:
-                before = None if call.bound else grad.reusable
-                if before is not None and before.is_unshared(owner):
-                    assert grad.after is not None and owner._grad is not None
-                    call.reused[grad.after.base] = owner._grad
+                if not call.bound and (buffer := grad.kept(owner)) is not None:
+                    assert grad.slot is not None and owner._grad is not None
+                    call.kept[grad.slot], kept[grad.slot] = owner._grad, buffer
                     call.dropped.append((owner, owner._grad))
                 owner._grad = None
+        for n, slot in enumerate(self.fresh, len(self.signature.inputs)):
+            if (memory := kept.get(n)) is None:
+                src = UOp.unique(), slot.src[1]
+                call.fill[slot] = new = UOp(Ops.BUFFER, slot.dtype, src, slot.arg)
+                memory = buffer_of(new)
+            call.memory.append(memory)
+        call.changed = [n for n in self.own if n not in kept] if kept else self.own
 
-    def _find_inputs(self, call: Call) -> None:
-        replaced = call.replaced
+    def _locate_inputs(self, call: Call) -> None:
+        found = call.memory
         for known, tensor in zip(self.signature.inputs, call.tensors, strict=True):
             storage = tensor._storage
             if (state := call.states.get(storage)) is not None:
@@ -211,34 +296,33 @@ class Captured:
                     self.signature.refuse(ALIASED_ARGUMENT)
             if known.is_written:
                 make_alone(storage)
-            replaced[known.buffer] = buffer_of(base_of(storage.uop))
-        if len(replaced) > 1 and len(set(replaced.values())) < len(replaced):
+            found.append(buffer_of(base_of(storage.uop)))
+        if len(found) > 1 and len(set(found)) < len(found):
             self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
 
     def _locate_states(self, call: Call) -> None:
         """Looks up the states of the function, and the memory of those that have moved."""
         has_changed = tuple(map(len, self.watched)) != self.counts
         for state in self.states:
-            storage = state.now()
+            storage = state.storage()
             if storage is None:
                 self.signature.refuse_mismatch(
-                    f"a Tensor of {state.captured.size} elements of {state.captured.dtype} that it "
-                    "uses is gone: another one may have taken its place in Python, which a replay "
-                    "does not run. Write into the Tensor instead, with assign()"
+                    f"a Tensor of {state.text} that it uses is gone: another one may have taken "
+                    "its place in Python, which a replay does not run. Write into the Tensor "
+                    "instead, with assign()"
                 )
             call.states[storage] = state
             if state.seen() is not storage.uop or (has_changed and state.is_written):
-                for replay, _ in self.replays:
-                    replay.needs_all_buffers = True
-                self.moved[state.captured] = self._locate(state, storage)
+                self.replay.in_step = False
+                self.replay.memory[state.slot] = self._locate(state, storage)
                 has_changed = True
         if has_changed:
-            written = [s for state in self.written_states if (s := state.now())]
+            written = [s for state in self.written_states if (s := state.storage())]
             self.to_forget = self.written_states
             self.watched = [users for storage in written for users in watched(storage)]
             self.counts = tuple(map(len, self.watched))
 
-    def _locate(self, state: State, storage: Storage) -> Buffer:
+    def _locate(self, state: Owner, storage: Storage) -> Buffer:
         compute([storage])
         if memory_layout(storage.uop) != state.view:
             storage.point_to(storage.uop.contiguous())
@@ -248,7 +332,7 @@ class Captured:
                 f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
                 "another way than when it was captured"
             )
-        if self.grads and not state.has_history and has_history(storage, storage.uop):
+        if self.grads and not state.has_gradient and has_history(storage, storage.uop):
             self.signature.refuse_mismatch(
                 f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses is computed from "
                 "parameters now, and was not when it was captured: detach() it"
@@ -258,26 +342,6 @@ class Captured:
         state.seen = weakref.ref(storage.uop)
         return buffer_of(base_of(storage.uop))
 
-    def _launch(self, call: Call) -> None:
-        if not self.replays and self.runs:
-            self.replays = [(Replay(items), was) for items, was in merge_runs(self.runs)]
-            while self.private:
-                lose(self.private.pop())
-
-        def everything() -> dict[Buffer, Buffer]:
-            kept = {
-                self.result_buffers[base]: buffer_of(base_of(grad._storage.uop))
-                for base, grad in call.reused.items()
-            }
-            return self.moved | kept | call.replaced
-
-        bound = call.bound
-        call.progress = call.progress or [Progress() for _ in self.replays]
-        for (replay, var_vals), progress in zip(self.replays, call.progress, strict=True):
-            if bound:
-                var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-            replay(call.replaced, var_vals, everything, progress)
-
     def _results(self, call: Call) -> Any:
         """The result of this call; sets `.grad`s and histories as the call would."""
         tensors = call.tensors
@@ -285,41 +349,25 @@ class Captured:
             if (seen := state.seen()) is not None:
                 put_history(seen, state.cut.lost(call.given))
         self.to_forget = self.cut_states
-        for number, cut in self.written_inputs:
-            put_history(tensors[number]._storage.uop, cut.lost(call.given))
+        for number, known in self.written_inputs:
+            put_history(tensors[number]._storage.uop, known.cut.lost(call.given))
         for grad in self.changed_grads:
             if (owner := grad.owner_in(tensors)) is None:
                 continue
-            if grad.after is None:
-                owner._grad = None
-            elif grad.reusable is not None and grad.after.base in call.reused:
-                owner._grad = call.reused[grad.after.base]
-                grad.reusable.put_history(owner._grad, grad.after.cut.lost(call.given))
+            lost = grad.cut.lost(call.given)
+            kept = None if grad.slot is None else call.kept.get(grad.slot)
+            if kept is not None:
+                owner._grad = kept
+                if lost is not grad.lost:  # the same as in the last call, as a rule
+                    put_history(kept._storage.uop, lost)
+                    grad.lost = lost
             else:
-                owner._grad = new = self._tensor_of(grad.after, call)
-                if grad.has_own_memory:
-                    grad.reusable = ReusableGrad(new, grad.after.cut.lost(call.given))
-        if type(self.result) is ReturnedTensor:  # the common case
-            return self._tensor_of(self.result, call)
-        return tree_map(self.result, lambda r: r and self._tensor_of(r, call))
-
-    def _tensor_of(self, returned: ReturnedTensor, call: Call) -> Tensor:
-        storage, path, bound = returned.storage, returned.path, call.bound
-        if bound:
-            path = _rebound(path, bound)
-        if isinstance(storage, int):
-            argument = call.tensors[storage]
-            storage, path = argument._storage, (*argument._path, *path)
-        elif storage is None and (storage := call.made.get(returned.new)) is None:
-            inside = _rebound(returned.inside, bound) if bound else returned.inside
-            uop = follow(inside, call.memory.get(returned.base, returned.base))
-            storage = call.made[returned.new] = Storage(uop, returned.requires_grad is not False)
-            if (lost := returned.cut.lost(call.given)) is not None:
-                put_history(uop, lost)
-        tensor = Tensor._seeing(storage, path, returned.requires_grad)
-        if returned.grad is not None:
-            tensor._grad = self._tensor_of(returned.grad, call)
-        return tensor
+                owner._grad = new = None if grad.make is None else grad.make(call)
+                if grad.slot is not None and new is not None:
+                    grad.leave(new, lost)
+        if callable(self.result):  # the common case
+            return self.result(call)
+        return tree_map(self.result, lambda make: make and make(call))
 
 
 def has_history(storage: Storage, uop: UOp) -> bool:
@@ -327,8 +375,10 @@ def has_history(storage: Storage, uop: UOp) -> bool:
     return any(target.is_parameter for target in targets_below(uop) - {storage})
 
 
-def _rebound(path: Path, bound: dict[UOp, UOp]) -> Path:
+def rebound(path: Path, bound: dict[UOp, UOp]) -> Path:
     """A path with the current values of its Variables."""
+    if not bound:
+        return path
 
     def now(size: UOp) -> Any:
         return plain(size.substitute({u: bound.get(u.src[0], u) for u in size.unknowns if u.src}))

@@ -70,7 +70,7 @@ class TinyJit(Generic[P, Result]):
         # the last one, and earlier ones for when different Tensors had a .grad
         self._all: list[Captured] = []
         # the storages that the last capture used, and whether it changed them
-        self._used: list[tuple[weakref.ref[Storage], bool]] = []
+        self._used: list[tuple[Callable[[], Storage | None], bool]] = []
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
@@ -132,7 +132,7 @@ class TinyJit(Generic[P, Result]):
         own = {id(tensor): copy.copy(tensor) for tensor in tensors}
         args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
-        capture = Capture.of(list(own.values()), live_tensors(), Storage.now())
+        capture = Capture.of(list(own.values()), signature.inputs, live_tensors(), Storage.now())
 
         def record() -> tuple[Result, Recording, bool]:
             for tensor in tensors:
@@ -152,7 +152,8 @@ class TinyJit(Generic[P, Result]):
         if is_settled:
             self.captured = recording.captured()
             self._all = [self.captured, *self._all[: MOST_CAPTURED - 1]]
-        self._used = [(ref, ref() in capture.changed) for ref, *_ in capture.initial.values()]
+        used = [owner.storage for owner in capture.initial.values()]
+        self._used = [(ref, ref() in capture.changed) for ref in used]
         return result
 
 

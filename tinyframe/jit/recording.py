@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from tinyframe.device import Buffer, buffer_of, is_awaited, is_overwritten, lose, set_buffer
 from tinyframe.jit.arguments import Signature, memory_layout, tree_map
-from tinyframe.jit.captured import Captured, State, has_history
-from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor
-from tinyframe.run.capture import UNREAD, Capture
+from tinyframe.jit.captured import Call, Captured, Cut, GradChange, has_history, rebound
+from tinyframe.jit.replay import Replay
+from tinyframe.run.capture import UNREAD, Capture, Owner
 from tinyframe.run.realize import Run
-from tinyframe.tensor.base import Storage, holders_of, live_tensors, path_between
+from tinyframe.schedule import Kernels, slot
+from tinyframe.schedule.kernels import ScheduleItem
+from tinyframe.tensor.base import Storage, follow, holders_of, live_tensors, path_between
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import targets_below
+from tinyframe.tensor.history import put_history, targets_below
 from tinyframe.tensor.laziness import above, compute, make_alone, separate
 from tinyframe.uop.movement import base_of, memory_of
 from tinyframe.uop.node import Ops, UOp
@@ -163,68 +165,113 @@ class Recording:
     def captured(self) -> Captured:
         capture, signature = self.capture, self.signature
         items = [item for items, _ in self.runs for item in items]
-        result = tree_map(self.result, lambda x: x if x is None else self._returned(x))
-        grads = [self._grad(tensor, first) for tensor, first in capture.grads.values()]
         if not items and not self.live_out:
             signature.refuse(
                 "it launched no kernel: there is nothing to replay. It has to compute something "
                 "from the Tensors that it is given"
             )
-        written = self._written()
-        used = written | {buffer for item in items for buffer in item.bufs}
-        cuts = []
-        for known, value in zip(signature.inputs, capture.initial.values(), strict=False):
-            known.is_written = known.buffer in written
-            cuts.append(self._cut(value.storage()))
-        initial_grads = [(t, g) for t, g in capture.grads.values() if isinstance(g, Tensor)]
-        owners = {grad._storage: tensor for tensor, grad in initial_grads}
+        used = dict.fromkeys(buffer for item in items for buffer in item.bufs)
+        states, constants = self._states(used)
+        made = [t._storage.uop for t in self.live_out if capture.made(t._storage)]
+        bases = [base for base in dict.fromkeys(map(base_of, made)) if base.op is Ops.BUFFER]
+        given = [owner.buffer for owner in signature.inputs]
+        owned = [*given, *map(buffer_of, bases), *[state.buffer for state in states]]
+        slots, replay = self._in_slots(items, owned)
+        self.fresh = {base: slots[buffer_of(base)] for base in bases}
+        for n, state in enumerate(states, len(given) + len(bases)):
+            state.slot = n
+        for owner in (*signature.inputs, *states):
+            owner.buffer = owner.uop = None  # a capture holds no memory of others
+        result = tree_map(self.result, lambda x: x if x is None else self._returned(x))
+        grads = [self._grad(tensor, first) for tensor, first in capture.grads.values()]
+        values = [var_vals for _, var_vals in self.runs]
+        return Captured(
+            signature, replay, values, capture.random, states, constants, result, grads,
+            list(self.fresh.values()), self.private,
+        )  # fmt: skip
+
+    def _in_slots(
+        self, items: list[ScheduleItem], owned: list[Buffer | None]
+    ) -> tuple[dict[Buffer, UOp], Replay]:
+        """The slots of all memory, first of what somebody owns, and the kernels over them."""
+        used = dict.fromkeys(buffer for item in items for buffer in item.bufs)
+        buffers = [b for b in dict.fromkeys([*owned, *used]) if b is not None]
+        slots = {b: slot(n, b.device, b.size, b.dtype) for n, b in enumerate(buffers)}
+        kernels = Kernels(
+            list(slots.values()),
+            len(self.signature.inputs),
+            [item.ast for item in items],
+            [[slots[buffer] for buffer in item.bufs] for item in items],
+            {slots[b] for b in self.capture.made_memory.difference(owned) if b in used},
+        )
+        launched = {n for numbers in kernels.arguments_keeping() for n in numbers}
+        memory = [b if n in launched else None for n, b in enumerate(slots)]
+        return slots, Replay(kernels, memory, [len(items) for items, _ in self.runs])
+
+    def _states(self, used: Container[Buffer]) -> tuple[list[Owner], list[Owner]]:
+        """The states of the call, and the constants."""
+        capture, signature, written = self.capture, self.signature, self._written()
+        grads = [(t, g) for t, g in capture.grads.values() if isinstance(g, Tensor)]
+        owners = {grad._storage: tensor for tensor, grad in grads}
         states, constants = [], []
-        for born, value in capture.initial.items():
+        for born, known in capture.initial.items():
+            storage = known.storage()
+            known.is_written, known.cut = known.buffer in written, self._cut(storage)
             if born in capture.inputs:
                 continue
-            if (storage := value.storage()) is None:
-                if value.buffer in used:
+            if storage is None:
+                if known.buffer in used:
                     signature.refuse(
                         "it puts another Tensor in the place of one that it uses, of "
-                        f"{sizes_text(value.uop.shape)} {value.uop.dtype}: a replay runs no "
+                        f"{sizes_text(known.uop.shape)} {known.uop.dtype}: a replay runs no "
                         "Python, and could not do that. Write into the Tensor instead, with "
                         "assign()"
                     )
-            elif value.buffer is None:
-                constants.append((value.storage, value.uop))
-            elif value.buffer in used or grads:  # gradients may flow through it without a read
-                owner = None if (t := owners.get(storage)) is None else weakref.ref(t)
-                view, is_written = memory_layout(value.uop), value.buffer in written
-                seen, cut = weakref.ref(storage.uop), self._cut(storage)
-                history = has_history(storage, value.uop)
-                states.append(
-                    State(value.storage, owner, view, value.buffer, is_written, cut, seen, history)
-                )
-        result_buffers = {
-            base: buffer_of(base)
-            for tensor in self.live_out
-            if capture.made(tensor._storage)
-            and (base := base_of(tensor._storage.uop)).op is Ops.BUFFER
-        }
-        return Captured(
-            signature, self.runs, capture.random, states, constants, cuts, result, grads,
-            result_buffers, self.private,
-        )  # fmt: skip
+            elif known.buffer is None:
+                constants.append(known)
+            elif known.buffer in used or capture.grads:  # they may flow through it without a read
+                if storage in owners:
+                    known.storage = _current_grad_of(weakref.ref(owners[storage]))
+                known.view, known.seen = memory_layout(known.uop), weakref.ref(storage.uop)
+                known.text = f"{known.buffer.size} elements of {known.buffer.dtype}"
+                known.has_gradient = has_history(storage, known.uop)
+                states.append(known)
+        return states, constants
 
-    def _returned(self, tensor: Tensor) -> ReturnedTensor:
-        storage, path = tensor._storage, tensor._path
-        where: int | Storage | None = None if self.capture.made(storage) else storage
-        if storage.born in self.capture.inputs:
-            where = self.capture.inputs[storage.born]
-            path = path[len(self.capture.arguments[where]._path) :]
-        grad = None if tensor._grad is None or where is not None else self._returned(tensor._grad)
-        cut = self._cut(storage if where is None else None)
-        base = base_of(storage.uop)
+    def _returned(self, tensor: Tensor) -> Callable[[Call], Tensor]:
+        """What makes such a Tensor in a replay: of an argument, an older storage, or a new one."""
+        storage, path, requires_grad = tensor._storage, tensor._path, tensor._requires_grad
+        if (n := self.capture.inputs.get(storage.born)) is not None:
+            path = path[len(self.capture.arguments[n]._path) :]
+
+            def of_argument(call: Call) -> Tensor:
+                given = call.tensors[n]
+                whole = *given._path, *rebound(path, call.bound)
+                return Tensor._seeing(given._storage, whole, requires_grad)
+
+            return of_argument
+        if not self.capture.made(storage):
+            return lambda call: Tensor._seeing(storage, rebound(path, call.bound), requires_grad)
+        base, number, cut = base_of(storage.uop), storage.born, self._cut(storage)
         if base.op is not Ops.BUFFER and not storage.uop.unknowns:
             base = storage.uop  # a constant, the same in each call
-        inside = path_between(base, storage.uop)
-        requires_grad = tensor._requires_grad
-        return ReturnedTensor(where, storage.born, base, inside, path, requires_grad, cut, grad)
+        inside, slot = path_between(base, storage.uop), self.fresh.get(base, base)
+        grad = None if tensor._grad is None else self._returned(tensor._grad)
+
+        def new(call: Call) -> Tensor:
+            if (storage := call.made.get(number)) is None:
+                way = rebound(inside, call.bound) if call.bound else inside
+                uop = follow(way, call.fill.get(slot, slot))
+                storage = call.made[number] = Storage(uop, requires_grad is not False)
+                if (lost := cut.lost(call.given)) is not None:
+                    put_history(uop, lost)
+            seen = rebound(path, call.bound) if path else path
+            made = Tensor._seeing(storage, seen, requires_grad)
+            if grad is not None:
+                made._grad = grad(call)
+            return made
+
+        return new
 
     def _cut(self, storage: Storage | None) -> Cut:
         """Those that gradients would flow to from a storage's current value; none from a constant.
@@ -239,16 +286,23 @@ class Recording:
 
     def _grad(self, tensor: Tensor, first: Any) -> GradChange:
         number = next((n for n, t in enumerate(self.capture.arguments) if t is tensor), None)
-        final = tensor._grad
-        own = [base_of(live._storage.uop) for live in self.live_out]
-        return GradChange(
-            weakref.ref(tensor) if number is None else number,
-            None if first is UNREAD else first is not None,
-            final is first,
-            None if final is None else self._returned(final),
-            final is not None
-            and self.capture.made(final._storage)
-            and (final._path, final._grad) == ((), None)
-            and (base := base_of(final._storage.uop)).op is Ops.BUFFER
-            and own.count(base) == 1,
-        )
+        owner = weakref.ref(tensor) if number is None else number
+        must_exist = None if first is UNREAD else first is not None
+        if (final := tensor._grad) is None:
+            return GradChange(owner, must_exist, final is first, None, self._cut(None), None)
+        storage, slot = final._storage, None
+        is_new = self.capture.made(storage)
+        if is_new and (final._path, final._grad) == ((), None):
+            bases = [base_of(live._storage.uop) for live in self.live_out]
+            if (base := base_of(storage.uop)) in self.fresh and bases.count(base) == 1:
+                slot = len(self.signature.inputs) + list(self.fresh).index(base)
+        cut = self._cut(storage if is_new else None)
+        return GradChange(owner, must_exist, final is first, self._returned(final), cut, slot)
+
+
+def _current_grad_of(ref: weakref.ref[Tensor]) -> Callable[[], Storage | None]:
+    def storage() -> Storage | None:
+        tensor = ref()
+        return None if tensor is None or tensor._grad is None else tensor._grad._storage
+
+    return storage

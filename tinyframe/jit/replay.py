@@ -1,21 +1,22 @@
-"""Runs a schedule repeatedly: prepared once, then launched in one call.
+"""Launches kernels over slots repeatedly: prepared once, then launched in one call.
 
 Launching a kernel from Python costs a few microseconds, and a training step has dozens of small
-ones. A Replay has prepared everything: it only sets the buffers and the Variables of this call, and
-launches the device's Graph.
+ones. A Replay has prepared everything: it only sets the memory of the slots and the Variables that
+are others in this call, and launches the device's Graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, islice
+from operator import itemgetter
 from time import perf_counter
 from typing import Any
 
-from tinyframe.device import Buffer, Device, GlobalCounters
+from tinyframe.device import Device, GlobalCounters
 from tinyframe.observe import is_watched
 from tinyframe.run.realize import (
-    Run,
     Setup,
     compile_all,
     run_schedule,
@@ -23,21 +24,12 @@ from tinyframe.run.realize import (
     setup_of,
     total_line,
 )
+from tinyframe.schedule import Kernels
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
-
-def merge_runs(runs: Iterable[Run]) -> Iterator[Run]:
-    """Merges consecutive runs in which no Variable changes its value."""
-    items: list[ScheduleItem] = []
-    var_vals: dict[UOp, int] = {}
-    for more, values in runs:
-        if any(var_vals.get(var, value) != value for var, value in values.items()):
-            yield items, var_vals
-            items, var_vals = [], {}
-        items, var_vals = items + more, var_vals | values
-    yield items, var_vals
+Values = Sequence[Mapping[UOp, int]]
 
 
 @dataclass
@@ -55,51 +47,50 @@ class Progress:
 
 
 class Replay:
-    """Repeats `run_schedule(items)` with different buffers and different values of Variables."""
+    """Kernels over slots, and the memory of these.
 
-    def __init__(self, items: Sequence[ScheduleItem]) -> None:
-        self.items = items
-        devices = {item.bufs[0].device for item in items}
+    memory: of each slot, while it is launched. counts: how many kernels the captured call launched
+    at a time, each time with values of Variables of its own. in_step: whether the Graph has the
+    memory of the last call.
+    """
+
+    def __init__(self, scheduled: Kernels, memory: list[Any], counts: Sequence[int]) -> None:
+        self.scheduled, self.memory, self.counts = scheduled, memory, counts
+        devices = {use[0].device for use in scheduled.uses}
         # a Graph belongs to one device, and copies nothing
-        one_graph = len(devices) == 1 and all(item.ast.op is Ops.SINK for item in items)
+        one_graph = len(devices) == 1 and all(ast.op is Ops.SINK for ast in scheduled.asts)
         self.device = devices.pop() if one_graph else None
         self.setup: Setup | None = None
         self.prepared_for: tuple = ()
-        self.needs_all_buffers = True  # the graph has not those of all earlier calls
+        self.in_step = False
 
-    def __call__(
-        self,
-        replaced: Mapping[Buffer, Buffer],
-        var_vals: Mapping[UOp, int],
-        everything: Callable[[], Mapping[Buffer, Buffer]],
-        progress: Progress,
-    ) -> None:
-        """Run all items on their buffers, or on those that replace them; those that have not run in
-        this call yet.
+    def __call__(self, changed: Iterable[int], values: Values, progress: Progress) -> None:
+        """Launch all kernels; those that have not run in this call yet. changed: the slots whose
+        memory is not that of the last call.
 
-        replaced: those that this call replaces. everything: also those that an earlier call has
-        replaced, which the graph has already. RuntimeError if a Variable has no value.
+        RuntimeError if a Variable has no value.
         """
         if progress.ran:
             return None
-        if progress.items or runs_are_recorded() or not self._is_ready(var_vals):
-            self.needs_all_buffers = True  # the graph knows nothing of this call
-            return self._launch_one_by_one(everything(), var_vals, progress)
-        if self.needs_all_buffers:
-            replaced = everything()
-        self.needs_all_buffers = True  # until all are set: Ctrl-C may come between two
-        for was, buffer in replaced.items():
-            for place in self.places.get(was, ()):
-                self.graph.set_buffer(place, buffer._buf)
+        if progress.items or runs_are_recorded() or not self._is_ready(values):
+            self.in_step = False  # the graph knows nothing of this call
+            return self._launch_one_by_one(values, progress)
+        memory, places, set_buffer = self.memory, self.places, self.graph.set_buffer
+        if not self.in_step:
+            changed = range(len(memory))
+        self.in_step = False  # until all is done: Ctrl-C may come between
+        for slot in changed:
+            for place in places[slot]:
+                set_buffer(place, memory[slot]._buf)
         if self.symbolic:
-            self._set_variables(var_vals)
-        self.needs_all_buffers = False
+            self._set_variables(values)
         start = perf_counter()
         self.graph.ran = progress.ran
         self.graph()
         if not progress.ran:
             progress.ran.append(None)
         seconds = perf_counter() - start
+        self.in_step = True
         GlobalCounters.kernel_count += len(self.kernels)
         GlobalCounters.global_ops += self.operations
         GlobalCounters.global_mem += self.nbytes
@@ -108,7 +99,15 @@ class Replay:
             print(total_line(len(self.kernels), seconds))
         return None
 
-    def _is_ready(self, var_vals: Mapping[UOp, int]) -> bool:
+    def _launch_one_by_one(self, values: Values, progress: Progress) -> None:
+        progress.items = progress.items or self.scheduled.items(self.memory.__getitem__)
+        items = iter(progress.items)
+        for var_vals, run in groupby(zip(values, self.counts, strict=True), itemgetter(0)):
+            now = islice(items, sum(count for _, count in run))
+            run_schedule([item for item in now if not item.has_run], var_vals, progress.begun)
+        progress.ran.append(None)
+
+    def _is_ready(self, values: Values) -> bool:
         """Whether all can be launched in one call, as settings and devices are now."""
         if self.device is None or is_watched():
             return False
@@ -119,46 +118,39 @@ class Replay:
                 settings.DEBUG >= 2 or settings.VIZ
             )
             if self.usable and self.setup != (setup := setup_of(self.device)):
-                self._prepare(setup, var_vals)
+                self._prepare(setup, values)
             self.debug, self.prepared_for = settings.DEBUG, now
         return self.usable
 
-    def _launch_one_by_one(
-        self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int], progress: Progress
-    ) -> None:
-        progress.items = progress.items or [
-            ScheduleItem(item.ast, tuple([replaced.get(buf, buf) for buf in item.bufs]))
-            for item in self.items
-        ]
-        left = [item for item in progress.items if not item.has_run]
-        run_schedule(left, var_vals, progress.begun)
-        progress.ran.append(None)
-
-    def _prepare(self, setup: Setup, var_vals: Mapping[UOp, int]) -> None:
+    def _prepare(self, setup: Setup, values: Values) -> None:
         assert self.device is not None and setup.device.graph is not None
-        self.kernels = compile_all([(item.ast, self.device) for item in self.items])
-        bufs = [
-            [item.bufs[slot] for slot in kernel.spec.globals]
-            for item, kernel in zip(self.items, self.kernels, strict=True)
+        self.in_step = False
+        self.kernels = compile_all([(ast, self.device) for ast in self.scheduled.asts])
+        slots = [
+            [numbers[n] for n in kernel.spec.globals]
+            for numbers, kernel in zip(
+                self.scheduled.arguments_keeping(), self.kernels, strict=True
+            )
         ]
-        self.needs_all_buffers = True
-        self.places: dict[Buffer, list[int]] = {}
-        for place, buf in enumerate(buf for each in bufs for buf in each):
-            self.places.setdefault(buf, []).append(place)
+        self.places: list[list[int]] = [[] for _ in self.memory]
+        for place, slot in enumerate(slot for each in slots for slot in each):
+            self.places[slot].append(place)
         self.graph = setup.device.graph(
             [kernel.runner for kernel in self.kernels],
-            [[buf._buf for buf in each] for each in bufs],
+            [[self.memory[slot]._buf for slot in each] for each in slots],
             [len(kernel.spec.vars) for kernel in self.kernels],
         )
         self.operations = sum(kernel.spec.ops_estimate for kernel in self.kernels)
         self.nbytes = sum(kernel.spec.mem_estimate for kernel in self.kernels)
-        self._set_variables(var_vals)
+        self._set_variables(values)
         self.symbolic = any(kernel.spec.vars for kernel in self.kernels)
         self.setup = setup
 
-    def _set_variables(self, var_vals: Mapping[UOp, int]) -> None:
+    def _set_variables(self, values: Values) -> None:
         """Sets the launch sizes and arguments that depend on Variables."""
+        each = [v for count, v in zip(self.counts, values, strict=True) for _ in range(count)]
+        launches = list(zip(self.kernels, each, strict=True))
         self.graph.set_values(
-            [kernel.sizes(var_vals) for kernel in self.kernels],
-            [value for kernel in self.kernels for value in kernel.values(var_vals)],
+            [kernel.sizes(var_vals) for kernel, var_vals in launches],
+            [value for kernel, var_vals in launches for value in kernel.values(var_vals)],
         )

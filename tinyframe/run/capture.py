@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.uop.movement import base_of
@@ -33,19 +33,36 @@ ALIASED_ARGUMENT = (
 NEEDS_NO_KERNEL = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that need no kernel
 
 
-class InitialValue(NamedTuple):
-    """A storage's value before a captured call first used it: its graph, and its memory (None for a
-    constant, or a value that was not computed yet)."""
+@dataclass(eq=False)
+class Owner:
+    """A storage from before a captured call that the call uses: an argument's, or a state.
 
-    storage: weakref.ref
-    uop: UOp
+    storage, uop, buffer: its value when the call first used it: its graph, and its memory (None for
+    a constant, or a value that was not computed yet). The rest is for replays, which find a state
+    by `storage()`. view: its memory layout, which is all that a kernel depends on. seen: its graph
+    in the last call, which need not be checked again. slot: which of the kernels' slots it is. cut:
+    those that gradients would flow to from what the call leaves in it. has_gradient: whether the
+    call may give an argument one, and whether gradients flowed on from a state. place, text: its
+    name and what it is like, for errors.
+    """
+
+    storage: Callable[[], Any]
+    uop: Any
     buffer: Buffer | None
+    view: Any = None
+    seen: Any = None
+    slot: int = -1
+    is_written: bool = False
+    cut: Any = None
+    has_gradient: bool = False
+    place: str = ""
+    text: str = ""
 
     @staticmethod
-    def of(storage: Any) -> InitialValue:
+    def of(storage: Any) -> Owner:
         base = base_of(storage.uop)
         buffer = buffer_of(base) if base.op is Ops.BUFFER else None
-        return InitialValue(weakref.ref(storage), storage.uop, buffer)
+        return Owner(weakref.ref(storage), storage.uop, buffer)
 
 
 @dataclass(eq=False)
@@ -57,8 +74,9 @@ class Capture:
     Tensors of these storages. unrealized: the numbers of storages that were not computed yet.
     initial: the value of each older storage that the call used, by number. changed: those of them
     that were assigned to. grads: the `.grad` of each older Tensor when the call first read it;
-    UNREAD if it was set first. nodes: the BUFFERs of computed values. random: the state of random
-    numbers, and the function that fills it anew. frame: the call of the TinyJit.
+    UNREAD if it was set first. nodes: the BUFFERs of computed values. made_memory: the memory that
+    held nothing before a kernel of the call wrote it. random: the state of random numbers, and the
+    function that fills it anew. frame: the call of the TinyJit.
     """
 
     started: int
@@ -66,20 +84,22 @@ class Capture:
     inputs: dict[int, int]
     aliases: set[int]
     unrealized: set[int]
-    initial: dict[int, InitialValue]
+    initial: dict[int, Owner]
     changed: dict[Any, None] = field(default_factory=dict)
     grads: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     nodes: dict[UOp, None] = field(default_factory=dict)
+    made_memory: set[Buffer] = field(default_factory=set)
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     thread: int = field(default_factory=threading.get_ident)
     frame: FrameType | None = None
 
     @staticmethod
-    def of(arguments: list[Any], live: Iterable[Any], started: int) -> Capture:
-        """live: all Tensors in existence. started: the number of the next storage."""
+    def of(arguments: list[Any], owners: list[Owner], live: Iterable[Any], started: int) -> Capture:
+        """owners: of the arguments' memory. live: all Tensors in existence. started: the number of
+        the next storage."""
         live = list(live)
         inputs = {tensor._storage.born: n for n, tensor in enumerate(arguments)}
-        initial = {tensor._storage.born: InitialValue.of(tensor._storage) for tensor in arguments}
+        initial = dict(zip(inputs, owners, strict=True))
         aliases = {id(tensor) for tensor in live if tensor._storage.born in inputs}
         aliases -= set(map(id, arguments))
         bases = {tensor._storage.born: base_of(tensor._storage.uop) for tensor in live}
@@ -97,7 +117,7 @@ class Capture:
             if id(tensor) in self.aliases:
                 raise JitError(ALIASED_ARGUMENT)
         elif storage.born not in self.initial and not self.made(storage):
-            self.initial[storage.born] = InitialValue.of(storage)
+            self.initial[storage.born] = Owner.of(storage)
 
     def note_grad(self, tensor: Any, grad: Any) -> None:
         """Called before `.grad` of a Tensor is read, or (UNREAD) set; JitError as in note()."""
@@ -105,6 +125,10 @@ class Capture:
             raise JitError(ALIASED_ARGUMENT)
         if not self.made(tensor._storage):
             self.grads.setdefault(id(tensor), (tensor, grad))
+
+    def note_memory(self, items: Iterable[Any]) -> None:
+        """Called with what is launched, before that."""
+        self.made_memory.update([b for i in items for b in i.bufs if not b.is_allocated()])
 
     def check_histories(self, values: Iterable[UOp]) -> None:
         """Called with the realized values whose histories gradients flow through. JitError for one

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tinyframe.device import Device, buffer_of
+from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DType
 from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import substituted
@@ -35,7 +35,7 @@ from tinyframe.uop.node import (
     sources_first,
 )
 
-__all__ = ["Kernel", "MemoryUse", "ScheduleItem", "create_schedule", "kernelize", "memory_use"]
+__all__ = ["Kernel", "Kernels", "ScheduleItem", "create_schedule", "kernelize", "kernels_in_slots"]
 
 # schedules kept; each holds its kernels' graphs
 CACHE_SIZE = 512
@@ -43,40 +43,69 @@ _PLACES = (Ops.BUFFER, Ops.DEVICE)
 
 
 @dataclass
-class _CachedSchedule:
-    """A schedule with numbered slots in place of buffers, the graph's own buffers first.
+class Kernels:
+    """Kernels over slots: what to launch, on memory that is only known when it is launched.
 
-    kernelized: a SINK of the nodes that were cut out, as ASSIGN(BUFFER, KERNEL). realized: a SINK
-    of the same nodes, and of the roots, once all kernels have run: BUFFERs. positions: pairs of a
-    node's position in the graph and its position in both of these. intermediate: the position of
-    each node that a kernel stores for another kernel, and its BUFFER. uses: the arguments of each
-    kernel, before buffers share memory. temporary: the slots that are free after the last kernel.
-    arguments: the slot numbers of each kernel's arguments, by the set of temporary slots kept.
+    A graph's schedule and a captured call are both that, with different owners of the slots: who
+    has such an object knows what memory each slot stands for, and who else may read it.
+
+    slots: a BUFFER that stands for each, those first whose memory is given. asts: the kernels in
+    running order. uses: the slots of each one's arguments, before any share memory. temporary: the
+    slots that are free after their last use. arguments: the slot numbers of each kernel's
+    arguments, by the set of temporary slots kept.
     """
 
     slots: list[UOp]
-    kernelized: UOp
-    realized: UOp
-    positions: list[tuple[int, int]]
-    intermediate: list[tuple[int, UOp]]
+    given: int
     asts: list[UOp]
     uses: list[list[UOp]]
     temporary: set[UOp]
     arguments: dict[frozenset[UOp], list[list[int]]] = field(default_factory=dict)
 
-    def arguments_keeping(self, kept: frozenset[UOp]) -> list[list[int]]:
+    def arguments_keeping(self, kept: frozenset[UOp] = frozenset()) -> list[list[int]]:
         """The slots of each kernel's arguments, where the slots `kept` don't share memory."""
         if kept not in self.arguments:
             place = share_memory(self.uses, self.temporary - kept)
             number = {slot: n for n, slot in enumerate(self.slots)}
-            self.arguments[kept] = [[number[place.get(b, b)] for b in bufs] for bufs in self.uses]
+            self.arguments[kept] = [[number[place.get(s, s)] for s in each] for each in self.uses]
         return self.arguments[kept]
+
+    def items(
+        self, memory: Callable[[int], Buffer], kept: frozenset[UOp] = frozenset()
+    ) -> list[ScheduleItem]:
+        """The kernels on the memory of each slot that they use."""
+        return [
+            ScheduleItem(ast, tuple([memory(n) for n in numbers]))
+            for ast, numbers in zip(self.asts, self.arguments_keeping(kept), strict=True)
+        ]
+
+
+@dataclass
+class _CachedSchedule:
+    """A graph's schedule, in slots: the graph's own buffers, then new ones.
+
+    kernelized: a SINK of the nodes that were cut out, as ASSIGN(BUFFER, KERNEL). realized: a SINK
+    of the same nodes, and of the roots, once all kernels have run: BUFFERs. positions: pairs of a
+    node's position in the graph and its position in both of these. intermediate: the position of
+    each node that a kernel stores for another kernel, and its BUFFER.
+    """
+
+    kernels: Kernels
+    kernelized: UOp
+    realized: UOp
+    positions: list[tuple[int, int]]
+    intermediate: list[tuple[int, UOp]]
+
+    def becomes(self, results: UOp, graph: _GraphKey, fill: dict[UOp, UOp]) -> dict[UOp, UOp]:
+        """Maps nodes of a graph to the nodes that replace them, taken from `results`."""
+        known = results.substitute(fill).src
+        return {graph.order[n]: known[m] for n, m in self.positions if m < len(known)}
 
 
 _schedules: dict[tuple, _CachedSchedule] = {}
 
 
-def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
+def slot(number: int, device: str, size: int, dtype: DType) -> UOp:
     """A BUFFER that stands for a slot. Its number is negative; those of real BUFFERs are not."""
     return UOp(
         Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=-1 - number), UOp(Ops.DEVICE, arg=device)), size
@@ -158,12 +187,12 @@ def _interval(variable: UOp) -> str:
 
 
 def _make_schedule(graph: _GraphKey) -> _CachedSchedule:
-    slots = [_slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(graph.buffers)]
+    slots = [slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(graph.buffers)]
     order = graph.with_slots(slots)
     sink = order[-1]
 
     def new_buffer(device: str, size: int, dtype: DType) -> UOp:
-        slots.append(_slot(len(slots), device, size, dtype))
+        slots.append(slot(len(slots), device, size, dtype))
         return slots[-1]
 
     # kernels that an earlier kernelize() made run now, and must not run again
@@ -183,9 +212,8 @@ def _make_schedule(graph: _GraphKey) -> _CachedSchedule:
     results = _after_running(UOp.sink(*[intermediate[order[n]] for n in between])).src
     stored = [(n, u) for n, u in zip(between, results, strict=True) if u.base in temporary]
     asts = [kernel.arg.ast for kernel in kernels]
-    return _CachedSchedule(
-        slots, kernelized, realized, positions, stored, asts, arguments, temporary
-    )
+    made = Kernels(slots, len(graph.buffers), asts, arguments, temporary)
+    return _CachedSchedule(made, kernelized, realized, positions, stored)
 
 
 def _after_running(sink: UOp) -> UOp:
@@ -193,26 +221,9 @@ def _after_running(sink: UOp) -> UOp:
     return sink.substitute({u: u.src[0] for u in sink.toposort() if is_result(u)})
 
 
-@dataclass
-class _FilledSchedule:
-    """A cached schedule with the buffers and Variables of one graph.
-
-    order: the graph's nodes. fill: slot -> BUFFER, Variable -> BIND. values: of the Variables.
-    """
-
-    cached: _CachedSchedule
-    order: list[UOp]
-    fill: dict[UOp, UOp]
-    values: dict[UOp, int]
-
-    def becomes(self, results: UOp) -> dict[UOp, UOp]:
-        """Maps nodes of the graph to the nodes that replace them, taken from `results`."""
-        known = results.substitute(self.fill).src
-        return {self.order[n]: known[m] for n, m in self.cached.positions if m < len(known)}
-
-
 @collector_paused()
-def _schedule_of(sink: UOp) -> _FilledSchedule:
+def _schedule_of(sink: UOp) -> tuple[_CachedSchedule, _GraphKey, dict[UOp, UOp]]:
+    """The schedule of a graph; what it fills that with: slot -> BUFFER, Variable -> BIND."""
     graph = _GraphKey(sink)
     switches = (bool(settings.NOOPT), bool(settings.RELAXED), bool(settings.SPEC))
     key = graph.structure, graph.targets, *switches
@@ -224,36 +235,20 @@ def _schedule_of(sink: UOp) -> _FilledSchedule:
     _schedules[key] = cached  # most recently used last
     if len(_schedules) > CACHE_SIZE:
         del _schedules[next(iter(_schedules))]
-    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in cached.slots[len(graph.buffers) :]]
-    fill = dict(zip(cached.slots, [*graph.buffers, *fresh], strict=True)) | graph.binding
-    values = {v: bind.val for v, bind in graph.binding.items()}
-    return _FilledSchedule(cached, graph.order, fill, values)
+    slots = cached.kernels.slots
+    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in slots[len(graph.buffers) :]]
+    return cached, graph, dict(zip(slots, [*graph.buffers, *fresh], strict=True)) | graph.binding
 
 
 def kernelize(sink: UOp) -> dict[UOp, UOp]:
     """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL)."""
-    filled = _schedule_of(sink)
-    return filled.becomes(filled.cached.kernelized)
+    cached, graph, fill = _schedule_of(sink)
+    return cached.becomes(cached.kernelized, graph, fill)
 
 
-@dataclass(frozen=True)
-class MemoryUse:
-    """The input of share_memory. asts: the kernels in running order. uses: the BUFFERs that each
-    kernel touches, one for each value. made: the new BUFFERs; the `temporary` ones among them are
-    free after their last use."""
-
-    asts: list[UOp]
-    uses: list[list[UOp]]
-    made: list[UOp]
-    temporary: set[UOp]
-
-
-def memory_use(sink: UOp) -> MemoryUse:
-    """The memory that computing a SINK needs, with slots of the schedule as BUFFERs."""
-    filled = _schedule_of(sink)
-    cached = filled.cached
-    made = cached.slots[sum(u.op is Ops.BUFFER for u in filled.order) :]
-    return MemoryUse(cached.asts, cached.uses, made, cached.temporary)
+def kernels_in_slots(sink: UOp) -> Kernels:
+    """The kernels that compute a SINK, with slots in place of all memory."""
+    return _schedule_of(sink)[0].kernels
 
 
 def create_schedule(
@@ -264,21 +259,16 @@ def create_schedule(
     is_held: whether a node that one kernel stores for another has to stay in memory.
     """
     tell.scheduling(sink)
-    filled = _schedule_of(sink)
-    cached = filled.cached
-    intermediate = [(filled.order[n], result) for n, result in cached.intermediate]
-    held = {u: result for u, result in intermediate if is_held(u)}
-    arguments = cached.arguments_keeping(frozenset([result.base for result in held.values()]))
-    slots = [filled.fill[slot] for slot in cached.slots]
-    items = [
-        ScheduleItem(ast, tuple([buffer_of(slots[n]) for n in numbers]))
-        for ast, numbers in zip(cached.asts, arguments, strict=True)
-    ]
-    becomes = filled.becomes(cached.realized)
-    becomes |= {u: result.substitute(filled.fill) for u, result in held.items()}
+    cached, graph, fill = _schedule_of(sink)
+    held = {graph.order[n]: u for n, u in cached.intermediate if is_held(graph.order[n])}
+    kept = frozenset([result.base for result in held.values()])
+    slots = cached.kernels.slots
+    items = cached.kernels.items(lambda n: buffer_of(fill[slots[n]]), kept)
+    becomes = cached.becomes(cached.realized, graph, fill)
+    becomes |= {u: result.substitute(fill) for u, result in held.items()}
     becomes = {u: v for u, v in becomes.items() if u is not v}
     tell.scheduled(sink, becomes, items)
-    return items, becomes, filled.values
+    return items, becomes, {v: bind.val for v, bind in graph.binding.items()}
 
 
 # ---- memory: intermediate buffers whose lifetimes do not overlap share it ------------------------

@@ -68,12 +68,15 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
     storages = list(storages)
     with running:
         settle()
-        if captures and (capture := capture_now()) is not None:
+        capture = capture_now() if captures else None
+        if capture is not None:
             for storage in storages:
                 capture.note(storage)
         if roots := _uncomputed(storages):
             with collector_paused():
                 schedule = Scheduled(roots)
+            if capture is not None:
+                capture.note_memory(schedule.items)
             schedule.run()
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from tinyframe.algebra.access import AccessTable
 from tinyframe.device import Buffer, human_bytes
-from tinyframe.schedule import memory_use, share_memory
+from tinyframe.schedule import kernels_in_slots, share_memory
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Placed, unrealized
@@ -234,13 +234,13 @@ def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
     """How many kernels there are, and the values that they make, in that order."""
     if not (roots := unrealized(*tensors)):
         return 0, []
-    use = memory_use(UOp.sink(*Placed(roots).roots))
+    use = kernels_in_slots(UOp.sink(*Placed(roots).roots))
     place = share_memory(use.uses, use.temporary)
     spans: dict[UOp, list[int]] = {}
     for number, buffers in enumerate(use.uses):
         for b in buffers:
             spans.setdefault(b, [number, number])[1] = number
-    made = set(use.made)
+    made = set(use.slots[use.given :])
     order = [b for b in spans if b in made]
     numbers = {b: n for n, b in enumerate(order)}
     end = len(use.asts) - 1
