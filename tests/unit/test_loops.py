@@ -89,7 +89,7 @@ def test_axes_are_the_loops_around_the_stores_and_then_those_of_reduces():
 def test_split_makes_two_loops_the_inner_inside_the_outer():
     assert after(transposed(), Opt(SPLIT, 0, 2)) == ["LOOP 4", "LOOP 2", "LOOP 6"]
     assert for_lines(transposed(), Opt(SPLIT, 0, 2)) == [
-        "for (int ridx3 = 0; ridx3 < 4; ridx3++) {",
+        "for (int ridx0 = 0; ridx0 < 4; ridx0++) {",
         "for (int ridx2 = 0; ridx2 < 2; ridx2++) {",
         "for (int ridx1 = 0; ridx1 < 6; ridx1++) {",
     ]
@@ -120,8 +120,8 @@ def test_vector_makes_lanes():
     assert (
         body_of(source_of(x * 2, [Opt(VECTOR, 0, 8)]))
         == """\
-  for (int ridx2 = 0; ridx2 < 4; ridx2++) {
-    int alu0 = ridx2 * 8;
+  for (int ridx0 = 0; ridx0 < 4; ridx0++) {
+    int alu0 = ridx0 * 8;
     float8 val0 = *(float8*)(data1 + alu0);
     *(float8*)(data0 + alu0) = val0 * 2.0f;
   }"""
@@ -159,7 +159,7 @@ def test_lanes_of_a_reduce_are_combined_after_its_loop():
 def test_unroll_makes_straight_line_code_that_accumulates_at_once():
     body = body_of(source_of(on_buffer(64).sum(), [Opt(UNROLL, 0, 4)]))
     assert re.findall(r"acc0 = acc0 \+ (\w+);", body) == ["val0", "val1", "val2", "val3"]
-    assert "ridx2 < 16" in body
+    assert "ridx0 < 16" in body
 
 
 def test_thread_divides_the_outermost_loop():
@@ -399,8 +399,8 @@ def test_what_a_variable_says_how_much_of_is_read_is_not_copied():
 
 def test_the_last_tile_is_moved_back_so_that_nothing_is_guarded():
     body = body_of(source_of(on_buffer(37) * 2, [Opt(VECTOR, 0, 16)]))
-    assert "ridx2 < 3" in body
-    assert "min_int(ridx2 * 16, 21)" in body
+    assert "ridx0 < 3" in body
+    assert "min_int(ridx0 * 16, 21)" in body
     assert "?" not in body
     assert "if" not in body
 

@@ -137,7 +137,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
     tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    outer = fresh_range(sink, plain(tiles), kind(r), 1)
+    outer = UOp.range(plain(tiles), r.arg[0], kind(r))  # it keeps the number: an Opt can name it
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
     start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)

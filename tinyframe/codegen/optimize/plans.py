@@ -28,7 +28,6 @@ list: kernels are then compiled again with it.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -39,11 +38,11 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import (
-    THREADS,
     AxisType,
     GroupOp,
     Ops,
     UOp,
+    fresh_number,
     is_symbolic,
     iterations,
     kind,
@@ -167,56 +166,50 @@ def _loop_words(loop: Loop) -> str:
 
 def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[Opt], UOp]:
     """The Opts that make this nest, and the kernel after them. Those that are illegal for the
-    kernel or the target are left out."""
+    kernel or the target are left out. The outer part of a divided loop keeps its number."""
     kernel, opts = sink, list[Opt]()
-    left = {r: [r] for r in axes(sink)}  # RANGE -> the loops that are left of it: two after a SPLIT
+    inner: dict[UOp, int] = {}  # RANGE -> the number of the inner loop that its SPLIT has made
 
-    def loop_of(named: Loop) -> list[UOp]:
-        return left[named.range][1:2] if isinstance(named, Inner) else left.get(named, [])[:1]
+    def place(named: Loop) -> list[int]:
+        """The position of a loop; none if nothing is left of it."""
+        number = inner.get(named.range) if isinstance(named, Inner) else named.arg[0]
+        return [n for n, r in enumerate(axes(kernel)) if r.arg[0] == number][:1]
 
-    def apply(opt: Opt, divided: Iterable[tuple[UOp, UOp, int]] = ()) -> None:
-        """Applies an Opt, if it is legal. divided: RANGEs, their loops that it divides, and by
-        which sizes."""
+    def apply(op: OptOps, axis: int | tuple[int, ...], arg: int | None = None) -> bool:
         nonlocal kernel
         try:
-            after = apply_opt(kernel, opt, target)
+            kernel = apply_opt(kernel, opt := Opt(op, axis, arg), target)
         except KernelOptError:
-            return
+            return False
         opts.append(opt)
-        before, kernel = axes(kernel), after
-        new = iter([x for x in axes(after) if x not in before and kind(x) not in THREADS])
-        for r, loop, n in sorted(divided, key=lambda row: before.index(row[1])):
-            place = left[r].index(loop)
-            outer = itertools.islice(new, 2 if opt.op is OptOps.SPLIT else length(loop) > n)
-            left[r][place : place + 1] = outer
+        return True
 
     def make_outermost(named: Iterable[Loop]) -> None:
-        loops = axes(kernel)
-        front = [loops.index(loop) for name in named for loop in loop_of(name)]
-        order = tuple(front + [n for n in range(len(loops)) if n not in front])
-        if order != tuple(range(len(loops))):
-            apply(Opt(OptOps.REORDER, order))
+        front = [n for loop in named for n in place(loop)]
+        rest = [n for n in range(len(axes(kernel))) if n not in front]
+        if front + rest != sorted(rest + front):
+            apply(OptOps.REORDER, (*front, *rest))
 
-    cores = [tile for tile in nest.tiles if tile[0] is OptOps.TENSOR_CORE]
+    cores = [r for op, r, _ in nest.tiles if op is OptOps.TENSOR_CORE]
     for op, r, n in nest.tiles:
-        if op is OptOps.TENSOR_CORE and r is not cores[0][1]:
-            continue  # it is tiled together with the first
-        tiles = cores if op is OptOps.TENSOR_CORE else [(op, r, n)]
-        # after a SPLIT the inner loop is tiled, until nothing is left of it
-        divided = [(x, left[x][:2][-1], size) for _, x, size in tiles if left.get(x)]
-        at = tuple(axes(kernel).index(loop) for _, loop, _ in divided)
-        if at:
-            apply(Opt(op, at) if op is OptOps.TENSOR_CORE else Opt(op, at[0], n), divided)
+        if op is OptOps.TENSOR_CORE:
+            if r is cores[0]:  # the three are tiled together
+                apply(op, tuple([n for x in cores for n in (place(Inner(x)) or place(x))]))
+            continue
+        for axis in place(Inner(r)) or place(r):  # after a SPLIT, the inner loop
+            fresh = fresh_number(kernel)
+            if apply(op, axis, n) and op is OptOps.SPLIT:
+                inner[r] = fresh
     make_outermost(nest.order)
     for r in nest.grid:
-        for loop in loop_of(r):
-            apply(Opt(OptOps.GLOBAL, axes(kernel).index(loop)), [(r, loop, 1)])
+        for axis in place(r):
+            apply(OptOps.GLOBAL, axis)
     for read, around in nest.panels:
-        for axis in [-1] if around is None else map(axes(kernel).index, loop_of(around)):
-            apply(Opt(OptOps.STAGE, axis, read.slot))
+        for axis in [-1] if around is None else place(around):
+            apply(OptOps.STAGE, axis, read.slot)
     if nest.thread is not None:
         make_outermost((nest.thread,))
-        apply(Opt(OptOps.THREAD, 0))
+        apply(OptOps.THREAD, 0)
     return opts, kernel
 
 
