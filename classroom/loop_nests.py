@@ -18,7 +18,7 @@ from classroom.tiles import COUNTED_FOR
 from tinyframe import Tensor
 from tinyframe.codegen import scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
-from tinyframe.uop.node import AxisType, Ops, UOp, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent
 from tinyframe.viz.drawing import MUTED, Drawing
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.kinds import ARROW, MARKED
@@ -112,7 +112,7 @@ def nest_of(opts: Sequence[Opt]) -> Nest:
     reduces = [u for u in sink.toposort() if u.op is Ops.REDUCE]
     every = dict.fromkeys(r for u in (store, *reduces) for r in u.own_ranges)
     loops = axes(sink)
-    gone = sorted((r for r in every if r not in loops), key=lambda r: KINDS[kind(r)])
+    gone = sorted((r for r in every if r not in loops), key=lambda r: KINDS[axis_type(r)])
     # after the buffer and a condition, an INDEX has a place along each dimension
     y, x = store.src[0].src[2:4]
     reads = [u for u in sink.toposort() if u.op is Ops.INDEX and u is not store.src[0]]
@@ -125,7 +125,7 @@ def _loop(r: UOp, places: dict[str, UOp]) -> Loop:
     at = [place.substitute({q: q.const_like(int(turn and q is r)) for q in place.ranges})
           for turn in (0, 1)]  # fmt: skip
     first, second = (int(u.simplify().arg) for u in at)
-    return Loop(axis, second - first, length(r), KINDS[kind(r)])
+    return Loop(axis, second - first, extent(r), KINDS[axis_type(r)])
 
 
 # ---- theirs --------------------------------------------------------------------------------------

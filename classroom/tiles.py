@@ -22,7 +22,7 @@ from tinyframe.codegen.optimize.plans import CPU, Workload, choose, opts_of
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.uop.node import AxisType, Ops, UOp, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.nests import Block, Work, blocks_of
 from tinyframe.viz.touched import LEVELS, arguments_after
@@ -123,7 +123,7 @@ def _works(block: Block, turns: int = 1) -> Iterator[tuple[Work, int]]:
     for part in block.body:
         if isinstance(part, Block):
             assert part.range is not None
-            yield from _works(part, turns * length(part.range))
+            yield from _works(part, turns * extent(part.range))
         else:
             yield part, turns
 
@@ -137,7 +137,7 @@ def _registers(program: ProgramSpec) -> int:
     """Of the part that multiplies most often: the sums, the vectors that are loaded, and one for
     the number that goes to all lanes."""
     work, _ = max(_works(blocks_of(program)), key=lambda part: part[1] * _multiplied(part[0]))
-    unrolled = prod(length(r) for r in program.loops if kind(r) is AxisType.UNROLL)
+    unrolled = prod(extent(r) for r in program.loops if axis_type(r) is AxisType.UNROLL)
     loaded = {what: n for what, n in work.items() if what[0] in LOADS}
     vectors = sum(n * _instructions(lanes) for (_, lanes), n in loaded.items() if lanes > 1)
     numbers = sum(n for (_, lanes), n in loaded.items() if lanes == 1)

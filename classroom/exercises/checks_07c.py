@@ -19,7 +19,7 @@ from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.plans import Nest, Workload
-from tinyframe.uop.node import length
+from tinyframe.uop.node import extent
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.roof import Roof
 
@@ -94,7 +94,7 @@ def runs_with_vectors() -> tuple[int, ...]:
     opts = [Opt(OptOps.VECTOR, 0, 4)]
     sums = [memory(n) * 2 + 1 for n in (1000, 1002)]
     asts = [one_kernel(x, None, "runs")[0].ast for x in sums]
-    return tuple(length(get_program(ast, COUNTED_FOR, opts).loops[0]) for ast in asts)
+    return tuple(extent(get_program(ast, COUNTED_FOR, opts).loops[0]) for ast in asts)
 
 
 # ---- a list of Opts ------------------------------------------------------------------------------

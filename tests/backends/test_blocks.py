@@ -36,7 +36,7 @@ from tinyframe.codegen.optimize.loops import (
 )
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.gpu.passes import with_barriers
-from tinyframe.uop.node import Ops, UOp, length
+from tinyframe.uop.node import Ops, UOp, extent
 
 
 @pytest.fixture(autouse=True)
@@ -204,6 +204,6 @@ def test_a_reduce_is_not_computed_by_every_block():
 def test_a_panel_of_a_block_holds_what_all_of_its_threads_read():
     opts = [Opt(GLOBAL, 0), Opt(LOCAL, 0, 8), Opt(STAGE, 0, 1)]
     (stage,) = [u for u in apply_opts(product(), opts).toposort() if u.op is Ops.STAGE]
-    assert sorted(map(length, stage.own_ranges)) == [8, 32]  # 8 rows, one for each thread
+    assert sorted(map(extent, stage.own_ranges)) == [8, 32]  # 8 rows, one for each thread
     assert {r.arg[1].name for r in stage.ranges} == {"GLOBAL"}
     assert dtypes.float is stage.dtype

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.fuzz.programs import buffer
 from tinyframe import nn
-from tinyframe.codegen import Compilation, get_program, simplify, tidy_loops
+from tinyframe.codegen import Compilation, canonicalize_loops, get_program, simplify
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -25,7 +25,7 @@ from tinyframe.nn.state import get_parameters
 from tinyframe.schedule import create_schedule
 from tinyframe.search.neighbours import neighbours
 from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import Ops, UOp, length
+from tinyframe.uop.node import Ops, UOp, extent
 
 # those for blocks of threads are tried in tests/backends/test_blocks.py
 OPS = [op for op in OptOps if op not in (OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP)]
@@ -45,14 +45,14 @@ def random_opt(rng: Random, kernel: UOp) -> Opt:
         return Opt(op, 0 if rng.random() < 0.7 else axis)
     if op is OptOps.STAGE:
         return Opt(op, rng.randint(-1, axis), rng.choice(arguments) + (rng.random() < 0.05))
-    sizes = [*SIZES, length(loops[axis])] if 0 <= axis < len(loops) else SIZES
+    sizes = [*SIZES, extent(loops[axis])] if 0 <= axis < len(loops) else SIZES
     return Opt(op, axis, rng.choice(sizes))
 
 
 def tidied(ast: UOp) -> UOp:
     """A kernel as it is when Opts are applied to it."""
     job = Compilation(Device["CPU"].renderer, [])
-    return tidy_loops(simplify(ast, job), job)
+    return canonicalize_loops(simplify(ast, job), job)
 
 
 def random_opts(rng: Random, kernel: UOp, most: int = 7) -> tuple[list[Opt], int]:

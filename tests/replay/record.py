@@ -13,7 +13,7 @@ from tinyframe import Device
 from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.observe import Observer
-from tinyframe.run.realize import Setup
+from tinyframe.run.realize import CompileKey
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
 from tinyframe.uop.show import listing
@@ -41,7 +41,10 @@ class Recorder(Observer):
             self._asked.clear()
 
     def wants(self, work: Any) -> bool:
-        if not (isinstance(work, tuple) and isinstance(work[-1], Setup)) or work in self._asked:
+        if (
+            not (isinstance(work, tuple) and isinstance(work[-1], CompileKey))
+            or work in self._asked
+        ):
             return False
         self._asked.add(work)
         return True

@@ -184,7 +184,7 @@ def test_recordings_of_two_machines_are_said_to_be():
 def test_commits_are_recorded_in_worktrees_of_their_own_once(tmp_path):
     repository(tmp_path)
     changed = tmp_path / "tinyframe" / "codegen" / "decompose" / "__init__.py"
-    changed.write_text(changed.read_text() + "\nusing.clear()  # a - b stays a + b * -1\n")
+    changed.write_text(changed.read_text() + "\nfor_native_op.clear()  # a - b stays a + b * -1\n")
     git(tmp_path, "commit", "-qam", "a rule less")
     given = ("--tests", "test_small.py", "--languages", "METAL")
     done = run(tmp_path, "compare", "HEAD~1", "HEAD", *given)

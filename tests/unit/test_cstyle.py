@@ -314,7 +314,7 @@ def test_a_number_beside_a_vector_stays_a_number():
 
 def test_a_tail_is_the_smaller_of_two_places():
     body = body_of(source_of(Tensor.empty(1000) + 1, [Opt(VECTOR, 0, 16)]))
-    assert "int alu0 = min_int(ridx2 * 16, 984);" in body
+    assert "int alu0 = min_int(ridx0 * 16, 984);" in body
     assert "max" not in body and "* -" not in body
 
 

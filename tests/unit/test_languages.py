@@ -45,8 +45,8 @@ def test_vectors_are_loaded_chosen_and_stored_in_its_words():
         "__kernel void E_16_4(__global float* restrict data0,"
         " __global const float* restrict data1,"
         " __global const float* restrict data2, __global const float* restrict data3) {",
-        "for (int ridx2 = 0; ridx2 < 16; ridx2++) {",
-        "int alu0 = ridx2 * 4;",
+        "for (int ridx0 = 0; ridx0 < 16; ridx0++) {",
+        "int alu0 = ridx0 * 4;",
         "float4 val0 = vload4(0, data1 + alu0);",
         "float4 val1 = vload4(0, data2 + alu0);",
         "float4 val2 = vload4(0, data3 + alu0);",

@@ -21,7 +21,7 @@ from tests.kernels import (
     source_of,
 )
 from tinyframe import Device, Tensor, dtypes
-from tinyframe.codegen import Compilation, simplify, tidy_loops
+from tinyframe.codegen import Compilation, canonicalize_loops, simplify
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -30,7 +30,7 @@ from tinyframe.codegen.optimize.loops import (
     apply_opt,
     apply_opts,
     axes,
-    kind,
+    axis_type,
 )
 from tinyframe.dtype import AddrSpace
 from tinyframe.uop.node import Ops, UOp
@@ -66,11 +66,11 @@ def convolution(x: Tensor, w: Tensor) -> Tensor:
 
 def after(kernel: UOp, *opts: Opt) -> list[str]:
     """The axes of a kernel after some Opts, as "LOOP 3"."""
-    return [f"{kind(r).name} {r.vmax + 1}" for r in axes(apply_opts(kernel, opts))]
+    return [f"{axis_type(r).name} {r.vmax + 1}" for r in axes(apply_opts(kernel, opts))]
 
 
 def kinds(kernel: UOp, *opts: Opt) -> set[str]:
-    return {f"{kind(r).name} {r.vmax + 1}" for r in all_ranges(apply_opts(kernel, opts))}
+    return {f"{axis_type(r).name} {r.vmax + 1}" for r in all_ranges(apply_opts(kernel, opts))}
 
 
 def for_lines(kernel: UOp, *opts: Opt) -> list[str]:
@@ -382,7 +382,7 @@ def test_a_size_that_is_a_variable_is_not_divided():
     for op in (SPLIT, UPCAST, VECTOR):
         with pytest.raises(KernelOptError, match="its size is a Variable"):
             apply_opt(kernel, Opt(op, 0, 2))
-    assert kind(axes(apply_opt(kernel, Opt(THREAD, 0)))[0]).name == "THREAD"
+    assert axis_type(axes(apply_opt(kernel, Opt(THREAD, 0)))[0]).name == "THREAD"
 
 
 def test_what_a_variable_says_how_much_of_is_read_is_not_copied():
@@ -518,7 +518,7 @@ def graphs(device: str):
 def random_opts(kernel: UOp, rng: random.Random) -> list[Opt]:
     """Up to five Opts that are legal one after the other."""
     job = Compilation(Device["CPU"].renderer, None)
-    kernel, opts = tidy_loops(simplify(kernel, job), job), []
+    kernel, opts = canonicalize_loops(simplify(kernel, job), job), []
     for _ in range(12):
         loops = len(axes(kernel))
         if loops == 0 or len(opts) == 5:

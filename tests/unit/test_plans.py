@@ -20,7 +20,7 @@ from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run.realize import get_kernel
 from tinyframe.tools.plans import main as command
-from tinyframe.uop.node import AxisType, Ops, UOp, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent
 
 AVX512 = Target(vector_bytes=64, vector_registers=32, threads=2, l1=32 << 10, l2=1 << 20)
 AVX2 = Target(vector_bytes=32, vector_registers=16, threads=4, l1=32 << 10, l2=256 << 10)
@@ -149,13 +149,13 @@ def inner_loop_of(nest: Nest, split: int) -> int:
 @pytest.mark.parametrize("name", CHOSEN)
 def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, target):
     kernel, nest, _, scheduled = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
-    around = [r for r in axes(scheduled) if kind(r) in (AxisType.LOOP, AxisType.THREAD)]
+    around = [r for r in axes(scheduled) if axis_type(r) in (AxisType.LOOP, AxisType.THREAD)]
     left = [nest.left(r) for r in nest.loops(kernel.around)]
     inner = [inner_loop_of(nest, n) for n, tile in enumerate(nest.tiles) if tile[0] is OptOps.SPLIT]
-    assert sorted(map(length, around)) == sorted([*left, *[n for n in inner if n > 1]])
+    assert sorted(map(extent, around)) == sorted([*left, *[n for n in inner if n > 1]])
     if nest.thread is not None:
-        assert length(around[0]) == nest.left(nest.thread)
-    assert (nest.thread is not None) == any(kind(r) is AxisType.THREAD for r in around)
+        assert extent(around[0]) == nest.left(nest.thread)
+    assert (nest.thread is not None) == any(axis_type(r) is AxisType.THREAD for r in around)
 
 
 def test_every_threshold_is_a_row_of_the_table():
@@ -314,7 +314,7 @@ WIDTHS = [(64, 4), (96, 3), (80, 1), (112, 1), (144, 3), (160, 2), (784, 3), (96
 def test_a_tile_is_not_so_wide_that_many_columns_are_computed_twice(columns, wide):
     product = kernel_of(on_buffer(960, 512) @ on_buffer(512, columns))
     tile = Workload(scheduled_kernel(product, C), AVX512).tile
-    assert length(tile.column) == columns and tile.wide == wide
+    assert extent(tile.column) == columns and tile.wide == wide
     vectors = -(-columns // 16)
     twice = -(-vectors // wide) * wide / vectors - 1
     for other in range(wide + 1, 5):  # any wider one wastes more than this, and more than 5 %
@@ -407,7 +407,7 @@ def test_a_panel_is_split_as_the_register_tile_is():
     row = kernel.tile.row
     (block,) = [n // high for op, r, n in nest.tiles if (op, r) == (OptOps.SPLIT, row)]
     panels = [u for u in scheduled.toposort() if u.op is Ops.STAGE]
-    assert [block, 128, high] in [[length(r) for r in u.own_ranges] for u in panels]
+    assert [block, 128, high] in [[extent(r) for r in u.own_ranges] for u in panels]
 
 
 def test_rows_that_are_computed_on_the_way_are_copied_as_blocks():

@@ -27,7 +27,7 @@ from tinyframe.gpu.languages.opencl import OpenCLLanguage
 from tinyframe.gpu.plans import GPU, block_tile
 from tinyframe.renderer import Target
 from tinyframe.search.neighbours import neighbours
-from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symbolic
 
 SPLIT, UPCAST, VECTOR, REORDER = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR, OptOps.REORDER
 STAGE, GLOBAL, LOCAL, GROUP = OptOps.STAGE, OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
@@ -168,7 +168,7 @@ def test_no_opt_of_a_plan_is_refused(name, which, target):
 @pytest.mark.parametrize(("name", "which"), EXAMPLES)
 def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, which):
     nest, _, scheduled = with_its_plan(example(name, which), LARGE)
-    blocks = [length(r) for r in grid_axes(scheduled)]
+    blocks = [extent(r) for r in grid_axes(scheduled)]
     assert blocks == [nest.left(r) for r in nest.grid]
     assert block_threads(scheduled) <= thresholds.BLOCK_THREADS
 
@@ -290,7 +290,7 @@ def test_a_loop_of_a_variables_size_is_blocks():
     assert any(isinstance(size, UOp) for size in program.global_size)
     assert program.local_size[0] > 1
     (loop,) = [r for r in axes(kernel_of(x * 2)) if is_symbolic(r)]
-    assert kind(loop) is AxisType.LOOP
+    assert axis_type(loop) is AxisType.LOOP
 
 
 def test_a_grid_that_is_too_small_goes_in_turns():
@@ -301,7 +301,7 @@ def test_a_grid_that_is_too_small_goes_in_turns():
     assert (
         math.prod(program.global_size)
         * math.prod(program.local_size)
-        * math.prod(length(r) for r in turns)
+        * math.prod(extent(r) for r in turns)
         == (1 << 20) // 4
     )
 

@@ -16,7 +16,7 @@ from tests.kernels import (
     run_with,
 )
 from tinyframe import Device, Tensor
-from tinyframe.codegen import Compilation, get_program, simplify, tidy_loops
+from tinyframe.codegen import Compilation, canonicalize_loops, get_program, simplify
 from tinyframe.schedule.ranges import order_ranges, renumber
 from tinyframe.uop.node import AxisType, Ops, UOp
 
@@ -234,7 +234,7 @@ def test_a_kernel_means_the_same_before_and_after_its_loops_are_tidied():
     job = Compilation(Device["CPU"].renderer, [])
     for move in MOVED.values():
         kernel = kernel_of(stored(move(t)))
-        tidied = tidy_loops(simplify(kernel, job), job)
+        tidied = canonicalize_loops(simplify(kernel, job), job)
         assert {u.arg for u in ops_in(kernel, Ops.DEFINE_GLOBAL)} == {
             u.arg for u in ops_in(tidied, Ops.DEFINE_GLOBAL)
         }

@@ -34,11 +34,11 @@ from tinyframe.uop.node import (
     GroupOp,
     Ops,
     UOp,
+    axis_type,
+    extent,
     is_symbolic,
     iterations,
-    kind,
-    length,
-    most,
+    upper,
 )
 
 Factors = dict[UOp, int | None]
@@ -101,7 +101,7 @@ class Access:
     def overlaps(self) -> bool:
         """Whether neighbouring windows share elements."""
         return any(
-            1 + sum(abs(d[r] or 0) * (length(r) - 1) for r in d) < iterations(d)
+            1 + sum(abs(d[r] or 0) * (extent(r) - 1) for r in d) < iterations(d)
             for d in self.dims
             if len(d) > 1 and None not in d.values()
         )
@@ -181,15 +181,15 @@ def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
         symbolic = any(map(is_symbolic, i.ranges)) or isinstance(s, UOp)
         if symbolic and not (i.op is Ops.RANGE and i.src[0] is s):
             return False
-    largest = tuple(map(most, shape))
+    largest = tuple(map(upper, shape))
     if any(t is None or t.op is not Ops.RANGE for i in indices for t in terms(i)):
         return False
     dims, below = factors(indices), elements_below(largest)
     ranges = {r for d in dims for r in d}
-    if any(kind(r) is AxisType.REDUCE for r in ranges):
+    if any(axis_type(r) is AxisType.REDUCE for r in ranges):
         return False
     expected = 1
-    for step, count in sorted((_step(dims, below, r) or 0, length(r)) for r in ranges):
+    for step, count in sorted((_step(dims, below, r) or 0, extent(r)) for r in ranges):
         if step != expected:
             return False
         expected *= count

@@ -292,7 +292,7 @@ def multiply(u: UOp) -> UOp:
 # ---- division -----------------------------------------------------------------------------------
 
 
-def divide(u: UOp) -> UOp | None:
+def simplify_division(u: UOp) -> UOp | None:
     """IDIV and MOD."""
     x, d = u.src
     dtype, is_div = u.dtype, u.op is Ops.IDIV
@@ -470,7 +470,7 @@ def is_negated(u: UOp) -> bool:
     return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
 
 
-def bare(u: UOp) -> tuple[UOp, bool]:
+def without_not(u: UOp) -> tuple[UOp, bool]:
     """(x, True) for "x" and (x, False) for "not x"."""
     return (u.src[0], False) if is_negated(u) else (u, True)
 

@@ -21,11 +21,9 @@ from collections.abc import Iterable
 from tinyframe.algebra.sums import (
     MOST_TERMS,
     Terms,
-    bare,
     bounds_of,
     canonical_sum,
     constant,
-    divide,
     equal,
     from_terms,
     is_negated,
@@ -37,8 +35,10 @@ from tinyframe.algebra.sums import (
     order,
     plus,
     sides,
+    simplify_division,
     terms,
     value_of,
+    without_not,
 )
 from tinyframe.dtype import DType, Invalid, can_lossless_cast, dtypes, truncate
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
@@ -90,7 +90,7 @@ def all_of(conditions: Iterable[UOp]) -> UOp:
 
 def limit(u: UOp) -> tuple[UOp, bool, int] | None:
     """`x < c` as (x, True, c) and `not x < c` as (x, False, c), on integers; else None."""
-    u, below = bare(u)
+    u, below = without_not(u)
     if u.op is Ops.CMPLT and dtypes.is_int(u.src[0].dtype):
         if (c := value_of(u.src[1])) is not None:
             return u.src[0], below, c
@@ -145,7 +145,7 @@ def _joined(u: UOp) -> list[UOp] | None:
 
 def equal_booleans(u: UOp) -> UOp | None:
     """a == b and a != b of booleans; "not a" is written `a != True`."""
-    (a, is_a), (b, is_b) = map(bare, sorted(u.src, key=order))  # a constant comes last
+    (a, is_a), (b, is_b) = map(without_not, sorted(u.src, key=order))  # a constant comes last
     same = (u.op is Ops.CMPEQ) is (is_a is is_b)
     if a is b:
         return u.const_like(same)
@@ -163,7 +163,7 @@ _DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE)
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
     """The sum that a comparison of integers limits, and its bounds if the comparison holds:
     `i + j < 4` gives (i + j, its own lower bound, 3)."""
-    u, positive = bare(conjunct)
+    u, positive = without_not(conjunct)
     if u.op not in (Ops.CMPLT, Ops.CMPEQ) or not dtypes.is_int(u.src[0].dtype):
         return None
     ts, c = sides(u)
@@ -336,7 +336,7 @@ index_rules = PatternMatcher([
     # sums of integers: sums.py
     (UPat({Ops.ADD, Ops.SUB, Ops.NEG}, INTS, name="u"), canonical_sum),
     (UPat(Ops.MUL, INTS, name="u"), multiply),
-    (UPat({Ops.IDIV, Ops.MOD}, INTS, name="u"), divide),
+    (UPat({Ops.IDIV, Ops.MOD}, INTS, name="u"), simplify_division),
     (UPat(Ops.MAX, INTS, name="u"), maximum),
     (UPat(Ops.CMPLT, src=(int_x, y), name="u"), lambda u, x, y: less(u)),
     (UPat({Ops.CMPEQ, Ops.CMPNE}, src=(int_x, y), name="u"), lambda u, x, y: equal(u)),

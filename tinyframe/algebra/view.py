@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from tinyframe.algebra.sums import product, product_factors, terms
 from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
 from tinyframe.uop.movement import condition, flatten, source_indices
-from tinyframe.uop.node import GroupOp, Ops, UOp, most, plain, sint
+from tinyframe.uop.node import GroupOp, Ops, UOp, plain, sint, upper
 from tinyframe.uop.show import sizes_text
 
 Bounds = tuple[sint, sint]
@@ -115,7 +115,7 @@ class ShapeTracker:
 
     @property
     def size(self) -> int:
-        return math.prod(map(most, self.shape))
+        return math.prod(map(upper, self.shape))
 
 
 UOp._shape_tracker.by(ShapeTracker.from_uop)

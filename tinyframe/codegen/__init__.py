@@ -54,7 +54,7 @@ def simplify(sink: UOp, job: Compilation) -> UOp:
     return graph_rewrite(sink, rules, name="simplify")
 
 
-def tidy_loops(sink: UOp, job: Compilation) -> UOp:
+def canonicalize_loops(sink: UOp, job: Compilation) -> UOp:
     if settings.NOOPT:
         return sink
     return fuse_reduce_loops(split_at_divisions(merge_neighbours(sink)))
@@ -96,7 +96,7 @@ Pass = tuple[str, Callable[[Any, Compilation], Any]]
 # of a kernel, from graph to graph
 passes: list[Pass] = [
     ("simplify", simplify),
-    ("tidy loops", tidy_loops),
+    ("tidy loops", canonicalize_loops),
     ("optimize", optimize),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
     ("decompose", decompose),
@@ -148,7 +148,7 @@ def _run_passes(sink: UOp, job: Compilation) -> UOp:
 def scheduled_kernel(ast: UOp, renderer: Renderer) -> UOp:
     """A kernel as the plans see it: simplified, its loops merged, before any Opt."""
     job = Compilation(renderer, None)
-    return tidy_loops(simplify(ast, job), job)
+    return canonicalize_loops(simplify(ast, job), job)
 
 
 @collector_paused()

@@ -21,8 +21,8 @@ from tinyframe.uop.node import (
     GroupOp,
     Ops,
     UOp,
-    kind,
-    length,
+    axis_type,
+    extent,
     rebuild,
     sources_first,
 )
@@ -32,7 +32,7 @@ UNROLLED = "unrolled"
 
 
 def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
-    return [r for r in u.own_ranges if kind(r) in kinds]
+    return [r for r in u.own_ranges if axis_type(r) in kinds]
 
 
 def copies_of(bodies: Sequence[UOp], ranges: Sequence[UOp]) -> tuple[UOp, ...]:
@@ -44,7 +44,7 @@ def copies_of(bodies: Sequence[UOp], ranges: Sequence[UOp]) -> tuple[UOp, ...]:
     """
     copies = UOp.sink(*bodies)
     for r in reversed(ranges):
-        constants = [{r: UOp.const(r.dtype, n)} for n in range(length(r))]
+        constants = [{r: UOp.const(r.dtype, n)} for n in range(extent(r))]
         copies = UOp.sink(*[copy for k in constants for copy in put_constants(copies, k).src])
     return copies.src
 
@@ -150,7 +150,7 @@ def flatten_indices(sink: UOp, padded: Mapping[UOp, tuple[list[int], int]] = NO_
     def flat(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.STAGE:
             value, *ranges = u.src
-            sizes = padded[old][0] if old in padded else [length(r) for r in ranges]
+            sizes = padded[old][0] if old in padded else [extent(r) for r in ranges]
             pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
             scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), next(number))
             place = scratch.index(flatten(tuple(ranges), sizes))
@@ -180,7 +180,7 @@ def expand_lanes(sink: UOp) -> UOp:
 
 def lane_of(*values: UOp) -> UOp | None:
     """The VECTOR range that the values depend on."""
-    return next((r for u in values for r in u.ranges if kind(r) is AxisType.VECTOR), None)
+    return next((r for u in values for r in u.ranges if axis_type(r) is AxisType.VECTOR), None)
 
 
 # values in an index expression that are not index arithmetic
@@ -188,7 +188,7 @@ DATA = (Ops.LOAD, Ops.REDUCE)
 
 
 def _lanes(lane: UOp | None) -> int:
-    return 1 if lane is None else length(lane)
+    return 1 if lane is None else extent(lane)
 
 
 def _broadcast(u: UOp, n: int) -> UOp:
@@ -217,9 +217,9 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     if any(lane in u.ranges for u in data):  # the indices are a vector that was loaded or computed
         return [
             UOp(Ops.INDEX, index.dtype, (done[memory], done[valid].gep(k), done[flat].gep(k)))
-            for k in range(length(lane))
+            for k in range(extent(lane))
         ]
-    constants = [{lane: UOp.const(lane.dtype, k)} for k in range(length(lane))]
+    constants = [{lane: UOp.const(lane.dtype, k)} for k in range(extent(lane))]
     return [
         place(put_constants(valid, k).simplify(), put_constants(flat, k).simplify())
         for k in constants
@@ -230,11 +230,11 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     """A node in all lanes. done: node -> its replacement, for all of its sources."""
     # the ranges that it closes, except lanes
     owned = u.own_ranges if u.op in FIRST_RANGE else ()
-    loops = [done[r] for r in owned if kind(r) is not AxisType.VECTOR]
+    loops = [done[r] for r in owned if axis_type(r) is not AxisType.VECTOR]
     if u.op is Ops.RANGE:
-        if kind(u) is not AxisType.VECTOR:
+        if axis_type(u) is not AxisType.VECTOR:
             return u
-        return UOp.const(u.dtype.vec(length(u)), tuple(range(length(u))))
+        return UOp.const(u.dtype.vec(extent(u)), tuple(range(extent(u))))
     if u.op is Ops.INDEX:
         return u  # the LOAD or STORE rebuilds it
     if u.op is Ops.LOAD:
@@ -265,8 +265,8 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         # a thread's run of operand elements becomes lanes, and so do its results
         a, b, result = u.src[:3]
         (run,) = of_kind(u, AxisType.VECTOR)
-        given = [_broadcast(done[operand], length(run)) for operand in (a, b)]
-        return UOp(Ops.MMA, u.dtype.vec(length(result)), (*given, done[result], *loops), u.arg)
+        given = [_broadcast(done[operand], extent(run)) for operand in (a, b)]
+        return UOp(Ops.MMA, u.dtype.vec(extent(result)), (*given, done[result], *loops), u.arg)
     n = _lanes(lane_of(u))  # any other op is computed in all lanes at once
     return UOp(u.op, u.dtype.vec(n), tuple([_broadcast(done[s], n) for s in u.src]), u.arg, u.tag)
 
@@ -277,7 +277,7 @@ def _reduced_lanes(value: UOp, reduce: UOp, loops: list[UOp]) -> UOp:
     lanes = of_kind(reduce, AxisType.VECTOR)
     if not lanes:
         return value.reduce(reduce.arg, *loops)
-    n = length(lanes[0])
+    n = extent(lanes[0])
     total = _broadcast(value, n).reduce(reduce.arg, *loops)
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:

@@ -24,11 +24,11 @@ from tinyframe.uop.node import (
     LOOPS,
     Ops,
     UOp,
+    axis_type,
+    extent,
     fresh_number,
     identity,
     is_symbolic,
-    kind,
-    length,
     rebuild,
 )
 
@@ -186,7 +186,7 @@ def split_into_levels(loops: tuple[UOp, ...], additions: int, numbers: Iterator[
     split, count = SumLevels(), additions
     for loop in reversed(loops):
         rest = loop
-        while count * length(rest) > thresholds.MOST_ADDITIONS:
+        while count * extent(rest) > thresholds.MOST_ADDITIONS:
             if count < thresholds.LONG_BLOCK:
                 outer, inner, index = _cut(rest, thresholds.MOST_ADDITIONS // count, numbers)
                 split.replace(rest, index, original=loop)
@@ -195,7 +195,7 @@ def split_into_levels(loops: tuple[UOp, ...], additions: int, numbers: Iterator[
             split.levels.append([])
             count = 1
         split.levels[-1].insert(0, rest)
-        count *= length(rest)
+        count *= extent(rest)
     return split
 
 
@@ -206,7 +206,7 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
     All blocks are of the same length if a divisor of the loop's length is at least half of `most`;
     otherwise the last one is shorter.
     """
-    size, count = loop.src[0], length(loop)
+    size, count = loop.src[0], extent(loop)
     lengths = [] if is_symbolic(loop) else range(most, most // 2, -1)
     n = next((n for n in lengths if count % n == 0), None)
     divides = n is not None
@@ -311,7 +311,7 @@ def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
             around = enclosing_loops(u, parent)
-            again = [r for r in around if kind(r) in LOOPS and r not in u.ranges]
+            again = [r for r in around if axis_type(r) in LOOPS and r not in u.ranges]
             if again:
                 found[u] = again
     return found

@@ -18,7 +18,7 @@ from tinyframe.errors import DTypeError
 from tinyframe.renderer import Renderer
 from tinyframe.renderer.program_text import variables
 from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, iterations, length, plain, sint
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, extent, iterations, plain, sint
 
 MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and z
 
@@ -112,7 +112,7 @@ class ProgramSpec:
     @property
     def shape(self) -> tuple[int, ...]:
         """Sizes of the kernel's loops before they were optimized."""
-        return tuple(length(r) for r in axes(self.ast))
+        return tuple(extent(r) for r in axes(self.ast))
 
     @cached_property
     def ops_estimate(self) -> int:
@@ -132,7 +132,7 @@ _named: WeakKeyDictionary[UOp, dict[str, str]] = WeakKeyDictionary()  # kernel, 
 def function_name(sink: UOp, loops: list[UOp]) -> str:
     """`E_4` (elementwise) or `r_64_16` (with a reduce) and the loops' sizes."""
     prefix = "r" if any(u.op is Ops.REDUCE for u in sink.toposort()) else "E"
-    return "_".join([prefix, *[str(length(r)) for r in loops]])
+    return "_".join([prefix, *[str(extent(r)) for r in loops]])
 
 
 def named_loops(optimized: UOp) -> list[UOp]:
@@ -200,7 +200,7 @@ _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cya
 
 def colored_name(spec: ProgramSpec) -> str:
     """The name with each size in the colour of its AxisType."""
-    sizes = [f"\x1b[{_COLORS[r.arg[1].color]}m{length(r)}\x1b[0m" for r in spec.loops]
+    sizes = [f"\x1b[{_COLORS[r.arg[1].color]}m{extent(r)}\x1b[0m" for r in spec.loops]
     return "_".join([spec.function.split("_")[0], *sizes]) + spec.name.removeprefix(spec.function)
 
 

@@ -32,7 +32,16 @@ from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.gpu.tensor_core import panel_bytes, why_no_tensor_core
 from tinyframe.renderer import Target
-from tinyframe.uop.node import FIRST_RANGE, THREADS, AxisType, Ops, UOp, iterations, kind, length
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    THREADS,
+    AxisType,
+    Ops,
+    UOp,
+    axis_type,
+    extent,
+    iterations,
+)
 
 OF_A_REDUCE = "GROUP shares it among threads"
 # kinds of ranges whose iterations all exist at once: threads, copies, lanes
@@ -42,7 +51,7 @@ NOT_LOOPS = (*THREADS, *COPIES, AxisType.VECTOR)
 def grid_axes(sink: UOp) -> list[UOp]:
     """The GLOBAL ranges, axis 0 first."""
     around = dict.fromkeys(r for s in sink.src for r in s.own_ranges)
-    return [r for r in around if kind(r) is AxisType.GLOBAL][::-1]
+    return [r for r in around if axis_type(r) is AxisType.GLOBAL][::-1]
 
 
 def block_axes(sink: UOp) -> list[list[UOp]]:
@@ -55,20 +64,20 @@ def block_axes(sink: UOp) -> list[list[UOp]]:
     together: dict[UOp, set[UOp]] = {}
     for u in sink.toposort():
         if u.op in FIRST_RANGE:
-            threads = [r for r in (*u.own_ranges, *u.ranges) if kind(r) in THREADS]
+            threads = [r for r in (*u.own_ranges, *u.ranges) if axis_type(r) in THREADS]
             for r in threads:
                 together.setdefault(r, set()).update(threads)
     around = [r for s in sink.src for r in s.own_ranges if r in together]
     axes: list[list[UOp]] = []
     for r in dict.fromkeys((*around, *sorted(together, key=lambda r: r.arg[0]))):
         for axis in axes:
-            if length(axis[0]) == length(r) and not together[r].intersection(axis):
+            if extent(axis[0]) == extent(r) and not together[r].intersection(axis):
                 axis.append(r)
                 break
         else:
             axes.append([r])
     axes.reverse()
-    axes.sort(key=lambda axis: kind(axis[0]) is not AxisType.WARP)
+    axes.sort(key=lambda axis: axis_type(axis[0]) is not AxisType.WARP)
     return axes
 
 
@@ -87,8 +96,8 @@ def check(sink: UOp, target: Target) -> None:
     if (count := block_threads(sink)) > target.block_threads:
         raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
     for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
-        if length(r) > most:
-            raise KernelOptError(f"{length(r)} blocks along axis {n} of a grid of {most} at most")
+        if extent(r) > most:
+            raise KernelOptError(f"{extent(r)} blocks along axis {n} of a grid of {most} at most")
     if (nbytes := panel_bytes(sink, target.least_bytes)) > target.shared_bytes:
         raise KernelOptError(
             f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"
@@ -103,7 +112,7 @@ def check_parallel(sink: UOp, r: UOp) -> None:
     if has_kind(sink, AxisType.THREAD):
         raise KernelOptError("the kernel is divided among cores already (THREAD)")
     if r.dtype is not dtypes.int:
-        raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
+        raise KernelOptError(f"a loop of {extent(r)} is longer than a launch can count: SPLIT it")
 
 
 def to_blocks(sink: UOp, opt: Opt) -> UOp:
@@ -117,10 +126,10 @@ def to_blocks(sink: UOp, opt: Opt) -> UOp:
     check_parallel(sink, r)
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
-    if length(r) == 1:  # its index would be the constant 0, and the launch always one block
+    if extent(r) == 1:  # its index would be the constant 0, and the launch always one block
         raise KernelOptError(f"axis {opt.axis} has at most one iteration: it stays a loop")
     if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
-        raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
+        raise KernelOptError(f"a reduce would run {extent(r)} times for each of its results")
     if len(grid_axes(sink)) == MOST_AXES:
         raise KernelOptError(f"a grid has {MOST_AXES} axes, and the kernel has as many already")
     return replace_ranges(sink, {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL))})
@@ -151,25 +160,27 @@ def to_group(sink: UOp, opt: Opt) -> UOp:
     """
     out = tile(sink, opt, AxisType.REDUCE, advice="use LOCAL for it", check=check_parallel)
     before = set(all_ranges(sink))
-    (thread,) = [x for x in all_ranges(out) if x not in before and kind(x) is AxisType.GROUP]
-    every = fresh_range(out, length(thread), AxisType.REDUCE)
+    (thread,) = [x for x in all_ranges(out) if x not in before and axis_type(x) is AxisType.GROUP]
+    every = fresh_range(out, extent(thread), AxisType.REDUCE)
 
-    def also(u: UOp) -> UOp | None:
+    def then(u: UOp) -> UOp | None:
         """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel
         has an axis for each range that is not a loop, because these have a separate value for each
         element."""
         if u.op is not Ops.REDUCE or thread not in u.own_ranges:
             return None
         partial = u.src[0].reduce(u.arg, *[r for r in u.own_ranges if r is not thread])
-        loops = [r for r in partial.ranges | {thread} if kind(r) in NOT_LOOPS]
-        loops.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes last
+        loops = [r for r in partial.ranges | {thread} if axis_type(r) in NOT_LOOPS]
+        loops.sort(
+            key=lambda r: (axis_type(r) is AxisType.VECTOR, r is thread, r.arg[0])
+        )  # lanes last
         panel = partial.stage(AddrSpace.LOCAL, *loops)
         place = panel.index(
-            *[every if r is thread else r for r in loops], shape=tuple(map(length, loops))
+            *[every if r is thread else r for r in loops], shape=tuple(map(extent, loops))
         )
         return place.load().reduce(u.arg, every)
 
-    return with_block_axes(replace_ranges(out, {}, also))
+    return with_block_axes(replace_ranges(out, {}, then))
 
 
 def with_block_axes(sink: UOp) -> UOp:

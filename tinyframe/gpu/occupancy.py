@@ -17,7 +17,7 @@ from tinyframe.algebra.access import AccessTable
 from tinyframe.renderer import Target
 from tinyframe.schedule.fuse import Use, has_fixed_size
 from tinyframe.schedule.partial import Cut, Partial, divisor, parts_of
-from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, iterations, length
+from tinyframe.uop.node import AxisType, Ops, UOp, extent, is_symbolic, iterations
 
 
 def block_size(target: Target) -> int:
@@ -107,14 +107,14 @@ def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
     for r in ranges:
         if parts < 2:
             break
-        number = divisor(length(r), range(parts, parts // 2, -1))
-        if length(r) <= parts:
+        number = divisor(extent(r), range(parts, parts // 2, -1))
+        if extent(r) <= parts:
             cut[r] = 1
         elif number is not None:
-            cut[r] = length(r) // number
+            cut[r] = extent(r) // number
         else:  # parts are aligned to what a warp reads
             whole = max(1, target.warp)
-            cut[r] = min(length(r), -(-length(r) // (parts * whole)) * whole)
+            cut[r] = min(extent(r), -(-extent(r) // (parts * whole)) * whole)
         parts //= parts_of(r, cut[r])
     return cut
 

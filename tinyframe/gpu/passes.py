@@ -22,9 +22,9 @@ from tinyframe.uop.node import (
     AxisType,
     Ops,
     UOp,
+    axis_type,
+    extent,
     iterations,
-    kind,
-    length,
     plain,
     rebuild,
 )
@@ -38,15 +38,19 @@ def ranges_to_values(sink: UOp) -> UOp:
     if not has_kind(sink, *BLOCKS):
         return sink
     grid, block = grid_axes(sink), block_axes(sink)
-    sizes = [length(axis[0]) for axis in block]
+    sizes = [extent(axis[0]) for axis in block]
     lanes = [UOp.special(f"lidx{n}", size) for n, size in enumerate(sizes)]
     values = {r: UOp.special(f"gidx{n}", plain(r.src[0])) for n, r in enumerate(grid)}
     values |= {r: lane for axis, lane in zip(block, lanes, strict=True) for r in axis}
     thread = flatten(lanes[::-1], sizes[::-1])
     count = iterations(axis[0] for axis in block)
 
-    def also(u: UOp) -> UOp | None:
-        if count > 1 and u.op is Ops.STAGE and not any(kind(r) in THREADS for r in u.own_ranges):
+    def then(u: UOp) -> UOp | None:
+        if (
+            count > 1
+            and u.op is Ops.STAGE
+            and not any(axis_type(r) in THREADS for r in u.own_ranges)
+        ):
             return filled_by_all_threads(sink, u, thread, count)
         if u.op is Ops.SINK:
             written = {s.src[0].src[0] for s in u.src}
@@ -54,7 +58,7 @@ def ranges_to_values(sink: UOp) -> UOp:
             return u.replace(src=tuple(stores))
         return None
 
-    return replace_ranges(replace_ranges(sink, {}, also), values)
+    return replace_ranges(replace_ranges(sink, {}, then), values)
 
 
 def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
@@ -64,13 +68,13 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp
     inside = frozenset(stage.own_ranges)
     load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
     step = terms(load.src[0].src[2])
-    loops = [r for r in stage.own_ranges if kind(r) is AxisType.LOOP]
+    loops = [r for r in stage.own_ranges if axis_type(r) is AxisType.LOOP]
     loops.sort(key=lambda r: -abs(step.get(r, 0)))
     total = iterations(loops)
     rounds = -(-total // count)
     round_ = fresh_range(sink, rounds, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
     element = round_ * count + thread if rounds > 1 else thread
-    at = dict(zip(loops, unflatten(element, [length(r) for r in loops]), strict=True))
+    at = dict(zip(loops, unflatten(element, [extent(r) for r in loops]), strict=True))
 
     def moved(index: UOp) -> UOp:
         memory, valid, flat = (s.substitute(at) for s in index.src)

@@ -45,7 +45,7 @@ from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import dtypes
 from tinyframe.gpu import mma
 from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
-from tinyframe.uop.node import UOp, is_symbolic, iterations, length
+from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
@@ -114,7 +114,7 @@ def with_grid(k: Workload, nest: Nest) -> Nest:
     """The nest with what is left of its longest loops as axes of the grid. An axis that would be
     too long is split, so that each block runs several iterations."""
     # a loop of a Variable's size of at most 1 stays a loop, see GLOBAL
-    around = [r for r in reversed(nest.loops(k.around)) if length(r) > 1]
+    around = [r for r in reversed(nest.loops(k.around)) if extent(r) > 1]
     loops = [r for r in around if _is_around_all(k, r)]
     longest = sorted(loops, key=nest.left, reverse=True)[:MOST_AXES]
     grid = tuple(r for r in loops if r in longest)
@@ -144,7 +144,7 @@ def _with_parts(nest: Nest, r: UOp, *parts: tuple[OptOps, int]) -> Nest:
     divide the loop, it is SPLIT into blocks of whole tiles first: then only the loop over blocks is
     uneven, and the footprint of a block is a box."""
     size = math.prod(n for _, n in parts)
-    uneven = length(r) > size and length(r) % size
+    uneven = extent(r) > size and extent(r) % size
     return _with_tiles(nest, (SPLIT, r, size if uneven else 1), *[(op, r, n) for op, n in parts])
 
 
@@ -189,7 +189,7 @@ def fits_vectors(k: Workload, r: UOp) -> bool:
         return all((step or 0) % k.lanes == 0 for step in (start, *others))
 
     found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
-    whole = k.lanes > 1 and not is_symbolic(r) and length(r) % k.lanes == 0
+    whole = k.lanes > 1 and not is_symbolic(r) and extent(r) % k.lanes == 0
     return whole and bool(found) and all(map(is_aligned, found))
 
 
@@ -246,12 +246,12 @@ class ResultTile:
 
     def exceeds_results(self) -> bool:
         """Whether the tile is larger than the results."""
-        return self.rows > length(self.row) or self.columns > length(self.column)
+        return self.rows > extent(self.row) or self.columns > extent(self.column)
 
     def blocks(self, k: Workload) -> int:
         """The number of blocks."""
         others = iterations(r for r in k.around if r not in (self.row, self.column))
-        return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
+        return -(-extent(self.row) // self.rows) * -(-extent(self.column) // self.columns) * others
 
 
 def contraction_of(k: Workload) -> Contraction:
@@ -265,19 +265,19 @@ def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
     preferably contiguous in the result."""
     of_one = k.of_one
     loops = [r for r in k.around if r in of_one and not is_symbolic(r)]
-    columns = [r for r in loops if length(r) >= k.lanes]
+    columns = [r for r in loops if extent(r) >= k.lanes]
     if not columns:
         return None
 
     def worth(r: UOp) -> tuple:
         stored = all(w.step(r) in (0, 1) for w in k.table.writes)
-        return stored, of_one[r].step(r) == 1, length(r)
+        return stored, of_one[r].step(r) == 1, extent(r)
 
     column = max(columns, key=worth)
     rows = [r for r in loops if of_one[r] is not of_one[column]]
     if not rows:
         return None
-    row = max(rows, key=length)
+    row = max(rows, key=extent)
     return of_one[row], of_one[column], row, column
 
 
@@ -297,8 +297,8 @@ def block_tile(k: Workload) -> ResultTile | None:
     (summed,) = contraction_of(k).summed
     # divisors of the sum need no condition
     sizes = (thresholds.PANEL_STEP >> n for n in range(3))
-    steps = sorted(sizes, key=lambda n: length(summed) % n != 0)
-    rows, vectors = length(row), -(-length(column) // k.lanes)
+    steps = sorted(sizes, key=lambda n: extent(summed) % n != 0)
+    rows, vectors = extent(row), -(-extent(column) // k.lanes)
     found = []
     for threads, (high, wide) in itertools.product((most, most >> 1, most >> 2), TILES):
         if threads < min(most, k.target.warp):
@@ -327,7 +327,7 @@ def warp_tile(k: Workload) -> ResultTile | None:
     if loops is None or form is None:
         return None
     (summed,) = contraction_of(k).summed
-    deep, size = mma.depth(form), length(summed)
+    deep, size = mma.depth(form), extent(summed)
     steps = [n for n in (4, 2, 1) if size % (n * deep) == 0 and size > n * deep]
     nbytes = deep * mma.DTYPES[form].itemsize
     found = []
@@ -335,7 +335,7 @@ def warp_tile(k: Workload) -> ResultTile | None:
         tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
                           (nbytes, nbytes), mma.PIECE_BYTES)  # fmt: skip
         steps = [
-            n for n in (4, 2, 1) if length(summed) % (n * deep) == 0 < length(summed) - n * deep
+            n for n in (4, 2, 1) if extent(summed) % (n * deep) == 0 < extent(summed) - n * deep
         ]
         fitting = [t for step in steps if (t := replace(tile, step=step)).fits(k)]
         fits_block = down * across * mma.THREADS <= block_size(k)
@@ -349,7 +349,7 @@ def has_a_long_sum(k: Workload) -> bool:
     return (
         len(summed) == 1
         and not is_symbolic(summed[0])
-        and length(summed[0]) >= 2 * thresholds.PANEL_STEP
+        and extent(summed[0]) >= 2 * thresholds.PANEL_STEP
     )
 
 
@@ -380,7 +380,7 @@ def in_tensor_cores(k: Workload) -> Nest:
     (summed,) = contraction_of(k).summed
     nest = Nest()
     for r, n in ((t.column, t.columns), (t.row, t.rows)):
-        nest = _with_tiles(nest, (SPLIT, r, n if length(r) % n else 1))
+        nest = _with_tiles(nest, (SPLIT, r, n if extent(r) % n else 1))
     deep = mma.depth(form)
     sizes = ((t.row, mma.ROWS), (t.column, mma.COLUMNS), (summed, deep))
     nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in sizes])
@@ -399,7 +399,7 @@ def _reused(k: Workload) -> list[UOp]:
     if not loops:
         return []
     found = [x for x in (contraction.a, contraction.b) if loops[0] in x.ranges]
-    other = [r for r in k.around if not is_symbolic(r) and length(r) > 1]
+    other = [r for r in k.around if not is_symbolic(r) and extent(r) > 1]
     return [r for r in other if any(r not in x.ranges for x in found)]
 
 
@@ -410,11 +410,11 @@ def has_many_results(k: Workload) -> bool:
 
 def tiles_in_registers(k: Workload) -> Nest:
     """Threads along memory; each computes some rows at once."""
-    loops, row = loops_in_memory(k), max(_reused(k), key=length)
+    loops, row = loops_in_memory(k), max(_reused(k), key=extent)
     nest = Nest(((VECTOR, loops[0], k.lanes),) if fits_vectors(k, loops[0]) else ())
     results = iterations(k.around)
     for n in (8, 4, 2):
-        if n <= length(row) and results // n >= thresholds.MANY_THREADS and n <= accumulators(k):
+        if n <= extent(row) and results // n >= thresholds.MANY_THREADS and n <= accumulators(k):
             nest = _with_tiles(nest, (UPCAST, row, n))
             break
     return with_blocks(k, nest, [r for r in loops if r is not row], block_size(k))
@@ -448,7 +448,7 @@ def _shared(k: Workload) -> dict[UOp, UOp]:
     for u in k.table.reduces:
         if loops := [r for r in u.own_ranges if r.dtype is dtypes.int]:
             found[u] = max(
-                loops, key=lambda r: (_is_contiguous(k, u, r) and length(r) >= warp, length(r))
+                loops, key=lambda r: (_is_contiguous(k, u, r) and extent(r) >= warp, extent(r))
             )
     return found
 
@@ -467,7 +467,7 @@ def shared_sums(k: Workload) -> Nest:
     each = sum(max(u.dtype.itemsize, k.target.least_bytes) for u in shared) * lanes  # bytes
     threads = power_of_two(min(block_size(k), k.target.shared_bytes // each))
     contiguous = all(_is_contiguous(k, reduce, r) for reduce, r in shared.items())
-    beside = 1 if contiguous or not results else min(k.target.warp or 1, length(results[0]))
+    beside = 1 if contiguous or not results else min(k.target.warp or 1, extent(results[0]))
     n = _group(min(map(nest.left, loops)), max(1, threads // power_of_two(beside)))
     if again and nest.left(again[-1]) >= n:
         nest = _with_tiles(nest, (LOCAL, again[-1], n))
@@ -570,7 +570,7 @@ GPU = [
         "and neighbouring threads read neighbouring elements",
         SHARED_REDUCES | {
             "reduces that are long enough to be worth a barrier":
-                lambda k: min(map(length, _shared(k).values())) >= thresholds.LEAST_SHARED,
+                lambda k: min(map(extent, _shared(k).values())) >= thresholds.LEAST_SHARED,
             "reduces along contiguous memory, or fewer results than a GPU has threads":
                 has_contiguous_or_few_sums,
         },
@@ -582,7 +582,7 @@ GPU = [
         "reading and writing are both contiguous",
         TWO_CONTIGUOUS_AXES | {
             "both axes as long as a warp is wide":
-                lambda k: min(map(length, contiguous_along(k))) >= thresholds.SQUARE,
+                lambda k: min(map(extent, contiguous_along(k))) >= thresholds.SQUARE,
         },
         squares,
     ),

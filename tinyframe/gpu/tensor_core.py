@@ -24,17 +24,17 @@ from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
     axis_of,
-    divide,
     fresh_range,
     not_inside_a_copy,
     replace_ranges,
+    split_range,
 )
 from tinyframe.dtype import dtypes
 from tinyframe.gpu import mma
 from tinyframe.renderer import Target
 from tinyframe.rewrite.spec import MMA_FORMS
 from tinyframe.settings import settings
-from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symbolic
 
 
 def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
@@ -56,7 +56,10 @@ def tensor_core(sink: UOp, opt: Opt) -> UOp:
     if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
         raise KernelOptError("it takes three axes: of rows, of columns, and of the sum")
     row, column, summed = (axis_of(sink, n) for n in opt.axis)
-    if not kind(row) is kind(column) is AxisType.LOOP or kind(summed) is not AxisType.REDUCE:
+    if (
+        not axis_type(row) is axis_type(column) is AxisType.LOOP
+        or axis_type(summed) is not AxisType.REDUCE
+    ):
         raise KernelOptError("rows and columns are loops around the stores, the sum is a reduce's")
     if row is column or any(map(is_symbolic, (row, column, summed))):
         raise KernelOptError("three different loops, of fixed sizes")
@@ -72,15 +75,15 @@ def tensor_core(sink: UOp, opt: Opt) -> UOp:
     if sorted(has_rows) != [False, True] or has_columns != has_rows[::-1]:
         raise KernelOptError("one operand has the rows, and the other one has the columns")
     deep = mma.depth(form)
-    if length(summed) % deep or length(summed) == deep:
+    if extent(summed) % deep or extent(summed) == deep:
         raise KernelOptError(
-            f"a sum of {length(summed)}: a tensor core takes {deep} at a time, more than once"
+            f"a sum of {extent(summed)}: a tensor core takes {deep} at a time, more than once"
         )
     inner = []
     for r, n in ((row, mma.ROWS), (column, mma.COLUMNS), (summed, deep)):
         not_inside_a_copy(sink, r)
         inner.append(fresh_range(sink, n, AxisType.UPCAST))
-        sink = divide(sink, r, n, AxisType.UPCAST)
+        sink = split_range(sink, r, n, AxisType.UPCAST)
     return _with_mma(sink, *inner)
 
 
@@ -150,7 +153,7 @@ def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
             panel, row, itemsize = u.src[0], u.arg[-1], u.src[0].dtype.itemsize
             pieces, rest = divmod(row * itemsize, mma.PIECE_BYTES)
             if not rest and pieces % 2 == 0:
-                sizes, padding = list(map(length, panel.own_ranges)), mma.PIECE_BYTES // itemsize
+                sizes, padding = list(map(extent, panel.own_ranges)), mma.PIECE_BYTES // itemsize
                 first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
                 sizes[first] += padding // math.prod(sizes[first + 1 :])
                 found[panel] = PanelLayout(sizes, row + padding)
@@ -162,6 +165,6 @@ def panel_bytes(sink: UOp, least: int) -> int:
     found, nbytes = padded_panels(sink), 0
     for u in sink.toposort():
         if u.op is Ops.STAGE:
-            sizes = found[u].sizes if u in found else map(length, u.own_ranges)
+            sizes = found[u].sizes if u in found else map(extent, u.own_ranges)
             nbytes += math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
     return nbytes

@@ -16,7 +16,7 @@ import numpy as np
 from tinyframe.device import buffer_of
 from tinyframe.run.capture import JitError, Owner
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.laziness import separate
+from tinyframe.tensor.laziness import unalias
 from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
@@ -99,7 +99,7 @@ class Signature:
                 signature.others[number] = _key_to_compare(value)
                 continue
             signature._realize(place, value)
-            separate(value._storage)
+            unalias(value._storage)
             uop = value.uop
             buffer = buffer_of(base_of(uop))
             if twin := next((i.place for i in signature.inputs if i.buffer is buffer), None):

@@ -30,7 +30,7 @@ from tinyframe.run.realize import running, settle, settling
 from tinyframe.tensor.base import Path, Storage
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import Lost, put_history, targets_below
-from tinyframe.tensor.laziness import compute, make_alone, watched
+from tinyframe.tensor.laziness import compute, make_sole_owner, watched
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
@@ -295,7 +295,7 @@ class Captured:
                 if known.is_written or state.is_written or self.grads:
                     self.signature.refuse(ALIASED_ARGUMENT)
             if known.is_written:
-                make_alone(storage)
+                make_sole_owner(storage)
             found.append(buffer_of(base_of(storage.uop)))
         if len(found) > 1 and len(set(found)) < len(found):
             self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
@@ -338,7 +338,7 @@ class Captured:
                 "parameters now, and was not when it was captured: detach() it"
             )
         if state.is_written:
-            make_alone(storage)
+            make_sole_owner(storage)
         state.seen = weakref.ref(storage.uop)
         return buffer_of(base_of(storage.uop))
 

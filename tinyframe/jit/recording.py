@@ -22,10 +22,10 @@ from tinyframe.run.capture import UNREAD, Capture, Owner
 from tinyframe.run.realize import Run
 from tinyframe.schedule import Kernels, slot
 from tinyframe.schedule.kernels import ScheduleItem
-from tinyframe.tensor.base import Storage, follow, holders_of, live_tensors, path_between
+from tinyframe.tensor.base import Storage, follow, live_tensors, path_between, references_to
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import put_history, targets_below
-from tinyframe.tensor.laziness import above, compute, make_alone, separate
+from tinyframe.tensor.laziness import compute, make_sole_owner, transitive_users, unalias
 from tinyframe.uop.movement import base_of, memory_of
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
@@ -38,9 +38,9 @@ def make_ready(storage: Storage, *, to_change: bool) -> None:
         storage.point_to(storage.uop.contiguous())
         compute([storage])
     if base_of(storage.uop).op is Ops.BUFFER:
-        separate(storage)
+        unalias(storage)
         if to_change:
-            make_alone(storage)
+            make_sole_owner(storage)
 
 
 class Recording:
@@ -104,7 +104,7 @@ class Recording:
         kept = {base_of(storage.uop) for storage in outputs}
         nodes = [node for node in capture.nodes if node not in kept]
         self.private = [node for node in nodes if not is_overwritten(node)]
-        if self._outside_holders(above(self.private)):
+        if self._outside_holders(transitive_users(self.private)):
             return False
         # A value that was unrealized before the call may have been computed, and recorded, in it.
         initial = capture.initial.values()
@@ -146,7 +146,9 @@ class Recording:
             if memory_layout(uop) == memory_layout(before.uop):
                 return True
         if not is_overwritten(base):
-            if any(other is not storage for other in self._outside_holders(above([base]))):
+            if any(
+                other is not storage for other in self._outside_holders(transitive_users([base]))
+            ):
                 return False
             lose(base)
         node = UOp.new_buffer(base.device, base.arg, base.dtype)
@@ -157,7 +159,7 @@ class Recording:
 
     def _outside_holders(self, nodes: Iterable[UOp]) -> list[Storage]:
         """The storages from outside of the call whose value is one of these nodes."""
-        holders = [holder for node in nodes for holder in holders_of(node)]
+        holders = [holder for node in nodes for holder in references_to(node)]
         return [h for h in holders if isinstance(h, Storage) and not self.capture.made(h)]
 
     # ---- the captured call -----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 from tinyframe.device import Device, GlobalCounters
 from tinyframe.observe import is_watched
 from tinyframe.run.realize import (
-    Setup,
+    CompileKey,
     compile_all,
     run_schedule,
     runs_are_recorded,
@@ -60,7 +60,7 @@ class Replay:
         # a Graph belongs to one device, and copies nothing
         one_graph = len(devices) == 1 and all(ast.op is Ops.SINK for ast in scheduled.asts)
         self.device = devices.pop() if one_graph else None
-        self.setup: Setup | None = None
+        self.setup: CompileKey | None = None
         self.prepared_for: tuple = ()
         self.in_step = False
 
@@ -122,7 +122,7 @@ class Replay:
             self.debug, self.prepared_for = settings.DEBUG, now
         return self.usable
 
-    def _prepare(self, setup: Setup, values: Values) -> None:
+    def _prepare(self, setup: CompileKey, values: Values) -> None:
         assert self.device is not None and setup.device.graph is not None
         self.in_step = False
         self.kernels = compile_all([(ast, self.device) for ast in self.scheduled.asts])

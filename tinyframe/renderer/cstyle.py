@@ -70,8 +70,8 @@ class CStyleLanguage(Renderer):
     # how statements are written: what gets a name, what is assigned to again, a loop, conditions
     declare = accumulate = "{type} {name} = {value};"
     loop = "for ({type} {name} = {start}; {name} < {stop}; {name}++) {{"
-    when = "if ({condition}) {statement}"
-    guarded = "({condition} ? {value} : {nothing})"  # nothing is read where it does not hold
+    if_statement = "if ({condition}) {statement}"
+    guarded = "({condition} ? {value} : {zero})"  # nothing is read where it does not hold
     # a Variable as an argument, and what the kernel's body begins with for it
     variable, variable_inside = "const {type} {name}", ""
     # the share of a THREAD loop: arguments, and what the body begins with
@@ -139,7 +139,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     typedef: Callable[..., str] | None = gcc.typedef
     load_vector, store_vector, stream_vector = gcc.load, gcc.store, gcc.stream
     # the STOREs of vectors that `stream_vector` writes; the numbers that `round` is written around
-    streams: Callable[..., set[UOp]] | None = gcc.streams
+    nontemporal_stores: Callable[..., set[UOp]] | None = gcc.nontemporal_stores
     rounded: Callable[..., set[UOp]] | None = None
     round: Callable[[str, DType], str]
     gather, scatter = gcc.gather, gcc.scatter
@@ -187,7 +187,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         """Whether `v * 2.0f` is the same as with a vector of twos; half is computed in float."""
         return vector.scalar() is not dtypes.half
 
-    def nothing(self, dtype: DType) -> str:
+    def zero(self, dtype: DType) -> str:
         return f"({self.type_name(dtype)}){{0}}" if dtype.count > 1 else "0"
 
     def read(self, memory: UOp, name: str, place: str) -> str:
@@ -225,7 +225,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
 
     def render(self, name: str, uops: list[UOp]) -> str:
         writer = Writer(self, uops)
-        if writer.streams:
+        if writer.nontemporal_stores:
             writer.outside.append(gcc.STREAMED)
             writer.line("streamed();")
         begin = [self.share_inside] * is_threaded(uops)

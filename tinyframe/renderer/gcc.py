@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
-from tinyframe.renderer.program_text import bare, memory_of, short
+from tinyframe.renderer.program_text import memory_of, short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
 # vectors by their bytes: the macro that says they are there, and how the builtins' names end
@@ -55,7 +55,10 @@ def has_max_instruction(dtype: DType) -> bool:
 def select(language, u: UOp, condition: str, yes: str, no: str) -> str:
     """A choice between what is compared, x < low ? low : x, is often one instruction."""
     test, *choice = u.src
-    function, operands = "where", [bare(condition), bare(yes), bare(no)]
+    function, operands = (
+        "where",
+        [without_parens(condition), without_parens(yes), without_parens(no)],
+    )
     if test.op is Ops.CMPLT and has_max_instruction(u.dtype) and set(choice) == set(test.src):
         function = "smaller" if choice[0] is test.src[0] else "larger"
         del operands[0]
@@ -65,8 +68,8 @@ def select(language, u: UOp, condition: str, yes: str, no: str) -> str:
 def lanes(language, u: UOp, *x: str) -> str:
     kind = language.type_name(u.dtype)
     if len(set(u.src)) == 1:
-        return f"all_{kind}({bare(x[0])})"
-    return f"({kind}){{ {', '.join(map(bare, x))} }}"
+        return f"all_{kind}({without_parens(x[0])})"
+    return f"({kind}){{ {', '.join(map(without_parens, x))} }}"
 
 
 def same_bits(language, u: UOp, x: str) -> str:
@@ -79,8 +82,8 @@ def convert(language, u: UOp, x: str) -> str:
     count, pair = u.dtype.count, (u.src[0].dtype.scalar(), u.dtype.scalar())
     names = {(dtypes.half, dtypes.float): "widen", (dtypes.float, dtypes.half): "narrow"}
     if pair in names and count in HALVES:
-        return f"{names[pair]}_half{count}({bare(x)})"
-    return f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
+        return f"{names[pair]}_half{count}({without_parens(x)})"
+    return f"__builtin_convertvector({without_parens(x)}, {language.type_name(u.dtype)})"
 
 
 # op -> how it is written if an operand or the result is a vector; the others are as for numbers
@@ -110,7 +113,7 @@ def stream(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
     return f"stream_{kind}(&{load(language, index, dtype, pointer)}, {value});"
 
 
-def streams(language, uops: list[UOp]) -> set[UOp]:
+def nontemporal_stores(language, uops: list[UOp]) -> set[UOp]:
     """The STOREs that go past the caches, since none could keep the result until it is read; a line
     that is written whole need not be fetched before. Not to memory that the kernel also reads, and
     no vectors that share a line with another statement's.
@@ -132,7 +135,7 @@ def streams(language, uops: list[UOp]) -> set[UOp]:
 
 def gather(language, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
     """Lanes that do not lie side by side."""
-    return f"gather_{short(dtype)}({bare(pointer)}, {index.arg})"
+    return f"gather_{short(dtype)}({without_parens(pointer)}, {index.arg})"
 
 
 def scatter(language, dtype: DType, name: str, place: Callable[[Any], str]) -> str:

@@ -23,12 +23,13 @@ MOST_NESTING = 8
 
 # How tightly a sign binds: an operand that binds tighter needs no brackets, nor does the first one
 # of two that bind alike. Of comparisons, shifts and bits not everybody knows.
-BINDS = {Ops.CAST: 4, Ops.NEG: 4, Ops.MUL: 3, Ops.FDIV: 3, Ops.CDIV: 3, Ops.CMOD: 3, Ops.ADD: 2,
-         Ops.SUB: 2, Ops.CMPLT: 1, Ops.CMPLE: 1, Ops.CMPNE: 1, Ops.CMPEQ: 1}  # fmt: skip
-TURNED = {"<": ">", "<=": ">="}
-CHAINS = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR}
+PRECEDENCE = {Ops.CAST: 4, Ops.NEG: 4, Ops.MUL: 3, Ops.FDIV: 3, Ops.CDIV: 3, Ops.CMOD: 3,
+              Ops.ADD: 2, Ops.SUB: 2, Ops.CMPLT: 1, Ops.CMPLE: 1, Ops.CMPNE: 1,
+              Ops.CMPEQ: 1}  # fmt: skip
+MIRRORED = {"<": ">", "<=": ">="}
+ASSOCIATIVE = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR}
 # what may give a number that the operands' dtype does not hold
-LEAVES = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.CDIV}
+MAY_OVERFLOW = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.CDIV}
 
 
 # ---- rows of a language's tables ----------------------------------------------------------------
@@ -58,7 +59,8 @@ class call:
 
     def __call__(self, *operands) -> str:
         *x, dtype = operands
-        return f"{self.name}{f'_{short(dtype)}' if self.typed else ''}({', '.join(map(bare, x))})"
+        name = f"{self.name}_{short(dtype)}" if self.typed else self.name
+        return f"{name}({', '.join(map(without_parens, x))})"
 
 
 def short(dtype: DType) -> str:
@@ -67,7 +69,7 @@ def short(dtype: DType) -> str:
     return name + (str(dtype.count) if dtype.count > 1 else "")
 
 
-def bare(text: str) -> str:
+def without_parens(text: str) -> str:
     """A text without the brackets around all of it."""
     return text[1:-1] if is_bracketed(text) else text
 
@@ -115,7 +117,7 @@ def has_all_bounds(u: UOp) -> bool:
 def may_overflow(u: UOp) -> bool:
     """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
     C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
-    if u.op not in LEAVES or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
+    if u.op not in MAY_OVERFLOW or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
         return False
     scalar = u.dtype.scalar()
     if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
@@ -179,7 +181,9 @@ class Writer:
         self.declared: set[UOp] = set()
         self.uses: Counter[UOp] = Counter(s for u in uops for s in u.src)
         self.used_elsewhere = used_in_other_bodies(uops)
-        self.streams = language.streams(uops) if language.streams else set()
+        self.nontemporal_stores = (
+            language.nontemporal_stores(uops) if language.nontemporal_stores else set()
+        )
         self.rounded = language.rounded(uops) if language.rounded else set()
         for u in uops:
             self.write(u)
@@ -246,9 +250,9 @@ class Writer:
         else:
             text = language.read(*self.place(index))
         if not is_true(valid):
-            condition, nothing = names[valid], language.nothing(u.dtype)
+            condition, zero = names[valid], language.zero(u.dtype)
             text = language.guarded.format(
-                condition=condition, bare=bare(condition), value=text, nothing=nothing
+                condition=condition, bare=without_parens(condition), value=text, zero=zero
             )
         self.declare(u, text, "val")
 
@@ -256,7 +260,7 @@ class Writer:
         index, value = u.src
         memory, valid, _ = index.src
         language, names = self.language, self.names
-        text = bare(self.uncast.get(value, names[value]))
+        text = without_parens(self.uncast.get(value, names[value]))
         if memory.addrspace is AddrSpace.REG:
             form = "{name} = {value};" if memory in self.declared else language.accumulate
             kind = language.type_name(value.dtype)
@@ -266,18 +270,22 @@ class Writer:
             place = functools.partial(self.lane_of, index)
             statement = language.scatter(value.dtype, self.named(value), place)
         elif value.dtype.count > 1:
-            write = language.stream_vector if u in self.streams else language.store_vector
+            write = (
+                language.stream_vector if u in self.nontemporal_stores else language.store_vector
+            )
             statement = write(index, value.dtype, self.pointer(index), text)
         else:
             statement = language.write(*self.place(index), text)
         if not is_true(valid):
-            statement = language.when.format(condition=bare(names[valid]), statement=statement)
+            statement = language.if_statement.format(
+                condition=without_parens(names[valid]), statement=statement
+            )
         self.line(statement)
 
     def place(self, index: UOp) -> tuple[UOp, str, str]:
         """The memory that an INDEX points into, its name, and the number of the element."""
         memory, _, flat = index.src
-        return memory, self.names[memory], bare(self.names[flat])
+        return memory, self.names[memory], without_parens(self.names[flat])
 
     def pointer(self, index: UOp) -> str:
         memory, _, flat = index.src
@@ -314,7 +322,7 @@ class Writer:
         self.names[u] = name = f"{prefix}{self.numbers[prefix]}"
         self.numbers[prefix] += 1
         kind = self.language.type_name(u.dtype)
-        self.line(self.language.declare.format(type=kind, name=name, value=bare(text)))
+        self.line(self.language.declare.format(type=kind, name=name, value=without_parens(text)))
 
     def named(self, u: UOp) -> str:
         """The value's name; a lane can only be taken of a variable."""
@@ -343,7 +351,7 @@ class Writer:
         text = self.by_table(u)
         # C computes in int what is narrower, and keeps what does not fit
         narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4
-        return self.cast(u, text) if narrow and u.op in LEAVES and has_all_bounds(u) else text
+        return self.cast(u, text) if narrow and u.op in MAY_OVERFLOW and has_all_bounds(u) else text
 
     def cast(self, u: UOp, text: str) -> str:
         """A number as u's type; to assign it to that does the same."""
@@ -362,8 +370,8 @@ class Writer:
         is_mixed = not (is_splat(left) and is_splat(right))
         b = self.operand(right, u.op, as_number=is_mixed)
         a = self.operand(left, u.op, not is_bracketed(b), is_mixed)  # (a + b) + (c + d) stays so
-        if row.sign in TURNED and is_number(left) and not is_number(right):
-            return infix(TURNED[row.sign])(b, a, dtype)  # x > 3 rather than 3 < x
+        if row.sign in MIRRORED and is_number(left) and not is_number(right):
+            return infix(MIRRORED[row.sign])(b, a, dtype)  # x > 3 rather than 3 < x
         return row(a, b, dtype)
 
     def operand(self, u: UOp, op: Ops, first: bool = False, as_number: bool = False) -> str:
@@ -379,6 +387,6 @@ class Writer:
         text, inner = self.names[u], self.outermost.get(u)
         if inner is None:
             return text
-        tighter = BINDS.get(inner, 0) - BINDS.get(op, 5)
-        in_chain = first and (inner is op or tighter == 0) and op in CHAINS
-        return bare(text) if in_chain or tighter > 0 else text
+        tighter = PRECEDENCE.get(inner, 0) - PRECEDENCE.get(op, 5)
+        in_chain = first and (inner is op or tighter == 0) and op in ASSOCIATIVE
+        return without_parens(text) if in_chain or tighter > 0 else text

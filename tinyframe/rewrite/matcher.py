@@ -292,7 +292,7 @@ class RewriteLoopError(RuntimeError):
     """Rules that undo each other, or that grow the graph for ever."""
 
 
-class Steps:
+class RewriteLog:
     """The steps of one rewrite: counted, and recorded where somebody asked for that.
 
     again: does the same rewrite once more, to learn its steps where nobody recorded them.
@@ -457,7 +457,7 @@ def graph_rewrite(
     used again and again. `became` gets what each node of the graph has become.
     Raises RewriteLoopError, naming the rules, where the rewriting does not end.
     """
-    steps = Steps(
+    steps = RewriteLog(
         name,
         sink,
         walk,
@@ -481,7 +481,7 @@ def _rewritten(
     ctx: Any,
     walk: bool,
     memo: str | None,
-    steps: Steps,
+    steps: RewriteLog,
 ) -> dict[UOp, UOp]:
     """What each node becomes in the walk of graph_rewrite: `before` is applied on the way down,
     `after` on the way up."""

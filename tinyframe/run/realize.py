@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 # ---- a kernel that is ready to run; compilers side by side ---------------------------------------
 
+
 @dataclass(frozen=True, eq=False)
 class CompiledKernel:
     """A kernel that is compiled and loaded on one device."""
@@ -204,7 +205,7 @@ def colors_are_shown() -> bool:
 T = TypeVar("T")
 
 
-class Setup(NamedTuple):
+class CompileKey(NamedTuple):
     """Everything a compiled kernel depends on besides its ast.
 
     Device, renderer and compiler are compared by identity: registering a device again, or a setting
@@ -253,7 +254,7 @@ def settling(work: Callable[[], T], complete: Callable[[], None]) -> T:
         raise
 
 
-_kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # most recently used last
+_kernels: dict[tuple[UOp, CompileKey], CompiledKernel] = {}  # most recently used last
 MOST_KERNELS = 2000  # kept loaded; any others are in the disk cache
 
 
@@ -285,7 +286,7 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     return [ready[key] for key in keys]
 
 
-def _program(key: tuple[UOp, Setup], opts: list[Opt] | None) -> ProgramSpec:
+def _program(key: tuple[UOp, CompileKey], opts: list[Opt] | None) -> ProgramSpec:
     from tinyframe.codegen import get_program
 
     ast, setup = key
@@ -303,29 +304,29 @@ def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
     return binary
 
 
-def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt] | None]:
+def _searched(new: list[tuple[UOp, CompileKey]]) -> dict[tuple[UOp, CompileKey], list[Opt] | None]:
     best_opts = load("tinyframe.search.beam:best_opts")  # most runs search for nothing
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 
 
-def setup_of(name: str) -> Setup:
+def setup_of(name: str) -> CompileKey:
     device = Device[name]
     from tinyframe.codegen import passes, plans_for, program_passes
 
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED, settings.TF32, settings.SPEC)
     plans = tuple(plans_for(device.renderer.target))
     rows = (*passes, *program_passes)
-    return Setup(device, device.renderer, device.compiler, values, plans, rows)
+    return CompileKey(device, device.renderer, device.compiler, values, plans, rows)
 
 
-def _compile_in_parallel(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
+def _compile_in_parallel(specs: Iterable[tuple[tuple[UOp, CompileKey], ProgramSpec]]) -> None:
     with compilers(settings.THREADS) as start:
         started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
         for key, spec, lib in started:
             _load(key, spec, lib.result())
 
 
-def _load(key: tuple[UOp, Setup], spec: ProgramSpec, lib: bytes) -> None:
+def _load(key: tuple[UOp, CompileKey], spec: ProgramSpec, lib: bytes) -> None:
     _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib))
 
 

@@ -60,21 +60,22 @@ Conditions = dict[UOp, tuple[UOp, UOp]]
 
 
 @dataclass
-class Step:
+class Demand:
     """A step from a value at some indices to its sources.
 
-    sources: the ones needed. indices: those of the sources. real: the same without placeholders,
-    over a kernel's loops alone. ranges: of a reduce. conditions: of the placeholders of a PAD.
+    sources: the ones needed. indices: those of the sources. unguarded_indices: the same
+    without placeholders, over a kernel's loops alone. ranges: of a reduce. conditions: of the
+    placeholders of a PAD.
     """
 
     sources: tuple[UOp, ...]
     indices: Indices
-    real: Indices
+    unguarded_indices: Indices
     ranges: tuple[UOp, ...] = ()
     conditions: Conditions | None = None
 
 
-Steps = dict[UOp, dict[Indices, Step]]
+Steps = dict[UOp, dict[Indices, Demand]]
 """Everything computed in a kernel -> the indices it is computed at -> the step from there."""
 
 
@@ -90,7 +91,7 @@ def depends_on(indices: Indices) -> frozenset[UOp]:
     return frozenset[UOp]().union(*[i.ranges for i in indices])
 
 
-def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Step:
+def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Demand:
     """The step from a value at these indices. `real`: the same without placeholders; `numbers`
     gives fresh range numbers."""
     if u.op is Ops.REDUCE_AXIS:
@@ -98,12 +99,12 @@ def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Ste
         inner, outer = (
             tuple([ranges.get(d, i) for d, i in enumerate(indices)]) for indices in (ix, real)
         )
-        return Step(u.src, inner, outer, tuple(ranges.values()))
+        return Demand(u.src, inner, outer, tuple(ranges.values()))
     inner = source_indices(u, ix)
     outer = inner if real == ix else source_indices(u, real)
     sources = sources_needed(u, ix, inner)
     if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
-        return Step(sources, inner, outer)
+        return Demand(sources, inner, outer)
     valid = conjuncts(condition(u, ix, inner))
     conditions, out = {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
@@ -115,7 +116,7 @@ def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Ste
             placeholder = UOp.range(size, next(numbers))
             conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
             out[d] = placeholder
-    return Step(sources, tuple(out), outer, conditions=conditions)
+    return Demand(sources, tuple(out), outer, conditions=conditions)
 
 
 def _about(c: UOp, index: UOp) -> bool:
@@ -210,7 +211,9 @@ class Use(NamedTuple):
     kernel: UOp  # the stored value whose kernel uses it
     indices: Indices  # over the kernel's loops, and over placeholders below a PAD
     path: tuple[UOp, ...]  # the loops around the use, outermost first
-    real: Indices  # over the kernel's loops alone: below a PAD they may be out of range
+    unguarded_indices: (
+        Indices  # over the kernel's loops alone: below a PAD they may be out of range
+    )
 
 
 @dataclass
@@ -287,14 +290,16 @@ def decide_fusion(
             mine = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
             if u in copied:
                 (whole,), made = mine, u.src[1].contiguous().rtag("before assign")
-                fusion.steps[u][u] = {whole.indices: Step((made,), whole.indices, whole.real)}
+                fusion.steps[u][u] = {
+                    whole.indices: Demand((made,), whole.indices, whole.unguarded_indices)
+                }
                 uses[made] = {whole: None}
                 statements[u] += ACCESS
                 mine = [store(made, made.shape, "contiguous")]
         else:
             mine = list(uses[u])
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
-            for kernel, _ in {(use.kernel, use.real) for use in mine}:
+            for kernel, _ in {(use.kernel, use.unguarded_indices) for use in mine}:
                 statements[kernel] += own
         for kernel, ix, path, real in mine:
             steps = fusion.steps[kernel].setdefault(made, {})
@@ -305,13 +310,13 @@ def decide_fusion(
             for s in step.sources:
                 if is_memory(s):
                     if (state := memory_state(s)) in reads:
-                        place = _place_in(state, s, step.real)
+                        place = _place_in(state, s, step.unguarded_indices)
                         reads[state].setdefault(kernel, {})[place] = None
                 elif not is_leaf(s):
-                    uses[s][Use(kernel, step.indices, path, step.real)] = None
+                    uses[s][Use(kernel, step.indices, path, step.unguarded_indices)] = None
     for state in reads:
         for use in uses.get(state, ()):
-            reads[state].setdefault(use.kernel, {})[use.real] = None
+            reads[state].setdefault(use.kernel, {})[use.unguarded_indices] = None
 
     writes = {u: _place_written(u, own_indices[u]) for u in stored if u.op is Ops.ASSIGN}
     if unsafe := _read_elsewhere(reads, writes):
@@ -415,7 +420,9 @@ class _CostModel:
         full = any(statements[use.kernel] >= thresholds.LARGEST_KERNEL for use in uses)
         if full and u.device is not None:
             return "a kernel that would be too large"
-        distinct = {(use.kernel, ix := use.real, loops_around(ix, use.path)) for use in uses}
+        distinct = {
+            (use.kernel, ix := use.unguarded_indices, loops_around(ix, use.path)) for use in uses
+        }
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             return self._reason_to_store_reduce(u, uses, evaluations)
@@ -438,13 +445,14 @@ class _CostModel:
         if sum(evaluations) > allowed * u.size:
             return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
         if any(
-            iterations(loops_around(ix := use.real, use.path)) > iterations(depends_on(ix))
+            iterations(loops_around(ix := use.unguarded_indices, use.path))
+            > iterations(depends_on(ix))
             for use in uses
         ):
             return "a reduce inside a loop that it does not depend on"
         if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
             return "a reduce with too little parallel work"
-        if any(self._loses_its_tile(u, use.real) for use in uses):
+        if any(self._loses_its_tile(u, use.unguarded_indices) for use in uses):
             return "a reduce whose operands a tile would share, reduced further"
         occupancy = self.occupancy(u)
         return None if occupancy is None else occupancy.reason_to_store(uses)
@@ -644,7 +652,7 @@ class _KernelGroups:
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """The indices at which k and its guests use u, in terms of k's own ranges."""
         return {
-            reindexed(use.real, self.host_indices.get(use.kernel, {}))
+            reindexed(use.unguarded_indices, self.host_indices.get(use.kernel, {}))
             for use in self.uses[u]
             if self.root(use.kernel) is k
         }

@@ -26,11 +26,11 @@ from tinyframe.uop.node import (
     AxisType,
     Ops,
     UOp,
+    extent,
     fresh_number,
     identity,
     is_symbolic,
     iterations,
-    length,
 )
 
 Cut = dict[UOp, int]
@@ -54,10 +54,10 @@ def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | No
     ):
         return None
     for r in reduce.own_ranges:
-        most = min(thresholds.PARTS, length(r) // 2)
-        parts = divisor(length(r), range(most, thresholds.LEAST_PARTS - 1, -1))
+        most = min(thresholds.PARTS, extent(r) // 2)
+        parts = divisor(extent(r), range(most, thresholds.LEAST_PARTS - 1, -1))
         if parts is not None:
-            return {r: length(r) // parts}
+            return {r: extent(r) // parts}
     return None
 
 
@@ -69,14 +69,14 @@ def windows_over_images(table: AccessTable, reduce: UOp, target: Target) -> Cut 
     images, *positions = c.summed
     each = iterations(positions)
     parts = divisor(
-        length(images),
-        (n for n in range(length(images), 1, -1)
-         if length(images) // n * each >= thresholds.PART_OF_WINDOWS),
+        extent(images),
+        (n for n in range(extent(images), 1, -1)
+         if extent(images) // n * each >= thresholds.PART_OF_WINDOWS),
     )  # fmt: skip
     read = sum(math.prod(x.index.arg) for x in (c.a, c.b))
     if parts is None or parts * iterations(reduce.ranges) > read:
         return None  # partial results must not take more memory than the operands
-    return {images: length(images) // parts}
+    return {images: extent(images) // parts}
 
 
 def long_product(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
@@ -85,10 +85,10 @@ def long_product(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
     if c is None or len(c.summed) != 1 or c.a.guarded or c.b.guarded:
         return None
     (r,) = c.summed
-    if length(r) < thresholds.LONG_PRODUCT or iterations(reduce.ranges) > thresholds.FEW_SUMS:
+    if extent(r) < thresholds.LONG_PRODUCT or iterations(reduce.ranges) > thresholds.FEW_SUMS:
         return None
-    parts = divisor(length(r), range(length(r) // thresholds.PART_OF_PRODUCT, 1, -1))
-    return None if parts is None else {r: length(r) // parts}
+    parts = divisor(extent(r), range(extent(r) // thresholds.PART_OF_PRODUCT, 1, -1))
+    return None if parts is None else {r: extent(r) // parts}
 
 
 def divisor(n: int, candidates: Iterable[int]) -> int | None:
@@ -98,7 +98,7 @@ def divisor(n: int, candidates: Iterable[int]) -> int | None:
 
 def parts_of(r: UOp, each: int) -> int:
     """The number of parts of a RANGE; the last one may be shorter."""
-    return -(-length(r) // each)
+    return -(-extent(r) // each)
 
 
 TOO_FEW_RESULTS = Partial(
@@ -154,11 +154,11 @@ def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
     number += len(cut)
     around = sorted(reduce.ranges, key=lambda x: x.arg[0])
     parts = [UOp.range(parts_of(r, n), number + k) for k, (r, n) in enumerate(cut.items())]
-    shape = tuple(map(length, (*parts, *around)))
+    shape = tuple(map(extent, (*parts, *around)))
     memory = UOp(Ops.DEFINE_GLOBAL, reduce.dtype.ptr(math.prod(shape)), (), slot)
 
     value = _value_in_part(reduce, dict(zip(inside.values(), parts, strict=True)), inside)
-    left = [x for r in reduce.own_ranges if length(x := inside.get(r, r)) > 1]
+    left = [x for r in reduce.own_ranges if extent(x := inside.get(r, r)) > 1]
     stored = memory.index(*parts, *around, shape=shape).store(
         value.reduce(reduce.arg, *left), *parts, *around
     )
@@ -174,9 +174,9 @@ def _value_in_part(reduce: UOp, part_of: dict[UOp, UOp], inside: dict[UOp, UOp])
     place: dict[UOp, UOp] = {}
     counted: list[UOp] = []
     for r, inner in inside.items():
-        each, part = length(inner), part_of[inner].cast(r.dtype)
+        each, part = extent(inner), part_of[inner].cast(r.dtype)
         begin = part * each
-        start = begin if length(r) % each == 0 else begin.minimum(length(r) - each)
+        start = begin if extent(r) % each == 0 else begin.minimum(extent(r) - each)
         place[r] = ((start + inner.cast(r.dtype)) if each > 1 else start).simplify()
         if start is not begin:
             counted.append((place[r] < begin).simplify())

@@ -20,7 +20,7 @@ from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.observe import tell_became
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
-from tinyframe.schedule.fuse import Conditions, KernelOutput, Step, Steps
+from tinyframe.schedule.fuse import Conditions, Demand, KernelOutput, Steps
 from tinyframe.schedule.sum_to_gather import gather_rules
 from tinyframe.uop.movement import Indices, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, rebuild, sources_first
@@ -84,7 +84,7 @@ def _leaf_value(u: UOp, ix: Indices) -> UOp:
     return u.src[0] if u.op is Ops.BIND else u
 
 
-def _value(u: UOp, sources: list[UOp], step: Step, users: Counter[UOp]) -> UOp:
+def _value(u: UOp, sources: list[UOp], step: Demand, users: Counter[UOp]) -> UOp:
     if u.op is Ops.REDUCE_AXIS:
         (x,), op = sources, u.arg[0]
         below = u.src[0]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.plans import lanes_of
 from tinyframe.renderer import Target
-from tinyframe.uop.node import AxisType, Ops, UOp, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent
 
 Opts = tuple[Opt, ...]
 
@@ -68,29 +68,29 @@ def _variants(opt: Opt, count: int) -> Iterator[Opt]:
 
 def _upcasts(kernel: UOp, lanes: int) -> Iterator[Opt]:
     for n, r in enumerate(axes(kernel)):
-        if length(r) >= lanes > 1:
+        if extent(r) >= lanes > 1:
             yield Opt(OptOps.VECTOR, n, lanes)
-        op = OptOps.UNROLL if kind(r) is AxisType.REDUCE else OptOps.UPCAST
-        yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= length(r))
+        op = OptOps.UNROLL if axis_type(r) is AxisType.REDUCE else OptOps.UPCAST
+        yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= extent(r))
 
 
 def _threads(kernel: UOp) -> Iterator[Opt]:
     for n, r in enumerate(axes(kernel)):
-        op = OptOps.GROUP if kind(r) is AxisType.REDUCE else OptOps.LOCAL
-        yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= length(r))
-        if kind(r) is AxisType.LOOP:
+        op = OptOps.GROUP if axis_type(r) is AxisType.REDUCE else OptOps.LOCAL
+        yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= extent(r))
+        if axis_type(r) is AxisType.LOOP:
             yield Opt(OptOps.GLOBAL, n)
 
 
 def _loops(kernel: UOp, in_blocks: bool) -> Iterator[Opt]:
     loops = axes(kernel)
     around = (AxisType.LOOP, AxisType.REDUCE) if in_blocks else (AxisType.LOOP,)
-    places = [-1, *[n for n, r in enumerate(loops) if kind(r) in around]]
+    places = [-1, *[n for n, r in enumerate(loops) if axis_type(r) in around]]
     slots = {u.src[0].src[0].arg for u in kernel.toposort()
              if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.DEFINE_GLOBAL}  # fmt: skip
     for n in range(len(loops)):
         yield from (Opt(OptOps.SPLIT, n, size) for size in FIRST_SIZES[OptOps.SPLIT])
-        if n and kind(loops[n]) is kind(loops[n - 1]):
+        if n and axis_type(loops[n]) is axis_type(loops[n - 1]):
             order = list(range(len(loops)))
             order[n - 1], order[n] = n, n - 1
             yield Opt(OptOps.REORDER, tuple(order))

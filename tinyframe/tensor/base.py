@@ -46,8 +46,8 @@ from tinyframe.uop.show import sizes_text
 # graph. That is the whole rule of memory in program order. Whether the change can be made in place
 # is a separate question, decided when it is computed (`laziness.py`).
 #
-# A Holder refers to a graph: it is a storage, or the history of a value (`history.py`). Each node
-# knows its holders, so that they can be updated when it has been computed.
+# A Reference points to a graph: it is a storage, or the history of a value (`history.py`). Each
+# node knows its references, so that they can be updated when it has been computed.
 
 T = TypeVar("T")
 
@@ -55,8 +55,8 @@ T = TypeVar("T")
 Path = tuple[tuple[Ops, Any], ...]
 
 
-class Holder:
-    """A reference to a graph, `uop`; its node lists its holders (`holders_of`)."""
+class Reference:
+    """A reference to a graph, `uop`; its node lists its references (`references_to`)."""
 
     __slots__ = ("__weakref__", "uop")
 
@@ -73,11 +73,11 @@ class Holder:
             remove_weak(before.__dict__["_holders"], weakref.ref(self))
 
 
-def _list_holder(uop: UOp, holder: Holder) -> None:
+def _list_holder(uop: UOp, holder: Reference) -> None:
     append_weak(uop.__dict__.setdefault("_holders", []), weakref.ref(holder))
 
 
-def holders_of(uop: UOp) -> list[Holder]:
+def references_to(uop: UOp) -> list[Reference]:
     """The holders of exactly this node."""
     if (refs := uop.__dict__.get("_holders")) is None:
         return []
@@ -91,10 +91,10 @@ def storages_at(uop: UOp) -> set[Storage]:
     if "_holders" not in uop.__dict__ and "_former" not in uop.__dict__:
         return set()
     former = [storage for ref in uop.__dict__.get("_former", ()) if (storage := ref()) is not None]
-    return {*former, *[holder for holder in holders_of(uop) if isinstance(holder, Storage)]}
+    return {*former, *[holder for holder in references_to(uop) if isinstance(holder, Storage)]}
 
 
-class Storage(Holder):
+class Storage(Reference):
     """The value of a Tensor and its views.
 
     asks: whether a gradient with respect to it may be requested. is_parameter: whether its Tensor

@@ -38,11 +38,11 @@ from tinyframe.tensor.base import (
     TensorBase,
     all_or_nothing,
     follow,
-    holders_of,
     is_grad_enabled,
     is_one_to_one,
     live_tensors,
     note_change,
+    references_to,
     shows_all,
     storages_at,
 )
@@ -63,7 +63,7 @@ from tinyframe.tensor.gradient import (
 from tinyframe.tensor.history import CUT_OFF, Origin, before_writes, has_history, origin_of
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import (
-    Placed,
+    InPlacePlan,
     Scheduled,
     compute,
     is_computed,
@@ -230,7 +230,7 @@ class Tensor(
         if roots := unrealized(self, *others):
             from tinyframe.schedule import kernelize
 
-            placed = Placed(roots)
+            placed = InPlacePlan(roots)
             update_holders(placed.becomes(kernelize(UOp.sink(*placed.roots))))
         return self
 
@@ -518,7 +518,7 @@ class Tensor(
             raise DTypeError(f"only a Tensor of floats can require a gradient, not {self.dtype}")
         self._requires_grad = requires_grad
         others = [
-            h for h in holders_of(self.uop) if isinstance(h, Storage) and h is not self._storage
+            h for h in references_to(self.uop) if isinstance(h, Storage) and h is not self._storage
         ]
         if requires_grad and (others or not any(u.op is Ops.BUFFER for u in self.uop.toposort())):
             # Equal graphs are one node, but two parameters that both start as zeros, or as copies

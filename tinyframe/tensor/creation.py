@@ -39,7 +39,7 @@ from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.runtime.host import HostMemory
 from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
 from tinyframe.tensor.dlpack import imported
-from tinyframe.uop.node import Ops, UOp, holds, index_dtype, most, sint
+from tinyframe.uop.node import Ops, UOp, holds, index_dtype, sint, upper
 from tinyframe.uop.show import sizes_text
 
 # ---- existing data -------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Creation(TensorBase):
     def empty(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
         """Uninitialized memory of a shape."""
         sizes = checked_shape(shape)
-        size = math.prod(map(most, sizes))
+        size = math.prod(map(upper, sizes))
         return cls._of(UOp.new_buffer(Device.named(device), size, float_or(dtype)).front(sizes))
 
     @creates
@@ -271,7 +271,7 @@ class Creation(TensorBase):
                 raise ValueError("arange with a Variable in its bounds has step 1")
             sizes = checked_shape((end - begin,))
             wanted = to_dtype(dtype or dtypes.default_int)
-            last: Any = most(end) - 1  # type: ignore[arg-type]
+            last: Any = upper(end) - 1  # type: ignore[arg-type]
             if dtypes.is_int(wanted) and last > wanted.max:
                 raise OverflowError(
                     f"arange({sizes_text((begin, end))[1:-1]}) may run up to {last}, but "
@@ -301,7 +301,7 @@ class Creation(TensorBase):
     def _index(cls, count: sint, device: str | None = None) -> Self:
         """0, 1, … count-1: indices as values (IOTA), which need no memory."""
         place = UOp(Ops.DEVICE, arg=Device.named(device))
-        return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), most(count)).front((count,)))
+        return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), upper(count)).front((count,)))
 
     def _range(self, count: sint) -> Self:
         """0, 1, … count-1, on this Tensor's device."""

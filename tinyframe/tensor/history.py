@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
-from tinyframe.tensor.base import Holder, Storage, holders_of, storages_at
+from tinyframe.tensor.base import Reference, Storage, references_to, storages_at
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first
 
@@ -41,7 +41,7 @@ TOO_LONG = (
 )
 
 
-class Origin(Holder):
+class Origin(Reference):
     """The graph that a realized value was computed from.
 
     witness: a Tensor's storage below it with respect to which a gradient may be requested. depth:
@@ -176,7 +176,7 @@ def put_history(uop: UOp, lost: Lost | None) -> None:
 def _begins_anew(u: UOp) -> bool:
     """Whether this value was assigned to a parameter."""
     return u.base.op in (Ops.ASSIGN, Ops.DETACH) and any(
-        isinstance(h, Storage) and h.is_parameter for h in holders_of(u)
+        isinstance(h, Storage) and h.is_parameter for h in references_to(u)
     )
 
 

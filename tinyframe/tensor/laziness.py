@@ -35,7 +35,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.run.capture import capture_now, captures, needs_value
 from tinyframe.run.realize import run_schedule, running, settle, settling, unrecorded
-from tinyframe.tensor.base import Storage, TensorBase, follow, holders_of, path_between
+from tinyframe.tensor.base import Storage, TensorBase, follow, path_between, references_to
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, sources_first
@@ -85,7 +85,7 @@ def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
     return [graph for graph in graphs if not is_computed(graph)]
 
 
-def above(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
+def transitive_users(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
     """These nodes and all live users of them, transitively; except those that `gate` refuses, and
     their users."""
     found = list(nodes)
@@ -107,7 +107,7 @@ class Scheduled:
     def __init__(self, roots: Sequence[UOp]) -> None:
         from tinyframe.schedule import create_schedule
 
-        self.placed = placed = Placed(roots)
+        self.plan = placed = InPlacePlan(roots)
         self.items, becomes, self.var_vals = create_schedule(UOp.sink(*placed.roots), _is_held)
         self.becomes = placed.becomes(becomes)
         written = {buffer for item in self.items for buffer in item.written}
@@ -148,12 +148,12 @@ class Scheduled:
         """Points all holders at the results. Where some items have not run, they run as soon as one
         of their results is needed."""
         if self.update is None:
-            becomes, overwritten = self.placed.moved_on(self.becomes)
+            becomes, overwritten = self.plan.after_run(self.becomes)
             if not all(item.has_run for item in self.items):
                 self._compute_at_need(becomes)
             elif captures and (capture := capture_now()) is not None:
                 capture.nodes.update((base_of(new), None) for new in becomes.values())
-            self.update = Update(becomes, self.placed.graph, overwritten)
+            self.update = Update(becomes, self.plan.graph, overwritten)
         self.update.make()
 
     def _compute_at_need(self, becomes: dict[UOp, UOp]) -> None:
@@ -188,11 +188,11 @@ class Scheduled:
 
 def _is_held(u: UOp) -> bool:
     """Whether a Tensor is this value, or a view of it."""
-    views = above([u], lambda user: user.op in GroupOp.Movement or user.op is Ops.DETACH)
-    return any(isinstance(h, Storage) for view in views for h in holders_of(view))
+    views = transitive_users([u], lambda user: user.op in GroupOp.Movement or user.op is Ops.DETACH)
+    return any(isinstance(h, Storage) for view in views for h in references_to(view))
 
 
-class Placed:
+class InPlacePlan:
     """Graphs with each ASSIGN in the memory that it may write to; see the module text.
 
     roots: the graphs to schedule.
@@ -202,7 +202,7 @@ class Placed:
         self.roots = list(roots)
         self.graph: dict[UOp, None] = {}  # all below the roots, sources first
         self.states: dict[UOp, list[UOp]] = {}  # an overwritten value -> its ASSIGNs
-        self.apart: set[UOp] = set()  # the ASSIGNs that write to new memory
+        self.out_of_place: set[UOp] = set()  # the ASSIGNs that write to new memory
         self.changed: dict[UOp, UOp] = {}  # nodes of the graph -> nodes that are scheduled
         self._look_below(self.roots)
         needed: set[UOp] = set()
@@ -217,10 +217,10 @@ class Placed:
             if not first or (not needed and len(self.states) == known):
                 break
         # of several changes of one value, only one can be in place
-        self.apart = {assign for _, *others in self.states.values() for assign in others}
-        self.apart |= {assign for state in needed for assign in self.states[state]}
-        if self.apart:
-            self.changed = in_new_memory(UOp.sink(*self.roots), self.apart, UOp.new_buffer)
+        self.out_of_place = {assign for _, *others in self.states.values() for assign in others}
+        self.out_of_place |= {assign for state in needed for assign in self.states[state]}
+        if self.out_of_place:
+            self.changed = in_new_memory(UOp.sink(*self.roots), self.out_of_place, UOp.new_buffer)
             self.roots = [self.changed[root] for root in self.roots]
 
     def _look_below(self, roots: Iterable[UOp]) -> None:
@@ -237,9 +237,9 @@ class Placed:
         the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[(root, root.base) for root in self.roots])
-        readers = above(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
+        readers = transitive_users(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
         # values of Tensors that depend on old ones
-        meant = [u for u in readers if any(isinstance(h, Storage) for h in holders_of(u))]
+        meant = [u for u in readers if any(isinstance(h, Storage) for h in references_to(u))]
         first: list[UOp] = []
         needed = {base for root in self.roots if (base := base_of(root)) in self.states}
         for u, (states, changes_them) in self._states_below(meant).items():
@@ -281,14 +281,14 @@ class Placed:
             return scheduled
         return {old: scheduled[new] for old, new in self.changed.items() if new in scheduled}
 
-    def moved_on(self, becomes: dict[UOp, UOp]) -> tuple[dict[UOp, UOp], list[UOp]]:
+    def after_run(self, becomes: dict[UOp, UOp]) -> tuple[dict[UOp, UOp], list[UOp]]:
         """The same, with new nodes for memory changed in place; and the old ones."""
         passed: set[UOp] = set()  # a state between two changes has no holder any more
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
             for assign in assigns:
                 # an ASSIGN that nothing scheduled needs stays lazy
-                if assign not in self.apart and assign in becomes:
+                if assign not in self.out_of_place and assign in becomes:
                     passed.add(state)
                     base = becomes[assign].base
                     if base in self.graph and base not in fresh:
@@ -321,8 +321,8 @@ class Update:
     ) -> None:
         below = sources_first(becomes) if below is None else below
         becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
-        users = dict.fromkeys(above(becomes))
-        affected = dict.fromkeys([holder for u in users for holder in holders_of(u)])
+        users = dict.fromkeys(transitive_users(becomes))
+        affected = dict.fromkeys([holder for u in users for holder in references_to(u)])
         storages = [holder for holder in affected if isinstance(holder, Storage)]
         origins = [
             holder
@@ -376,11 +376,11 @@ def _memory_and_views(u: UOp) -> Iterator[UOp]:
 # ---- memory that is changed from outside ---------------------------------------------------------
 
 
-def is_alone(storage: Storage) -> bool:
+def is_sole_owner(storage: Storage) -> bool:
     """Whether this storage is the only reference to its BUFFER."""
     above, u = None, storage.uop
     while True:
-        if any(holder is not storage for holder in holders_of(u)):
+        if any(holder is not storage for holder in references_to(u)):
             return False
         if any(user is not above for user in u.users()):
             return False
@@ -404,13 +404,13 @@ def watched(storage: Storage) -> list[Any]:
         u = u.src[0]
 
 
-def make_alone(storage: Storage) -> None:
+def make_sole_owner(storage: Storage) -> None:
     """Makes a storage the only reference to its memory, so that it can be changed from outside.
 
     Lazy values that read it are computed, if they are not too large; otherwise, or if others are
     the same value, the storage gets memory of its own.
     """
-    if is_alone(storage):
+    if is_sole_owner(storage):
         return
     size = storage.uop.size * storage.uop.dtype.itemsize
     with unrecorded():
@@ -418,19 +418,21 @@ def make_alone(storage: Storage) -> None:
         compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
         if _others_above(storage):
             move_to_new_memory(storage)
-    if not is_alone(storage):  # histories, and graphs held by the user
+    if not is_sole_owner(storage):  # histories, and graphs held by the user
         base = base_of(storage.uop)
-        _lie_in(storage, successor(base))
+        rebind(storage, successor(base))
         lose(base)
 
 
 def _others_above(storage: Storage) -> list[Storage]:
     """The other storages that depend on the BUFFER of this one."""
-    holders = [holder for u in above([base_of(storage.uop)]) for holder in holders_of(u)]
+    holders = [
+        holder for u in transitive_users([base_of(storage.uop)]) for holder in references_to(u)
+    ]
     return [h for h in holders if isinstance(h, Storage) and h is not storage]
 
 
-def separate(storage: Storage) -> None:
+def unalias(storage: Storage) -> None:
     """Gives a storage memory that no other storage shares."""
     if any(is_computed(other.uop) for other in _others_above(storage)):
         move_to_new_memory(storage)
@@ -441,10 +443,10 @@ def move_to_new_memory(storage: Storage) -> None:
     base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
-    _lie_in(storage, new)
+    rebind(storage, new)
 
 
-def _lie_in(storage: Storage, base: UOp) -> None:
+def rebind(storage: Storage, base: UOp) -> None:
     """Moves a storage to another BUFFER, with the history of its value."""
     before, after = storage.uop, storage.uop.substitute({base_of(storage.uop): base})
     storage.move_on(after)

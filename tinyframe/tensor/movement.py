@@ -17,7 +17,7 @@ from typing import Any, Self
 from tinyframe.dtype import ConstType, dtypes, least_upper_dtype, representable
 from tinyframe.errors import AxisError, DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase, as_int, as_size, flat_arguments
-from tinyframe.uop.node import UOp, holds, least, most, plain, resolve, sint
+from tinyframe.uop.node import UOp, holds, lower, plain, resolve, sint, upper
 from tinyframe.uop.show import sizes_text
 
 Shape = tuple[sint, ...]
@@ -179,8 +179,8 @@ class Movement(TensorBase):
                 )
             # padded with 0 as far as other values of a Variable reach outside
             short = not resolve(size >= end, default=False)
-            after = max(most(end), most(size)) - size if short else 0
-            around.append((max(0, -least(begin)), after))
+            after = max(upper(end), upper(size)) - size if short else 0
+            around.append((max(0, -lower(begin)), after))
         inner = tuple(
             (begin + before, end + before)
             for (begin, end), (before, _) in zip(wanted, around, strict=True)

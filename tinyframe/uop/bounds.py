@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.uop.evaluate import python_alu
-from tinyframe.uop.node import Ops, UOp, most
+from tinyframe.uop.node import Ops, UOp, upper
 
 Bounds = tuple[int, int]
 
@@ -98,7 +98,7 @@ def _(u): return 0, max(0, u.arg - 1)
 
 @UOp.bounds.rule(Ops.SPECIAL)
 def _(u):
-    return 0, max(0, most(u.arg[1]) - 1)
+    return 0, max(0, upper(u.arg[1]) - 1)
 
 
 # ---- structure ----------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from tinyframe.uop.node import (
     UOp,
     elements,
     index_dtype,
-    least,
-    most,
+    lower,
     plain,
     rebuild,
     sint,
+    upper,
 )
 
 Indices = tuple[UOp, ...]
@@ -246,7 +246,7 @@ def _(u, ix):
 def _before_window(u: UOp, ix: Indices) -> UOp:
     """What UNWINDOW divides by its stride."""
     axis, _, dilation, length = u.arg
-    reach = most(length) + most(u.src[0].shape[-1]) * dilation
+    reach = upper(length) + upper(u.src[0].shape[-1]) * dilation
     return widened(ix[axis], reach) - widened(ix[-1], reach) * dilation
 
 
@@ -280,9 +280,9 @@ def is_inside(pad: UOp, source_ix: Indices) -> bool | None:
     inside: bool | None = True
     for i, n, (before, after) in zip(source_ix, pad.src[0].shape, pad.arg, strict=True):
         low, high = i.bounds
-        if (before != 0 and high < 0) or (after != 0 and low >= most(n)):
+        if (before != 0 and high < 0) or (after != 0 and low >= upper(n)):
             return False
-        if (before != 0 and low < 0) or (after != 0 and high >= least(n)):
+        if (before != 0 and low < 0) or (after != 0 and high >= lower(n)):
             inside = None
     return inside
 

@@ -542,7 +542,7 @@ class UOp(Comparisons):
     @property
     def size(self) -> int:
         """Number of elements (symbolic sizes at their largest)."""
-        return math.prod(map(most, self.shape))
+        return math.prod(map(upper, self.shape))
 
     @property
     def st(self):
@@ -980,12 +980,12 @@ def plain(size: sint) -> sint:
     return size.ssimplify() if isinstance(size, UOp) else size  # type: ignore[return-value]
 
 
-def least(size: sint) -> int:
+def lower(size: sint) -> int:
     """The smallest that a size can be."""
     return size.vmin if isinstance(size, UOp) else size
 
 
-def most(size: sint) -> int:
+def upper(size: sint) -> int:
     """The largest that a size can be."""
     return size.vmax if isinstance(size, UOp) else size
 
@@ -994,7 +994,7 @@ def index_dtype(size: sint) -> DType:
     """What holds an index of an axis, and its size: int32, or int64 where that may be too small.
 
     ShapeError where even that is."""
-    if (largest := most(size)) <= dtypes.max(dtypes.int):
+    if (largest := upper(size)) <= dtypes.max(dtypes.int):
         return dtypes.int
     if largest > (limit := dtypes.max(dtypes.long)):
         raise ShapeError(f"{largest} elements are more than the {limit} that an index can count")
@@ -1004,7 +1004,7 @@ def index_dtype(size: sint) -> DType:
 def elements(shape: Iterable[sint]) -> sint:
     """The product of sizes; of symbolic ones in 64 bits where 32 may be too small."""
     sizes = tuple(shape)
-    if index_dtype(math.prod(map(most, sizes))) is dtypes.long:
+    if index_dtype(math.prod(map(upper, sizes))) is dtypes.long:
         sizes = tuple([s.cast(dtypes.long) if isinstance(s, UOp) else s for s in sizes])
     return math.prod(sizes)
 
@@ -1044,19 +1044,19 @@ THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 BLOCKS = (AxisType.GLOBAL, *THREADS)
 
 
-def kind(r: UOp) -> AxisType:
+def axis_type(r: UOp) -> AxisType:
     """What becomes of a RANGE: a loop, lanes, copies …"""
     return r.arg[1]
 
 
-def length(r: UOp) -> int:
+def extent(r: UOp) -> int:
     """Number of iterations of a RANGE (at most, where its size is symbolic)."""
     return r.vmax + 1
 
 
 def iterations(ranges: Iterable[UOp]) -> int:
     """How often the innermost of nested RANGEs runs (at most)."""
-    return math.prod(map(length, ranges))
+    return math.prod(map(extent, ranges))
 
 
 def fresh_number(root: UOp) -> int:

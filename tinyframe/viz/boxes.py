@@ -26,7 +26,7 @@ from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.kernels import kernelize, prepare_rules
 from tinyframe.settings import Context
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.laziness import Placed, is_computed, unrealized
+from tinyframe.tensor.laziness import InPlacePlan, is_computed, unrealized
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sizes_in
 from tinyframe.viz.kernels import NOTHING
@@ -68,7 +68,7 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
 
     lazy = [root for root in dict.fromkeys(roots) if not is_computed(root)]
     if lazy:
-        placed = UOp.sink(*Placed(lazy).roots)
+        placed = UOp.sink(*InPlacePlan(lazy).roots)
         order = placed.toposort()
         unknown = {u for u in order if u.op in (Ops.BIND, Ops.DEFINE_VAR)}
         unknown |= {u for x in order for size in sizes_in(x.arg) for u in size.unknowns}

@@ -24,7 +24,7 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, kind, length
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, extent
 from tinyframe.uop.show import render
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
@@ -141,8 +141,8 @@ def blocks_of(program: ProgramSpec) -> Block:
     of a GPU, which run at once."""
     root = Block(None)
     opened = [root]
-    at_once = [r for r in program.loops if kind(r) in AT_ONCE]
-    for u in [*sorted(at_once, key=lambda r: kind(r) is not AxisType.GLOBAL), *program.uops]:
+    at_once = [r for r in program.loops if axis_type(r) in AT_ONCE]
+    for u in [*sorted(at_once, key=lambda r: axis_type(r) is not AxisType.GLOBAL), *program.uops]:
         if u.op is Ops.RANGE:
             opened[-1].body.append(block := Block(u))
             opened.append(block)
@@ -185,7 +185,7 @@ def reuse(tree: Block) -> float:
     def add(block: Block, turns: int) -> None:
         for part in block.body:
             if isinstance(part, Block):
-                add(part, turns * length(part.range))  # type: ignore[arg-type]
+                add(part, turns * extent(part.range))  # type: ignore[arg-type]
                 continue
             for (what, lanes), times in part.items():
                 if what == "load" or what.isupper():
@@ -210,8 +210,8 @@ def axis_text(r: UOp) -> str:
     """`128 × reducing loop`; of a size that is a long expression the largest that it can be."""
     size = render(r.src[0])
     if len(size) > LONGEST_SIZE:
-        size = f"up to {length(r)}"
-    return f"{size.removeprefix('(').removesuffix(')')} × {AXES[kind(r)].name}"
+        size = f"up to {extent(r)}"
+    return f"{size.removeprefix('(').removesuffix(')')} × {AXES[axis_type(r)].name}"
 
 
 def lines_of(tree: Block) -> list[str]:
@@ -224,7 +224,7 @@ def lines_of(tree: Block) -> list[str]:
             if not isinstance(part, Block):
                 lines.append("  " * depth + work_text(part))
             elif (r := part.range) is not None:
-                loop = f"{next(numbers)}  {axis_text(r)} ({kind(r).letter})"
+                loop = f"{next(numbers)}  {axis_text(r)} ({axis_type(r).letter})"
                 lines.append("  " * depth + loop)
                 add(part, depth + 1)
 
@@ -237,12 +237,12 @@ def lines_of(tree: Block) -> list[str]:
 
 def gone_from(program: ProgramSpec) -> list[UOp]:
     """The RANGEs that are no loops any more."""
-    return [r for r in program.loops if kind(r) in INSIDE]
+    return [r for r in program.loops if axis_type(r) in INSIDE]
 
 
 def gone_text(program: ProgramSpec) -> list[str]:
     gone = gone_from(program)
-    return [f"{axis_text(r)} ({kind(r).letter}): {AXES[kind(r)].meaning}" for r in gone]
+    return [f"{axis_text(r)} ({axis_type(r).letter}): {AXES[axis_type(r)].meaning}" for r in gone]
 
 
 def draw_nest(
@@ -257,7 +257,7 @@ def draw_nest(
 
     def outlined(sheet: Drawing, x: float, y: float, width: float, high: float, r: UOp, words=()):
         line, thick = (MARKED["color"], 2.5) if r in marked else (ARROW, 1)
-        axis = AXES[kind(r)]
+        axis = AXES[axis_type(r)]
         title = f"{axis_text(r)}: {axis.meaning}"
         link = numbers.get(r)
         sheet.box(x, y, width, high, axis.fill, line, words, title, thick=thick, link=link)
@@ -276,7 +276,7 @@ def draw_nest(
                 number = [str(numbers[r])]
                 outlined(sheet, x, top, width, height, r)
                 sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=number, size=9, link=numbers[r])
-                sheet.words(x + width - 7, top + 15, kind(r).letter, bold=True, anchor="end")
+                sheet.words(x + width - 7, top + 15, axis_type(r).letter, bold=True, anchor="end")
                 sheet.put(inside, x, top)
                 top += height + 5
         return top
@@ -286,7 +286,7 @@ def draw_nest(
         sheet.words(0, sheet.height + 14, f"and {plural(left_out, 'loop')} more", colour=MUTED)
     left, top = 0.0, sheet.height + 6
     for r in gone:
-        words = f"{kind(r).letter}  {axis_text(r)}"
+        words = f"{axis_type(r).letter}  {axis_text(r)}"
         width = width_of(words) + 14
         if left and left + width > NEST:
             left, top = 0.0, top + 24
@@ -311,7 +311,7 @@ def draw_source(program: ProgramSpec, tree: Block, width: float, height: float) 
         begun = [loop for name, loop in loops.items() if name in line]
         if line.lstrip().startswith("for") and begun:
             number, r = begun[0]
-            fill, words = AXES[kind(r)].fill, [str(number)]
+            fill, words = AXES[axis_type(r)].fill, [str(number)]
             sheet.box(4, top, 17, LINE_HEIGHT, fill, words=words, size=8.5, link=number)
             wide = width - GUTTER  # all of the line is of that loop
             sheet.box(GUTTER - 3, top, wide, LINE_HEIGHT, PAPER, PAPER, link=number)
@@ -403,7 +403,7 @@ def _step_by_step(
         program = get_program(ast, renderer, opts[:n])
         tree, arguments = blocks_of(program), arguments_after(ast, renderer, opts[:n])
         title = f"{n}. {opt_text(opts[n - 1])}" if n else "As written: no Opt"
-        after = [(kind(r), axis_text(r)) for r in (*loops_of(tree), *gone_from(program))]
+        after = [(axis_type(r), axis_text(r)) for r in (*loops_of(tree), *gone_from(program))]
         changed = set() if before is None else changed_places(before, after)
         before = after
         each = reuse(tree)

@@ -20,9 +20,9 @@ from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule import kernels_in_slots, share_memory
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.laziness import Placed, unrealized
+from tinyframe.tensor.laziness import InPlacePlan, unrealized
 from tinyframe.uop.movement import base_of
-from tinyframe.uop.node import GroupOp, Ops, UOp, most
+from tinyframe.uop.node import GroupOp, Ops, UOp, upper
 from tinyframe.viz.charts import chart, name_rows
 from tinyframe.viz.drawing import HIGH, colour_of
 from tinyframe.viz.kernels import NOTHING, kernels_of
@@ -234,7 +234,7 @@ def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
     """How many kernels there are, and the values that they make, in that order."""
     if not (roots := unrealized(*tensors)):
         return 0, []
-    use = kernels_in_slots(UOp.sink(*Placed(roots).roots))
+    use = kernels_in_slots(UOp.sink(*InPlacePlan(roots).roots))
     place = share_memory(use.uses, use.temporary)
     spans: dict[UOp, list[int]] = {}
     for number, buffers in enumerate(use.uses):
@@ -398,5 +398,5 @@ def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
 def _bytes(u: UOp) -> int:
     size = u.dtype.itemsize
     for length in u.shape:
-        size *= most(length)
+        size *= upper(length)
     return size

@@ -19,7 +19,7 @@ import numpy as np
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symbolic
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import MUTED, Drawing, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
@@ -129,7 +129,7 @@ def arguments_of(sink: UOp) -> list[Argument]:
     running: set[AxisType] = set()
     for level, kinds in LEVELS:
         running |= kinds
-        inside = [r for r in ranges if kind(r) in running]
+        inside = [r for r in ranges if axis_type(r) in running]
         if not levels or len(inside) > len(levels[-1][1]):
             levels.append((level, inside))
     found = []
@@ -181,12 +181,12 @@ def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
     if any(isinstance(size, UOp) for size in place.arg) or any(map(is_symbolic, used)):
         raise NotPlayed("depends on a Variable")
     turning = [r for r in used if r in running]
-    if math.prod(map(length, turning)) > MOST_PLAYED:
+    if math.prod(map(extent, turning)) > MOST_PLAYED:
         raise NotPlayed("too many to draw")
     values: Values = {r: np.zeros((), int) for r in used}
     for axis, r in enumerate(turning):
         along = [-1 if a == axis else 1 for a in range(len(turning))]
-        values[r] = np.arange(length(r)).reshape(along)
+        values[r] = np.arange(extent(r)).reshape(along)
     flat = np.zeros((), int)
     for index, size in zip(place.src[2:], place.arg, strict=True):
         flat = flat * size + played(index, values)

@@ -48,7 +48,7 @@ def reduce_of_bools(u: UOp) -> UOp | None:
 
 
 # op -> the rules that replace it with others
-without: dict[Ops, PatternMatcher] = {
+for_missing_op: dict[Ops, PatternMatcher] = {
     Ops.EXP2: PatternMatcher([
         ((wide * UPat.cvar("factor")).exp2(), elementary.exp2_of_multiple),
         (wide.exp2(), lambda x: elementary.exp2(x))]),
@@ -84,7 +84,7 @@ without: dict[Ops, PatternMatcher] = {
 }  # fmt: skip
 
 # op -> the rules that use it, for floats; the index rules write integers in their own form
-using: dict[Ops, PatternMatcher] = {
+for_native_op: dict[Ops, PatternMatcher] = {
     Ops.NEG: PatternMatcher([(UPat.var("x", FLOATS) * -1, lambda x: x.alu(Ops.NEG))]),
     Ops.SUB: PatternMatcher([
         (UPat.var("x", FLOATS) + UPat(Ops.NEG, src=(y,)), lambda x, y: x.alu(Ops.SUB, y))]),
@@ -92,7 +92,7 @@ using: dict[Ops, PatternMatcher] = {
 
 # Casting a value out of the type's range is undefined in C (compilers and vector units differ), and
 # so is shifting by more than the bits that there are.
-everywhere = PatternMatcher([
+always = PatternMatcher([
     (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
     (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
     (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
@@ -104,7 +104,7 @@ everywhere = PatternMatcher([
     (UPat(Ops.CAST, {dtypes.uint32, dtypes.uint64}, (wide,), name="u"), integers.to_unsigned),
     (UPat((Ops.SHL, Ops.SHR), dtypes.ints, (i, j), name="u"), integers.shift),
 ])  # fmt: skip
-casts_that_fit = PatternMatcher([
+saturating_casts = PatternMatcher([
     (UPat(Ops.CAST, {dtypes.int32, dtypes.int64}, (wide,), name="u"), integers.to_signed),
 ])  # fmt: skip
 
@@ -139,11 +139,11 @@ def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) 
     tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
     if not native_half:
         tables.append(narrow.as_bits(dtypes.float16))
-    tables.append(everywhere)
+    tables.append(always)
     if not native_casts:
-        tables.append(casts_that_fit)
-    tables += [table for op, table in without.items() if op not in ops]
-    tables += [table for op, table in using.items() if op in ops]
+        tables.append(saturating_casts)
+    tables += [table for op, table in for_missing_op.items() if op not in ops]
+    tables += [table for op, table in for_native_op.items() if op in ops]
     if {Ops.SHR, Ops.AND} <= ops:
         tables.append(by_power_of_two)
     if not {Ops.IDIV, Ops.MOD} <= ops:
@@ -163,6 +163,8 @@ def idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
 def accumulation_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
     """The rules for what accumulates in a program, which was a REDUCE before: without the ops that
     a device lacks, and with those that it has for that alone. For `rewrite_program`."""
-    tables = [without[op] for op in GroupOp.Reduce & without.keys() if op not in code_for_op]
+    tables = [
+        for_missing_op[op] for op in GroupOp.Reduce & for_missing_op.keys() if op not in code_for_op
+    ]
     tables += [table for op, table in idioms.in_program.items() if op in code_for_op]
     return sum(tables, PatternMatcher([]))

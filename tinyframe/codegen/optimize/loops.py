@@ -32,10 +32,10 @@ from tinyframe.codegen.optimize.opt import (
     all_ranges,
     axes,
     axis_of,
-    divide,
     has_kind,
     not_inside_a_copy,
     replace_ranges,
+    split_range,
 )
 from tinyframe.codegen.optimize.stage import stage
 from tinyframe.device import load
@@ -48,9 +48,9 @@ from tinyframe.uop.node import (
     AxisType,
     Ops,
     UOp,
+    axis_type,
+    extent,
     is_symbolic,
-    kind,
-    length,
 )
 
 
@@ -68,7 +68,7 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
         out = load(_primitives[opt.op])(sink, opt)
         again = repeated_reduces(out, loop_tree(out))
         if again and not repeated_reduces(sink, loop_tree(sink)):
-            times = math.prod(map(length, next(iter(again.values()))))
+            times = math.prod(map(extent, next(iter(again.values()))))
             raise KernelOptError(f"a reduce would run {times} times for each of its results")
         if target is not None:
             check_target(out, target)
@@ -82,7 +82,7 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
 
 def check_target(sink: UOp, target: Target) -> None:
     """KernelOptError if a kernel needs more than its device has: lanes, blocks, threads, memory."""
-    lanes = [length(r) for r in all_ranges(sink) if kind(r) is AxisType.VECTOR]
+    lanes = [extent(r) for r in all_ranges(sink) if axis_type(r) is AxisType.VECTOR]
     if target.most_lanes and max(lanes, default=0) > target.most_lanes:
         raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
     if target.block_threads:
@@ -95,13 +95,13 @@ def loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
     """The RANGE of an Opt's axis, of one of these kinds. advice: if it is a reduce's, or if only a
     reduce's would do."""
     r = axis_of(sink, opt.axis)
-    if kind(r) in kinds:
+    if axis_type(r) in kinds:
         return r
     if kinds == (AxisType.REDUCE,):
         raise KernelOptError(f"axis {opt.axis} is not a reduce's: {advice}")
-    if kind(r) is AxisType.REDUCE:
+    if axis_type(r) is AxisType.REDUCE:
         raise KernelOptError(f"axis {opt.axis} is a reduce's: {advice}")
-    raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+    raise KernelOptError(f"axis {opt.axis} is a {axis_type(r).name} axis already")
 
 
 def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
@@ -111,7 +111,7 @@ def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
         raise KernelOptError("its size is a Variable")
     if not isinstance(arg, int) or arg < 0:
         raise KernelOptError(f"the size must be a whole number, not {arg!r}")
-    return arg or length(r)
+    return arg or extent(r)
 
 
 COPIES = (AxisType.UPCAST, AxisType.UNROLL)
@@ -123,17 +123,17 @@ COPIES = (AxisType.UPCAST, AxisType.UNROLL)
 def _split(sink: UOp, opt: Opt) -> UOp:
     r = axis_of(sink, opt.axis)
     n = _size(r, opt.arg)
-    if not 1 < n < length(r):
-        raise KernelOptError(f"cannot split {length(r)} iterations into groups of {n}")
-    if kind(r) is AxisType.THREAD:
+    if not 1 < n < extent(r):
+        raise KernelOptError(f"cannot split {extent(r)} iterations into groups of {n}")
+    if axis_type(r) is AxisType.THREAD:
         raise KernelOptError(
             f"axis {opt.axis} is divided among cores already: SPLIT it before THREAD"
         )
-    if kind(r) in (AxisType.GLOBAL, AxisType.LOCAL):
+    if axis_type(r) in (AxisType.GLOBAL, AxisType.LOCAL):
         raise KernelOptError(
-            f"axis {opt.axis} is a {kind(r).name} axis already: SPLIT it before that"
+            f"axis {opt.axis} is a {axis_type(r).name} axis already: SPLIT it before that"
         )
-    return divide(sink, r, n, kind(r))
+    return split_range(sink, r, n, axis_type(r))
 
 
 def tile(
@@ -151,7 +151,7 @@ def tile(
     n = _size(r, opt.arg, of_threads=check is not None)
     if inner_kind in COPIES:
         # more copies of a statement only slow down the compiler
-        count = n * math.prod(length(x) for x in all_ranges(sink) if kind(x) in COPIES)
+        count = n * math.prod(extent(x) for x in all_ranges(sink) if axis_type(x) in COPIES)
         if count > thresholds.MOST_COPIES:
             raise KernelOptError(f"{count} copies; at most {thresholds.MOST_COPIES} are allowed")
     if inner_kind is AxisType.VECTOR and (n & (n - 1) or not 2 <= n <= 64):
@@ -159,7 +159,7 @@ def tile(
     if check is not None:
         check(sink, r)
     not_inside_a_copy(sink, r)
-    return divide(sink, r, n, inner_kind)
+    return split_range(sink, r, n, inner_kind)
 
 
 def _vector(sink: UOp, opt: Opt) -> UOp:
@@ -168,7 +168,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
         along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
-        if sum(kind(x) is AxisType.VECTOR for x in along) > 1:
+        if sum(axis_type(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
     return out
 
@@ -179,21 +179,21 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
 def _thread(sink: UOp, opt: Opt) -> UOp:
     """The range is divided among cores."""
     r = axis_of(sink, opt.axis)
-    if kind(r) is not AxisType.LOOP:
+    if axis_type(r) is not AxisType.LOOP:
         raise KernelOptError(
-            f"axis {opt.axis} is a {kind(r).name} axis: only a loop around all stores can be "
+            f"axis {opt.axis} is a {axis_type(r).name} axis: only a loop around all stores can be "
             "divided among cores"
         )
     if r.dtype is not dtypes.int:
         raise KernelOptError(
-            f"a loop of {length(r)} is longer than a launch can count: SPLIT axis {opt.axis} first"
+            f"a loop of {extent(r)} is longer than a launch can count: SPLIT axis {opt.axis} first"
         )
     if has_kind(sink, AxisType.THREAD):
         raise KernelOptError("the kernel has a THREAD axis already")
     if has_kind(sink, *BLOCKS):
         raise KernelOptError("the kernel is divided among blocks of threads already")
     # copies and lanes that were loops around it don't count
-    outermost = [next(x for x in s.own_ranges if kind(x) in LOOPS) for s in sink.src]
+    outermost = [next(x for x in s.own_ranges if axis_type(x) in LOOPS) for s in sink.src]
     if any(first is not r for first in outermost):
         raise KernelOptError(
             f"axis {opt.axis} is not the outermost loop of every store (REORDER it there)"
@@ -210,14 +210,14 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     place = {loops[n]: position for position, n in enumerate(order)}
     last = len(loops)
 
-    def also(u: UOp) -> UOp | None:
+    def then(u: UOp) -> UOp | None:
         if u.op in (Ops.REDUCE, Ops.STORE):
             first = FIRST_RANGE[u.op]
             owned = tuple(sorted(u.own_ranges, key=lambda r: place.get(r, last)))
             return u.replace(src=u.src[:first] + owned) if owned != u.own_ranges else None
         return None
 
-    return replace_ranges(sink, {}, also)
+    return replace_ranges(sink, {}, then)
 
 
 # those of blocks and threads are imported when first asked for, like a device

@@ -7,18 +7,18 @@ import itertools
 
 from tinyframe.algebra.access import access
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
-from tinyframe.codegen.optimize.loops import divide, replace_ranges
+from tinyframe.codegen.optimize.loops import replace_ranges, split_range
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
 from tinyframe.uop.node import (
     FIRST_RANGE,
     Ops,
     UOp,
+    axis_type,
     elements,
+    extent,
     index_dtype,
     is_symbolic,
-    kind,
-    length,
     plain,
 )
 
@@ -40,17 +40,17 @@ def merge_neighbours(sink: UOp) -> UOp:
 
 
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
-    if kind(outer) is not kind(inner) or is_symbolic(outer) or is_symbolic(inner):
+    if axis_type(outer) is not axis_type(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
     nodes = sink.toposort()
     if not all(_both_or_neither(u, outer, inner) for u in nodes if u.op in FIRST_RANGE):
         return None
     if not all(_contiguous(u, outer, inner) for u in nodes if u.op is Ops.INDEX):
         return None
-    n = length(inner)
-    if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
+    n = extent(inner)
+    if index_dtype(extent(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
         return None  # two short loops rather than a long one, whose index has 64 bits
-    merged_range = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
+    merged_range = UOp.range(extent(outer) * n, outer.arg[0], axis_type(outer))
     divisions = _divisions(sink)
     merged = replace_ranges(
         sink, {outer: merged_range // n, inner: merged_range % n}, _merge_dimensions
@@ -76,7 +76,7 @@ def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
         return True
     found = access(index)
     far, near = found.step(outer), found.step(inner)
-    return far is None or near is None or far == near * length(inner)
+    return far is None or near is None or far == near * extent(inner)
 
 
 def _divisions(root: UOp) -> int:
@@ -111,7 +111,7 @@ def split_at_divisions(sink: UOp) -> UOp:
     tried: set[tuple[UOp, int]] = set()
     while found := next((place for place in _divided_loops(sink) if place not in tried), None):
         tried.add(found)
-        split = divide(sink, *found, kind(found[0]))
+        split = split_range(sink, *found, axis_type(found[0]))
         if _divisions(split) < _divisions(sink):
             ordered = order_ranges(split)  # a reduce may depend on one of the two only
             if not repeated_reduces(ordered, loop_tree(ordered)):
@@ -129,8 +129,8 @@ def _divided_loops(sink: UOp) -> list[tuple[UOp, int]]:
         if r.op is Ops.RANGE
         and u.src[1].op is Ops.CONST
         and not is_symbolic(r)
-        and 1 < n < length(r)
-        and length(r) % n == 0
+        and 1 < n < extent(r)
+        and extent(r) % n == 0
     ]
 
 

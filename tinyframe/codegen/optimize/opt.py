@@ -15,11 +15,11 @@ from tinyframe.uop.node import (
     AxisType,
     Ops,
     UOp,
+    axis_type,
+    extent,
     fresh_number,
     identity,
     is_symbolic,
-    kind,
-    length,
     plain,
     rebuild,
     sint,
@@ -62,7 +62,7 @@ class Opt:
 def axes(sink: UOp) -> list[UOp]:
     """The loops of a kernel in order: around the stores, then of reduces; not those of panels."""
     owners = [*sink.src, *[u for u in sink.toposort() if u.op is Ops.REDUCE]]
-    return list(dict.fromkeys(r for u in owners for r in u.own_ranges if kind(r) in LOOPS))
+    return list(dict.fromkeys(r for u in owners for r in u.own_ranges if axis_type(r) in LOOPS))
 
 
 def all_ranges(sink: UOp) -> list[UOp]:
@@ -71,7 +71,7 @@ def all_ranges(sink: UOp) -> list[UOp]:
 
 def has_kind(sink: UOp, *kinds: AxisType) -> bool:
     """Whether any RANGE of a kernel is of one of these kinds."""
-    return any(kind(r) in kinds for r in all_ranges(sink))
+    return any(axis_type(r) in kinds for r in all_ranges(sink))
 
 
 def fresh_range(sink: UOp, size: sint, axis_type: AxisType, offset: int = 0) -> UOp:
@@ -82,13 +82,13 @@ def fresh_range(sink: UOp, size: sint, axis_type: AxisType, offset: int = 0) -> 
 def replace_ranges(
     root: UOp,
     mapping: dict[UOp, UOp],
-    also: Callable[[UOp], UOp | None] = lambda u: None,
-    owned_instead: dict[UOp, tuple[UOp, ...]] | None = None,
+    then: Callable[[UOp], UOp | None] = lambda u: None,
+    new_owners: dict[UOp, tuple[UOp, ...]] | None = None,
 ) -> UOp:
     """Replaces each RANGE in `mapping` with an expression. A node that owned the range then owns
-    the ranges in that expression, in the order given by `owned_instead` if it has one. `also` may
+    the ranges in that expression, in the order given by `new_owners` if it has one. `then` may
     change a rebuilt node further."""
-    order = owned_instead or {}
+    order = new_owners or {}
 
     def change(old: UOp, u: UOp) -> UOp:
         if u is not old and u.op in FIRST_RANGE:
@@ -100,7 +100,7 @@ def replace_ranges(
             u = u.replace(src=(*u.src[:first], *dict.fromkeys(owned)))
         elif u is not old and u.op is Ops.INDEX:
             u = u.replace(src=(u.src[0], *[s.simplify() for s in u.src[1:]]))
-        return u if (out := also(u)) is None else out
+        return u if (out := then(u)) is None else out
 
     return rebuild(root, change, dict(mapping))
 
@@ -110,7 +110,7 @@ def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
     if not isinstance(axis, int) or not 0 <= axis < len(loops):
         raise KernelOptError(
             f"there is no axis {axis}; the kernel has {len(loops)}: "
-            + ", ".join(f"{n}: {kind(r).name} {length(r)}" for n, r in enumerate(loops))
+            + ", ".join(f"{n}: {axis_type(r).name} {extent(r)}" for n, r in enumerate(loops))
         )
     return loops[axis]
 
@@ -122,7 +122,7 @@ def not_inside_a_copy(sink: UOp, r: UOp) -> None:
         raise KernelOptError("an argument is copied inside this loop: apply STAGE after this")
 
 
-def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
+def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     """r -> outer*n + inner, where the inner part is of kind `inner_kind`: SPLIT, UPCAST, VECTOR,
     UNROLL, LOCAL, GROUP.
 
@@ -132,18 +132,20 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if the kernel reads what it writes, so that it must not compute twice, or if the size is below
     n, as a Variable's may be.
     """
-    size, symbolic = length(r), is_symbolic(r)
+    size, symbolic = extent(r), is_symbolic(r)
     inner = fresh_range(sink, n, inner_kind)
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
     tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    outer = UOp.range(plain(tiles), r.arg[0], kind(r))  # it keeps the number: an Opt can name it
+    outer = UOp.range(
+        plain(tiles), r.arg[0], axis_type(r)
+    )  # it keeps the number: an Opt can name it
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
     start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
     index = start + lane
     if size % n == 0 and not symbolic:
-        return replace_ranges(sink, {r: index}, owned_instead=owned)
+        return replace_ranges(sink, {r: index}, new_owners=owned)
     written = {s.src[0].src[0] for s in sink.src}
     in_place = any(u.op is Ops.LOAD and u.src[0].src[0] in written for u in sink.toposort())
     if size > n and not symbolic and not in_place:
@@ -154,7 +156,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
         counted = exists.logical_not()
     counted, index = counted.simplify(), index.simplify()
 
-    def also(u: UOp) -> UOp | None:
+    def then(u: UOp) -> UOp | None:
         if u.op is Ops.REDUCE and inner in u.own_ranges:
             neutral = u.src[0].const_like(identity(u.arg, u.dtype))
             return u.replace(src=(counted.where(neutral, u.src[0]), *u.src[1:]))
@@ -162,4 +164,4 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
             return u.replace(src=(u.src[0], all_of([u.src[1], exists]), *u.src[2:]))
         return None
 
-    return replace_ranges(sink, {r: index}, also, owned)
+    return replace_ranges(sink, {r: index}, then, owned)

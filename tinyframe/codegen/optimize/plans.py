@@ -42,11 +42,11 @@ from tinyframe.uop.node import (
     GroupOp,
     Ops,
     UOp,
+    axis_type,
+    extent,
     fresh_number,
     is_symbolic,
     iterations,
-    kind,
-    length,
 )
 from tinyframe.uop.show import render
 
@@ -118,7 +118,7 @@ class Nest:
     def left(self, r: UOp) -> int:
         """Iterations of the loop that is left of `r` after its tiles; after a SPLIT, of the outer
         loop."""
-        n = length(r)
+        n = extent(r)
         for op, tiled, size in self.tiles:
             if tiled is r:
                 n = -(-n // size)
@@ -128,7 +128,7 @@ class Nest:
 
     def loops(self, ranges: Iterable[UOp]) -> list[UOp]:
         """The loops around a kernel's stores that are still loops, in their new order."""
-        around = [r for r in ranges if kind(r) is AxisType.LOOP]
+        around = [r for r in ranges if axis_type(r) is AxisType.LOOP]
         first = [r for r in self.order if not isinstance(r, Inner)]
         ordered = dict.fromkeys((*first, *around))
         return [r for r in ordered if is_symbolic(r) or self.left(r) > 1]
@@ -232,7 +232,7 @@ class Workload:
     @property
     def around(self) -> list[UOp]:
         """The loops around the stores."""
-        return [r for r in self.loops if kind(r) is AxisType.LOOP]
+        return [r for r in self.loops if axis_type(r) is AxisType.LOOP]
 
     @property
     def of_one(self) -> dict[UOp, Access]:
@@ -361,7 +361,7 @@ class RegisterTile:
         vectors: list[Tile] = [(VECTOR, column, lanes)]
         if wide > 1:
             vectors.append((UPCAST, column, wide))
-            if length(column) > lanes * wide and length(column) % (lanes * wide):
+            if extent(column) > lanes * wide and extent(column) % (lanes * wide):
                 # blocks of whole tiles, so that only the loop over blocks is uneven
                 vectors.insert(0, (SPLIT, column, lanes * wide))
         high: list[Tile] = [] if is_symbolic(self.row) else [(UPCAST, self.row, self.high)]
@@ -380,17 +380,17 @@ def register_tile(k: Workload) -> RegisterTile | None:
     if contraction is None or k.lanes < 2:
         return None
     a, b, of_one = contraction.a, contraction.b, k.of_one
-    columns = [r for r in k.around if r in of_one and not is_symbolic(r) and length(r) >= k.lanes]
+    columns = [r for r in k.around if r in of_one and not is_symbolic(r) and extent(r) >= k.lanes]
     if not columns:
         return None
     is_long = iterations(contraction.summed) >= thresholds.LONG_SUM
 
     def as_lanes(r: UOp) -> tuple:
         """A sort key for having lanes along `r`: storing whole vectors counts most."""
-        x, divides = of_one[r], length(r) % k.lanes == 0
+        x, divides = of_one[r], extent(r) % k.lanes == 0
         stored = all(w.step(r) in (0, 1) for w in k.table.writes)
         good = divides + stored * (0.5 if is_long else 2)
-        return good, not x.guarded, not x.overlaps, x.step(r) == 1, length(r)
+        return good, not x.guarded, not x.overlaps, x.step(r) == 1, extent(r)
 
     column = max(columns, key=as_lanes)
     if column in a.ranges:
@@ -400,17 +400,17 @@ def register_tile(k: Workload) -> RegisterTile | None:
         return None
     contiguous = [r for r in columns if of_one[r] is b and b.step(r) == 1]
     if contiguous and b.step(column) != 1 and iterations(rows) < thresholds.PANEL_ROWS:
-        column = max(contiguous, key=length)  # there is no panel to make others contiguous
+        column = max(contiguous, key=extent)  # there is no panel to make others contiguous
     # Rows are long enough for a tile, and have a small stride. A padded operand is copied anyway,
     # so for it a shorter loop is enough.
     enough = k.target.vector_registers // 4 if a.guarded else 2 * k.lanes
     row = max(
-        rows, key=lambda r: (not is_symbolic(r), min(length(r), enough), -abs(a.step(r) or 0))
+        rows, key=lambda r: (not is_symbolic(r), min(extent(r), enough), -abs(a.step(r) or 0))
     )
     wide = _width(k, contraction, b, column, rows)
     # an overlapping last tile would prevent copying an image
     exact = contraction.has_windows
-    high = tile_rows(length(row), wide, k.target.vector_registers, exact)
+    high = tile_rows(extent(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
     return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
 
@@ -426,7 +426,7 @@ def _width(
     in_panels = iterations(rows) >= thresholds.PANEL_ROWS and not contraction.has_windows
     room = k.l2(thresholds.PANEL_OF_L2) // panel
     widest = max(2, min(room, k.target.vector_registers // 8)) if in_panels else 2
-    vectors = -(-length(column) // k.lanes)
+    vectors = -(-extent(column) // k.lanes)
 
     def waste(n: int) -> float:
         return max(thresholds.WIDTH_ROUNDING, -(-vectors // n) * n / vectors - 1)
@@ -458,13 +458,13 @@ def has_one_loop_of_rows(k: Workload) -> bool:
 def is_contiguous_along_the_sum(k: Workload) -> bool:
     """Whether both operands are contiguous along the sum, in whole vectors."""
     (r,) = k.tile.contraction.summed
-    return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
+    return k.tile.a.step(r) == k.tile.b.step(r) == 1 and extent(r) % k.lanes == 0
 
 
 def has_few_rows(k: Workload) -> bool:
     """Whether a panel gains little, but there is enough for a tile."""
     t, side = k.tile, _side(k)
-    return side <= length(t.row) <= thresholds.DOTS_ROWS and length(t.column) >= side
+    return side <= extent(t.row) <= thresholds.DOTS_ROWS and extent(t.column) >= side
 
 
 def _side(k: Workload) -> int:
@@ -563,7 +563,7 @@ def _block(k: Workload) -> int:
     """The number of tiles of rows that are copied at once, in blocks of about the same size; 1 if
     the cache holds too few of them, or if some cores would get no block."""
     t = k.tile
-    tiles = -(-length(t.row) // t.high)
+    tiles = -(-extent(t.row) // t.high)
     rows = t.length * t.a.itemsize * t.high  # bytes of a tile's rows
     most = min(k.l2(thresholds.BLOCK_OF_L2) // rows, tiles // (2 * k.target.threads))
     if most < thresholds.LEAST_BLOCK or is_symbolic(t.row):
@@ -635,7 +635,7 @@ def contiguous_along(k: Workload) -> list[UOp]:
 def blocks_of_both(k: Workload) -> Nest:
     """Blocks of some rows and a vector of columns, so that whole cache lines are used."""
     column, row = contiguous_along(k)
-    high = min(length(row), length(column), thresholds.BLOCK_ROWS)
+    high = min(extent(row), extent(column), thresholds.BLOCK_ROWS)
     return among_cores(k, Nest(((UPCAST, row, high), (VECTOR, column, k.lanes))))
 
 
@@ -663,7 +663,7 @@ def vectors(k: Workload) -> Nest:
     """Vectors along contiguous memory, the same for all reduces of a row; several sums at once."""
     lanes: list[Tile] = []
     for r in sorted(k.loops, key=lambda r: _gain(k, r), reverse=True):
-        width = min(k.lanes, 1 << (length(r).bit_length() - 1))
+        width = min(k.lanes, 1 << (extent(r).bit_length() - 1))
         wide_enough = width > 1 and width >= min(thresholds.NARROWEST_VECTOR, k.lanes)
         if wide_enough and _gain(k, r) > 0 and not is_symbolic(r):
             # no value may run in both loops: it would have lanes along two axes
@@ -685,7 +685,7 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
     elements = iterations((*reduce.ranges, *reduce.own_ranges))
     is_large = alone and elements * reduce.dtype.base.itemsize > k.target.l2
     registers = k.target.vector_registers
-    if kind(lanes) is AxisType.LOOP:
+    if axis_type(lanes) is AxisType.LOOP:
         most, r = (registers // 2 if is_large else thresholds.COLUMNS_AT_ONCE), lanes
     elif alone and len(rows) == 1:
         most, r = (registers // 4 if is_large else thresholds.SUMS_AT_ONCE), rows[0]
@@ -792,7 +792,7 @@ CPU = [
             "rows that are neighbours in memory, so that the sum strides, or are computed on the "
             "fly": lambda k: k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed,
             "one loop of the sum that is long":
-                lambda k: max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM,
+                lambda k: max(map(extent, k.tile.contraction.summed)) >= thresholds.LONG_SUM,
             "enough tiles of rows for blocks that fit into the cache": lambda k: _block(k) > 1,
         },
         blocks_of_rows,
@@ -810,7 +810,7 @@ CPU = [
         "used",
         TWO_CONTIGUOUS_AXES | {
             "both axes as long as a vector":
-                lambda k: min(map(length, contiguous_along(k))) >= k.lanes > 1,
+                lambda k: min(map(extent, contiguous_along(k))) >= k.lanes > 1,
         },
         blocks_of_both,
     ),

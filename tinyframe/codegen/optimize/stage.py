@@ -30,7 +30,7 @@ from tinyframe.codegen.optimize.opt import (
     replace_ranges,
 )
 from tinyframe.dtype import AddrSpace
-from tinyframe.uop.node import LOOPS, AxisType, Ops, UOp, is_symbolic, kind, length
+from tinyframe.uop.node import LOOPS, AxisType, Ops, UOp, axis_type, extent, is_symbolic
 
 
 def stage(sink: UOp, opt: Opt) -> UOp:
@@ -45,9 +45,9 @@ def stage(sink: UOp, opt: Opt) -> UOp:
         axis_of(sink, axis)
     assert isinstance(axis, int)
     loops = axes(sink)
-    threads = {r for r in loops if kind(r) in (AxisType.LOCAL, AxisType.WARP)}
+    threads = {r for r in loops if axis_type(r) in (AxisType.LOCAL, AxisType.WARP)}
     outside = frozenset(
-        {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL} - threads
+        {r for n, r in enumerate(loops) if n <= axis or axis_type(r) is AxisType.GLOBAL} - threads
     )
     load = only_load(sink, slot)
     box = footprint(sink, load.src[0], outside)
@@ -155,7 +155,7 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
         tiles += tile
         others += [rest] if m.ranges else []
     runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
-            if kind(r) is AxisType.VECTOR}  # fmt: skip
+            if axis_type(r) is AxisType.VECTOR}  # fmt: skip
 
     def rank(axis: Axis) -> tuple[bool, int]:
         """By reading order, but a run of an MMA's operand is contiguous: its axis comes last."""
@@ -169,11 +169,11 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
 def _axes_of(d: int, moving: UOp) -> list[Axis]:
     """The axes of one dimension: two if it is tile*n + (a copy or lane below n)."""
     ts = terms(moving)
-    loops = [t for t in ts if t is not None and t.op is Ops.RANGE and kind(t) is AxisType.LOOP]
+    loops = [t for t in ts if t is not None and t.op is Ops.RANGE and axis_type(t) is AxisType.LOOP]
     if len(loops) == 1 and len(ts) > 1:
         (tile,) = loops
         rest = from_terms({t: f for t, f in ts.items() if t is not tile}, moving.dtype)
-        no_loops = all(kind(r) not in LOOPS for r in rest.ranges)
+        no_loops = all(axis_type(r) not in LOOPS for r in rest.ranges)
         if no_loops and rest.ranges and rest.vmin == 0 and rest.vmax < ts[tile]:
             return [Axis(d, tile, ts[tile]), Axis(d, rest)]
     return [Axis(d, moving)]
@@ -184,7 +184,7 @@ def reading_order(sink: UOp) -> list[UOp]:
     rank = {AxisType.UPCAST: 1, AxisType.UNROLL: 1, AxisType.VECTOR: 2}
     around = [r for s in sink.src for r in s.own_ranges]
     inside = [r for u in sink.toposort() if u.op in CLOSED_INSIDE for r in u.own_ranges]
-    return sorted(dict.fromkeys((*inside, *around)), key=lambda r: rank.get(kind(r), 0))
+    return sorted(dict.fromkeys((*inside, *around)), key=lambda r: rank.get(axis_type(r), 0))
 
 
 # ---- the loops that copy ------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
     copied: dict[int, UOp] = {}
     for axis in box.axes:
         n, parts = axis.size, [t for t in terms(axis.value) if t is not None]
-        lanes = (length(t) for t in parts if t.op is Ops.RANGE and kind(t) is AxisType.VECTOR)
+        lanes = (extent(t) for t in parts if t.op is Ops.RANGE and axis_type(t) is AxisType.VECTOR)
         width = next(lanes, 1)
         if width > 1 and n % width == 0 and axis is box.axes[-1]:
             lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))

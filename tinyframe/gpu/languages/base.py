@@ -8,7 +8,7 @@ from typing import Any
 
 from tinyframe.dtype import DType
 from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
-from tinyframe.renderer.program_text import bare, call
+from tinyframe.renderer.program_text import call, without_parens
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -21,7 +21,7 @@ class GPULanguage(CStyleLanguage):
     """Vectors that are part of the language, no stores past the caches, and a kernel that is what
     one thread of a block does."""
 
-    wraps, entry, streams, native_half = "", "", None, True
+    wraps, entry, nontemporal_stores, native_half = "", "", None, True
     # one type for all Variables: a launch knows no other
     variable, variable_inside = "const {long} {name}_given", "const {type} {name} = {name}_given;"
     restrict, local_suffix = "__restrict__", ""
@@ -36,7 +36,9 @@ class GPULanguage(CStyleLanguage):
     code_for_vector: Mapping[Ops, Callable[..., str]] = {
         Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),
         Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
-        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
+        Ops.WHERE: lambda language, u, c, a, b: (
+            f"select({without_parens(b)}, {without_parens(a)}, {without_parens(c)})"
+        ),
     }
     typedef: Callable[..., str] | None = None
     functions: Mapping[str, Callable[..., str]] = max_and_min()
@@ -53,7 +55,7 @@ class GPULanguage(CStyleLanguage):
 
     def lanes(self, u: UOp, *x: str) -> str:
         is_one = self.splats and len(set(u.src)) == 1
-        return self.of_lanes(u.dtype, map(bare, x[:1] if is_one else x))
+        return self.of_lanes(u.dtype, map(without_parens, x[:1] if is_one else x))
 
     def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
         return self.of_lanes(dtype, map(place, range(dtype.count)))

@@ -23,7 +23,7 @@ from tinyframe.gpu.languages.scalarize import scalarize
 from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.program_text import bare
+from tinyframe.renderer.program_text import without_parens
 from tinyframe.uop.node import Ops, UOp
 
 LANES = (2, 4)  # of the vectors that there are
@@ -95,8 +95,8 @@ def tensor_cores(major: int) -> tuple[str, ...]:
 
 
 def _mma(language: CStyleLanguage, u: UOp, *x: str) -> str:
-    added = x if len(x) == 3 else (*x, language.nothing(u.dtype))
-    return f"mma_{u.arg}({', '.join(map(bare, added))})"
+    added = x if len(x) == 3 else (*x, language.zero(u.dtype))
+    return f"mma_{u.arg}({', '.join(map(without_parens, added))})"
 
 
 class CUDALanguage(GPULanguage):
@@ -150,20 +150,20 @@ class CUDALanguage(GPULanguage):
             return self.cast(x, new)
         # there are functions for long, and none for ulong
         kinds = [dtypes.long if d is dtypes.ulong else d for d in (old, new)]
-        given = f"(long long)({bare(x)})" if old is dtypes.ulong else bare(x)
+        given = f"(long long)({without_parens(x)})" if old is dtypes.ulong else without_parens(x)
         text = f"__{'_as_'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"
         return f"((unsigned long long){text})" if new is dtypes.ulong else text
 
-    def nothing(self, dtype: DType) -> str:
+    def zero(self, dtype: DType) -> str:
         zero = "(half)0.0f" if dtype.scalar() is dtypes.half else "0"
         return self.of_lanes(dtype, [zero] * dtype.count) if dtype.count > 1 else zero
 
     def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
         const = "const " * (index.src[0].op is Ops.DEFINE_GLOBAL)
-        return f"*reinterpret_cast<{const}{self.type_name(dtype)}*>({bare(pointer)})"
+        return f"*reinterpret_cast<{const}{self.type_name(dtype)}*>({without_parens(pointer)})"
 
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
-        return f"*reinterpret_cast<{self.type_name(dtype)}*>({bare(pointer)}) = {value};"
+        return f"*reinterpret_cast<{self.type_name(dtype)}*>({without_parens(pointer)}) = {value};"
 
     # ---- a program ------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target, gcc
 from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
 from tinyframe.renderer.masks import masks
-from tinyframe.renderer.program_text import bare
+from tinyframe.renderer.program_text import without_parens
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -61,7 +61,7 @@ class HIPLanguage(CUDALanguage):
         **gcc.code_for_vector,
         Ops.VECTORIZE: GPULanguage.code_for_vector[Ops.VECTORIZE],
         Ops.CAST: lambda language, u, x: (
-            f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
+            f"__builtin_convertvector({without_parens(x)}, {language.type_name(u.dtype)})"
         ),
         Ops.WHERE: lambda language, u, c, a, b: f"({c} ? {a} : {b})",
     }
@@ -80,7 +80,7 @@ class HIPLanguage(CUDALanguage):
         # of a vector's lane that is not a value of its own, clang 14 takes the first lane's bits
         return f"__builtin_bit_cast({self.type_name(new)}, ({self.type_name(old)}){x})"
 
-    def nothing(self, dtype: DType) -> str:
+    def zero(self, dtype: DType) -> str:
         return f"{self.type_name(dtype)}{{}}" if dtype.count > 1 else "0"
 
     def render(self, name: str, uops: list[UOp]) -> str:

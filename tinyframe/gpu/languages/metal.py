@@ -25,7 +25,7 @@ from tinyframe.dtype import AddrSpace, DType, dtypes
 from tinyframe.gpu.languages.base import GPULanguage
 from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target, gcc
-from tinyframe.renderer.program_text import bare, call, short
+from tinyframe.renderer.program_text import call, short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
 HEAD = """\
@@ -113,12 +113,12 @@ class MetalLanguage(GPULanguage):
         return super().constant(value, dtype)
 
     def bitcast(self, x: str, old: DType, new: DType) -> str:
-        return f"as_type<{self.type_name(new)}>({bare(x)})"
+        return f"as_type<{self.type_name(new)}>({without_parens(x)})"
 
     def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
         return False
 
-    def nothing(self, dtype: DType) -> str:
+    def zero(self, dtype: DType) -> str:
         zero = self.constant(0, dtype.scalar())
         return self.of_lanes(dtype, [zero]) if dtype.count > 1 else zero
 

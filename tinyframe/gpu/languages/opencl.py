@@ -22,7 +22,7 @@ from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage, max_and_min
 from tinyframe.renderer.masks import masks
-from tinyframe.renderer.program_text import bare, short
+from tinyframe.renderer.program_text import short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
 LOOSE = "unaligned_"  # how the name of a vector that may begin at any element begins
@@ -30,12 +30,12 @@ LANES = (2, 3, 4, 8, 16)  # of the vectors that there are (6.1.2)
 
 
 def _convert(language: CStyleLanguage, u: UOp, x: str) -> str:
-    return f"convert_{language.type_name(u.dtype)}({bare(x)})"
+    return f"convert_{language.type_name(u.dtype)}({without_parens(x)})"
 
 
 def _same_bits(language: CStyleLanguage, u: UOp, x: str) -> str:
     old, new = (language.type_name(d) for d in (u.src[0].dtype, u.dtype))
-    return x if old == new else f"as_{new}({bare(x)})"
+    return x if old == new else f"as_{new}({without_parens(x)})"
 
 
 class OpenCLLanguage(GPULanguage):
@@ -86,7 +86,7 @@ class OpenCLLanguage(GPULanguage):
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         if old.itemsize < 4 and not dtypes.is_float(old):  # what was computed is an int (6.2.6)
             return f"as_{self.type_name(new)}(({self.type_name(old)}){x})"
-        return f"as_{self.type_name(new)}({bare(x)})"
+        return f"as_{self.type_name(new)}({without_parens(x)})"
 
     def constant(self, value: Any, dtype: DType) -> str:
         text = super().constant(value, dtype)
@@ -98,17 +98,17 @@ class OpenCLLanguage(GPULanguage):
         """A number has the size of an int or more (6.2.6), and no vector shifts it (6.3.j)."""
         return vector.scalar().itemsize >= 4 and op not in (Ops.SHL, Ops.SHR)
 
-    def nothing(self, dtype: DType) -> str:
+    def zero(self, dtype: DType) -> str:
         return self.of_lanes(dtype, ["0"]) if dtype.count > 1 else "0"
 
     def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
         if self.target.block_threads:
-            return f"vload{dtype.count}(0, {bare(pointer)})"
+            return f"vload{dtype.count}(0, {without_parens(pointer)})"
         return self._at_any_element(index, dtype, pointer)
 
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
         if self.target.block_threads:
-            return f"vstore{dtype.count}({value}, 0, {bare(pointer)});"
+            return f"vstore{dtype.count}({value}, 0, {without_parens(pointer)});"
         return f"{self._at_any_element(index, dtype, pointer)} = {value};"
 
     def _at_any_element(self, index: UOp, dtype: DType, pointer: str) -> str:

@@ -46,12 +46,12 @@ from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
 from tinyframe.renderer.program_text import (
     argument_name,
-    bare,
     call,
     infix,
     memory_of,
     short,
     variables,
+    without_parens,
 )
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -136,7 +136,7 @@ class _Shift(infix):
 
     def __call__(self, a: str, b: str, dtype: DType) -> str:
         count = re.fullmatch(r"(\d+)(u|li|lu)?", b)
-        return f"({a} {self.sign} {f'{count[1]}u' if count else f'u32({bare(b)})'})"
+        return f"({a} {self.sign} {f'{count[1]}u' if count else f'u32({without_parens(b)})'})"
 
 
 class _Unequal(infix):
@@ -201,8 +201,8 @@ class WGSLLanguage(GPULanguage):
     )
     declare, accumulate = "let {name}: {type} = {value};", "var {name}: {type} = {value};"
     loop = "for (var {name}: {type} = {start}; {name} < {stop}; {name}++) {{"
-    when = "if ({condition}) {{ {statement} }}"
-    guarded = "select({nothing}, {value}, {bare})"  # what is read out of bounds is no fault (14.6)
+    if_statement = "if ({condition}) {{ {statement} }}"
+    guarded = "select({zero}, {value}, {bare})"  # what is read out of bounds is no fault (14.6)
     variable_inside = "let {name}: {type} = launch.{name};"
     barrier = "workgroupBarrier();"
     code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
@@ -223,7 +223,9 @@ class WGSLLanguage(GPULanguage):
         Ops.SHL: _Shift("<<"),
         Ops.SHR: _Shift(">>"),
         Ops.CMPNE: _Unequal("!="),
-        Ops.WHERE: lambda c, a, b, dtype: f"select({bare(b)}, {bare(a)}, {bare(c)})",
+        Ops.WHERE: lambda c, a, b, dtype: (
+            f"select({without_parens(b)}, {without_parens(a)}, {without_parens(c)})"
+        ),
     }
     code_for_vector: Mapping[Ops, Any] = {}
     functions: Mapping[str, Any] = {
@@ -270,20 +272,20 @@ class WGSLLanguage(GPULanguage):
         return super().constant(value, dtype)
 
     def cast(self, x: str, dtype: DType) -> str:
-        text = f"{self.type_name(dtype)}({bare(x)})"
+        text = f"{self.type_name(dtype)}({without_parens(x)})"
         is_narrow = dtypes.is_int(dtype) and dtype.itemsize < 4
         return f"extractBits({text}, 0u, {dtype.bits}u)" if is_narrow else text
 
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         if old.itemsize >= 4:
-            return f"bitcast<{self.type_name(new)}>({bare(x)})"
+            return f"bitcast<{self.type_name(new)}>({without_parens(x)})"
         if new is dtypes.half:
             return f"f16(unpack2x16float({self.cast(x, dtypes.ushort)}).x)"
         if old is dtypes.half:
-            x = f"pack2x16float(vec2<f32>(f32({bare(x)}), 0.0f))"
+            x = f"pack2x16float(vec2<f32>(f32({without_parens(x)}), 0.0f))"
         return self.cast(x, new)
 
-    def nothing(self, dtype: DType) -> str:
+    def zero(self, dtype: DType) -> str:
         return self.constant(0, dtype)
 
     def read(self, memory: UOp, name: str, place: str) -> str:
@@ -304,7 +306,7 @@ class WGSLLanguage(GPULanguage):
         return {s for u, s in steps if s.op in (*SUMS, Ops.MUL) and is_rearranged(s, u)}
 
     def round(self, x: str, dtype: DType) -> str:
-        return f"round_{short(dtype)}({bare(x)})"
+        return f"round_{short(dtype)}({without_parens(x)})"
 
     # ---- a program ------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.reduce import Axis, Reduce, axis_names
-from tinyframe.uop.node import most as at_most
+from tinyframe.uop.node import upper as at_most
 
 
 class LinearAlgebra(Reduce):
