@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,12 +17,14 @@ from tests.kernels import (
     on_buffer,
     schedule_of,
 )
-from tinyframe import Context, Tensor, Variable
+from tinyframe import Context, Tensor, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule import ScheduleItem, create_schedule, kernelize, share_memory
-from tinyframe.schedule.kernels import Kernel
+from tinyframe.schedule.kernels import Kernel, stored_view
+from tinyframe.uop import movement
+from tinyframe.uop.movement import base_of, memory_of, memory_state, stored_state
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -376,3 +380,20 @@ def test_a_result_that_nothing_else_uses_is_stored_as_it_is_made():
     x, w = on_buffer(6, 5), on_buffer(5, 3)
     (kernel,) = kernels_of((x @ w).T)
     assert kernel is kernels_of(x @ w)[0]
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def test_what_five_functions_say_of_memory_is_what_is_written_beside_them():
+    b = UOp.new_buffer("CPU", 6, dtypes.float)
+    w = b.reshape((2, 3))
+    a = w.assign(x := w + 1)
+    v = a.permute((1, 0))
+    r, p = v.reshape((6,)), v.shrink(((0, 1), (0, 2)))
+    named = {"b": b, "w": w, "x": x, "a": a, "v": v, "r": r, "p": p, "-": None}
+    functions = [base_of, memory_of, memory_state, stored_state, stored_view]
+    page = Path(movement.__file__).read_text()
+    for function in functions:
+        (row,) = re.findall(rf"^#     {function.__name__} +((?:[a-z-] +){{6}})", page, re.MULTILINE)
+        assert [function(u) for u in (w, x, a, v, r, p)] == [named[name] for name in row.split()]

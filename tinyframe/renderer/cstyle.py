@@ -19,12 +19,12 @@ from tinyframe.renderer import Renderer, gcc
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import (
     Writer,
+    accessed_memory,
     argument_name,
     call,
     infix,
     is_threaded,
     may_overflow,
-    memory_of,
     short,
     variables,
 )
@@ -245,7 +245,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         return f"{self.kernel_prefix} {name}({', '.join(arguments)})"
 
     def arguments(self, uops: list[UOp]) -> list[str]:
-        written = {memory_of(u) for u in uops if u.op is Ops.STORE}
+        written = {accessed_memory(u) for u in uops if u.op is Ops.STORE}
         buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
         return [
             *[self.buffer(u, is_written=u in written) for u in buffers],

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
-from tinyframe.renderer.program_text import memory_of, short, without_parens
+from tinyframe.renderer.program_text import accessed_memory, short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
 # vectors by their bytes: the macro that says they are there, and how the builtins' names end
@@ -119,11 +119,11 @@ def nontemporal_stores(language, uops: list[UOp]) -> set[UOp]:
     no vectors that share a line with another statement's.
     """
     caches = max(language.target.l2, language.target.l3)
-    stores = [u for u in uops if u.op is Ops.STORE and memory_of(u).op is Ops.DEFINE_GLOBAL]
-    read = {memory_of(u) for u in uops if u.op is Ops.LOAD}
+    stores = [u for u in uops if u.op is Ops.STORE and accessed_memory(u).op is Ops.DEFINE_GLOBAL]
+    read = {accessed_memory(u) for u in uops if u.op is Ops.LOAD}
 
     def is_streamed(u: UOp) -> bool:
-        memory, vector = memory_of(u), u.src[1].dtype
+        memory, vector = accessed_memory(u), u.src[1].dtype
         if memory in read or u.src[0].arg is not None or dtypes.is_bool(vector):
             return False  # with lanes apart, or bools, which are bytes there
         fills = vector.itemsize == CACHE_LINE or (vector.itemsize in REGISTERS and len(stores) == 1)

@@ -100,7 +100,7 @@ def variables(uops: list[UOp]) -> list[UOp]:
     return sorted((u for u in uops if u.op is Ops.DEFINE_VAR), key=lambda u: u.arg)
 
 
-def memory_of(u: UOp) -> UOp:
+def accessed_memory(u: UOp) -> UOp:
     """The memory that a LOAD or STORE goes to."""
     return u.src[0].src[0]
 

@@ -28,6 +28,20 @@ from tinyframe.uop.node import (
 Indices = tuple[UOp, ...]
 
 
+# ---- memory: what five functions say of one graph ------------------------------------------------
+#
+#     b = BUFFER of 6            w = b.reshape((2, 3))      x = w + 1
+#     a = ASSIGN(w, x)           v = a.permute((1, 0))      r = v.reshape((6,))
+#     p = v.shrink(((0, 1), (0, 2)))
+#
+#                       w    x    a    v    r    p
+#     base_of           b    x    a    a    a    a    below all movement
+#     memory_of         b    -    a    a    a    -    the same, if every element is there, and once
+#     memory_state      b    x    a    v    v    p    below reshapes alone
+#     stored_state      w    x    b    v    r    p    what an ASSIGN overwrites
+#     stored_view       w    x    w    v    r    p    what that is written through (kernels.py)
+
+
 def memory_state(u: UOp) -> UOp:
     """What a chain of reshapes shows: the same elements in the same order."""
     while u.op is Ops.RESHAPE:

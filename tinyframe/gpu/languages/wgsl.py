@@ -45,10 +45,10 @@ from tinyframe.gpu.languages.scalarize import scalarize
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
 from tinyframe.renderer.program_text import (
+    accessed_memory,
     argument_name,
     call,
     infix,
-    memory_of,
     short,
     variables,
     without_parens,
@@ -313,7 +313,7 @@ class WGSLLanguage(GPULanguage):
     def render(self, name: str, uops: list[UOp]) -> str:
         """The kernel after what it names: buffers, their functions, what else a launch gives."""
         text = super().render(name, uops)
-        written = {memory_of(u) for u in uops if u.op is Ops.STORE}
+        written = {accessed_memory(u) for u in uops if u.op is Ops.STORE}
         buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
         has_half = any(u.dtype.base.scalar() is dtypes.half for u in uops)
         lines = ["enable f16;"] if has_half else []
