@@ -11,17 +11,17 @@ from tinyframe.uop.node import Ops, UOp
 
 @dataclass(frozen=True)
 class Target:
-    """What a schedule has to know of the machine.
+    """What a schedule has to know about the machine.
 
     vector_bytes: width of a vector register. vector_registers: how many there are. threads: how
-    many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
-    none. most_lanes: of a vector that the language has; 0 where it sets no limit.
+    many may run at once. l1, l2, l3: cache sizes in bytes, per core for l1 and l2; 0 if there is
+    none. most_lanes: the widest vector of the language; 0 if there is no limit.
 
-    Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
-    shared_bytes: the memory that they share; a number takes least_bytes of it or more. grid: the
-    most blocks along each axis. warp: threads that run in step. most_steps: of all loops of one
-    thread together. most_buffers: of one kernel. Both are 0 where there is no limit. tensor_cores:
-    the forms of operands that they take (`gpu/mma.py`).
+    For a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a
+    block. shared_bytes: the memory they share, of which an element takes least_bytes or more. grid:
+    the most blocks along each axis. warp: threads that run in lockstep. most_steps: iterations of
+    all loops of a thread together. most_buffers: arguments of a kernel. Both are 0 if there is no
+    limit. tensor_cores: the operand formats they take (`gpu/mma.py`).
     """
 
     vector_bytes: int
@@ -47,16 +47,16 @@ class Renderer:
     device = ""
     # elementwise ops the language has; codegen/decompose/ replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
-    native_half = True  # can it convert between float16 and float32 by itself
-    # does its cast of a float that does not fit into int32 or int64 give the smallest number
+    native_half = True  # whether it converts between float16 and float32 itself
+    # whether casting a float that does not fit into int32 or int64 gives the smallest integer
     native_casts = False
-    # dtypes that a kernel cannot have here, once its ops have been decomposed
+    # dtypes that a kernel must not contain once its ops are decomposed
     unsupported: frozenset[DType] = frozenset()
-    # the machine that is written for where none is named
+    # the machine assumed if none is given
     default_target = Target(
         vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
     )
-    # what a kernel goes through last, by name: the language has no words for something in it
+    # the language's own passes, by name, which replace what it cannot express
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = ()
 
     def __init__(self, target: Target | None = None):

@@ -1,10 +1,10 @@
-"""Source text in languages of C's family. A language is a table of how things are written.
+"""Source code in languages of C's family. A language is a table of templates.
 
-`CStyleLanguage` is C with the vectors that GCC and clang have (gcc.py), for a processor whose
-threads divide a loop. Another language of the family is a subclass that changes what differs:
-words, rows of tables, or one of the small methods, each of which writes one thing. What they have
-in common, and what has to be remembered while a text is written, is in program_text.py. The
-languages of GPUs begin with `gpu/languages/base.py`.
+`CStyleLanguage` is C with the vector extensions of GCC and clang (gcc.py), for a processor whose
+threads divide a loop. Another language of the family is a subclass that overrides what differs:
+templates, rows of tables, or one of the small methods, each of which writes one thing. What all of
+them share, and the state of a program being written, is in program_text.py. The languages of GPUs
+derive from `gpu/languages/base.py`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ A_TYPE = f"({'|'.join(sorted(DTYPES, key=len, reverse=True))})"
 def max_and_min(
     body: str = "b {sign} a{nan} ? b : a", nan: str = " || b != b"
 ) -> dict[str, Callable[..., str]]:
-    """Functions for the larger and the smaller of two, NaN if either is: the expression that they
-    return, and what the condition in it has more for floats."""
+    """The functions max and min, which give NaN if either operand is: the expression they return,
+    and what its condition adds for floats."""
 
     def defined(sign: str) -> Callable[..., str]:
         def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
@@ -67,14 +67,14 @@ class CStyleLanguage(Renderer):
 
     device = "CPU"
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (("masks", masks),)
-    # how statements are written: what gets a name, what is assigned to again, a loop, conditions
+    # templates of statements: a declaration, an accumulator's first value, a loop, conditions
     declare = accumulate = "{type} {name} = {value};"
     loop = "for ({type} {name} = {start}; {name} < {stop}; {name}++) {{"
     if_statement = "if ({condition}) {statement}"
-    guarded = "({condition} ? {value} : {zero})"  # nothing is read where it does not hold
-    # a Variable as an argument, and what the kernel's body begins with for it
+    guarded = "({condition} ? {value} : {zero})"  # memory is only read where it holds
+    # a Variable as a parameter, and its line at the top of the kernel's body
     variable, variable_inside = "const {type} {name}", ""
-    # the share of a THREAD loop: arguments, and what the body begins with
+    # this thread's share of a THREAD loop: parameters, and a line at the top of the body
     share: tuple[str, ...] = ("const int start", "const int stop")
     share_inside = ""
     # one signature for all kernels: buffers, Variables' values, a share of the THREAD loop
@@ -89,16 +89,16 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     function_prefix = "static inline"
     buffer_prefix = ""
     restrict = "restrict"
-    # before an array that the threads of a block share; without a word for that it is each thread's
+    # the qualifier of an array shared by a block's threads; without one each thread has its own
     local_prefix = ""
     local_suffix = " __attribute__((aligned(64)))"
     # the statement at which all threads of a block wait for each other
     barrier = ""
     # "g": the number of a block along an axis, "l": of a thread in its block
     code_for_workitem: Mapping[str, Callable[[int], str]] = {}
-    # the first line of a text in which signed integers may overflow, and have to wrap around
+    # the first line of a program whose signed integers may overflow and have to wrap around
     wraps = WRAPS
-    # whether a comparison may be computed with as it is
+    # whether a comparison is a number that can be added as it is
     bools_are_ints = True
     # whether assigning a number to a variable of another type converts it
     assignment_converts = True
@@ -106,11 +106,11 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     native_half = False
 
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
-    # inf and NaN; what stands behind an integer
+    # inf and NaN; suffixes of integer literals
     infinity, not_a_number = "__builtin_inff()", '__builtin_nanf("")'
     suffixes: Mapping[DType, str] = {dtypes.long: "l", dtypes.ulong: "ul", dtypes.uint: "u"}
 
-    # how each op is written, given its operands' texts and its dtype (comparisons: the operands')
+    # the expression of each op, given its operands' and its dtype (for comparisons, the operands')
     code_for_op: Mapping[Ops, Callable[..., str]] = {
         Ops.ADD: infix("+"),
         Ops.SUB: infix("-"),
@@ -134,7 +134,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         Ops.MIN: call("min"),
         Ops.WHERE: lambda c, a, b, dtype: f"({c} ? {a} : {b})",
     }
-    # where a vector is given or made, and how one is read and written; see gcc.py
+    # ops with a vector among operands or results, and how vectors are loaded and stored; see gcc.py
     code_for_vector: Mapping[Ops, Callable[..., str]] = gcc.code_for_vector
     typedef: Callable[..., str] | None = gcc.typedef
     load_vector, store_vector, stream_vector = gcc.load, gcc.store, gcc.stream
@@ -154,7 +154,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     # ---- types and constants --------------------------------------------------------------------
 
     def type_name(self, dtype: DType) -> str:
-        if dtype.count > 1:  # of bools it is bytes, since what is compared is a mask
+        if dtype.count > 1:  # vectors of bools are bytes in memory; comparisons give masks
             return short(dtype.mask() if dtypes.is_bool(dtype) else dtype)
         return self.type_names.get(dtype, dtype.name)
 
@@ -171,7 +171,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
             return "1" if value else "0"
         suffix = self.suffixes.get(dtype, "")
         if dtype in (dtypes.int, dtypes.long) and value == dtypes.min(dtype):
-            return f"({value + 1}{suffix}-1)"  # a sign is an operator: C has no such number
+            return f"({value + 1}{suffix}-1)"  # minus is an operator, so C has no such literal
         return f"{value}{suffix}"
 
     # ---- one thing each -------------------------------------------------------------------------
@@ -184,7 +184,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         return f"((union {{ {fields} }}){{ .from = {x} }}).to"
 
     def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
-        """Whether `v * 2.0f` is the same as with a vector of twos; half is computed in float."""
+        """Whether `v * 2.0f` equals `v` times a vector of twos: C computes half as float."""
         return vector.scalar() is not dtypes.half
 
     def zero(self, dtype: DType) -> str:
@@ -198,7 +198,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         return f"{name}[{place}] = {value};"
 
     def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
-        """An array: what has to stand before the kernel for it, and what in it."""
+        """An array: its declarations before the kernel, and inside it."""
         element = self.type_name(dtype.base)
         array = f"{element} {name}[{max(dtype.size, 1)}]{self.local_suffix};"
         if self.local_prefix or dtype.size * dtype.base.itemsize <= STACK_BYTES:
@@ -253,7 +253,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         ]
 
     def buffer(self, u: UOp, is_written: bool) -> str:
-        """An argument that is memory."""
+        """A buffer as a parameter."""
         kind = f"{'' if is_written else 'const '}{self.type_name(u.dtype.base)}*"
         words = [f"{self.buffer_prefix}{kind}", self.restrict, argument_name(u)]
         return " ".join(filter(None, words))
@@ -263,16 +263,16 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         return form.format(type=kind, long=long, name=argument_name(u))
 
     def function(self, name: str, dtype: DType, body: str, **parameters: str) -> str:
-        """The definition of a function that gives a `dtype`; parameters: the type of each."""
+        """The definition of a function that returns a `dtype`; parameters: name -> type."""
         given = ", ".join(f"{kind} {parameter}" for parameter, kind in parameters.items())
         head = f"{self.function_prefix} {self.type_name(dtype)} {name}_{short(dtype)}({given})"
         return f"{head} {{ {body} }}"
 
     def definitions(self, text: str) -> list[str]:
-        """The functions that a text names and the language lacks."""
+        """Definitions of the functions that a program calls and the language lacks."""
         found: list[str] = []
         for name in reversed({**self.vector_functions, **self.functions}):
-            if f"{name}_" not in (seen := "\n".join([*found, text])):  # much quicker than a pattern
+            if f"{name}_" not in (seen := "\n".join([*found, text])):  # faster than a pattern
                 continue
             here, named = [], re.findall(rf"\b{name}_{A_TYPE}(\d*)\b", seen)
             for kind, count in dict.fromkeys(named):
@@ -282,14 +282,14 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         return found
 
     def typedefs(self, text: str) -> list[str]:
-        """The vector types that a text names and the language lacks."""
+        """Definitions of the vector types that a program uses and the language lacks."""
         vectors = dict.fromkeys(re.findall(rf"\b{A_TYPE}(\d+)\b", text))
         define = self.typedef
         return [define(DTYPES[k].vec(int(n))) for k, n in vectors] if define else []
 
 
 def _shortest(value: float) -> str:
-    """The fewest digits that give this number as a float32."""
+    """The shortest decimal that reads back as this float32."""
     (rounded,) = struct.unpack("f", struct.pack("f", value))
     for digits in range(6, 10):
         text = repr(float(f"{rounded:.{digits}g}"))

@@ -1,14 +1,14 @@
-"""C's vectors, as GCC and clang extend it: they are added with `+`, and x86 has them in registers.
+"""The vector extensions of GCC and clang: vectors are added with `+`, and live in registers.
 
     typedef float float4 __attribute__((vector_size(16), aligned(4)));
 
-The rows of `CStyleLanguage` about vectors; other languages of the family have tables with the same
-keys. A row is called with the language, the node and the texts of its sources; functions that read
-or write memory get the dtype and texts.
+These are the rows of `CStyleLanguage` for vectors; other languages of the family have tables with
+the same keys. A row is called with the language, the node and the expressions of its sources; loads
+and stores get the dtype and expressions.
 
-For some operations on vectors x86 has one instruction and C has no expression. Those are functions
-that a kernel begins with. Each is right on every processor and with every compiler; GCC's builtins
-are used where it has them, and clang finds the instruction by itself.
+For some vector operations x86 has one instruction and C has no expression. A kernel then begins
+with a helper function. Each helper is correct on every processor and with every compiler: it uses
+GCC's builtins where they exist, and clang finds the instruction by itself.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer.program_text import accessed_memory, short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
-# vectors by their bytes: the macro that says they are there, and how the builtins' names end
+# bytes of a vector -> the macro that says it is available, and the suffix of its builtins' names
 REGISTERS = {16: ("__SSE2__", ""), 32: ("__AVX__", "256"), 64: ("__AVX512F__", "512")}
-# the same for the lanes of float16 that one instruction converts
+# the same for the number of float16 lanes that one instruction converts
 HALVES = {8: ("__F16C__", "256"), 16: ("__AVX512F__", "512")}
-# bytes of a cache line, the unit in which memory is fetched and written
+# bytes of a cache line
 CACHE_LINE = 64
 
-# Streaming stores become visible in any order: this makes all of them visible to whoever waits for
-# the kernel.
+# Nontemporal stores become visible in any order: this fence makes all of them visible to whoever
+# waits for the kernel.
 STREAMED = """\
 static inline void streamed(void) {
 #if defined(__SSE__)
@@ -38,7 +38,7 @@ static inline void streamed(void) {
 
 
 def typedef(language, dtype: DType) -> str:
-    """A vector may begin at any element, so it is aligned as one is."""
+    """A vector may start at any element, so its alignment is that of one element."""
     scalar = dtype.scalar()
     layout = f"vector_size({dtype.itemsize}), aligned({scalar.itemsize})"
     return f"typedef {language.type_name(scalar)} {short(dtype)} __attribute__(({layout}));"
@@ -48,12 +48,12 @@ def typedef(language, dtype: DType) -> str:
 
 
 def has_max_instruction(dtype: DType) -> bool:
-    """Whether a processor may have an instruction for the larger of two such vectors."""
+    """Whether a processor may have a max instruction for such vectors."""
     return dtype.scalar() in (dtypes.float, dtypes.double) and dtype.itemsize in REGISTERS
 
 
 def select(language, u: UOp, condition: str, yes: str, no: str) -> str:
-    """A choice between what is compared, x < low ? low : x, is often one instruction."""
+    """A choice between the values compared, x < low ? low : x, is often one instruction."""
     test, *choice = u.src
     function, operands = (
         "where",
@@ -78,7 +78,7 @@ def same_bits(language, u: UOp, x: str) -> str:
 
 
 def convert(language, u: UOp, x: str) -> str:
-    """Between float16 and float32, x86 has an instruction that GCC does not find by itself."""
+    """Between float16 and float32 x86 has an instruction that GCC does not find by itself."""
     count, pair = u.dtype.count, (u.src[0].dtype.scalar(), u.dtype.scalar())
     names = {(dtypes.half, dtypes.float): "widen", (dtypes.float, dtypes.half): "narrow"}
     if pair in names and count in HALVES:
@@ -86,7 +86,7 @@ def convert(language, u: UOp, x: str) -> str:
     return f"__builtin_convertvector({without_parens(x)}, {language.type_name(u.dtype)})"
 
 
-# op -> how it is written if an operand or the result is a vector; the others are as for numbers
+# op -> its expression if an operand or the result is a vector; all others are as for scalars
 code_for_vector: dict[Ops, Callable[..., str]] = {
     Ops.CAST: convert,
     Ops.BITCAST: same_bits,
@@ -108,15 +108,15 @@ def store(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
 
 
 def stream(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
-    """A store past the caches."""
+    """A nontemporal store, which bypasses the caches."""
     kind = language.type_name(dtype)
     return f"stream_{kind}(&{load(language, index, dtype, pointer)}, {value});"
 
 
 def nontemporal_stores(language, uops: list[UOp]) -> set[UOp]:
-    """The STOREs that go past the caches, since none could keep the result until it is read; a line
-    that is written whole need not be fetched before. Not to memory that the kernel also reads, and
-    no vectors that share a line with another statement's.
+    """The STOREs that bypass the caches, because the result is too large to stay in one until it is
+    read; a line that is written whole need not be fetched first. Excluded are memory that the
+    kernel also reads, and vectors that share a line with another statement's.
     """
     caches = max(language.target.l2, language.target.l3)
     stores = [u for u in uops if u.op is Ops.STORE and accessed_memory(u).op is Ops.DEFINE_GLOBAL]
@@ -125,7 +125,7 @@ def nontemporal_stores(language, uops: list[UOp]) -> set[UOp]:
     def is_streamed(u: UOp) -> bool:
         memory, vector = accessed_memory(u), u.src[1].dtype
         if memory in read or u.src[0].arg is not None or dtypes.is_bool(vector):
-            return False  # with lanes apart, or bools, which are bytes there
+            return False  # lanes are not contiguous, or are bools, which are bytes in memory
         fills = vector.itemsize == CACHE_LINE or (vector.itemsize in REGISTERS and len(stores) == 1)
         assert isinstance(memory.dtype, PtrDType)
         return fills and memory.dtype.nbytes > caches
@@ -134,7 +134,7 @@ def nontemporal_stores(language, uops: list[UOp]) -> set[UOp]:
 
 
 def gather(language, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
-    """Lanes that do not lie side by side."""
+    """Lanes that are not contiguous."""
     return f"gather_{short(dtype)}({without_parens(pointer)}, {index.arg})"
 
 
@@ -143,9 +143,9 @@ def scatter(language, dtype: DType, name: str, place: Callable[[Any], str]) -> s
 
 
 def memory_of_thread(element: str, name: str, array: str) -> str:
-    """A function that finds a thread's own memory: that may have to be allocated first, and clang
-    14 forgets that this call changes AVX-512's upper registers. The empty asm keeps it from seeing
-    through the function."""
+    """A function that returns a thread's own memory, which may have to be allocated first; clang 14
+    forgets that this call clobbers AVX-512's upper registers. The empty asm keeps it from inlining
+    the function."""
     return (
         f"static __attribute__((noinline)) {element}* {name}_of_thread(void) "
         f"{{ static __thread {array} {element}* p = {name}; "
@@ -157,7 +157,7 @@ def memory_of_thread(element: str, name: str, array: str) -> str:
 
 
 def _types(language, dtype: DType) -> tuple[str, str, str]:
-    """The names of a vector type, of its lanes' type and of its masks'."""
+    """The names of a vector type, of its lanes' type and of its mask type."""
     vector, lane, mask = map(language.type_name, (dtype, dtype.scalar(), dtype.mask()))
     return vector, lane, mask
 
@@ -175,7 +175,7 @@ def _where(language, name: str, dtype: DType) -> str:
 
 
 def _extreme(instruction: str, sign: str) -> Callable[..., str]:
-    """The larger or the smaller of two, NaN if either is."""
+    """The larger or the smaller of two; NaN if either is NaN."""
 
     def definition(language, name: str, dtype: DType) -> str:
         kind, _, mask = _types(language, dtype)
@@ -192,7 +192,7 @@ def _extreme(instruction: str, sign: str) -> Callable[..., str]:
 
 
 def lane_by_lane(language, name: str, dtype: DType) -> str:
-    """A function of numbers on each lane."""
+    """A scalar function applied to each lane."""
     kind = language.type_name(dtype)
     builtin = f"__builtin_{name}{'' if dtype.scalar() is dtypes.double else 'f'}"
     loop = f"for (int i = 0; i < {dtype.count}; i++) r[i] = {builtin}(a[i]);"
@@ -200,7 +200,7 @@ def lane_by_lane(language, name: str, dtype: DType) -> str:
 
 
 def _stream(language, name: str, dtype: DType) -> str:
-    """stream_kind(p, x): writes a vector past the caches, so that the line is not read first."""
+    """stream_kind(p, x): stores a vector without reading its cache line first."""
     return stream_definition(language.type_name(dtype), dtype.itemsize)
 
 
@@ -223,8 +223,8 @@ static inline void stream_{kind}({kind}* p, {kind} x) {{
 def _gather(language, name: str, dtype: DType) -> str:
     """gather_kind(p, step): the lanes p[0], p[step], p[2 * step], …
 
-    The instruction's own indices have 32 bits, and 16 lanes of 4 bytes are what it reads at once.
-    As 16 statements GCC takes twice as long to compile them.
+    The instruction takes 32-bit indices and reads at most 16 lanes of 4 bytes. Written as 16
+    statements, it takes GCC twice as long to compile.
     """
     kind, lane, _ = _types(language, dtype)
     at_once = f"""\
@@ -251,7 +251,7 @@ def _larger(language, name: str, dtype: DType) -> str:
     feature, width = REGISTERS[size]
     sign, builtin = (">", "max") if name == "larger" else ("<", "min")
     builtin += {4: "ps", 8: "pd"}[dtype.scalar().itemsize] + width
-    # of AVX-512 the one with a mask (all lanes) and a rounding (as always)
+    # AVX-512's form with a mask (all lanes) and a rounding mode (the current one)
     call = f"{builtin}_mask(a, b, a, -1, 4)" if size == 64 else f"{builtin}(a, b)"
     return f"""\
 static inline {kind} {name}_{kind}({kind} a, {kind} b) {{
@@ -269,7 +269,7 @@ def _nan_or(language, name: str, dtype: DType) -> str:
     feature, width = REGISTERS[size] if size == 64 else ("__AVX512VL__", str(8 * size))
     entry, letters = {4: ("int", "ps"), 8: ("long long", "pd")}[dtype.scalar().itemsize]
     rounding = ", 4" if size == 64 else ""
-    # for each class of b the table says what comes out: b (1) of the first two, which are NaNs
+    # the table gives the result for each class of b: b itself (1) for the first two, the NaNs
     return f"""\
 static inline {kind} nan_or_{kind}({kind} a, {kind} b) {{
 #if defined({feature}) && !defined(__clang__)

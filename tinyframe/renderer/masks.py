@@ -1,9 +1,9 @@
 """Vectors of bools become masks: what comparing vectors gives in the languages that have vectors.
 
-A mask is a vector of integers as wide as what was compared: 0 in a lane where the comparison fails,
-and -1, all bits set, where it holds. Then "and" is `&`, "not" is `~`, and a choice between vectors
-is one instruction, or made of their bits. Beside wider lanes a mask is converted, which keeps 0 and
--1. In memory a bool stays a byte, 0 or 1, and a number alone stays a bool:
+A mask is a vector of integers as wide as the operands compared: 0 in a lane where the comparison
+fails, and -1, all bits set, where it holds. So "and" is `&`, "not" is `~`, and selecting between
+vectors is one instruction, or a few bitwise ones. Where lanes are wider, the mask is converted,
+which keeps 0 and -1. In memory a bool stays a byte, 0 or 1, and a scalar stays a bool:
 
     CMPLT(float4, float4) -> bool4          CMPLT(float4, float4) -> int4
     AND(bool4, bool4)                       AND(int4, int4)
@@ -41,7 +41,7 @@ def _not(x: UOp) -> UOp:
 
 
 def _lane(x: UOp, dtype: DType) -> UOp:
-    """A bool alone as a lane of a mask."""
+    """A scalar bool as a lane of a mask."""
     if x.op is Ops.CONST:
         return UOp.const(dtype, -int(x.arg))
     return x.where(UOp.const(dtype, -1), UOp.const(dtype, 0))
@@ -50,7 +50,7 @@ def _lane(x: UOp, dtype: DType) -> UOp:
 def _for_lanes_of(mask: UOp, dtype: DType) -> UOp:
     """A mask as wide as the lanes of `dtype`."""
     wanted = dtype.mask()
-    if mask.op is Ops.VECTORIZE:  # of bools, which have no width of their own
+    if mask.op is Ops.VECTORIZE:  # bools have no width of their own
         bools = [s.src[0] if s.op is Ops.WHERE else UOp.const(dtypes.bool, s.arg) for s in mask.src]
         return UOp(Ops.VECTORIZE, wanted, tuple(_lane(b, wanted.scalar()) for b in bools))
     return mask.cast(wanted)
@@ -100,7 +100,7 @@ def _store(old: UOp, u: UOp) -> UOp:
     return u.replace(src=(index, _ones(_for_lanes_of(mask, stored)).bitcast(stored), *ranges))
 
 
-# other ops that give a vector of bools, or are given one
+# other ops that take or give a vector of bools
 rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
     **dict.fromkeys(GroupOp.Comparison, lambda old, u: u.replace(dtype=u.src[0].dtype.mask())),
     Ops.WHERE: _choose,

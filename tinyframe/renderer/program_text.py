@@ -1,9 +1,9 @@
 """Writes one program in a language of C's family.
 
-What the languages share is here: what stands where it is used and what gets a name, which brackets
-nobody misses, loops, and places in memory. How anything is spelled is the language's: its tables
-and small methods (`CStyleLanguage` in cstyle.py). All that one text needs to be remembered is in
-its Writer, so several threads may write with one language.
+This file has what the languages share: which values are inlined and which get a name, which
+parentheses are redundant, loops, and memory accesses. The spelling is up to the language, in its
+tables and small methods (`CStyleLanguage` in cstyle.py). All state belongs to the Writer of one
+program, so several threads may share a language.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 if TYPE_CHECKING:
     from tinyframe.renderer.cstyle import CStyleLanguage
 
-# a value used once is written where it is used, up to this depth of brackets
+# a value used once is inlined, up to this depth of nesting
 MOST_NESTING = 8
 
-# How tightly a sign binds: an operand that binds tighter needs no brackets, nor does the first one
-# of two that bind alike. Of comparisons, shifts and bits not everybody knows.
+# An operand of higher precedence needs no parentheses, nor does a left operand of equal precedence.
+# Comparisons, shifts and bitwise operators keep theirs: few readers know these by heart.
 PRECEDENCE = {Ops.CAST: 4, Ops.NEG: 4, Ops.MUL: 3, Ops.FDIV: 3, Ops.CDIV: 3, Ops.CMOD: 3,
               Ops.ADD: 2, Ops.SUB: 2, Ops.CMPLT: 1, Ops.CMPLE: 1, Ops.CMPNE: 1,
               Ops.CMPEQ: 1}  # fmt: skip
 MIRRORED = {"<": ">", "<=": ">="}
 ASSOCIATIVE = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR}
-# what may give a number that the operands' dtype does not hold
+# ops whose result may not fit into the operands' dtype
 MAY_OVERFLOW = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.CDIV}
 
 
@@ -36,8 +36,7 @@ MAY_OVERFLOW = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.CDIV}
 
 
 class infix:
-    """How an op with a sign between its operands is written. The writer leaves out the brackets
-    that nobody misses."""
+    """An infix operator. The writer drops redundant parentheses."""
 
     def __init__(self, sign: str):
         self.sign = sign
@@ -45,14 +44,14 @@ class infix:
     def __call__(self, a: str, b: str, dtype: DType) -> str:
         if self.sign == "^" and b in ("-1", "-1l", "-1ll"):
             return f"(~{a})"
-        if self.sign in "+-" and b.startswith("-") and b != str(dtype.min):  # of which C has no -b
+        if self.sign in "+-" and b.startswith("-") and b != str(dtype.min):  # C lacks that -b
             return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
         return f"({a} {self.sign} {b})"
 
 
 class call:
-    """How an op that is a function is written: `max_float16(a, b)`. Its name has the dtype in it,
-    unless the language has one function for all (`typed=False`)."""
+    """An op written as a function call: `max_float16(a, b)`. The name has the dtype in it, unless
+    the language has one function for all of them (`typed=False`)."""
 
     def __init__(self, name: str, typed: bool = True):
         self.name, self.typed = name, typed
@@ -64,18 +63,18 @@ class call:
 
 
 def short(dtype: DType) -> str:
-    """A name for a type that can be part of an identifier: float16 is 16 floats."""
+    """A type's name within an identifier: float16 is 16 floats."""
     name = repr(dtype.scalar()).removeprefix("dtypes.")
     return name + (str(dtype.count) if dtype.count > 1 else "")
 
 
 def without_parens(text: str) -> str:
-    """A text without the brackets around all of it."""
+    """An expression without its outer parentheses."""
     return text[1:-1] if is_bracketed(text) else text
 
 
 def is_bracketed(text: str) -> bool:
-    """Is the whole text inside one pair of brackets?"""
+    """Whether one pair of parentheses encloses the whole expression."""
     if not text.startswith("("):
         return False
     depth = 0
@@ -90,8 +89,7 @@ def is_bracketed(text: str) -> bool:
 
 
 def argument_name(u: UOp) -> str:
-    """The name of a buffer, or of a Variable: never a word that C or the kernel has for something
-    else."""
+    """The name of a buffer or a Variable, which no keyword or other name can clash with."""
     return f"data{u.arg}" if u.op is Ops.DEFINE_GLOBAL else f"var_{u.arg[0]}"
 
 
@@ -101,7 +99,7 @@ def variables(uops: list[UOp]) -> list[UOp]:
 
 
 def accessed_memory(u: UOp) -> UOp:
-    """The memory that a LOAD or STORE goes to."""
+    """The memory that a LOAD or STORE accesses."""
     return u.src[0].src[0]
 
 
@@ -110,28 +108,29 @@ def is_threaded(uops: list[UOp]) -> bool:
 
 
 def has_all_bounds(u: UOp) -> bool:
-    """Nothing is known of an integer: what gave it may have left its dtype's range."""
+    """Nothing is known about an integer, so the operation may have overflowed."""
     return u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
 
 
 def may_overflow(u: UOp) -> bool:
-    """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
-    C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
+    """Whether this may overflow: signed arithmetic on data wraps around, which is undefined in C.
+    Indices never overflow, and C compilers exploit that: with -fwrapv some kernels are a tenth
+    slower."""
     if u.op not in MAY_OVERFLOW or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
         return False
     scalar = u.dtype.scalar()
-    if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
+    if dtypes.is_unsigned(scalar):  # uint16s are multiplied as ints
         return u.op is Ops.MUL and u.dtype is dtypes.ushort
     return scalar.itemsize >= 4 or u.dtype.count > 1
 
 
 def is_splat(u: UOp) -> bool:
-    """A vector with one number in every lane."""
+    """A vector whose lanes are all the same value."""
     return u.op is Ops.VECTORIZE and len(set(u.src)) == 1
 
 
 def is_number(u: UOp) -> bool:
-    """A constant, or one in every lane."""
+    """A constant, or a vector of one constant."""
     return (u.src[0] if is_splat(u) else u).op is Ops.CONST
 
 
@@ -140,7 +139,7 @@ def is_true(u: UOp) -> bool:
 
 
 def used_in_other_bodies(uops: list[UOp]) -> set[UOp]:
-    """The values that are used in another loop's body than that in which they are computed."""
+    """The values computed in one loop body and used in another."""
     body_of: dict[UOp, int] = {}
     found: set[UOp] = set()
     bodies, number = [0], 0
@@ -163,7 +162,7 @@ def used_in_other_bodies(uops: list[UOp]) -> set[UOp]:
 class Writer:
     """The text of one program.
 
-    lines: the body of its function. outside: what has to stand before the function.
+    lines: the body of its function. outside: declarations that precede the function.
     """
 
     def __init__(self, language: CStyleLanguage, uops: list[UOp]):
@@ -171,9 +170,9 @@ class Writer:
         self.lines: list[str] = []
         self.outside: list[str] = []
         self.depth = 1
-        self.names: dict[UOp, str] = {}  # the name of a value, or its text where it has none
+        self.names: dict[UOp, str] = {}  # a value's name, or its expression if it is inlined
         self.nesting: dict[UOp, int] = {}
-        # of a text that stands where it is used: its outermost op, and the text without a cast that
+        # of an inlined expression: its outermost op, and the expression without a cast that
         # an assignment does too
         self.outermost: dict[UOp, Ops] = {}
         self.uncast: dict[UOp, str] = {}
@@ -192,7 +191,7 @@ class Writer:
         self.lines.append("  " * self.depth + text)
 
     def write(self, u: UOp) -> None:
-        """One instruction. Most values make no line: they are written where they are used."""
+        """Writes one instruction. Most values take no line of their own: they are inlined."""
         language, names = self.language, self.names
         match u.op:
             case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR:
@@ -225,7 +224,7 @@ class Writer:
                 self.depth -= 1
                 self.line("}")
             case Ops.INDEX:
-                pass  # is written where it is read or written
+                pass  # written by the LOAD or STORE
             case Ops.LOAD:
                 self.load(u)
             case Ops.STORE:
@@ -283,7 +282,7 @@ class Writer:
         self.line(statement)
 
     def place(self, index: UOp) -> tuple[UOp, str, str]:
-        """The memory that an INDEX points into, its name, and the number of the element."""
+        """The memory that an INDEX points into, its name, and the offset of the element."""
         memory, _, flat = index.src
         return memory, self.names[memory], without_parens(self.names[flat])
 
@@ -294,7 +293,7 @@ class Writer:
         return f"({self.names[memory]} + {self.operand(flat, Ops.ADD, first=True)})"
 
     def lane_of(self, index: UOp, lane: int | str) -> str:
-        """The place of a vector's lane in memory, lanes being `arg` elements apart."""
+        """A lane's element in memory, where lanes are `arg` elements apart."""
         memory, _, flat = index.src
         sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
         first = self.operand(flat, Ops.ADD, first=True)
@@ -303,7 +302,7 @@ class Writer:
     # ---- values ---------------------------------------------------------------------------------
 
     def value(self, u: UOp) -> None:
-        """A value gets a name where its text is needed twice, or elsewhere, or is too deep."""
+        """A value gets a name if it is used twice or in another loop, or is nested too deeply."""
         text = self.expression(u)
         if u in self.rounded:
             text = self.language.round(text, u.dtype)
@@ -325,13 +324,13 @@ class Writer:
         self.line(self.language.declare.format(type=kind, name=name, value=without_parens(text)))
 
     def named(self, u: UOp) -> str:
-        """The value's name; a lane can only be taken of a variable."""
+        """The value's name: only a variable can be indexed by lane."""
         if not self.names[u].isidentifier():
             self.declare(u, self.names[u], "alu")
         return self.names[u]
 
     def expression(self, u: UOp) -> str:
-        """The text of a value, from those of its sources."""
+        """The expression for a value, made of those for its sources."""
         language = self.language
         if u.dtype.count > 1 or any(s.dtype.count > 1 for s in u.src):
             if (row := language.code_for_vector.get(u.op)) is None:
@@ -349,19 +348,19 @@ class Writer:
         if u.op is Ops.CMPNE and u.src[0].dtype is dtypes.bool and is_true(u.src[1]):
             return f"!{self.names[u.src[0]]}"  # "not x" is x != True
         text = self.by_table(u)
-        # C computes in int what is narrower, and keeps what does not fit
+        # C computes narrower types as int, without truncating the result
         narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4
         return self.cast(u, text) if narrow and u.op in MAY_OVERFLOW and has_all_bounds(u) else text
 
     def cast(self, u: UOp, text: str) -> str:
-        """A number as u's type; to assign it to that does the same."""
+        """A cast to u's type, which assigning to a variable of that type does implicitly."""
         if u.dtype is not dtypes.bool and self.language.assignment_converts:
             self.uncast[u] = text
         self.outermost[u] = Ops.CAST
         return self.language.cast(text, u.dtype)
 
     def by_table(self, u: UOp) -> str:
-        """As the row of `code_for_op` has it."""
+        """The expression that `code_for_op` gives."""
         row: Any = self.language.code_for_op[u.op]
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
         if not isinstance(row, infix):
@@ -375,10 +374,10 @@ class Writer:
         return row(a, b, dtype)
 
     def operand(self, u: UOp, op: Ops, first: bool = False, as_number: bool = False) -> str:
-        """The text of a value beside the sign of `op`, without brackets that nobody misses.
+        """An operand of the infix `op`, without redundant parentheses.
 
-        as_number: where all lanes of a vector are one number a language may take that number, if
-        its type is the lanes': what is narrower than int is computed in int.
+        as_number: a vector of one value may be written as a scalar, if the language allows it and
+        the scalar has the lanes' type: C promotes anything narrower than int.
         """
         if as_number and is_splat(u) and self.language.takes_a_number_beside(u.dtype, op):
             (u, *_) = u.src
