@@ -1,7 +1,7 @@
-"""C source, through any C compiler, to a shared library.
+"""Compiles C source to a shared library, with any C compiler.
 
-The compiler is `$CC`, or else the first of clang, gcc and cc that is on the PATH, or else zig's
-clang, which `pip install ziglang` brings to a machine that has none.
+The compiler is `$CC`, or else the first of clang, gcc and cc on the PATH, or else zig's clang,
+which `pip install ziglang` provides on a machine without one.
 """
 
 from __future__ import annotations
@@ -22,30 +22,29 @@ from tinyframe.renderer import Target
 from tinyframe.runtime.machine import cache_sizes, machine_identity
 from tinyframe.settings import settings
 
-# O2: kernels say what is to be unrolled, tiled and made vectors of; gcc's -O3 looks for more of
-# that, in vain, and takes four times as long. contract=fast: a*b+c is one instruction, across
-# statements too. math-errno: sqrt is one instruction. Not -ffast-math: NaN and infinity keep their
-# meaning. signed-char: where clang compares vectors of bytes, it gives chars, which are unsigned on
-# Linux for ARM: true would be 255, and a mask has to be -1. -w: no one reads the warnings.
+# O2: kernels are unrolled, tiled and vectorized already; gcc's -O3 looks for more of that in vain,
+# and takes four times as long. contract=fast: a*b+c is one instruction, even across statements.
+# no-math-errno: sqrt is one instruction. Not -ffast-math: NaN and infinity keep their meaning.
+# signed-char: clang compares vectors of bytes into chars, which are unsigned on ARM Linux: true
+# would be 255, and a mask has to be -1. -w: no one reads the warnings.
 FLAGS = (
     *("-O2", "-ftree-vectorize", "-ffp-contract=fast", "-fno-math-errno", "-fsigned-char"),
     *("-fPIC", "-shared", "-w", "-fno-asynchronous-unwind-tables"),
 )
-# Where gcc 12 makes vectors of a loop with a condition and its opposite in it, it takes the wrong
-# side on AVX-512 (seen). It need not: kernels say where they want vectors.
+# gcc 12 miscompiles a loop with a condition and its negation when it vectorizes for AVX-512 (seen).
+# It need not vectorize: kernels say where they want vectors.
 GCC_FLAGS = (
     "-fno-tree-loop-if-convert",
     # the parts of -O3 that a convolution needs: without them it takes 1.4 times as long
     *("-fpeel-loops", "-fsplit-paths", "-ftree-partial-pre"),
-    # a tenth of the time to compile, and no kernel was quicker for it
+    # a tenth of the compile time, and no kernel was faster with them
     *("-fno-gcse", "-fno-tree-slp-vectorize"),
 )
 
-# For this very machine, with all the instructions it has: by a macro of what the compiler makes
-# code for, the flags.
+# The flags that enable all instructions of this machine, by a macro of the compiler's target.
 NATIVE_FLAGS = (
-    # Without a width, clang cuts 64-byte vectors in two on many processors that have them: 2x
-    # slower, measured on a matmul. It changes nothing where there are no such registers.
+    # Without a width, clang splits 64-byte vectors in two on many processors that have them: a
+    # matmul was half as fast. Where there are no such registers it changes nothing.
     ("__x86_64__", ("-march=native", "-mprefer-vector-width=512")),
     ("__i386__", ("-march=native", "-mprefer-vector-width=512")),
     # Elsewhere -mcpu chooses both the instructions and the tuning; some compilers know only that.
@@ -58,7 +57,7 @@ _MACOS_TOOLS = ("/Library/Developer/CommandLineTools", "/var/db/xcode_select_lin
 _MACOS_SDKS = ("/Library/Developer/CommandLineTools/SDKs/MacOSX.sdk",
                "/Applications/Xcode.app/Contents/Developer/Platforms/MacOSX.platform/Developer/"
                "SDKs/MacOSX.sdk")  # fmt: skip
-# the vector registers by a macro that says a compiler may use them: bytes, number
+# macro that says the compiler may use them -> the vector registers: bytes, number
 _VECTORS = {
     "__AVX512F__": (64, 32), "__AVX__": (32, 16), "__SSE2__": (16, 16), "__aarch64__": (16, 32),
     "__ARM_NEON": (16, 16), "__ALTIVEC__": (16, 32),
@@ -76,8 +75,8 @@ _SUPPORT_FUNCTION = re.compile(rb"\0__(?!tls_get_addr\0)\w+(?=\0)")
 class ClangCompiler(Compiler):
     """C to a shared library.
 
-    command: the compiler, and what selects it, such as ("/usr/bin/zig", "cc"). extra_flags: more
-    flags; they come last, and so override.
+    command: the compiler with its subcommand, such as ("/usr/bin/zig", "cc"). extra_flags: more
+    flags, which come last and so take precedence.
     """
 
     def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
@@ -87,12 +86,12 @@ class ClangCompiler(Compiler):
 
     @property
     def machine_flags(self) -> tuple[str, ...]:
-        """Those for this very machine."""
+        """The flags that target this machine."""
         return self._asked[0]
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags that every source is compiled with."""
+        """The flags for every source."""
         return (*FLAGS, *self.machine_flags, *self.extra_flags)
 
     @property
@@ -101,7 +100,7 @@ class ClangCompiler(Compiler):
         return self._asked[1]
 
     def compile(self, src: str) -> bytes:
-        import tempfile  # here: it takes a while to import, and a warm cache needs none of it
+        import tempfile  # imported here: it is slow to import, and a warm cache never needs it
 
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
@@ -120,20 +119,20 @@ class ClangCompiler(Compiler):
         return (*self.flags, *more, *_FLAG_OF_SOURCE.findall(src))
 
     def assembly(self, src: str) -> str:
-        """What the machine code of a source looks like, in the compiler's own words: instructions,
-        and `.loc` directives that say which line of the source the next ones come from."""
+        """The assembly of a source, as the compiler prints it, with `.loc` directives that map
+        instructions to lines of the source."""
         intel = ("-masm=intel",) if "__x86_64__" in self.macros else ()
         flags = [*self._flags_for(src), "-g1", *intel, "-S", "-x", "c", "-", "-o", "-"]
         return self.run(flags, src).decode(errors="replace")
 
     def _links_alone(self, arguments: list[str], src: str, library: Path) -> bool:
-        """Whether the C library that Python has loaded is enough for this source.
+        """Whether this source links against nothing but the C library that Python has loaded.
 
-        It nearly always is, and that saves a quarter of the time to compile a kernel. Only what
-        the processor cannot do, such as double to half, needs the compiler's own functions. Those
-        have to be in the library: this process may have them from another one (PyTorch's), and the
-        next process to load these bytes from the cache may not. zig first compiles a C library of
-        its own for it, which takes it 5 to 10 s, once.
+        It nearly always does, which saves a quarter of a kernel's compile time. Only what the
+        processor cannot do, such as double to half, needs the compiler's runtime functions. These
+        must be linked in: this process may have them from another library (PyTorch's), while the
+        next process that loads these bytes from the cache may not. zig first compiles its own C
+        library, which takes 5 to 10 s, once.
         """
         try:
             self.run([*arguments, "-nostdlib"], src)
@@ -143,11 +142,11 @@ class ClangCompiler(Compiler):
         return not _SUPPORT_FUNCTION.search(library.read_bytes())
 
     def try_to_load(self, library: Path) -> None:
-        """Loads a library where its kernels will run, and unloads it. OSError where that fails."""
+        """Loads a library where its kernels will run, and unloads it. OSError if that fails."""
         unload(ctypes.CDLL(os.fspath(library))._handle)
 
     def run(self, arguments: list[str], src: str) -> bytes:
-        """What the compiler prints, given these arguments and `src` as its input. CompileError."""
+        """The compiler's output, given these arguments and `src` as its input. CompileError."""
         import subprocess
 
         command = [*self.command, *arguments]
@@ -164,9 +163,9 @@ class ClangCompiler(Compiler):
         return done.stdout
 
     def _environment(self) -> dict[str, str]:
-        """The environment variables that the compiler is started with."""
+        """The compiler's environment variables."""
         more: dict[str, str] = {}
-        if self.is_zig:  # its own cache: where it cannot write that, it never ends (seen)
+        if self.is_zig:  # zig's cache: if it cannot write there, it never ends (seen)
             place = os.fspath(place_for("zig"))
             more = {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
         elif sys.platform == "darwin" and not self.command[0].startswith("/usr/bin/"):
@@ -189,8 +188,8 @@ class ClangCompiler(Compiler):
 
     @functools.cached_property
     def _asked(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        """The flags for this very machine, and the macros with them. No flags where the compiler
-        refuses these: it makes code for another kind of machine, or is older than this one.
+        """The flags that target this machine, and the macros they define. No flags if the compiler
+        rejects them: it targets another kind of machine, or is older than this one.
         """
 
         def ask() -> bytes:
@@ -215,9 +214,9 @@ class ClangCompiler(Compiler):
 
 
 def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str, ...]:
-    """The command of the C compiler: `cc` where it is not empty, else the first one on the PATH.
+    """The command of the C compiler: `cc` unless it is empty, else the first one on the PATH.
 
-    NoCompiler where there is none, which names who needs it.
+    NoCompiler if there is none; the error names who needs it.
     """
     if cc:
         command = shlex.split(cc)
@@ -248,7 +247,7 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
 
 
 def target(compiler: ClangCompiler) -> Target:
-    """What this machine has, as far as `compiler` with its flags will use it."""
+    """This machine, as far as `compiler` makes use of it with its flags."""
     known = (vectors for macro, vectors in _VECTORS.items() if macro in compiler.macros)
     vector_bytes, count = next(known, (16, 16))  # else the compiler makes do with what there is
     return Target(vector_bytes, count, settings.THREADS, *cache_sizes())
@@ -258,22 +257,22 @@ def target(compiler: ClangCompiler) -> Target:
 
 
 def unload(handle: int) -> None:
-    """What ctypes does not do by itself: a session that makes ever new kernels, or a search that
-    tries hundreds, would only grow."""
+    """Unloads a library, which ctypes never does: a session that keeps making kernels, or a search
+    that tries hundreds, would grow without end."""
     import _ctypes
 
     _ctypes.dlclose(handle)
 
 
 def load_library(lib: bytes) -> ctypes.CDLL:
-    """The shared library in these bytes, from the file they are in or else a temporary one."""
+    """The shared library in these bytes, loaded from their file or else from a temporary one."""
     path = lib.path if isinstance(lib, Cached) else None
     # On macOS a library is signed as a whole; the checksum after it might not be welcome.
     if path is not None and sys.platform != "darwin":
         try:
             return ctypes.CDLL(os.fspath(path))
         except OSError:
-            pass  # deleted a moment ago, or on a disk that may not hold programs
+            pass  # deleted a moment ago, or on a disk mounted noexec
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:

@@ -4,9 +4,9 @@ A kernel `E_4` is called through its entry, which has one signature for all kern
 
     void E_4_entry(void **bufs, const long long *vals, int start, int stop)
 
-where start and stop bound the loop that is divided among threads. launch.c, compiled when it is
-first needed, divides that loop, and repeats many launches in one call. Python's own thread pool
-costs some 50 us a launch; this one a few, and its threads stay.
+where start and stop bound this thread's share of the parallel loop. launch.c, compiled on first
+use, divides that loop among threads, and replays many launches in one call. Python's own thread
+pool costs some 50 us a launch; this one costs a few, and keeps its threads alive.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ LAUNCH_C = Path(__file__).with_name("launch.c")
 
 
 class LaunchWarning(UserWarning):
-    """Kernels run on one thread, and why."""
+    """Kernels run on one thread; the message says why."""
 
 
 @functools.cache
 def launch_library() -> ctypes.CDLL | None:
-    """launch.c, compiled and loaded; None where that fails, after a warning."""
+    """launch.c, compiled and loaded; None if that fails, after a warning."""
     try:
         compiler = ClangCompiler(find_compiler(settings.CC), ("-pthread",))
         library = load_library(compiler.compile_cached(LAUNCH_C.read_text()))
@@ -54,13 +54,13 @@ def launch_library() -> ctypes.CDLL | None:
 
 
 class ClangRunner(Runner):
-    """A kernel in a loaded library. A call costs a microsecond or two beside the kernel itself."""
+    """A kernel in a loaded library. A call adds a microsecond or two to the kernel's own time."""
 
     notes_itself = True
 
     def __init__(self, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
-        # No argtypes: ctypes passes bytes as a pointer and an int as an int by itself, and quicker.
+        # No argtypes: ctypes passes bytes as a pointer and an int as an int by default, and faster.
         # It releases the GIL during the call.
         library = load_library(lib)
         self.entry = getattr(library, f"{name}_entry")
@@ -87,7 +87,7 @@ class ClangRunner(Runner):
 
 
 class ClangGraph(Graph):
-    """Launches that `tf_replay` of launch.c repeats: a row for each, and the arrays in it."""
+    """Launches that `tf_replay` in launch.c replays: a row for each, and the arrays behind it."""
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         library = launch_library()
@@ -103,8 +103,8 @@ class ClangGraph(Graph):
         self.rows[:, 2] = _pointers(self.vals, vals)
         self.all_rows = ctypes.c_void_p(self.rows.ctypes.data)
         self.count = len(runners)
-        self.threads = settings.THREADS  # another number is another Setup, which gets a new Graph
-        self._set = self.addresses.data.__setitem__  # quicker than an array's
+        self.threads = settings.THREADS  # a change of it changes the CompileKey, hence the Graph
+        self._set = self.addresses.data.__setitem__  # faster than an array's
 
     def set_buffer(self, place: int, opaque: Any) -> None:
         self._set(place, opaque.address)
@@ -118,7 +118,7 @@ class ClangGraph(Graph):
 
 
 def _pointers(array: np.ndarray, counts: Sequence[int]) -> np.ndarray:
-    """Where each part of an array begins in memory, the parts being `counts` elements long."""
+    """The addresses of consecutive parts of an array, `counts` elements each."""
     before = np.cumsum([0, *counts])[:-1]
     return (array.ctypes.data + before * array.itemsize).astype(np.uint64)
 
@@ -126,9 +126,8 @@ def _pointers(array: np.ndarray, counts: Sequence[int]) -> np.ndarray:
 class ClangDevice(Compiled):
     """The processor that Python itself runs on.
 
-    Compiler and renderer follow the settings CC, TINYFRAME_CFLAGS and THREADS as they are now, so a
-    Context may change them. Memory needs no compiler: one that is missing is missed at the first
-    kernel.
+    Compiler and renderer follow the current settings CC, TINYFRAME_CFLAGS and THREADS, so a Context
+    may change them. Memory needs no compiler: a missing one is reported at the first kernel.
     """
 
     def __init__(self, device: str = "CPU") -> None:
@@ -158,7 +157,7 @@ def _compiler(cc: str, cflags: str) -> ClangCompiler:
 
 @functools.cache
 def renderer_for(compiler: ClangCompiler, threads: int) -> Any:
-    """C for the processor that `compiler` makes code for, with kernels on so many threads."""
+    """C for the processor that `compiler` targets, with kernels on up to `threads` threads."""
     from tinyframe.renderer.cstyle import CStyleLanguage
 
     renderer = CStyleLanguage(target(compiler))
