@@ -1,6 +1,6 @@
 extern "C" __global__ void __launch_bounds__(1) E_16_4(bool* __restrict__ data0, const float* __restrict__ data1, const float* __restrict__ data2, const bool* __restrict__ data3, const float* __restrict__ data4) {
-  for (int ridx2 = 0; ridx2 < 16; ridx2++) {
-    int alu0 = ridx2 * 4;
+  for (int ridx0 = 0; ridx0 < 16; ridx0++) {
+    int alu0 = ridx0 * 4;
     float4 val0 = *reinterpret_cast<const float4*>(data1 + alu0);
     float4 val1 = *reinterpret_cast<const float4*>(data2 + alu0);
     bool val2 = data3[alu0];

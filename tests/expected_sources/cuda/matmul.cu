@@ -20,21 +20,21 @@ extern "C" __global__ void __launch_bounds__(64) r_4_8_4_8_3_16_2_2(float* __res
   float acc1 = 0.0f;
   float acc2 = 0.0f;
   float acc3 = 0.0f;
-  for (int ridx14 = 0; ridx14 < 3; ridx14++) {
-    int alu11 = alu7 + ridx14 * 16;
+  for (int ridx2 = 0; ridx2 < 3; ridx2++) {
+    int alu11 = alu7 + ridx2 * 16;
     __syncthreads();
-    for (int ridx19 = 0; ridx19 < 4; ridx19++) {
-      float val0 = data1[alu11 + ridx19 * 192];
-      panel0[alu5 + ridx19 * 4] = val0;
+    for (int ridx14 = 0; ridx14 < 4; ridx14++) {
+      float val0 = data1[alu11 + ridx14 * 192];
+      panel0[alu5 + ridx14 * 4] = val0;
     }
-    int alu12 = alu10 + ridx14 * 1024;
-    for (int ridx20 = 0; ridx20 < 4; ridx20++) {
-      float val1 = data2[alu12 + ridx20 * 256];
-      panel1[alu9 + ridx20 * 64] = val1;
+    int alu12 = alu10 + ridx2 * 1024;
+    for (int ridx15 = 0; ridx15 < 4; ridx15++) {
+      float val1 = data2[alu12 + ridx15 * 256];
+      panel1[alu9 + ridx15 * 64] = val1;
     }
     __syncthreads();
-    for (int ridx13 = 0; ridx13 < 16; ridx13++) {
-      int alu13 = ridx13 * 16;
+    for (int ridx9 = 0; ridx9 < 16; ridx9++) {
+      int alu13 = ridx9 * 16;
       int alu14 = alu8 + alu13;
       float val2 = panel0[alu14];
       int alu15 = alu1 + alu13;

@@ -5,8 +5,8 @@ extern "C" __global__ void __launch_bounds__(32) r_9_8_32(float* __restrict__ da
   __shared__ __align__(16) float panel0[32];
   int alu0 = gidx0 * 250 + lidx0;
   float acc0 = 0.0f;
-  for (int ridx3 = 0; ridx3 < 8; ridx3++) {
-    int alu1 = ridx3 * 32;
+  for (int ridx1 = 0; ridx1 < 8; ridx1++) {
+    int alu1 = ridx1 * 32;
     int alu2 = min_int(alu1, 218);
     float val0 = data1[alu0 + alu2];
     acc0 = acc0 + ((lidx0 < alu1 - alu2) ? 0.0f : val0);
@@ -14,8 +14,8 @@ extern "C" __global__ void __launch_bounds__(32) r_9_8_32(float* __restrict__ da
   panel0[lidx0] = acc0;
   float acc1 = 0.0f;
   __syncthreads();
-  for (int ridx4 = 0; ridx4 < 32; ridx4++) {
-    float val1 = panel0[ridx4];
+  for (int ridx3 = 0; ridx3 < 32; ridx3++) {
+    float val1 = panel0[ridx3];
     acc1 = acc1 + val1;
   }
   if (lidx0 < 1) data0[gidx0] = acc1;

@@ -10,8 +10,8 @@ static inline int min_int(int a, int b) { return b < a ? b : a; }
   threadgroup float panel0[32];
   int alu0 = gidx0 * 250 + lidx0;
   float acc0 = 0.0f;
-  for (int ridx3 = 0; ridx3 < 8; ridx3++) {
-    int alu1 = ridx3 * 32;
+  for (int ridx1 = 0; ridx1 < 8; ridx1++) {
+    int alu1 = ridx1 * 32;
     int alu2 = min_int(alu1, 218);
     float val0 = data1[alu0 + alu2];
     acc0 = acc0 + ((lidx0 < alu1 - alu2) ? 0.0f : val0);
@@ -19,8 +19,8 @@ static inline int min_int(int a, int b) { return b < a ? b : a; }
   panel0[lidx0] = acc0;
   float acc1 = 0.0f;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (int ridx4 = 0; ridx4 < 32; ridx4++) {
-    float val1 = panel0[ridx4];
+  for (int ridx3 = 0; ridx3 < 32; ridx3++) {
+    float val1 = panel0[ridx3];
     acc1 = acc1 + val1;
   }
   if (lidx0 < 1) data0[gidx0] = acc1;
