@@ -466,6 +466,23 @@ def test_data_that_a_call_makes_is_there_in_each_replay():
     assert captured == plain
 
 
+def test_data_is_copied_to_memory_of_its_size():
+    def make(transform):
+        state = Tensor([0.0, 0.0]).realize()
+
+        @transform
+        def step(x):
+            doubled = (x * 2).contiguous().realize()
+            total = doubled.sum().realize()  # from here on the memory of `doubled` is free
+            state.assign(state + Tensor([1.0, 2.0])).realize()
+            return total
+
+        return lambda n: (step(Tensor([float(n)] * 64).realize()).item(), state.tolist())
+
+    plain, captured = both(make)
+    assert captured == plain
+
+
 def test_a_variable_may_have_several_values_in_a_call():
     place = Variable("place", 0, 7)
 
