@@ -259,7 +259,7 @@ class WithoutBarriers(PythonRenderer):
 
 
 class WithoutConditions(CStyleLanguage):
-    when = "{statement}"
+    if_statement = "{statement}"
 
 
 SHARED = CStyleLanguage(Target(16, 16, threads=4, l1=32 << 10, l2=256 << 10))

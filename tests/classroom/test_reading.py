@@ -247,7 +247,7 @@ def test_what_is_no_name_is_refused():
 TEMPERATURES = {
     "fold": "Hot",
     "algebra/symbolic.py": "Hot: that's the right file",
-    "sums.divide": "Warm",
+    "sums.simplify_division": "Warm",
     "linearize": "Cold: `linearize` is in codegen/linearize.py",
     "???": "There's no name in that.",
     # a path is no name: there are functions called kernels, program and steps
