@@ -88,7 +88,6 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
     RANGE … ENDRANGE(RANGE)     a loop, run 0..size-1; a THREAD range runs from the launch's
                                 start to its stop
-    IF(c) … ENDIF(IF)           runs what is between where c
     INDEX(memory, valid, i)     one flat index; arg, if not None: how far apart a vector's lanes lie
     LOAD, STORE                 of a dtype with n lanes: n elements from that index on, side by side
                                 unless the INDEX says otherwise
@@ -491,8 +490,6 @@ spec_program = PatternMatcher([
     row(Ops.RANGE, *range_checks, lambda u: u.arg[1] not in BLOCKS),
     row(Ops.MMA, multiplies, lambda u: not u.own_ranges),
     row(Ops.BARRIER, no_source, lambda u: u.dtype is dtypes.void),
-    row(Ops.IF, lambda u: u.src[0].dtype is dtypes.bool),
-    row(Ops.ENDIF, sources(Ops.IF)),
     *memory_rows,
     *values,
 ])
@@ -532,25 +529,22 @@ def _error(u: UOp, level: str, what: str) -> SpecError:
     return SpecError(f"{node}, at the {level} level, {what}; see spec.py{''.join(sources)}")
 
 
-CLOSES = {Ops.ENDRANGE: Ops.RANGE, Ops.ENDIF: Ops.IF}
-
-
 def _verify_order(program: list[UOp]) -> None:
     seen: set[UOp] = set()
-    open_blocks: list[UOp] = []
+    open_loops: list[UOp] = []
     for u in program:
         if missing := [s for s in u.src if s not in seen]:
             raise _error(u, "program", f"stands before its source {missing[0].op}")
         if u in seen:
             raise _error(u, "program", "stands there twice")
         seen.add(u)
-        if u.op in CLOSES:
-            if not open_blocks or open_blocks.pop() is not u.src[0]:
-                raise _error(u, "program", "does not close the innermost open block")
-        elif outside := [r for r in u.ranges if r is not u and r not in open_blocks]:
+        if u.op is Ops.ENDRANGE:
+            if not open_loops or open_loops.pop() is not u.src[0]:
+                raise _error(u, "program", "does not close the innermost open loop")
+        elif outside := [r for r in u.ranges if r is not u and r not in open_loops]:
             what = f"stands outside the loop {outside[0].arg} that it depends on"
             raise _error(u, "program", what)
-        elif u.op in CLOSES.values():
-            open_blocks.append(u)
-    if open_blocks:
-        raise _error(open_blocks[-1], "program", "is never closed")
+        elif u.op is Ops.RANGE:
+            open_loops.append(u)
+    if open_loops:
+        raise _error(open_loops[-1], "program", "is never closed")

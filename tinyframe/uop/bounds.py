@@ -62,8 +62,7 @@ def rule(*ops: Ops, ints_only: bool = True):
     return add
 
 
-@UOp.bounds.rule(Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.SINK, Ops.STORE, Ops.ENDRANGE, Ops.BARRIER,
-                 Ops.IF, Ops.ENDIF)
+@UOp.bounds.rule(Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.SINK, Ops.STORE, Ops.ENDRANGE, Ops.BARRIER)
 def _(u): return dtype_bounds(dtypes.void)
 
 

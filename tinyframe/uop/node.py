@@ -53,7 +53,7 @@ class Ops(enum.IntEnum):
     DEFINE_GLOBAL = enum.auto(); DEFINE_LOCAL = enum.auto(); DEFINE_REG = enum.auto()
     # -- program level: a flat list, loops explicit
     ENDRANGE = enum.auto(); SPECIAL = enum.auto(); VECTORIZE = enum.auto(); GEP = enum.auto()
-    BARRIER = enum.auto(); IF = enum.auto(); ENDIF = enum.auto(); NOOP = enum.auto()
+    BARRIER = enum.auto(); NOOP = enum.auto()
     # -- elementwise: unary
     NEG = enum.auto(); RECIP = enum.auto(); SQRT = enum.auto(); EXP2 = enum.auto()
     LOG2 = enum.auto(); SIN = enum.auto(); TRUNC = enum.auto(); CAST = enum.auto()

@@ -85,8 +85,7 @@ BY_KIND = {
     "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH, Ops.FUSE},
     "elementwise": GroupOp.Elementwise | {Ops.MMA},  # of a warp, many at once
     "reduce": {Ops.REDUCE_AXIS, Ops.REDUCE},
-    "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF, Ops.SPECIAL, Ops.BARRIER,
-                Ops.NOOP},
+    "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.SPECIAL, Ops.BARRIER, Ops.NOOP},
     "kernel": {Ops.KERNEL},
 }  # fmt: skip
 
