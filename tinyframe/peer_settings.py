@@ -4,8 +4,8 @@ If you come from tinygrad, you set METAL=1 or PROFILE=1 in the environment; anyb
 for BEAM. Nothing reads such a variable, so it would be ignored without a word. `import tinyframe`
 warns about it instead (`check_environment` in settings.py).
 
-If you come from PyTorch, you write `x.cuda()` or `model.parameters()`. The AttributeError of a
-Tensor or a layer then says how that is written here (`no_attribute`).
+If you come from PyTorch, you write `x.cuda()`, `model.parameters()` or `nn.MSELoss()`. The
+AttributeError then says how that is written here (`no_attribute`, `no_name`).
 
 https://docs.tinygrad.org/env_vars/ lists tinygrad's settings.
 """
@@ -76,6 +76,13 @@ ATTRIBUTES = {
     "to": "for x in nn.state.get_parameters(model): x.to_(device)",
 }
 
+# a name that a module has elsewhere -> what to write instead
+NAMES = {
+    # of nn.lr
+    "MultiStepLR": "LambdaLR(optimizer, lambda step: (step < 30).where(1.0, 0.1))",
+    "OneCycleLR": "SequentialLR of a LinearLR, which goes up, and a CosineAnnealingLR",
+}
+
 # Other values are for another program: LLVM=/usr/lib/llvm, DEV=true.
 VALUES = {"DEV": r"[A-Z]{2,}(:.*)?", "DEFAULT_FLOAT": ".+", "CACHEDB": ".+"}
 A_SWITCH = r"[1-9]\d*"
@@ -96,6 +103,13 @@ def no_attribute(obj: object, name: str) -> AttributeError:
         instead = f"x.assign(x.{name[:-1]}(...))"
     text = f"{kind.__name__!r} object has no attribute {name!r}"
     return AttributeError(f"{text}: write {instead}" if instead else text, name=name, obj=obj)
+
+
+def no_name(module: str, name: str) -> AttributeError:
+    """The error for a name that `nn`, `nn.optim` or `nn.lr` doesn't have."""
+    text = f"module {module!r} has no attribute {name!r}"
+    instead = NAMES.get(name)
+    return AttributeError(f"{text}: write {instead}" if instead else text, name=name)
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:

@@ -192,15 +192,10 @@ def test_clipping_by_norm_agrees_with_pytorch(max_norm, norm_type):
 # ---- schedules -----------------------------------------------------------------------------------
 
 SCHEDULERS = torch.optim.lr_scheduler
-LINEAR = {"pct_start": 0.45, "anneal_strategy": "linear", "div_factor": 10.0,
-          "final_div_factor": 100.0}  # fmt: skip
 SCHEDULES = [
     ("StepLR", {"step_size": 4, "gamma": 0.3}),
-    ("MultiStepLR", {"milestones": [3, 9], "gamma": 0.2}),
     ("LinearLR", {"start_factor": 0.1, "total_iters": 7}),
     ("CosineAnnealingLR", {"T_max": 15, "eta_min": 0.01}),
-    ("OneCycleLR", {"max_lr": 2.0, "total_steps": 21}),
-    ("OneCycleLR", {"max_lr": 2.0, "total_steps": 21, **LINEAR}),
 ]
 
 
@@ -212,8 +207,6 @@ def assert_rates_agree(ours, theirs, steps=20):
     for step in range(steps + 1):
         found, wanted = optimizer.lr.item(), reference.param_groups[0]["lr"]
         assert found == pytest.approx(wanted, rel=2e-6, abs=1e-7), f"step {step}"
-        momentum = optimizer.kept_momentum().item()
-        assert momentum == pytest.approx(reference.param_groups[0]["momentum"], rel=2e-6)
         if step < steps:
             reference.step()
             schedule.step()
@@ -233,41 +226,6 @@ def test_one_schedule_after_another_agrees_with_pytorch():
         return kinds.SequentialLR(optimizer, parts, [5, 13])
 
     assert_rates_agree(lambda o: three(lr, o), lambda o: three(SCHEDULERS, o))
-
-
-CYCLED = [
-    ("SGD", {"lr": 0.1, "momentum": 0.9}),
-    ("Adam", {"lr": 0.1}),
-    ("RMSprop", {"lr": 0.1, "momentum": 0.9}),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "cycle"), [(*row, True) for row in CYCLED] + [(*CYCLED[0], False)]
-)
-def test_six_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
-    class Both:
-        """An optimizer whose step is followed by one of its schedule."""
-
-        def __init__(self, optimizer, schedule):
-            self.optimizer = optimizer
-            self.schedule = schedule(optimizer, 0.2, total_steps=7, cycle_momentum=cycle)
-            self.zero_grad = optimizer.zero_grad
-
-        def step(self):
-            self.optimizer.step()
-            self.schedule.step()
-
-    kind = getattr(torch.optim, name)
-    states = train(
-        6,
-        lambda p: Both(OURS[name](p, **options), lr.OneCycleLR),
-        lambda p: Both(kind(p, **torch_options(options)), SCHEDULERS.OneCycleLR),
-    )
-    for step, found, expected in states:
-        for a, b in zip(found, expected, strict=True):
-            size = max(1.0, float(abs(b).max()))
-            assert_close(a / size, b / size, dtypes.float32, 500, f"{name} after step {step + 1}")
 
 
 COUNTING = [

@@ -12,7 +12,7 @@ from tinyframe.errors import AssignError
 from tinyframe.nn.layer import TakesTensors
 from tinyframe.nn.optim import SGD, Adam
 from tinyframe.nn.state import FileError, get_state_dict, load_state_dict, safe_save
-from tinyframe.peer_settings import ATTRIBUTES
+from tinyframe.peer_settings import ATTRIBUTES, NAMES
 
 ARRAY = np.zeros((1, 4), np.float32)
 P = Variable("p", 0, 4).bind(2)
@@ -65,6 +65,8 @@ def memory() -> Tensor:
     (lambda: x().nonsense, AttributeError, "'Tensor' object has no attribute 'nonsense'"),
     (lambda: model().parameters(), AttributeError, "write nn.state.get_parameters(model)"),
     (lambda: nn.ReLU().eval(), AttributeError, "write `with Tensor.train():`"),
+    (lambda: nn.lr.OneCycleLR, AttributeError, "write SequentialLR of a LinearLR"),
+    (lambda: nn.lr.WrongLR, AttributeError, "'tinyframe.nn.lr' has no attribute 'WrongLR'"),
     (lambda: memory()[P:P + 1].assign(1.0), AssignError, "whose bounds lead outside: narrow them"),
     (lambda: memory().__setitem__(slice(P, P + 1), 1.0), AssignError, "narrow them"),
 ])  # fmt: skip
@@ -91,6 +93,8 @@ def test_every_layer_checks_what_it_is_called_with():
 def test_what_is_written_instead_is_for_names_that_are_missing():
     for name in ATTRIBUTES:
         assert not (hasattr(Tensor, name) and hasattr(nn.Linear, name)), name
+    for name in NAMES:
+        assert not any(hasattr(module, name) for module in (nn, nn.optim, nn.lr)), name
 
 
 @pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 4, 4)])

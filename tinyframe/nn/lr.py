@@ -19,11 +19,15 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tinyframe.dtype import dtypes
-from tinyframe.errors import check_choice
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import REQUIRED, bound, signature_of
 from tinyframe.nn.optim import Optimizer
+from tinyframe.peer_settings import no_name
 from tinyframe.tensor.core import Tensor
+
+
+def __getattr__(name: str) -> Any:
+    raise no_name(__name__, name)
 
 
 class Schedule:
@@ -61,22 +65,13 @@ class Schedule:
         """The learning rate at a step: an int32 Tensor of shape () to a float32 one."""
         raise NotImplementedError(f"{type(self).__name__} has to define at(step)")
 
-    def momentum_at(self, step: Tensor) -> Tensor | None:
-        """The momentum at a step; None if it does not change."""
-        return None
-
     def step(self) -> None:
-        """Counts one step, and sets the optimizer's rate, and its momentum if that changes."""
+        """Counts one step, and sets the optimizer's rate."""
         self.steps.assign(self.steps + 1)
         self._set()
 
     def _set(self) -> None:
-        step = self.steps.detach()
-        self.optimizer.lr = self.at(step)
-        if (momentum := self.momentum_at(step)) is not None:
-            memory = self.optimizer.kept_momentum()
-            assert memory is not None, "only OneCycleLR has one, which made sure"
-            memory.assign(momentum.cast(memory.dtype)).realize()
+        self.optimizer.lr = self.at(self.steps.detach())
         self.steps.realize()
 
     def get_lr(self) -> Tensor:
@@ -107,18 +102,6 @@ class StepLR(Schedule):
         return times.full_like(self.gamma) ** times * self.base_lr
 
 
-class MultiStepLR(Schedule):
-    """Multiplied by gamma at each of the steps `milestones`."""
-
-    settings = {"milestones": REQUIRED, "gamma": 0.1}
-
-    def at(self, step: Tensor) -> Tensor:
-        rate = _float(step).full_like(self.base_lr)
-        for passed, milestone in enumerate(sorted(self.milestones), 1):
-            rate = (step >= milestone).where(self.base_lr * self.gamma**passed, rate)
-        return rate
-
-
 class LinearLR(Schedule):
     """From start_factor to end_factor times base_lr in `total_iters` steps: warm-up."""
 
@@ -138,62 +121,9 @@ class CosineAnnealingLR(Schedule):
     settings = {"T_max": REQUIRED, "eta_min": 0.0}
 
     def at(self, step: Tensor) -> Tensor:
-        return _half_cosine(_float(step) / self.T_max, self.base_lr, self.eta_min)
-
-
-class OneCycleLR(Schedule):
-    """Up to max_lr in the first fraction pct_start of the steps, and then down to almost 0.
-
-    It starts at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
-    "linear". cycle_momentum: the momentum (b1 of the Adam family) moves in the opposite direction,
-    from max_momentum down to base_momentum and back; ValueError if the optimizer has none.
-    Smith and Topin, "Super-convergence" (2018).
-    """
-
-    settings = {
-        "max_lr": REQUIRED, "total_steps": REQUIRED, "pct_start": 0.3, "anneal_strategy": "cos",
-        "div_factor": 25.0, "final_div_factor": 1e4, "cycle_momentum": True, "base_momentum": 0.85,
-        "max_momentum": 0.95,
-    }  # fmt: skip
-
-    def _prepare(self) -> None:
-        check_choice("anneal_strategy", self.anneal_strategy, "cos", "linear")
-        if self.cycle_momentum and self.optimizer.kept_momentum() is None:
-            raise ValueError(
-                f"{type(self.optimizer).__name__} without momentum has none to cycle: give it "
-                "momentum=, or OneCycleLR cycle_momentum=False"
-            )
-        self.initial_lr = self.max_lr / self.div_factor
-        self.final_lr = self.initial_lr / self.final_div_factor
-        self.between = _half_cosine if self.anneal_strategy == "cos" else _line
-
-    def at(self, step: Tensor) -> Tensor:
-        return self._cycle(step, self.initial_lr, self.max_lr, self.final_lr)
-
-    def momentum_at(self, step: Tensor) -> Tensor | None:
-        if not self.cycle_momentum:
-            return None
-        return self._cycle(step, self.max_momentum, self.base_momentum, self.max_momentum)
-
-    def _cycle(self, step: Tensor, first: float, middle: float, last: float) -> Tensor:
-        top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
-        now = _float(step)
-        # With pct_start * total_steps <= 1 there is no first phase.
-        before = self.between(now / top if top > 0 else now.ones_like(), first, middle)
-        part = ((now - top) / (end - top)).clip(0, 1)
-        return (now > top).where(self.between(part, middle, last), before)
-
-
-def _half_cosine(part: Tensor, begin: float, end: float) -> Tensor:
-    """From begin (part 0) to end (part 1), slowly at both ends.
-
-    (1 + cos(x)) / 2 is cos(x / 2) squared, which keeps its digits near the end, where it is 0.
-    """
-    return end + (begin - end) * (part * (math.pi / 2)).cos().square()
-
-
-def _line(part: Tensor, begin: float, end: float) -> Tensor:
-    return part * (end - begin) + begin
+        # (1 + cos(x)) / 2 is cos(x / 2) squared, which keeps its digits near the end, where it is 0
+        part = _float(step) / self.T_max * (math.pi / 2)
+        return self.eta_min + (self.base_lr - self.eta_min) * part.cos().square()
 
 
 class SequentialLR(Schedule):
@@ -213,15 +143,3 @@ class SequentialLR(Schedule):
         for begin, schedule in zip(self.milestones, self.schedulers[1:], strict=True):
             rate = (step >= begin).where(schedule.at(step - begin), rate)
         return rate
-
-    def momentum_at(self, step: Tensor) -> Tensor | None:
-        given = [(0, self.schedulers[0]), *zip(self.milestones, self.schedulers[1:], strict=True)]
-        found = [(begin, schedule.momentum_at(step - begin)) for begin, schedule in given]
-        if all(momentum is None for _, momentum in found):
-            return None
-        now = self.optimizer.kept_momentum()
-        assert now is not None
-        result = now = now.detach()
-        for begin, momentum in found:  # None leaves it as it is
-            result = (step >= begin).where(now if momentum is None else momentum, result)
-        return result

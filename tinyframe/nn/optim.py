@@ -49,8 +49,6 @@ class Optimizer:
     # Each is a list of one Tensor per parameter; empty if the setting it depends on is off.
     slots: ClassVar[dict[str, str | None]] = {}
     counts: ClassVar[bool] = False
-    # The setting that OneCycleLR moves opposite to the learning rate.
-    _momentum_name: ClassVar[str | None] = None
     decoupled_weight_decay: bool = False
 
     @classmethod
@@ -115,18 +113,6 @@ class Optimizer:
         # At once: a step replayed by a TinyJit reads the memory, not the graph.
         new = lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr", 0.001)
         self._lr.assign(new).realize()
-
-    def kept_momentum(self) -> Tensor | None:
-        """The momentum (b1 of the Adam family) as a Tensor of shape () that a schedule can write
-        to; None if there is none."""
-        name = self._momentum_name
-        slots = [getattr(self, slot) for slot, setting in self.slots.items() if setting == name]
-        if name is None or not all(slots):
-            return None
-        momentum = getattr(self, name)
-        if not isinstance(momentum, Tensor):
-            setattr(self, name, momentum := self._keep(momentum))
-        return momentum
 
     def zero_grad(self) -> None:
         """Drops the gradients: `.grad` is None afterwards."""
@@ -207,11 +193,6 @@ def _beside(number: Tensor, value: Tensor) -> Tensor:
     return number.detach().to(value.device).cast(value.dtype)
 
 
-def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
-    """A setting: a number, or if a schedule moves it its current value."""
-    return _beside(number, value) if isinstance(number, Tensor) else number
-
-
 def list_of_tensors(tensors: Any) -> list[Tensor]:
     """What an optimizer or a clipping is given; TypeError unless these are Tensors."""
     is_list = isinstance(tensors, Iterable) and not isinstance(tensors, Tensor)
@@ -263,10 +244,6 @@ class OptimizerGroup(Optimizer):
     def __getitem__(self, number: int) -> Optimizer:
         return self.optimizers[number]
 
-    def kept_momentum(self) -> Tensor | None:
-        """That of the first optimizer, like `lr`."""
-        return self.optimizers[0].kept_momentum()
-
     def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
         """The Tensors that all of them realize."""
         steps = [optimizer.schedule_step(skip) for optimizer in self.optimizers]
@@ -293,7 +270,6 @@ class SGD(Optimizer):
         "lr": 0.001, "momentum": 0.0, "weight_decay": 0.0, "nesterov": False, "classic": False
     }  # fmt: skip
     slots = {"b": "momentum"}
-    _momentum_name = "momentum"
 
     def _prepare(self) -> None:
         if self.nesterov and not self.b:
@@ -307,9 +283,8 @@ class SGD(Optimizer):
         if self.classic:
             g, rate = g * rate, rate.ones_like()
         if b is not None:
-            momentum = _factor(self.momentum, g)
-            b = self._set(b, b * momentum + g)
-            g = g + momentum * b if self.nesterov else b
+            b = self._set(b, b * self.momentum + g)
+            g = g + self.momentum * b if self.nesterov else b
         return p - rate * g
 
 
@@ -386,7 +361,6 @@ class RMSprop(Optimizer):
         "centered": False,
     }  # fmt: skip
     slots = {"v": None, "m": "centered", "b": "momentum"}
-    _momentum_name = "momentum"
 
     def _next(
         self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor,
@@ -399,7 +373,7 @@ class RMSprop(Optimizer):
             variance = variance - m.square()
         step = g / (variance.sqrt() + self.eps)
         if b is not None:
-            step = self._set(b, b * _factor(self.momentum, g) + step)
+            step = self._set(b, b * self.momentum + step)
         return p - rate * step
 
 
@@ -421,7 +395,6 @@ class Adam(Optimizer):
 
     settings = {"lr": 0.001, "b1": 0.9, "b2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
     slots, counts = {"m": None, "v": None}, True
-    _momentum_name = "b1"
 
     def _next(
         self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
@@ -432,21 +405,17 @@ class Adam(Optimizer):
     def _direction(self, g: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
         m, v = self._means(g, m, v)
-        b1 = _factor(self.b1, g)
-        return m / _grown(b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
+        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
     def _means(self, g: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """m and v, updated."""
-        b1 = _factor(self.b1, g)
-        m = self._set(m, m * b1 + g * (1 - b1))
+        m = self._set(m, m * self.b1 + g * (1 - self.b1))
         v = self._set(v, v * self.b2 + g.square() * (1 - self.b2))
         return m, v
 
 
-def _grown(decay: Tensor | float, t: Tensor) -> Tensor:
+def _grown(decay: float, t: Tensor) -> Tensor:
     """1 - decay ** t, to the last digit: 1 - 0.999 would lose three of seven digits."""
-    if isinstance(decay, Tensor):
-        return -(t * decay.log()).expm1()
     return -(t * math.log(decay)).expm1() if decay else t.ones_like()
 
 
@@ -498,7 +467,7 @@ class Muon(Optimizer):
         "ns_coefficients": (3.4445, -4.775, 2.0315), "nesterov": True, "eps": 1e-7,
     }  # fmt: skip
     slots = {"b": None}
-    _momentum_name, decoupled_weight_decay = "momentum", True
+    decoupled_weight_decay = True
 
     def _prepare(self) -> None:
         for tensor in self.params:
@@ -510,10 +479,9 @@ class Muon(Optimizer):
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor) -> Tensor:
         p, g = self._decayed(p, g, rate)
-        momentum = _factor(self.momentum, g)
-        b = self._set(b, b + (g - b) * (1 - momentum))
+        b = self._set(b, b + (g - b) * (1 - self.momentum))
         if self.nesterov:
-            b = b - (b - g) * (1 - momentum)
+            b = b - (b - g) * (1 - self.momentum)
         matrix = orthogonalized(b.flatten(1), self.ns_steps, self.ns_coefficients, self.eps)
         rows, columns = matrix.shape
         scale = math.sqrt(max(1, rows / columns))
