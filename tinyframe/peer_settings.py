@@ -78,6 +78,9 @@ ATTRIBUTES = {
 
 # a name that a module has elsewhere -> what to write instead
 NAMES = {
+    # of nn.optim
+    "Adagrad": "Adam, whose steps don't shrink",
+    "RMSprop": "Adam(params, lr, b1=0), which is that with a correction of the first steps",
     # of nn.lr
     "MultiStepLR": "LambdaLR(optimizer, lambda step: (step < 30).where(1.0, 0.1))",
     "OneCycleLR": "SequentialLR of a LinearLR, which goes up, and a CosineAnnealingLR",

@@ -25,8 +25,13 @@ from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import bound, signature_of
+from tinyframe.peer_settings import no_name
 from tinyframe.tensor.base import all_or_nothing
 from tinyframe.tensor.core import Tensor
+
+
+def __getattr__(name: str) -> Any:
+    raise no_name(__name__, name)
 
 
 class Optimizer:
@@ -308,73 +313,6 @@ class LARS(SGD):
 
 def _norm(x: Tensor) -> Tensor:
     return x.square().sum().sqrt()
-
-
-# ---- rates by the size of past gradients ---------------------------------------------------------
-
-
-class Adagrad(Optimizer):
-    """Decreasing steps, smaller for elements with large past gradients.
-
-        v = v + g * g                  starts at initial_accumulator_value
-        p = p - lr' * g / (sqrt(v) + eps)
-
-    lr_decay: lr' = lr / (1 + t * lr_decay) after t steps. weight_decay: adds weight_decay * p to
-    the gradient.
-
-    Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning" (2011).
-    """
-
-    settings = {
-        "lr": 0.01, "lr_decay": 0.0, "weight_decay": 0.0, "initial_accumulator_value": 0.0,
-        "eps": 1e-10,
-    }  # fmt: skip
-    slots, counts = {"v": None}, True
-
-    def _prepare(self) -> None:
-        self.v = self._filled(self.initial_accumulator_value)
-
-    def _next(self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor, t: Tensor) -> Tensor:
-        p, g = self._decayed(p, g, rate)
-        v = self._set(v, v + g.square())
-        if self.lr_decay:
-            rate = rate / (1 + (t - 1) * self.lr_decay)
-        return p - rate * g / (v.sqrt() + self.eps)
-
-
-class RMSprop(Optimizer):
-    """Adagrad with a moving average: steps of about lr, whatever the scale of the gradient.
-
-        v = alpha * v + (1 - alpha) * g * g
-        p = p - lr * g / (sqrt(v) + eps)
-
-    centered: divides by the standard deviation, sqrt(v - m * m), where m is the mean of g. With
-    momentum, b = momentum * b + g / (…) and p = p - lr * b. weight_decay: adds weight_decay * p to
-    the gradient.
-
-    Tieleman and Hinton, "Lecture 6.5 - rmsprop" (2012); centered: Graves, "Generating sequences
-    with recurrent neural networks" (2013).
-    """
-
-    settings = {
-        "lr": 0.01, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0.0, "momentum": 0.0,
-        "centered": False,
-    }  # fmt: skip
-    slots = {"v": None, "m": "centered", "b": "momentum"}
-
-    def _next(
-        self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor,
-        m: Tensor | None = None, b: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
-        p, g = self._decayed(p, g, rate)
-        variance = self._set(v, v * self.alpha + g.square() * (1 - self.alpha))
-        if m is not None:
-            m = self._set(m, m + (g - m) * (1 - self.alpha))
-            variance = variance - m.square()
-        step = g / (variance.sqrt() + self.eps)
-        if b is not None:
-            step = self._set(b, b * self.momentum + step)
-        return p - rate * step
 
 
 # ---- the Adam family -----------------------------------------------------------------------------
