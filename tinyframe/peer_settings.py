@@ -78,6 +78,9 @@ ATTRIBUTES = {
 
 # a name that a module has elsewhere -> what to write instead
 NAMES = {
+    # of nn
+    "GradScaler": "(loss * 1024).backward(), and then t.grad / 1024; bfloat16 needs neither",
+    "clip_grad_value_": "t.grad.replace(t.grad.clip(-1, 1)) for each parameter t",
     # of nn.optim
     "Adagrad": "Adam, whose steps don't shrink",
     "RMSprop": "Adam(params, lr, b1=0), which is that with a correction of the first steps",

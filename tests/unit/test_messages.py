@@ -66,6 +66,7 @@ def memory() -> Tensor:
     (lambda: model().parameters(), AttributeError, "write nn.state.get_parameters(model)"),
     (lambda: nn.ReLU().eval(), AttributeError, "write `with Tensor.train():`"),
     (lambda: nn.lr.OneCycleLR, AttributeError, "write SequentialLR of a LinearLR"),
+    (lambda: nn.GradScaler(), AttributeError, "write (loss * 1024).backward()"),
     (lambda: nn.optim.RMSprop, AttributeError, "write Adam(params, lr, b1=0)"),
     (lambda: nn.lr.WrongLR, AttributeError, "'tinyframe.nn.lr' has no attribute 'WrongLR'"),
     (lambda: memory()[P:P + 1].assign(1.0), AssignError, "whose bounds lead outside: narrow them"),

@@ -74,7 +74,7 @@ from tinyframe.nn.functions import (
     Tanh,
     Unflatten,
 )
-from tinyframe.nn.gradients import GradScaler, clip_grad_norm_, clip_grad_value_
+from tinyframe.nn.gradients import clip_grad_norm_
 from tinyframe.nn.layer import Layer, Sequential, layer
 from tinyframe.nn.linear import Embedding, Linear
 from tinyframe.nn.loader import DataLoader
@@ -90,3 +90,8 @@ from tinyframe.nn.normalization import (
     RMSNorm,
 )
 from tinyframe.nn.recurrent import GRU, LSTM, RNN, LSTMCell
+from tinyframe.peer_settings import no_name
+
+
+def __getattr__(name: str) -> object:
+    raise no_name(__name__, name)

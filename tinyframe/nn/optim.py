@@ -86,7 +86,6 @@ class Optimizer:
         self._dtype = least_upper_dtype(dtypes.float32, *[tensor.dtype for tensor in self.params])
         self._lr = self._keep(settings.pop("lr"))
         self.initial_lr: float | None = None  # the base of schedules, set by the first one
-        self._skip: Tensor | None = None
         vars(self).update(settings)
         if self.counts:
             self.t = self._keep(0)
@@ -124,14 +123,11 @@ class Optimizer:
         for tensor in self.params:
             tensor.grad = None
 
-    def step(self, skip: Tensor | None = None) -> None:
-        """One step of optimization. GradientError if no parameter has a gradient.
+    def step(self) -> None:
+        """One step of optimization. GradientError if no parameter has a gradient."""
+        Tensor.realize(*all_or_nothing(self.schedule_step))
 
-        skip: a Tensor of one bool; if it is True nothing changes. GradScaler passes it.
-        """
-        Tensor.realize(*all_or_nothing(lambda: self.schedule_step(skip)))
-
-    def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
+    def schedule_step(self) -> list[Tensor]:
         """The Tensors that `step` realizes: `loss.realize(*optimizer.schedule_step())`."""
         if all(tensor.grad is None for tensor in self.params):
             raise GradientError(
@@ -143,22 +139,18 @@ class Optimizer:
         held = [value for name, value in vars(self).items() if name != "buffers"]
         lists = [value if isinstance(value, list) else [value] for value in held]
         Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
-        self._skip, changed = skip, []
-        try:
-            changed += [self._set(self.t, self.t + 1)] if self.counts else []
-            for number, tensor in enumerate(self.params):
-                if tensor.grad is not None:
-                    wide = self._wide(tensor)
-                    g, p = tensor.grad.detach().cast(wide), tensor.detach().cast(wide)
-                    slots = {s: getattr(self, s)[number] for s in self.slots if getattr(self, s)}
-                    changed += [tensor, *slots.values()]
-                    if self.counts:
-                        slots["t"] = _beside(self.t, p) - self.missed[number]
-                    self._set(tensor, self._next(p, g, _beside(self._lr, p), **slots))
-                elif self.counts:
-                    changed.append(self._set(self.missed[number], self.missed[number] + 1))
-        finally:
-            self._skip = None
+        changed = [self._set(self.t, self.t + 1)] if self.counts else []
+        for number, tensor in enumerate(self.params):
+            if tensor.grad is not None:
+                wide = self._wide(tensor)
+                g, p = tensor.grad.detach().cast(wide), tensor.detach().cast(wide)
+                slots = {s: getattr(self, s)[number] for s in self.slots if getattr(self, s)}
+                changed += [tensor, *slots.values()]
+                if self.counts:
+                    slots["t"] = _beside(self.t, p) - self.missed[number]
+                self._set(tensor, self._next(p, g, _beside(self._lr, p), **slots))
+            elif self.counts:
+                changed.append(self._set(self.missed[number], self.missed[number] + 1))
         return [*changed, self._lr, *self.buffers]
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, *args: Any, **slots: Any) -> Tensor:
@@ -179,11 +171,8 @@ class Optimizer:
         return least_upper_dtype(tensor.dtype, dtypes.float32)
 
     def _set(self, tensor: Tensor, value: Tensor) -> Tensor:
-        """Assigns, unless this step is skipped; returns the Tensor assigned to."""
-        value = value.cast(tensor.dtype)
-        if self._skip is not None:
-            value = self._skip.to(tensor.device).where(tensor.detach(), value)
-        return tensor.assign(value)
+        """Assigns; returns the Tensor assigned to."""
+        return tensor.assign(value.cast(tensor.dtype))
 
     def _decayed(self, p: Tensor, g: Tensor, rate: Tensor) -> tuple[Tensor, Tensor]:
         """Weight decay: of the parameter itself if decoupled, else through the gradient of the
@@ -249,9 +238,9 @@ class OptimizerGroup(Optimizer):
     def __getitem__(self, number: int) -> Optimizer:
         return self.optimizers[number]
 
-    def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
+    def schedule_step(self) -> list[Tensor]:
         """The Tensors that all of them realize."""
-        steps = [optimizer.schedule_step(skip) for optimizer in self.optimizers]
+        steps = [optimizer.schedule_step() for optimizer in self.optimizers]
         return [tensor for step in steps for tensor in step]
 
 
