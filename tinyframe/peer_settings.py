@@ -79,6 +79,11 @@ ATTRIBUTES = {
 # a name that a module has elsewhere -> what to write instead
 NAMES = {
     # of nn
+    "BCELoss": "Tensor.binary_crossentropy",
+    "BCEWithLogitsLoss": "Tensor.binary_crossentropy_logits",
+    "Identity": "lambda x: x",
+    "MSELoss": "lambda x, y: (x - y).square().mean()",
+    "L1Loss": "lambda x, y: (x - y).abs().mean()",
     "GradScaler": "(loss * 1024).backward(), and then t.grad / 1024; bfloat16 needs neither",
     "clip_grad_value_": "t.grad.replace(t.grad.clip(-1, 1)) for each parameter t",
     # of nn.optim
@@ -111,10 +116,14 @@ def no_attribute(obj: object, name: str) -> AttributeError:
     return AttributeError(f"{text}: write {instead}" if instead else text, name=name, obj=obj)
 
 
-def no_name(module: str, name: str) -> AttributeError:
-    """The error for a name that `nn`, `nn.optim` or `nn.lr` doesn't have."""
+def no_name(module: str, name: str, functions: type | None = None) -> AttributeError:
+    """The error for a name that `nn`, `nn.optim` or `nn.lr` doesn't have. functions: the class
+    whose methods are what PyTorch has as layers."""
     text = f"module {module!r} has no attribute {name!r}"
-    instead = NAMES.get(name)
+    methods = {method.replace("_", ""): method for method in dir(functions) if functions}
+    found = methods.get(name.lower()) or methods.get(name.lower().removesuffix("loss"))
+    function = f"Tensor.{found}: a function is a layer as it is" if found else None
+    instead = NAMES.get(name, function)
     return AttributeError(f"{text}: write {instead}" if instead else text, name=name)
 
 

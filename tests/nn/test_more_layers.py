@@ -13,10 +13,9 @@ from tinyframe.nn.state import get_parameters, get_state_dict
 
 def test_layers_show_what_is_not_as_by_default():
     assert repr(nn.ReLU()) == "ReLU()"
-    assert repr(nn.LeakyReLU(0.01)) == "LeakyReLU()"
-    assert repr(nn.LeakyReLU(0.2)) == "LeakyReLU(negative_slope=0.2)"
+    assert repr(nn.GELU("none")) == "GELU()"
+    assert repr(nn.GELU("tanh")) == "GELU(approximate='tanh')"
     assert repr(nn.MaxPool2d(2, padding=1)) == "MaxPool2d(kernel_size=2, padding=1)"
-    assert repr(nn.CrossEntropyLoss(Tensor([1.0, 2]))) == "CrossEntropyLoss(weight=<(2,)>)"
     chain = nn.Sequential(nn.ReLU(), nn.Sequential(nn.Dropout(0.1)))
     assert repr(chain) == (
         "Sequential(\n  0: ReLU()\n  1: Sequential(\n    0: Dropout(p=0.1)\n  )\n)"
@@ -36,9 +35,13 @@ def test_a_function_becomes_a_layer():
 
 
 def test_weights_of_a_loss_are_no_parameters_to_learn():
-    loss = nn.CrossEntropyLoss(Tensor([1.0, 2.0]))
+    @nn.layer
+    def Loss(x: Tensor, y: Tensor, /, weight: Tensor) -> Tensor:
+        return x.cross_entropy(y, weight=weight)
+
+    loss = Loss(Tensor([1.0, 2.0]))
+    assert repr(loss) == "Loss(weight=<(2,)>)"
     assert get_state_dict(loss)["weight"].requires_grad is False
-    assert not get_parameters(nn.Sequential(nn.ReLU(), nn.MSELoss()))
 
 
 def test_a_chain_is_a_sequence():
@@ -117,8 +120,6 @@ def test_a_recurrent_network_learns_under_a_jit():
     [
         (lambda: nn.ReLU(inplace=True), TypeError, "ReLU(): got an unexpected keyword"),
         (lambda: nn.MaxPool2d(), TypeError, "MaxPool2d(kernel_size"),
-        (lambda: nn.MaxPool2d((2, 2, 2))(Tensor.ones(1, 1, 4, 4)), ValueError, "kernel_size"),
-        (lambda: nn.MSELoss("avg")(Tensor.ones(2), Tensor.ones(2)), ValueError, "'avg'"),
         (lambda: nn.Sequential(nn.ReLU(), 3), TypeError, "1 is 3 of type int"),
         (lambda: nn.Sequential([nn.ReLU()]), TypeError, "one by one"),
         (lambda: nn.LSTM(3, 2, num_layers=0), ValueError, "0 of 2"),

@@ -1,4 +1,4 @@
-"""Layers that are functions, losses, recurrent networks and the transformer agree with PyTorch."""
+"""Layers that are functions, recurrent networks and the transformer agree with PyTorch."""
 
 from __future__ import annotations
 
@@ -32,92 +32,30 @@ def assert_same(layer, theirs, inputs, scale=20, parameters=()):
 
 # name: options, with which both are made, and what they are called with
 FUNCTIONS = {
-    **{name: ({}, [(3, 5)]) for name in (
-        "ReLU", "ReLU6", "LeakyReLU", "ELU", "CELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid",
-        "LogSigmoid", "Hardsigmoid", "Hardswish", "Hardtanh", "Tanh", "Softplus", "Softsign",
-        "Identity",
-    )},
-    "LeakyReLU ": ({"negative_slope": 0.3}, [(3, 5)]),
-    "ELU ": ({"alpha": 0.5}, [(3, 5)]),
-    "CELU ": ({"alpha": 0.5}, [(3, 5)]),
+    "ReLU": ({}, [(3, 5)]), "Tanh": ({}, [(3, 5)]), "GELU": ({}, [(3, 5)]),
     "GELU ": ({"approximate": "tanh"}, [(3, 5)]),
-    "Hardtanh ": ({"min_val": -0.5, "max_val": 0.25}, [(3, 5)]),
-    "Softplus ": ({"beta": 2.0, "threshold": 1.0}, [(3, 5)]),
-    "Softmax": ({"dim": 1}, [(3, 5)]),
-    "Softmax ": ({"dim": 0}, [(3, 5)]),
-    "LogSoftmax": ({"dim": -1}, [(3, 5)]),
     "Flatten": ({}, [(2, 3, 4)]),
     "Flatten ": ({"start_dim": 0, "end_dim": 1}, [(2, 3, 4)]),
-    "Unflatten": ({"dim": 1, "unflattened_size": (2, -1)}, [(3, 6)]),
-    "PixelShuffle": ({"upscale_factor": 2}, [(2, 8, 3, 2)]),
-    "PixelUnshuffle": ({"downscale_factor": 2}, [(2, 2, 4, 6)]),
-    "CosineSimilarity": ({}, [(3, 5), (3, 5)]),
-    "MaxPool1d": ({"kernel_size": 3, "padding": 1}, [(2, 3, 7)]),
     "MaxPool2d": ({"kernel_size": 2}, [(2, 3, 6, 5)]),
     "MaxPool2d ": (
         {"kernel_size": (3, 2), "stride": 2, "padding": (1, 0), "ceil_mode": True}, [(1, 2, 6, 7)]
     ),
-    "MaxPool3d": ({"kernel_size": 2, "dilation": 2}, [(1, 2, 4, 5, 4)]),
-    "AvgPool1d": ({"kernel_size": 3, "stride": 1}, [(2, 3, 7)]),
-    "AvgPool2d": ({"kernel_size": 3, "padding": 1, "count_include_pad": False}, [(2, 3, 6, 5)]),
-    "AvgPool3d": ({"kernel_size": 2}, [(1, 2, 4, 5, 4)]),
-    "AdaptiveAvgPool1d": ({"output_size": 3}, [(2, 3, 7)]),
-    "AdaptiveAvgPool2d": ({"output_size": (3, None)}, [(2, 3, 6, 5)]),
-    "AdaptiveMaxPool1d": ({"output_size": 3}, [(2, 3, 7)]),
-    "AdaptiveMaxPool2d": ({"output_size": 2}, [(2, 3, 6, 5)]),
-}  # fmt: skip
-
-CLASSES = np.array([2, 0, 1, 2])
-WEIGHTS = np.array([0.5, 2.0, 1.0], np.float32)
-PROBABILITIES = np.random.default_rng(0).uniform(0.1, 0.9, (4, 3)).astype(np.float32)
-LOGARITHMS = np.log(PROBABILITIES)
-PAIR = [(4, 3), random(4, 3, seed=5)]
-
-LOSSES = {
-    "MSELoss": ({}, PAIR), "MSELoss ": ({"reduction": "none"}, PAIR),
-    "L1Loss": ({}, PAIR), "L1Loss ": ({"reduction": "sum"}, PAIR),
-    "HuberLoss": ({}, PAIR), "HuberLoss ": ({"delta": 0.3, "reduction": "none"}, PAIR),
-    "SmoothL1Loss": ({}, PAIR), "SmoothL1Loss ": ({"beta": 0.3, "reduction": "none"}, PAIR),
-    "SmoothL1Loss  ": ({"beta": 0.0}, PAIR),
-    "BCELoss": ({}, [PROBABILITIES, PROBABILITIES[::-1].copy()]),
-    "BCELoss ": ({"reduction": "none"}, [PROBABILITIES, PROBABILITIES[::-1].copy()]),
-    "BCEWithLogitsLoss": ({}, [(4, 3), PROBABILITIES]),
-    "BCEWithLogitsLoss ": ({"pos_weight": WEIGHTS}, [(4, 3), PROBABILITIES]),
-    "NLLLoss": ({}, [LOGARITHMS, CLASSES]),
-    "NLLLoss ": ({"weight": WEIGHTS, "ignore_index": 0}, [LOGARITHMS, CLASSES]),
-    "CrossEntropyLoss": ({}, [(4, 3), CLASSES]),
-    "CrossEntropyLoss ": (
-        {"weight": WEIGHTS, "label_smoothing": 0.2, "ignore_index": 1}, [(4, 3), CLASSES]),
-    "CrossEntropyLoss  ": ({"reduction": "none"}, [(4, 3, 2), np.array([[0, 1]] * 4)]),
-    "KLDivLoss": ({}, [LOGARITHMS, PROBABILITIES[::-1].copy()]),
-    "KLDivLoss ": ({"reduction": "batchmean"}, [LOGARITHMS, PROBABILITIES[::-1].copy()]),
-    "KLDivLoss  ": ({"log_target": True, "reduction": "sum"}, [LOGARITHMS, random(4, 3)]),
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:reduction:UserWarning")
-@pytest.mark.parametrize("name", [*FUNCTIONS, *LOSSES])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_layer_agrees_with_the_one_of_its_name(name):
-    options, inputs = {**FUNCTIONS, **LOSSES}[name]
-    name = name.strip()
-    own, other = (
-        {key: make(value) if isinstance(value, np.ndarray) else value
-         for key, value in options.items()}
-        for make in (Tensor, torch.tensor)
-    )  # fmt: skip
-    arrays = [random(*x, seed=n) if isinstance(x, tuple) else x for n, x in enumerate(inputs)]
-    layer, theirs = getattr(nn, name)(**own), getattr(torch.nn, name)(**other)
-    assert_same(layer, theirs, arrays)
+    options, inputs = FUNCTIONS[name]
+    layer, theirs = (getattr(lib, name.strip())(**options) for lib in (nn, torch.nn))
+    assert_same(layer, theirs, [random(*shape, seed=n) for n, shape in enumerate(inputs)])
 
 
-@pytest.mark.parametrize("name", sorted({name.strip() for name in [*FUNCTIONS, *LOSSES]}))
+@pytest.mark.parametrize("name", sorted({"Dropout"} | {name.strip() for name in FUNCTIONS}))
 def test_arguments_have_pytorchs_names_defaults_and_docstrings(name):
     ours, theirs = getattr(nn, name), getattr(torch.nn, name)
     assert ours.__name__ == name and ours.__doc__ and ours.__doc__.endswith((".", ".\n    "))
     expected = inspect.signature(theirs).parameters
     for parameter in inspect.signature(ours).parameters.values():
-        if (name, parameter.name) in {("Softmax", "dim"), ("LogSoftmax", "dim")}:
-            continue  # the last axis, where PyTorch guesses one and warns
         assert expected[parameter.name].default == parameter.default, parameter.name
 
 
@@ -127,19 +65,6 @@ def test_max_pooling_gives_its_indices_too():
     expected = torch.nn.MaxPool2d(2, return_indices=True)(torch.tensor(x))
     assert_close(values.numpy(), expected[0].numpy(), dtypes.float32)
     assert indices.tolist() == expected[1].tolist()
-
-
-def test_divergence_from_a_target_that_is_0_somewhere():
-    target = np.array([[0.0, 0.5, 0.5], [1, 0, 0]], np.float32)
-    x = random(2, 3)
-    mine = Tensor(x, requires_grad=True)
-    other = torch.tensor(x, requires_grad=True)
-    loss = nn.KLDivLoss(reduction="sum")(mine, Tensor(target))
-    expected = torch.nn.KLDivLoss(reduction="sum")(other, torch.tensor(target))
-    expected.backward()
-    (grad,) = loss.gradient(mine)
-    assert_close(loss.numpy(), expected.detach().numpy(), dtypes.float32, 4)
-    assert_close(grad.numpy(), other.grad.numpy(), dtypes.float32)
 
 
 # ---- chains -------------------------------------------------------------------------------------

@@ -27,53 +27,7 @@ from tinyframe.nn.convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from tinyframe.nn.functions import (
-    CELU,
-    ELU,
-    GELU,
-    SELU,
-    AdaptiveAvgPool1d,
-    AdaptiveAvgPool2d,
-    AdaptiveMaxPool1d,
-    AdaptiveMaxPool2d,
-    AvgPool1d,
-    AvgPool2d,
-    AvgPool3d,
-    BCELoss,
-    BCEWithLogitsLoss,
-    CosineSimilarity,
-    CrossEntropyLoss,
-    Dropout,
-    Flatten,
-    Hardsigmoid,
-    Hardswish,
-    Hardtanh,
-    HuberLoss,
-    Identity,
-    KLDivLoss,
-    L1Loss,
-    LeakyReLU,
-    LogSigmoid,
-    LogSoftmax,
-    MaxPool1d,
-    MaxPool2d,
-    MaxPool3d,
-    Mish,
-    MSELoss,
-    NLLLoss,
-    PixelShuffle,
-    PixelUnshuffle,
-    ReLU,
-    ReLU6,
-    Sigmoid,
-    SiLU,
-    SmoothL1Loss,
-    Softmax,
-    Softplus,
-    Softsign,
-    Tanh,
-    Unflatten,
-)
+from tinyframe.nn.functions import GELU, Dropout, Flatten, MaxPool2d, ReLU, Tanh
 from tinyframe.nn.gradients import clip_grad_norm_
 from tinyframe.nn.layer import Layer, Sequential, layer
 from tinyframe.nn.linear import Embedding, Linear
@@ -91,7 +45,8 @@ from tinyframe.nn.normalization import (
 )
 from tinyframe.nn.recurrent import GRU, LSTM, RNN, LSTMCell
 from tinyframe.peer_settings import no_name
+from tinyframe.tensor.core import Tensor
 
 
 def __getattr__(name: str) -> object:
-    raise no_name(__name__, name)
+    raise no_name(__name__, name, Tensor)
