@@ -67,6 +67,7 @@ ATTRIBUTES = {
     "type": "x.cast(dtype)",
     "astype": "x.cast(dtype)",
     "copy": "x.clone()",
+    "grid_sample": "x[..., rows, columns], with Tensors of ints, or x.interpolate(size)",
     # of a layer
     "parameters": "nn.state.get_parameters(model)",
     "state_dict": "nn.state.get_state_dict(model)",

@@ -13,49 +13,6 @@ F = torch.nn.functional
 REPEATED = np.array([[2, 2, 0, 1], [1, 1, 2, 2]])
 
 
-@pytest.mark.parametrize("align_corners", [False, True])
-@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
-def test_grid_sample_of_images(mode, padding_mode, align_corners):
-    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
-    # The kernels are large: those with reflection are compiled, of others the graph is evaluated.
-    reflects = padding_mode == "reflection" and align_corners == (mode == "nearest")
-    # the gradient jumps where a place meets an element, so that none may be exactly there
-    grid = np.random.default_rng(0).uniform(-1.6, 1.6, (2, 3, 4, 2)).astype(np.float32)
-    given = (
-        lambda x, g: x.grid_sample(g, **options), lambda x, g: F.grid_sample(x, g, **options),
-        [normal(0, 2, 2, 5, 4), grid],
-    )  # fmt: skip
-    assert_agree(*given, compiled=reflects and mode != "bicubic", scale=60)
-    if reflects and mode == "bicubic":  # its gradient takes a minute to compile
-        assert_agree(*given, compiled=True, scale=60, gradient=False)
-
-
-@pytest.mark.parametrize("align_corners", [False, True])
-@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
-def test_grid_sample_beside_inf_and_nan(mode, padding_mode, align_corners):
-    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
-    x = normal(0, 2, 1, 3, 4)
-    x[0, 0, [0, 2], [3, 0]], x[1, 0, [2, 1], [3, 0]] = np.inf, np.nan
-    places = [-2, -1.2, -1, -0.5, 0, 0.3, 0.75, 1, 1.3]
-    grid = np.random.default_rng(0).choice(places, (2, 5, 6, 2)).astype(np.float32)
-    ours = Tensor(x).grid_sample(Tensor(grid), **options).numpy()
-    theirs = F.grid_sample(torch.tensor(x), torch.tensor(grid), **options).numpy()
-    np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("padding_mode", ["zeros", "reflection"])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
-def test_grid_sample_of_volumes(mode, padding_mode):
-    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": False}
-    grid = np.random.default_rng(1).uniform(-1.4, 1.4, (1, 2, 2, 2, 3)).astype(np.float32)
-    assert_agree(
-        lambda x, g: x.grid_sample(g, **options), lambda x, g: F.grid_sample(x, g, **options),
-        [normal(0, 1, 2, 3, 4, 5), grid], compiled=padding_mode == "reflection", scale=60,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
 def test_quantiles_and_their_gradients(interpolation):
     q = [0.0, 0.2, 0.55, 1.0]

@@ -1,4 +1,4 @@
-"""Interpolation: resizing a Tensor, or sampling it at given positions.
+"""Interpolation: resizing a Tensor.
 
 Each axis is handled separately: a position takes a weighted sum of its nearest elements.
 
@@ -10,13 +10,11 @@ Each axis is handled separately: a position takes a weighted sum of its nearest 
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
-from tinyframe.errors import DTypeError, ShapeError, check_choice
+from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.uop.node import index_dtype
 
@@ -30,7 +28,7 @@ A = -0.75  # the slope of the cubic curve, PyTorch's and OpenCV's choice
 
 
 class Interpolate(TensorBase):
-    """Resizing and sampling."""
+    """Resizing."""
 
     def interpolate(
         self, size: int | Sequence[int], mode: str = "linear", align_corners: bool = False
@@ -60,71 +58,6 @@ class Interpolate(TensorBase):
         if dtypes.is_float(self.dtype) or x.dtype is self.dtype:
             return x.cast(self.dtype)._value()
         return x.round().clip(self.dtype.min, self.dtype.max).cast(self.dtype)
-
-    def grid_sample(
-        self,
-        grid: Self,
-        mode: str = "bilinear",
-        padding_mode: str = "zeros",
-        align_corners: bool = False,
-    ) -> Self:
-        """Samples at the positions in a grid, interpolated between elements.
-
-        self: (batch, channels, height, width). grid: (batch, h, w, 2), the (x, y) of each result,
-        from -1 at the left and upper edge to 1 at the right and lower one. Returns (batch,
-        channels, h, w). With three axes (depth, height, width) positions are (x, y, z).
-
-        mode: "bilinear" (trilinear for three axes), "nearest" or "bicubic". padding_mode: outside
-        there are "zeros", the nearest element ("border"), or a mirror image ("reflection").
-        align_corners: -1 and 1 are the centers of the outermost elements, instead of their outer
-        edges. Jaderberg et al., "Spatial transformer networks" (2015).
-        """
-        axes = self.ndim - 2
-        fits = axes in (2, 3) and grid.ndim == self.ndim and grid.shape[-1] == axes
-        if not fits or grid.shape[0] != self.shape[0]:
-            raise ShapeError(
-                "grid_sample takes (batch, channels, height, width) and a grid (batch, h, w, 2), "
-                f"or with depth (batch, d, h, w, 3), not {self._dims} and {grid._dims}"
-            )
-        kinds = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
-        check_choice("mode", mode, *kinds)
-        check_choice("padding_mode", padding_mode, "zeros", "border", "reflection")
-        if not (dtypes.is_float(self.dtype) and dtypes.is_float(grid.dtype)):
-            raise DTypeError(f"grid_sample takes floats, not {self.dtype} and {grid.dtype}")
-        dtype = least_upper_dtype(self.dtype, grid.dtype, dtypes.float32)
-        sizes: Any = self.shape[2:]
-        # for each axis the neighbours of each result: their positions and weights
-        neighbours = []
-        for axis, size in enumerate(sizes):
-            place = grid[..., axes - 1 - axis].cast(dtype)
-            if align_corners:
-                place = (place + 1) * ((size - 1) / 2)
-            else:
-                place = ((place + 1) * size - 1) * 0.5
-            if kinds[mode] != "cubic":  # its neighbours are moved inside one by one
-                place = _inside(place, size, padding_mode, align_corners)
-            low = place.floor()
-            around = _around(low, place - low, kinds[mode])
-            if kinds[mode] == "cubic":
-                around = [(_inside(where, size, padding_mode, align_corners), weight)
-                          for where, weight in around]  # fmt: skip
-            neighbours.append(around)
-        flat = self.cast(dtype).flatten(2)
-        spread = (self.shape[0], self.shape[1], math.prod(grid.shape[1:-1]))
-        total: Any = None
-        for corner in itertools.product(*neighbours):
-            number: Any = 0
-            weight: Any = 1.0
-            inside: Any = True
-            for size, (where, factor) in zip(sizes, corner, strict=True):
-                inside = (where >= 0) & (where <= size - 1) & inside
-                weight = weight * factor
-                number = number * size + where.clip(0, size - 1).cast(dtypes.int32)
-            # outside it is 0, and no inf or NaN times a weight of 0
-            number, weight, inside = (t.flatten(1).unsqueeze(1) for t in (number, weight, inside))
-            part = inside.where(flat._gather(2, number.expand(spread)) * weight, 0)
-            total = part if total is None else total + part
-        return total.reshape((*self.shape[:2], *grid.shape[1:-1])).cast(self.dtype)
 
     def _resized(self, axis: int, new: int, kind: str, align_corners: bool, in_bytes: bool) -> Self:
         old = self.shape[axis]
@@ -174,28 +107,10 @@ def _in_fixed_point(neighbours: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 def _around(low: Any, t: Any, kind: str) -> list[tuple[Any, Any]]:
     """The integers next to positions `low` + t on an axis, and their weights."""
-    if kind == "nearest":
-        return [((low + t).round(), t.ones_like())]
     if kind == "linear":
         return [(low, 1 - t), (low + 1, t)]
     return [(low - 1, _far(t + 1)), (low, _near(t)),
             (low + 1, _near(1 - t)), (low + 2, _far(2 - t))]  # fmt: skip
-
-
-def _inside(place: Any, size: int, padding_mode: str, align_corners: bool) -> Any:
-    """Positions on an axis moved to where there are elements; for "zeros" unchanged."""
-    if padding_mode == "zeros":
-        return place
-    if padding_mode == "reflection":
-        # mirrored at the centers of the outermost elements, or at their outer edges
-        low, span = (0.0, size - 1) if align_corners else (-0.5, size)
-        if span == 0:
-            return place.zeros_like()
-        turned = (place - low).abs()
-        part = turned.fmod(span)
-        flips = (turned / span).floor()
-        place = (flips.mod(2) == 0).where(part, span - part) + low
-    return place.clip(0, size - 1)
 
 
 def _near(t: Any) -> Any:
