@@ -68,6 +68,10 @@ ATTRIBUTES = {
     "astype": "x.cast(dtype)",
     "copy": "x.clone()",
     "grid_sample": "x[..., rows, columns], with Tensors of ints, or x.interpolate(size)",
+    "median": "np.median(x.numpy()), or x.sort()[0][..., n // 2]",
+    "quantile": "np.quantile(x.numpy(), q)",
+    "msort": "x.sort(0)[0]",
+    "searchsorted": "(x <= values.unsqueeze(-1)).sum(-1), with x sorted",
     # of a layer
     "parameters": "nn.state.get_parameters(model)",
     "state_dict": "nn.state.get_state_dict(model)",

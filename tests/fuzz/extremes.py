@@ -213,10 +213,6 @@ EDGES = {
     "min": Case(*same("min"), rows([*POOLS, *ENDS])),
     "cummax": Case(
         lambda x: x.cummax(-1)[0], lambda x: x.cummax(-1)[0], rows([*POOLS, *ENDS])),
-    "quantile": Case(
-        lambda x: x.quantile([0.0, 0.25, 0.4, 1.0], -1),
-        lambda x: x.quantile(torch.tensor([0.0, 0.25, 0.4, 1.0], dtype=x.dtype), -1),
-        rows([*POOLS[1:3], *ENDS])),
     "lerp": Case(
         *same("lerp"), beside(chosen(ANY), chosen(ANY), chosen([0.0, 0.25, 0.5, 0.75, 1.0])),
         (0, 1, 2)),

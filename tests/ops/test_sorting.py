@@ -108,12 +108,10 @@ def test_a_long_sort_has_few_different_kernels_and_its_gradient():
     np.testing.assert_array_equal(x.grad.numpy(), data)
 
 
-def test_topk_and_median():
+def test_topk_of_rows():
     x = np.array([[3, 1, 2, 5], [0, 9, 9, 1]])
     values, indices = Tensor(x).topk(2)
     assert values.tolist() == [[5, 3], [9, 9]] and indices.tolist() == [[3, 0], [1, 2]]
-    assert Tensor(x).median(1)[0].tolist() == [2, 1]
-    assert Tensor([1.0, float("nan"), 3.0]).median().isnan().item()
     with pytest.raises(ValueError):
         Tensor(x).topk(5)
 

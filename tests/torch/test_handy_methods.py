@@ -13,16 +13,6 @@ F = torch.nn.functional
 REPEATED = np.array([[2, 2, 0, 1], [1, 1, 2, 2]])
 
 
-@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
-def test_quantiles_and_their_gradients(interpolation):
-    q = [0.0, 0.2, 0.55, 1.0]
-    assert_agree(
-        lambda x: x.quantile(q, 1, interpolation=interpolation),
-        lambda x: x.quantile(torch.tensor(q), 1, interpolation=interpolation),
-        [normal(0, 3, 6)], compiled=True,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean", "batchmean"])
 @pytest.mark.parametrize("log_target", [False, True])
 @pytest.mark.filterwarnings("ignore:reduction:UserWarning")

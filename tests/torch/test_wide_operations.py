@@ -36,7 +36,6 @@ TABLE = {
     "sort down": (
         lambda x: x.sort(0, descending=True),
         lambda x: torch.sort(x, dim=0, descending=True, stable=True), [(5, 3)]),
-    "msort": (lambda x: x.msort(), lambda x: x.msort(), [(5, 3)]),
     "topk": (lambda x: x.topk(2)[0], lambda x: x.topk(2)[0], [(3, 5)]),
     "topk smallest": (
         lambda x: x.topk(3, dim=0, largest=False)[0],

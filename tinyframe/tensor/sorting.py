@@ -1,4 +1,4 @@
-"""Sorting, and methods built on it: argsort, topk, median, quantile.
+"""Sorting, and methods built on it: argsort, topk.
 
 Elements are compared by integer keys that have the same order; so a single comparison makes NaN the
 largest, and -0.0 equal to 0.0. The keys are sorted in one of two ways.
@@ -32,10 +32,8 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes, least_upper_dtype
-from tinyframe.errors import ShapeError, check_choice
-from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import float_function, weak_dtype
+from tinyframe.dtype import dtypes
+from tinyframe.errors import ShapeError
 from tinyframe.tensor.reduce import Reduce, axis_names
 
 SHORT = 1024  # the longest axis that is sorted by rank alone
@@ -93,10 +91,6 @@ class Sorting(Reduce):
         """The indices that sort an axis; int32."""
         return self.sort(axis, descending, stable)[1]
 
-    def msort(self) -> Self:
-        """The values sorted along the first axis."""
-        return self.sort(0)[0]
-
     @axis_names
     def topk(
         self, k: int, axis: int = -1, largest: bool = True, sorted_: bool = True, **names: bool
@@ -117,101 +111,6 @@ class Sorting(Reduce):
             return none, none.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
         return self._gather(axis, order.contiguous()), order
-
-    @axis_names
-    def median(self, axis: int | None = None, keepdim: bool = False) -> Any:
-        """The middle value, or the lower of two; with an axis (values, indices). NaN where one is
-        NaN."""
-        self._nonempty("median", axis)
-        x, along = (self.flatten(), 0) if axis is None else (self, self._axis(axis))
-        if x.ndim == 0:
-            return self.sort()
-        size = x.shape[along]
-        order = x.argsort(along)
-        nans = x.isnan().cast(dtypes.int32).sum(along, keepdim=True)
-        middle = nans.gt(0).where(size - nans, (size - 1) // 2).cast(dtypes.int32)
-        found = order._gather(along, middle)
-        values = x._gather(along, found)
-        if axis is None:
-            return values.reshape(()) if not keepdim else values.reshape((1,) * self.ndim)
-        return (values, found) if keepdim else (values.squeeze(along), found.squeeze(along))
-
-    @axis_names
-    @float_function
-    def quantile(
-        self,
-        q: Any,
-        axis: int | None = None,
-        keepdim: bool = False,
-        *,
-        interpolation: str = "linear",
-    ) -> Self:
-        """The value below which a fraction `q` of the elements lies. NaN if an element is NaN, or
-        by `lerp`, as in PyTorch, if it would be infinite.
-
-        q: a number, or a list or Tensor of one axis, which becomes the first axis of the result.
-        interpolation: between the two nearest elements, "linear" or their "midpoint"; or one of
-        them, the "lower", "higher" or "nearest". ValueError for a q outside 0 … 1 (values in a
-        Tensor are clipped, since checking them would realize it), ShapeError for no elements.
-        """
-        ways = "linear", "lower", "higher", "nearest", "midpoint"
-        check_choice("interpolation", interpolation, *ways)
-        if not isinstance(q, TensorBase):
-            if any(not 0 <= part <= 1 for part in (q if isinstance(q, (list, tuple)) else [q])):
-                raise ValueError(f"a quantile's q is from 0 to 1, not {q}")
-            q = type(self)(q, device=self.device, dtype=self.dtype)
-        if q.ndim > 1:
-            raise ShapeError(f"q is one number or one axis of them, not of shape {q._dims}")
-        self._nonempty("quantile", axis)
-        x = self.flatten() if axis is None else self.reshape(-1) if self.ndim == 0 else self
-        along = 0 if axis is None else self._axis(axis)
-        x = x.movedim(along, -1)
-        # NaN comes last, so if there is one, every q selects the last element
-        last = x.shape[-1] - 1
-        rank = q.cast(self.dtype).clip(0, 1).reshape((-1, *(1,) * x.ndim)) * last
-        rank = x.isnan().any(-1, keepdim=True).where(float(last), rank).movedim(0, -1).squeeze(-2)
-        ordered = x.sort(-1)[0]
-        below, above = rank.floor().cast(dtypes.int32), rank.ceil().cast(dtypes.int32)
-        if interpolation in ("lower", "higher", "nearest"):
-            nearest = rank.round().cast(dtypes.int32)
-            chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
-            found = ordered._gather(-1, chosen)
-        else:
-            part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
-            low, high = ordered._gather(-1, below), ordered._gather(-1, above)
-            found = low.lerp(high, part)
-        found = found.movedim(-1, 0)
-        if axis is None:
-            kept_shape: tuple[Any, ...] = (1,) * self.ndim
-        else:
-            kept_shape = tuple(1 if d == along else s for d, s in enumerate(self.shape))
-        rest = kept_shape if keepdim else x.shape[:-1]
-        return found.reshape((*q.shape, *rest))
-
-    def searchsorted(self, values: Any, *, right: bool = False, side: str | None = None) -> Self:
-        """The index at which to insert each value so that the sorted last axis stays sorted; int32.
-
-        It is before equal elements, or with right=True (or side="right") after them. NaN counts as
-        the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
-        """
-        check_choice("side", side, "left", "right", None)
-        y = type(self)(values, device=self.device) if isinstance(values, int) else values
-        y = y if isinstance(y, TensorBase) else self._tensor(y)
-        if not isinstance(y, TensorBase):
-            y = self._number(y, weak_dtype(y, self.dtype))
-        x = self
-        if dtypes.is_float(max(x.dtype, y.dtype)):  # ints of different dtypes are compared exactly
-            dtype = least_upper_dtype(x.dtype, y.dtype)
-            x, y = x.cast(dtype), y.cast(dtype)
-        if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
-            raise ShapeError(
-                f"searchsorted in {self._dims} of values {y._dims}: all axes but the last must be "
-                "equal, unless self has a single axis"
-            )
-        x, y = x._sort_key(), y._sort_key().unsqueeze(-1)
-        x = x if self.ndim == 1 else x.unsqueeze(-2)
-        before = x.le(y) if right or side == "right" else x.lt(y)
-        return before.cast(dtypes.int32).sum(-1)
 
 
 def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
