@@ -121,10 +121,6 @@ pad_to: x.pad_to(3, 4) / - | x.pad_to(4, 4) / -
 shrink: x.shrink(((1, 3), None)) / x[1:3] | x.shrink((None, None)) / x[:]
 shrink_to: x.shrink_to(2, None) / x[:2] | x.shrink_to(3, 4) / x[:]
 rearrange: x.rearrange("a b -> a b") / - | x.rearrange("a b -> (b a)") / -
-pixel_shuffle: c.pixel_shuffle(2) / F.pixel_shuffle(c, 2)
-pixel_shuffle: c.pixel_shuffle(1) / F.pixel_shuffle(c, 1)
-pixel_unshuffle: c.pixel_unshuffle(2) / F.pixel_unshuffle(c, 2)
-pixel_unshuffle: c.pixel_unshuffle(1) / F.pixel_unshuffle(c, 1)
 cat: x.cat() / torch.cat([x]) | x.cat(none) / torch.cat([x, none]) | x.cat(x) / torch.cat([x, x])
 stack: x.stack() / torch.stack([x]) | x.stack(x) / torch.stack([x, x])
 hstack: x.hstack() / torch.hstack([x])
@@ -212,11 +208,6 @@ sparse_categorical_crossentropy: x.sparse_categorical_crossentropy(rows) / -
 nll_loss: x.nll_loss(rows) / F.nll_loss(x, rows)
 binary_crossentropy: x.binary_crossentropy(x) / F.binary_cross_entropy(x, x)
 binary_crossentropy_logits: x.binary_crossentropy_logits(x) / -
-mse_loss: x.mse_loss(x) / F.mse_loss(x, x)
-l1_loss: x.l1_loss(x) / F.l1_loss(x, x)
-huber_loss: x.huber_loss(x) / F.huber_loss(x, x)
-smooth_l1_loss: x.smooth_l1_loss(x) / F.smooth_l1_loss(x, x)
-kl_div: x.kl_div(x) / F.kl_div(x, x)
 bitwise_not: n.bitwise_not()
 lshift: n.lshift(0) / n << 0
 rshift: n.rshift(0) / n >> 0

@@ -72,6 +72,12 @@ ATTRIBUTES = {
     "quantile": "np.quantile(x.numpy(), q)",
     "msort": "x.sort(0)[0]",
     "searchsorted": "(x <= values.unsqueeze(-1)).sum(-1), with x sorted",
+    "mse_loss": "(x - y).square().mean()",
+    "l1_loss": "(x - y).abs().mean()",
+    "huber_loss": "(far - near / 2) * near, with far = (x - y).abs() and near = far.clip(max=1)",
+    "smooth_l1_loss": "(far - near / 2) * near, as for huber_loss",
+    "kl_div": "y * (y.log() - x), with x the logarithms",
+    "pixel_shuffle": 'x.rearrange("b (c h1 w1) h w -> b c (h h1) (w w1)", h1=2, w1=2)',
     # of a layer
     "parameters": "nn.state.get_parameters(model)",
     "state_dict": "nn.state.get_state_dict(model)",

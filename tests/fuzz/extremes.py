@@ -163,14 +163,6 @@ EDGES = {
         *loss("binary_crossentropy_logits", "binary_cross_entropy_with_logits"),
         beside(chosen(FINITE), lambda rng: [rng.choice(UNIT, 40)]),
     ),
-    "mse": Case(*loss("mse_loss", "mse_loss"), beside(chosen(ANY), chosen(FINITE)), (0, 1)),
-    "l1": Case(*loss("l1_loss", "l1_loss"), beside(chosen(ANY), chosen(FINITE)), (0, 1)),
-    "huber": Case(
-        *loss("huber_loss", "huber_loss", delta=2.0), beside(chosen(ANY), chosen(FINITE)), (0, 1)),
-    "smooth l1": Case(
-        *loss("smooth_l1_loss", "smooth_l1_loss", beta=0.3), beside(chosen(ANY), chosen(FINITE)),
-        (0, 1)),
-    "kl": Case(*loss("kl_div", "kl_div"), beside(chosen(FINITE), chosen(UNIT))),
     "cross-entropy": Case(
         *loss("cross_entropy", "cross_entropy"),
         beside(chosen([*FINITE, -inf], 8, 3), classes((8, 3), [-100])),
@@ -292,17 +284,9 @@ HALVES = {
             lambda x: image(x).max_pool2d((2, x.shape[0] // 2)),
             lambda x: image(x).amax((2, 3), keepdim=True), halves(alike=1)),
         "scatter": (scattered, scattered, halves(0.5)),
-        "mse": (Tensor.mse_loss, F.mse_loss, pairs()),
-        "l1": (Tensor.l1_loss, F.l1_loss, pairs()),
-        "huber": (Tensor.huber_loss, F.huber_loss, pairs()),
-        "smooth l1": (Tensor.smooth_l1_loss, F.smooth_l1_loss, pairs()),
         "bce": (Tensor.binary_crossentropy, F.binary_cross_entropy, pairs(0.1, 0.9)),
         "bce of logits": (
             Tensor.binary_crossentropy_logits, F.binary_cross_entropy_with_logits, pairs()),
-        "kl": (Tensor.kl_div, F.kl_div, pairs()),
-        "kl of a batch": (
-            lambda x, y: x.kl_div(y, "batchmean"),
-            lambda x, y: F.kl_div(x, y, reduction="batchmean"), pairs()),
         "nll": (
             lambda x, y: x.nll_loss((y > 0).cast("int32")),
             lambda x, y: F.nll_loss(x, (y > 0).long()), scored),

@@ -13,29 +13,6 @@ F = torch.nn.functional
 REPEATED = np.array([[2, 2, 0, 1], [1, 1, 2, 2]])
 
 
-@pytest.mark.parametrize("reduction", ["none", "sum", "mean", "batchmean"])
-@pytest.mark.parametrize("log_target", [False, True])
-@pytest.mark.filterwarnings("ignore:reduction:UserWarning")
-def test_divergences_by_both_sides(reduction, log_target):
-    target = np.random.default_rng(0).uniform(0.1, 0.9, (3, 4)).astype(np.float32)
-    options = {"reduction": reduction, "log_target": log_target}
-    assert_agree(
-        lambda x, y: x.kl_div(y, **options), lambda x, y: F.kl_div(x, y, **options),
-        [normal(0, 3, 4), target], compiled=True,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
-def test_smooth_distances(reduction, beta):
-    options = {"reduction": reduction, "beta": beta}
-    assert_agree(
-        lambda x, y: x.smooth_l1_loss(y, **options),
-        lambda x, y: F.smooth_l1_loss(x, y, **options),
-        [normal(0, 3, 4), normal(1, 3, 4)], compiled=True,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("name", ["addmm", "baddbmm"])
 @pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (0.5, 2), (0, 1), (1, 0)])
 def test_sums_of_products(name, beta, alpha):
@@ -87,6 +64,6 @@ def test_dtypes_stay(dtype):
     for found in (
         t.amax(0), t.aminmax(dim=1)[0], t.mT, t.t(), t.select(1, 0), t.index_add(0, [0], source),
         t.index_copy(0, [0], source), t.index_fill(0, [0], 1), t.take_along_dim(Tensor([[0]]), 1),
-        t.mm(t.mT), t.mv(t[0]), t.unique(), t.ravel(), t.reshape(1, 4, 1, 3).pixel_shuffle(2),
+        t.mm(t.mT), t.mv(t[0]), t.unique(), t.ravel(),
     ):  # fmt: skip
         assert found.dtype is dtype

@@ -184,43 +184,6 @@ class Arrangement(Movement):
         swap = indexing == "xy" and len(vectors) > 1
         return tuple(grid.transpose(0, 1) for grid in grids) if swap else grids
 
-    # ---- pixels ----------------------------------------------------------------------------------
-
-    def pixel_shuffle(self, upscale_factor: int) -> Self:
-        """Channels rearranged as pixels: (…, channels * r * r, height, width) to
-        (…, channels, height * r, width * r).
-
-        ShapeError if r * r does not divide the channels. Shi et al., "Real-time single image
-        and video super-resolution" (2016).
-        """
-        r = self._factor("pixel_shuffle", upscale_factor)
-        if self.shape[-3] % (r * r):
-            raise ShapeError(
-                f"pixel_shuffle({r}) needs channels divisible by {r * r}, not {self.shape[-3]} "
-                f"channels of {self._dims}"
-            )
-        return self.rearrange("... (c a b) h w -> ... c (h a) (w b)", a=r, b=r)._value()
-
-    def pixel_unshuffle(self, downscale_factor: int) -> Self:
-        """The inverse of pixel_shuffle: (…, channels, height * r, width * r) to (…, channels * r *
-        r, height, width)."""
-        r = self._factor("pixel_unshuffle", downscale_factor)
-        height, width = self.shape[-2:]
-        if height % r or width % r:
-            raise ShapeError(
-                f"pixel_unshuffle({r}) needs height and width divisible by {r}, not {height} by "
-                f"{width} of {self._dims}"
-            )
-        return self.rearrange("... c (h a) (w b) -> ... (c a b) h w", a=r, b=r)._value()
-
-    def _factor(self, name: str, factor: int) -> Any:
-        if factor < 1 or self.ndim < 3:
-            raise ShapeError(
-                f"{name} takes (…, channels, height, width) and a factor of 1 or more, not "
-                f"{self._dims} and {factor}"
-            )
-        return factor
-
     # ---- triangles and diagonals -----------------------------------------------------------------
 
     def _below(self, diagonal: int) -> Any:

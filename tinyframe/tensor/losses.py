@@ -35,59 +35,7 @@ class Losses(TensorBase):
         said before the logarithm: behind it, the limit's gradient of 0 would meet inf."""
         return self.le(1e-38).where(self.detach(), self).log().clip(min=-100)
 
-    # ---- regression ------------------------------------------------------------------------------
-
-    def mse_loss(self, Y: Self, reduction: str = "mean") -> Self:
-        """The squared error."""
-        return (self - Y).square()._reduced_to(reduction)
-
-    def l1_loss(self, Y: Self, reduction: str = "mean") -> Self:
-        """The absolute error."""
-        return (self - Y).abs()._reduced_to(reduction)
-
-    def huber_loss(self, Y: Self, reduction: str = "mean", delta: float = 1.0) -> Self:
-        """Half the squared error up to `delta`, and linear beyond, with that slope.
-
-        Huber, "Robust estimation of a location parameter" (1964).
-        """
-        if delta <= 0:
-            raise ValueError(f"huber_loss needs delta > 0, not {delta}")
-        far = (self - Y).abs()
-        near = far.clip(max=delta)
-        return ((far - near * 0.5) * near)._reduced_to(reduction)
-
-    def smooth_l1_loss(self, Y: Self, reduction: str = "mean", beta: float = 1.0) -> Self:
-        """huber_loss / beta: the error minus beta/2, or below `beta` half its square over beta.
-
-        beta=0 gives l1_loss. Girshick, "Fast R-CNN" (2015).
-        """
-        if beta < 0:
-            raise ValueError(f"smooth_l1_loss needs beta >= 0, not {beta}")
-        if beta == 0:
-            return self.l1_loss(Y, reduction)
-        far = (self - Y).abs()
-        near = far.clip(max=beta)
-        return ((far - near * 0.5) * (near / beta))._reduced_to(reduction)
-
     # ---- probabilities ---------------------------------------------------------------------------
-
-    def kl_div(self, target: Self, reduction: str = "mean", log_target: bool = False) -> Self:
-        """The Kullback-Leibler divergence: target * (log(target) - self), where self holds
-        log-probabilities. 0 where the target is 0.
-
-        reduction: also "batchmean", the sum divided by the number of samples (the first axis), as
-        in the definition; "mean" is over all elements. log_target: the target holds logarithms
-        too. Kullback and Leibler, "On information and sufficiency" (1951).
-        """
-        if log_target:
-            loss = target.exp() * (target - self)
-        else:
-            nothing = target.eq(0)
-            logarithm = nothing.where(1.0, target).log()
-            loss = nothing.where(0.0, target * logarithm) - target * self
-        if reduction == "batchmean":
-            return loss._reduced_to("mean", loss.shape[0] if loss.ndim else 1)
-        return loss._reduced_to(reduction)
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:
         """-(Y * log(self) + (1 - Y) * log(1 - self)), where self is the probability of class 1.
