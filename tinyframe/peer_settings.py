@@ -78,6 +78,8 @@ ATTRIBUTES = {
     "smooth_l1_loss": "(far - near / 2) * near, as for huber_loss",
     "kl_div": "y * (y.log() - x), with x the logarithms",
     "pixel_shuffle": 'x.rearrange("b (c h1 w1) h w -> b c (h h1) (w w1)", h1=2, w1=2)',
+    "adaptive_avg_pool2d": "x.mean((-2, -1), keepdim=True), or x.avg_pool2d(kernel) for parts",
+    "adaptive_max_pool2d": "x.max((-2, -1), keepdim=True), or x.max_pool2d(kernel) for parts",
     # of a layer
     "parameters": "nn.state.get_parameters(model)",
     "state_dict": "nn.state.get_state_dict(model)",

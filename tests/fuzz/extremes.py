@@ -277,9 +277,6 @@ HALVES = {
         "average pool": (
             lambda x: image(x).avg_pool2d((2, x.shape[0] // 2)),
             lambda x: F.avg_pool2d(image(x), (2, x.shape[0] // 2)), halves(0.5)),
-        "adaptive average pool": (
-            lambda x: image(x).adaptive_avg_pool2d(1),
-            lambda x: F.adaptive_avg_pool2d(image(x), 1), halves(0.5)),
         "max pool": (
             lambda x: image(x).max_pool2d((2, x.shape[0] // 2)),
             lambda x: image(x).amax((2, 3), keepdim=True), halves(alike=1)),

@@ -65,8 +65,6 @@ def test_equal_elements_share_the_gradient_of_their_maximum():
     np.testing.assert_allclose(ours, [[1 / 3, 1 / 3], [1 / 3, 0]], rtol=1e-6)
     np.testing.assert_array_equal(pytorch, [[1, 0], [0, 0]])
     np.testing.assert_allclose(ours, gradients(Tensor.max, torch.Tensor.amax)[1], rtol=1e-6)
-    ours, _ = gradients(lambda t: t.adaptive_max_pool2d(1), lambda p: F.adaptive_max_pool2d(p, 1))
-    np.testing.assert_array_equal(ours, [[0.25, 0.5], [0.25, 0]])
 
 
 @given(case=poolings(dilated=False), seed=seeds, included=st.booleans(), compiled=sometimes)
@@ -87,32 +85,6 @@ def test_max_pool_of_infinities_and_nan():
         lambda x: x.max_pool2d(2, padding=1, stride=1, return_indices=True),
         lambda x: F.max_pool2d(x, 2, padding=1, stride=1, return_indices=True),
         [x], compiled=True, gradient=False,
-    )  # fmt: skip
-
-
-@given(sizes=st.tuples(*[st.integers(1, 6)] * 4), seed=seeds, compiled=sometimes)
-@settings(max_examples=10)
-def test_adaptive_pool(sizes, seed, compiled):
-    h, w, *wanted = sizes
-    x = [normal(seed, 2, h, w)]
-    assert_agree(
-        lambda x: x.adaptive_avg_pool2d(wanted), lambda x: F.adaptive_avg_pool2d(x, wanted),
-        x, compiled, what=str(sizes),
-    )  # fmt: skip
-    assert_agree(
-        lambda x: x.adaptive_max_pool2d(wanted, return_indices=True),
-        lambda x: F.adaptive_max_pool2d(x, wanted, return_indices=True),
-        x, compiled, what=str(sizes),
-    )  # fmt: skip
-
-
-def test_adaptive_pool_of_one_axis_and_of_whole_axes():
-    x = [normal(0, 2, 3, 7)]
-    assert_agree(lambda x: x.adaptive_avg_pool1d(3), lambda x: F.adaptive_avg_pool1d(x, 3), x, True)
-    assert_agree(lambda x: x.adaptive_max_pool1d(3), lambda x: F.adaptive_max_pool1d(x, 3), x, True)
-    assert_agree(
-        lambda x: x.adaptive_avg_pool2d((None, 1)),
-        lambda x: F.adaptive_avg_pool2d(x, (None, 1)), x, True,
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ expanded, padded or counted, or a kernel that is written and not run.
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import numpy as np
@@ -349,16 +348,3 @@ def test_an_index_as_a_narrow_number_is_not_taken_for_the_index():
 
 def test_take_with_narrow_indices_counts_from_the_end():
     assert Tensor(list(range(300))).take(Tensor([-1, 5], dtype=dtypes.int8)).tolist() == [299, 5]
-
-
-def test_parts_of_a_long_axis_are_cut_where_they_should_be():
-    """part * size is beyond int32: an average of 65536 elements in 50000 parts."""
-    x = np.arange(65536, dtype=np.float32)
-    parts = 50000
-    with Context(NOOPT=1):
-        begin, end = Tensor(x[None])._parts(1, parts)
-    del end
-    last = [itertools.compress(range(65536), row) for row in begin[-2:].numpy().astype(bool)]
-    assert [list(row) for row in last] == [
-        list(range(p * 65536 // parts, -(-(p + 1) * 65536 // parts))) for p in (49998, 49999)
-    ]

@@ -43,7 +43,7 @@ def padding_per_axis(padding: Sizes, count: int) -> list[tuple[int, int]]:
 
 def for_axes(name: str, axes: int) -> Any:
     """The method `name`, which is for any number of axes, restricted to `axes` of them."""
-    first = "weight" if "conv" in name else "output_size" if "adaptive" in name else "kernel_size"
+    first = "weight" if "conv" in name else "kernel_size"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         value, *rest = args or (kwargs.pop(first),)

@@ -16,7 +16,6 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.convolution import Sizes, for_axes, one_per_axis, padding_per_axis
 from tinyframe.tensor.elementwise import float_function
 from tinyframe.tensor.gathering import check_indices
-from tinyframe.uop.node import index_dtype
 from tinyframe.uop.show import sizes_text
 
 
@@ -172,43 +171,10 @@ class Pooling(TensorBase):
             sides = [(0, more) for more in grid.beyond]
         return total / counted._seen_through(grid, sides=sides).sum(tuple(range(-grid.axes, 0)))
 
-    # ---- to a given size -------------------------------------------------------------------------
-
-    @float_function
-    def adaptive_avg_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
-        """Means of the last axes, each divided into `output_size` parts (None: as is).
-
-        Part i of m covers n elements from floor(i*n/m) to ceil((i+1)*n/m).
-        """
-        x, sizes = self, self._output_sizes(output_size)
-        for axis, parts in enumerate(sizes, self.ndim - len(sizes)):
-            inside, count = x._parts(axis, parts)
-            x = inside.where(x.unsqueeze(axis), 0).sum(axis + 1) / count
-        return x
-
-    def adaptive_max_pool2d(
-        self, output_size: int | Sequence[int | None], return_indices: bool = False
-    ) -> Any:
-        """The maximum of each part of `adaptive_avg_pool2d`, and its index, as in `max_pool2d`.
-        Equal maxima share the gradient axis by axis, and so not always equally."""
-        sizes = self._output_sizes(output_size)
-        largest, count = self, math.prod(self._sizes(len(sizes)))
-        numbers: Any = self._numbers(len(sizes)).expand(self.shape)
-        for axis, parts in enumerate(sizes, self.ndim - len(sizes)):
-            inside, _ = largest._parts(axis, parts)
-            candidates = inside.where(largest.unsqueeze(axis), self._least())
-            best = candidates.max(axis + 1, keepdim=True)
-            numbers = inside.where(numbers.unsqueeze(axis), count)
-            numbers = _first(candidates, best, numbers, (axis + 1,))
-            largest = best.squeeze(axis + 1)
-        return (largest, numbers) if return_indices else largest
-
     # ---- in one and three axes -------------------------------------------------------------------
 
     max_pool1d, max_pool3d = for_axes("max_pool2d", 1), for_axes("max_pool2d", 3)
     avg_pool1d, avg_pool3d = for_axes("avg_pool2d", 1), for_axes("avg_pool2d", 3)
-    adaptive_avg_pool1d = for_axes("adaptive_avg_pool2d", 1)
-    adaptive_max_pool1d = for_axes("adaptive_max_pool2d", 1)
 
     # ---- shared helpers --------------------------------------------------------------------------
 
@@ -225,25 +191,6 @@ class Pooling(TensorBase):
         sizes = self._sizes(axes)
         numbers = self._range(math.prod(sizes))
         return numbers.reshape((*(1,) * (self.ndim - axes), *sizes))
-
-    def _output_sizes(self, output_size: int | Sequence[int | None]) -> tuple[int, ...]:
-        wanted = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
-        if len(wanted) > self.ndim:
-            raise ShapeError(f"output_size {wanted} has more axes than {self._dims}")
-        own = self._sizes(len(wanted))
-        return tuple(size if new is None else new for size, new in zip(own, wanted, strict=True))
-
-    def _parts(self, axis: int, parts: int) -> tuple[Self, Self]:
-        """(inside, count): whether each element of an axis is in each part, (parts, size), and the
-        size of each part; in shapes that broadcast."""
-        size = self.shape[axis]
-        wide = index_dtype((parts + 1) * size)
-        part = self._range(parts).cast(wide).reshape((-1, 1))
-        element = self._range(size)
-        begin, end = part * size // parts, ((part + 1) * size + parts - 1) // parts
-        inside = (begin <= element) * (element < end)
-        after = (1,) * (self.ndim - axis - 1)
-        return inside.reshape((parts, size, *after)), (end - begin).reshape((parts, *after))
 
 
 def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> Any:
