@@ -80,6 +80,11 @@ ATTRIBUTES = {
     "pixel_shuffle": 'x.rearrange("b (c h1 w1) h w -> b c (h h1) (w w1)", h1=2, w1=2)',
     "adaptive_avg_pool2d": "x.mean((-2, -1), keepdim=True), or x.avg_pool2d(kernel) for parts",
     "adaptive_max_pool2d": "x.max((-2, -1), keepdim=True), or x.max_pool2d(kernel) for parts",
+    **dict.fromkeys(("mm", "mv", "bmm"), "x @ y"),
+    **dict.fromkeys(("addmm", "baddbmm"), "beta * x + alpha * (a @ b)"),
+    "tensordot": 'Tensor.einsum("ij,jk->ik", x, y)',
+    "outer": "x.unsqueeze(1) * y",
+    "cosine_similarity": "(x.normalize(axis=1) * y.normalize(axis=1)).sum(1)",
     # of a layer
     "parameters": "nn.state.get_parameters(model)",
     "state_dict": "nn.state.get_state_dict(model)",

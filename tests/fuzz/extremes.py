@@ -189,9 +189,6 @@ EDGES = {
     },
     "normalize": Case(
         lambda x: x.normalize(2, -1), lambda x: F.normalize(x, dim=-1), rows(POOLS[:4])),
-    "cosine similarity": Case(
-        lambda x: x.cosine_similarity(x.flip(0), -1),
-        lambda x: F.cosine_similarity(x, x.flip(0), -1), rows(POOLS[1:4])),
     "std": Case(*same("std", -1, correction=0), rows(POOLS)),
     "var": Case(*same("var", -1, correction=0), rows(POOLS)),
     "prod": Case(*same("prod", -1), rows(POOLS[:3])),
@@ -271,9 +268,6 @@ HALVES = {
             lambda x: image(x).groupnorm(1), lambda x: F.group_norm(image(x), 1), halves()),
         "normalize": (
             lambda x: x.normalize(axis=0), lambda x: F.normalize(x, dim=0), halves(0.5)),
-        "cosine similarity": (
-            lambda x, y: x.cosine_similarity(y, axis=0),
-            lambda x, y: F.cosine_similarity(x, y, dim=0), pairs()),
         "average pool": (
             lambda x: image(x).avg_pool2d((2, x.shape[0] // 2)),
             lambda x: F.avg_pool2d(image(x), (2, x.shape[0] // 2)), halves(0.5)),

@@ -103,12 +103,6 @@ TABLE = {
         for p in (1, 2, 3, math.inf, -math.inf)
     },
     "normalize": (lambda x: x.normalize(), lambda x: F.normalize(x), [(3, 5)]),
-    "tensordot": (
-        lambda x, y: x.tensordot(y, 1), lambda x, y: torch.tensordot(x, y, 1), [(2, 3), (3, 2)]),
-    "tensordot axes": (
-        lambda x, y: x.tensordot(y, ([0, 1], [2, 0])),
-        lambda x, y: torch.tensordot(x, y, ([0, 1], [2, 0])), [(2, 3, 4), (3, 5, 2)]),
-    "outer": (lambda x, y: x.outer(y), torch.outer, [(3,), (4,)]),
     **{
         f"einsum {formula}": (
             lambda *xs, formula=formula: Tensor.einsum(formula, *xs),

@@ -1,4 +1,4 @@
-"""Linear algebra: einsum and other products, norms, and matrix factorizations."""
+"""Linear algebra: einsum, norms, and matrix factorizations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tinyframe.dtype import DTypeLike, dtypes, least_upper_dtype, sum_acc_dtype,
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
-from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.reduce import Axis, Reduce, axis_names
 from tinyframe.uop.node import upper as at_most
 
@@ -86,57 +85,7 @@ class LinearAlgebra(Reduce):
         product = _multiplied_in_pairs(factors, order, result, sizes)
         return product.reshape(product.shape[: len(result)]).cast(wanted)
 
-    def tensordot(self, other: Any, dims: Any = 2) -> Self:
-        """The product summed over the last `dims` axes of self and the first of other, or over a
-        pair of lists of axes."""
-        if isinstance(dims, int):
-            mine, others = list(range(self.ndim - dims, self.ndim)), list(range(dims))
-        else:
-            mine, others = ([axes] if isinstance(axes, int) else list(axes) for axes in dims)
-        mine, others = list(self._axes(mine)), list(other._axes(others))
-        if [self.shape[a] for a in mine] != [other.shape[a] for a in others]:
-            raise ShapeError(
-                f"tensordot of {self._dims} along {mine} and {other._dims} along {others}: the "
-                "sizes have to be equal"
-            )
-        free = [a for a in range(self.ndim) if a not in mine]
-        others_free = [a for a in range(other.ndim) if a not in others]
-        inner = math.prod(self.shape[a] for a in mine)
-        rows = math.prod(self.shape[a] for a in free)
-        columns = math.prod(other.shape[a] for a in others_free)
-        x = self.permute((*free, *mine)).reshape(rows, inner)
-        y = other.permute((*others, *others_free)).reshape(inner, columns)
-        final = [self.shape[a] for a in free] + [other.shape[a] for a in others_free]
-        return x.dot(y).reshape(tuple(final))
-
-    def outer(self, other: Any) -> Self:
-        """The matrix of all products of elements of two vectors."""
-        if self.ndim != 1 or other.ndim != 1:
-            raise ShapeError(f"outer takes two vectors, not {self._dims} and {other._dims}")
-        return self.unsqueeze(1) * other.unsqueeze(0)
-
-    def mm(self, mat2: Any) -> Self:
-        """The product of two matrices; `dot` takes any shapes."""
-        return _checked_product("mm", self, mat2, 2, 2)
-
-    def mv(self, vec: Any) -> Self:
-        """The product of a matrix and a vector."""
-        return _checked_product("mv", self, vec, 2, 1)
-
-    def bmm(self, mat2: Any) -> Self:
-        """The products of two batches of matrices: (b, m, k) and (b, k, n) give (b, m, n)."""
-        return _checked_product("bmm", self, mat2, 3, 3)
-
-    def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
-        """beta * self + alpha * (mat1 @ mat2); self broadcasts. With beta=0 self is ignored, even
-        if it holds NaN."""
-        return _added(self, _checked_product("addmm", mat1, mat2, 2, 2), beta, alpha)
-
-    def baddbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
-        """addmm for batches of matrices: beta * self + alpha * bmm(batch1, batch2)."""
-        return _added(self, _checked_product("baddbmm", batch1, batch2, 3, 3), beta, alpha)
-
-    # ---- norms and distances ---------------------------------------------------------------------
+    # ---- norms -----------------------------------------------------------------------------------
 
     @axis_names
     @float_function
@@ -170,19 +119,6 @@ class LinearAlgebra(Reduce):
     def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Self:
         """Divided by its p-norm along an axis, or by `eps` if that is larger."""
         return self / self.norm(p, axis, keepdim=True).clip(min=eps)
-
-    @axis_names
-    def cosine_similarity(self, other: Any, axis: int = 1, eps: float = 1e-8) -> Self:
-        """The cosine of the angle between vectors along an axis: their dot product over their
-        lengths, each of at least `eps`."""
-        x, y = self._operands(other, to_float=True)
-        return x._cosine(y, axis, eps)
-
-    @float_function
-    def _cosine(self, other: Self, axis: int, eps: float) -> Self:
-        x, y = self._operands(other)
-        lengths = x.norm(2, axis).clip(min=eps) * y.norm(2, axis).clip(min=eps)
-        return (x * y).sum(axis) / lengths
 
     # ---- factorizations --------------------------------------------------------------------------
 
@@ -274,26 +210,6 @@ class LinearAlgebra(Reduce):
                 total = total + power * factor
             x = total.contiguous()
         return x.transpose(-1, -2) if tall else x
-
-
-def _checked_product(name: str, x: Any, y: Any, left: int, right: int) -> Any:
-    """x @ y, of `left` and `right` axes. ShapeError for others, or if the sizes differ."""
-    fits = x.ndim == left and y.ndim == right and x.shape[-1] == y.shape[-min(right, 2)]
-    if not fits or (left == right == 3 and x.shape[0] != y.shape[0]):
-        sizes = {(2, 2): "(m, k) and (k, n)", (2, 1): "(m, k) and (k,)"}
-        raise ShapeError(
-            f"{name} multiplies {sizes.get((left, right), '(b, m, k) and (b, k, n)')}, not "
-            f"{x._dims} and {y._dims}"
-        )
-    return x.dot(y)
-
-
-def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta * x + alpha * product; x broadcasts to the shape of the product, or ShapeError."""
-    if broadcast_shapes(x.shape, product.shape) != product.shape:
-        raise ShapeError(f"{x._dims} cannot be added to a product of shape {product._dims}")
-    product = product if alpha == 1 else product * alpha
-    return product if beta == 0 else (x if beta == 1 else x * beta) + product
 
 
 def _multiplied_in_pairs(
