@@ -94,79 +94,26 @@ class Arrangement(Movement):
                 result = end.cat(result._part(axis, 0, cut), dim=axis)
         return result._value()
 
-    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
-        """Axes moved to other positions; the rest keep their order."""
-        taken = self._axes((source,) if isinstance(source, int) else tuple(source))
-        wanted = self._axes((destination,) if isinstance(destination, int) else tuple(destination))
-        if len(taken) != len(wanted):
-            raise ShapeError(f"movedim from {source} to {destination}: the numbers of axes differ")
-        rest = iter(axis for axis in range(self.ndim) if axis not in taken)
-        place = dict(zip(wanted, taken, strict=True))
-        return self.permute([place[d] if d in place else next(rest) for d in range(self.ndim)])
-
-    def swapaxes(self, axis0: int, axis1: int) -> Self:
-        """Two axes swapped."""
-        return self.transpose(axis0, axis1)
-
     def t(self) -> Self:
         """The transpose of a matrix; a vector or a number is returned as it is.
 
         ShapeError for more than two axes.
         """
         if self.ndim > 2:
-            raise ShapeError(f"t() takes at most two axes, not shape {self._dims}: use mT or T")
+            raise ShapeError(
+                f"t() takes at most two axes, not shape {self._dims}: use T or transpose(-2, -1)"
+            )
         return self.transpose(0, 1) if self.ndim == 2 else self
-
-    @property
-    def mT(self) -> Self:
-        """Each matrix transposed: the last two axes swapped. ShapeError if there are fewer."""
-        if self.ndim < 2:
-            raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self._dims}")
-        return self.transpose(-2, -1)
 
     def expand_as(self, other: Any) -> Self:
         """Expanded to the shape of another Tensor."""
         return self.expand(other.shape)
-
-    def view_as(self, other: Any) -> Self:
-        """The same elements in the shape of another Tensor."""
-        return self.reshape(other.shape)
-
-    def select(self, dim: int, index: int) -> Self:
-        """Slice `index` of an axis, which is removed: `t[:, index]` for axis 1.
-
-        TensorIndexError if it is out of bounds.
-        """
-        if self.ndim == 0:
-            raise ShapeError("select() takes a Tensor with at least one axis, not shape ()")
-        return self[(slice(None),) * self._axis(dim) + (index,)]
-
-    def narrow(self, dim: int, start: int, length: int) -> Self:
-        """`length` elements along an axis, starting at `start`."""
-        axis = self._axis(dim)
-        start = start + self.shape[axis] if start < 0 else start
-        return self._part(axis, start, start + length)
 
     def unbind(self, dim: int = 0) -> tuple[Self, ...]:
         """All slices of an axis, which is removed."""
         axis = self._axis(dim)
         pieces = self.split(1, axis) if self.shape[axis] else ()
         return tuple(piece.squeeze(axis) for piece in pieces)
-
-    def tile(self, *repeats: Any) -> Self:
-        """`repeat`, where counts for leading axes may be left out."""
-        counts = flat_arguments(repeats)
-        return self.repeat((1,) * (self.ndim - len(counts)) + tuple(counts))
-
-    def hstack(self, *others: Any) -> Self:
-        """Tensors concatenated along the second axis; vectors along their only one."""
-        tensors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
-        return tensors[0].cat(*tensors[1:], dim=min(1, tensors[0].ndim - 1))
-
-    def vstack(self, *others: Any) -> Self:
-        """Tensors concatenated along the first axis; vectors as rows."""
-        tensors = [t.reshape(1, -1) if t.ndim < 2 else t for t in flat_arguments((self, *others))]
-        return tensors[0].cat(*tensors[1:], dim=0)
 
     def meshgrid(self, *others: Any, indexing: str = "ij") -> tuple[Self, ...]:
         """For n vectors, n Tensors of n axes: the i-th has the values of vector i along axis i.
@@ -222,20 +169,12 @@ class Arrangement(Movement):
             return self.diagonal(diagonal)._value()
         if self.ndim != 1:
             raise ShapeError(f"diag takes a vector or a matrix, not shape {self._dims}")
-        return self.diag_embed(diagonal)
-
-    def diag_embed(self, offset: int = 0) -> Self:
-        """Matrices with the last axis as their diagonal."""
-        size: Any = self.shape[-1]
+        size: Any = self.shape[0]
         # a 1 and `size` zeros in each row, laid end to end and cut into rows of `size`
-        wide = self.unsqueeze(-1).pad([*[(0, 0)] * self.ndim, (0, size)]).flatten(-2)
-        matrix = wide._part(self.ndim - 1, 0, size * size).unflatten(-1, (size, size))
-        down, right = max(0, -offset), max(0, offset)
-        return matrix.pad([*[(0, 0)] * (self.ndim - 1), (down, right), (right, down)])
-
-    def trace(self) -> Self:
-        """The sum of the diagonal of a matrix."""
-        return self.diagonal().sum()
+        wide = self.unsqueeze(-1).pad([(0, 0), (0, size)]).flatten()
+        matrix = wide._part(0, 0, size * size).reshape((size, size))
+        down, right = max(0, -diagonal), max(0, diagonal)
+        return matrix.pad([(down, right), (right, down)])
 
     # ---- einops ----------------------------------------------------------------------------------
 

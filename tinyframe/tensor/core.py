@@ -679,7 +679,7 @@ class Tensor(
 
 # Further names of methods, from PyTorch and NumPy.
 ALIASES = {
-    "view": "reshape", "ravel": "flatten", "reshape_as": "view_as", "moveaxis": "movedim",
+    "view": "reshape", "ravel": "flatten",
     "is_param_": "requires_grad_",
     "amax": "max", "amin": "min", "negative": "neg", "remainder": "mod", "floor_divide": "floordiv",
     "clamp": "clip", "swish": "silu", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
