@@ -102,7 +102,6 @@ UNARY = {
     "ceil": Op(np.ceil),
     "trunc": Op(np.trunc, ulps=0),
     "round": Op(np.round),
-    "frac": Op(lambda x: x - np.trunc(x)),
     "sqrt": Op(np.sqrt, ulps=0.5),
     "rsqrt": Op(lambda x: 1 / np.sqrt(x), 2),
     "reciprocal": Op(np.reciprocal, ulps=0.5),
@@ -152,7 +151,6 @@ UNARY = {
     "hardtanh": Op(lambda x: np.clip(x, -1, 1)),
     "hardsigmoid": Op(lambda x: np.clip(x / 6 + 0.5, 0, 1), 2),
     "hardswish": Op(lambda x: x * np.clip(x + 3, 0, 6) / 6, 2),
-    "nan_to_num": Op(np.nan_to_num),
     "clip": Op(lambda x: np.clip(x, -1, 2), torch=lambda x: x.clip(-1, 2),
                call=lambda x: x.clip(-1, 2)),
     "clip low": Op(lambda x: np.maximum(x, 0.5), torch=lambda x: x.clip(min=0.5),
@@ -177,7 +175,7 @@ UNARY = {
 # a second name -> the first
 ALIASES = {
     "negative": "neg", "swish": "silu", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip
 
 # ---- of two -------------------------------------------------------------------------------------
@@ -227,7 +225,6 @@ BINARY = {
     "logical_xor": Op(np.logical_xor, dtypes=ALL, gradient=False),
     "remainder": Op(np.mod, dtypes=INTS),
     "floor_divide": Op(np.floor_divide, dtypes=INTS, gradient=False),
-    "atan2": Op(np.arctan2, 4),
     "hypot": Op(np.hypot, 4),
     "copysign": Op(np.copysign),
     "logaddexp": Op(np.logaddexp, 4),

@@ -88,48 +88,6 @@ def test_mean(data, dtype, compiled):
     check(out, rounded(expected, result), compiled, 8)
 
 
-# as many holes as numbers, so that whole rows of nothing but NaNs come up
-WITH_HOLES = st.one_of(st.just(np.nan), st.sampled_from((np.inf, 0.0, -0.0)), floats(False))
-
-
-@pytest.mark.filterwarnings("ignore:Mean of empty", "ignore:invalid value")
-@given(
-    data=st.data(),
-    dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.uint8, dtypes.bool)),
-    compiled=sometimes,
-)
-def test_nansum_and_nanmean_leave_nans_out(data, dtype, compiled):
-    is_float = dtypes.is_float(dtype)
-    x = data.draw(arrays(dtype, edges=False, values=WITH_HOLES if is_float else None))
-    axis, keepdim = data.draw(axes_of(x.shape)), data.draw(st.booleans())
-    wide = x.astype(np.float64 if is_float else np.int64)
-    total, mean = (f(wide, axis, keepdims=keepdim) for f in (np.nansum, np.nanmean))
-    what = f"over {axis} of {x.tolist()}"
-
-    out = tensor(x, dtype).nansum(axis, keepdim)
-    assert out.dtype is (dtype if is_float else sum_acc_dtype(dtype))
-    check(out, rounded(total, out.dtype), compiled, 8, what)
-    out = tensor(x, dtype).nanmean(axis, keepdim)
-    assert out.dtype is (dtype if is_float else dtypes.float32)
-    check(out, rounded(mean, out.dtype), compiled, 8, what)
-
-
-@pytest.mark.parametrize("keepdim", [False, True])
-def test_the_gradient_of_a_hole_is_0_and_that_of_a_number_its_share(keepdim):
-    x = Tensor([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan], [2.0, 4.0, 8.0]]).realize()
-    (of_sum,) = x.nansum(1, keepdim).sum().gradient(x)
-    assert of_sum.tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
-    (of_mean,) = x.nanmean(1, keepdim).sum().gradient(x)
-    third = np.float32(1 / 3)
-    assert of_mean.tolist() == [[0.5, 0, 0.5], [0, 0, 0], [third, third, third]]
-
-
-def test_nanmean_of_a_realized_matrix_is_one_kernel_as_mean_is():
-    x = Tensor(np.ones((7, 5), np.float32)).realize()
-    for axis in (0, 1, None):
-        assert len(x.mean(axis).schedule()) == len(x.nanmean(axis).schedule()) == 1
-
-
 @pytest.mark.filterwarnings(
     "ignore:Degrees of freedom",
     "ignore:Mean of empty",
@@ -189,7 +147,7 @@ def test_there_is_no_largest_of_nothing(name, shape, axis, words):
 def test_no_result_is_no_largest_of_nothing():
     for name in ("amax", "amin", "argmax", "argmin"):
         assert getattr(Tensor.zeros(0, 2), name)(1).shape == (0,)
-    for name in ("amax", "amin", "aminmax"):
+    for name in ("amax", "amin"):
         with pytest.raises(ShapeError, match="no element"):
             getattr(Tensor.zeros(0, 2), name)(0)
     assert Tensor.zeros(2, 0).softmax(1).shape == (2, 0)

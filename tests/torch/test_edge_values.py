@@ -109,7 +109,6 @@ def test_the_inverse_of_the_magnitude_of_minus_zero_is_plus_infinity(device):
 
 
 TWO_INPUTS = {
-    "atan2": (Tensor.atan2, torch.atan2),
     "logaddexp": (Tensor.logaddexp, torch.logaddexp),
     "hypot": (Tensor.hypot, torch.hypot),
 }
@@ -122,12 +121,6 @@ def test_functions_of_two_numbers(name, dtype):
     edges = [*FEW, *(-x for x in FEW), nan]
     points = list(itertools.product(edges, edges))
     assert_as_torch(*TWO_INPUTS[name], points, dtype, nan_is_open=True)
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_atan2_of_minus_zero_has_the_slope_of_its_quadrant(dtype):
-    points = [(y, x) for y in (0.0, -0.0) for x in (1.0, -1.0, 4.0, -4.0)]
-    assert_as_torch(Tensor.atan2, torch.atan2, points, dtype)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

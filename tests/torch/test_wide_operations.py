@@ -31,7 +31,6 @@ TABLE = {
     "cummax": (lambda x: x.cummax(1), lambda x: x.cummax(1), [(3, 5)]),
     "cummin": (lambda x: x.cummin(0), lambda x: x.cummin(0), [(3, 5)]),
     "logcumsumexp": (lambda x: x.logcumsumexp(1), lambda x: x.logcumsumexp(1), [(3, 5)]),
-    "diff": (lambda x: x.diff(2), lambda x: x.diff(2), [(3, 5)]),
     "sort": (lambda x: x.sort(1), lambda x: torch.sort(x, dim=1, stable=True), [(3, 5)]),
     "sort down": (
         lambda x: x.sort(0, descending=True),

@@ -100,9 +100,7 @@ class Arrangement(Movement):
         ShapeError for more than two axes.
         """
         if self.ndim > 2:
-            raise ShapeError(
-                f"t() takes at most two axes, not shape {self._dims}: use T or transpose(-2, -1)"
-            )
+            raise ShapeError(f"t() takes at most two axes, not shape {self._dims}: use transpose")
         return self.transpose(0, 1) if self.ndim == 2 else self
 
     def expand_as(self, other: Any) -> Self:

@@ -683,8 +683,8 @@ ALIASES = {
     "is_param_": "requires_grad_",
     "amax": "max", "amin": "min", "negative": "neg", "remainder": "mod", "floor_divide": "floordiv",
     "clamp": "clip", "swish": "silu", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "xavier_uniform": "glorot_uniform", "xavier_normal": "glorot_normal",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "xavier_uniform": "glorot_uniform",
 }  # fmt: skip
 for _name, _method in ALIASES.items():
     setattr(Tensor, _name, inspect.getattr_static(Tensor, _method))

@@ -27,7 +27,6 @@ from tinyframe.dtype import (
     least_upper_float,
     representable,
     to_dtype,
-    to_np_dtype,
 )
 from tinyframe.errors import DTypeError, check_choice
 from tinyframe.tensor.base import TensorBase
@@ -539,15 +538,6 @@ class Elementwise(TensorBase, Operators):
         """The tangent, of radians."""
         return self.sin() / self.cos()
 
-    def float_power(self, exponent: Any) -> Self:
-        """self ** exponent in float64."""
-        power = exponent.cast(dtypes.float64) if hasattr(exponent, "cast") else float(exponent)
-        return self.cast(dtypes.float64).pow(power)
-
-    def frac(self) -> Self:
-        """The fractional part, with the sign of self."""
-        return self - self.trunc().detach()
-
     # ---- signs and special values ----------------------------------------------------------------
 
     def signbit(self) -> Self:
@@ -562,21 +552,6 @@ class Elementwise(TensorBase, Operators):
         x, y = self._operands(other, to_float=True)
         signed = x.signbit().ne(y.signbit()).where(-x, x)
         return x.eq(0).where(signed.detach(), signed)
-
-    def nan_to_num(
-        self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
-    ) -> Self:
-        """NaN and the infinities replaced by `nan`, `posinf` and `neginf`: by default 0 and the
-        largest and smallest finite number of the dtype."""
-        if not dtypes.is_float(self.dtype):
-            return self._value()
-        numpy_dtype = to_np_dtype(self.dtype)
-        # NumPy lacks bfloat16: 8 bits of precision, and the exponents of float32
-        largest = 2.0**128 - 2.0**120 if numpy_dtype is None else float(np.finfo(numpy_dtype).max)
-        high = largest if posinf is None else posinf
-        low = -largest if neginf is None else neginf
-        infinite = self.eq(math.inf).where(high, self.eq(-math.inf).where(low, self))
-        return self.isnan().where(nan, infinite)
 
     def allclose(
         self, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False

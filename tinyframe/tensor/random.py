@@ -194,11 +194,6 @@ class Random(TensorBase):
         return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
-    def glorot_normal(cls, *shape: Any, **options: Any) -> Self:
-        """Normal with standard deviation sqrt(2 / (inputs + outputs)), of a shape (out, in, …)."""
-        return cls.normal(*shape, std=math.sqrt(2 / max(1, sum(_fan(shape)))), **options)
-
-    @classmethod
     def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
         """Uniform from -b to b, with b = sqrt(6 / ((1 + a²) * inputs)), of a shape (out, in, …).
 
@@ -214,11 +209,6 @@ class Random(TensorBase):
         return cls.normal(*shape, std=std, **options)
 
     # ---- from another Tensor ---------------------------------------------------------------------
-
-    def bernoulli(self) -> Self:
-        """1 with the probability given by each element, else 0."""
-        drawn = self.rand(self.shape, dtype=dtypes.float32, device=self.device)
-        return (drawn < self).cast(self.dtype)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
         """Indices drawn with probabilities proportional to the elements, for each row.

@@ -23,7 +23,7 @@ from tinyframe.dtype import (
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import NARROW_FLOATS, Elementwise, float_function
-from tinyframe.uop.node import Ops, UOp, index_dtype
+from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
 Axis = int | Sequence[int] | None
@@ -119,11 +119,6 @@ class Reduce(Elementwise):
         return self._nonempty("min", axis)._mirror()._reduce(Ops.MAX, axis, keepdim)._mirror()
 
     @axis_names
-    def aminmax(self, axis: int | None = None, keepdim: bool = False) -> tuple[Self, Self]:
-        """(min, max)."""
-        return self.min(axis, keepdim), self.max(axis, keepdim)
-
-    @axis_names
     def any(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """True where at least one element along the axes is nonzero."""
         return self.cast(dtypes.bool)._reduce(Ops.MAX, axis, keepdim)
@@ -139,23 +134,6 @@ class Reduce(Elementwise):
         dtype = least_upper_float(self.dtype)
         total = self.cast(sum_acc_dtype(dtype)).sum(axis, keepdim)
         return (total / self._count(axis)).cast(dtype)
-
-    @axis_names
-    def nansum(
-        self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None
-    ) -> Self:
-        """The sum along axes of what isn't NaN, in the dtypes of `sum`; 0 where all is."""
-        return self.isnan().where(0, self).sum(axis, keepdim, dtype)
-
-    @axis_names
-    def nanmean(self, axis: Axis = None, keepdim: bool = False) -> Self:
-        """The mean along axes of what isn't NaN, a float also for ints; NaN where all is. A NaN
-        gets a gradient of 0 even there."""
-        dtype = least_upper_float(self.dtype)
-        total = self.cast(sum_acc_dtype(dtype)).nansum(axis, keepdim)
-        numbers = self.isnan().logical_not()
-        count = numbers.sum(axis, keepdim, dtype=index_dtype(self.max_numel()))
-        return (total / count).cast(dtype)
 
     @axis_names
     @float_function

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from tinyframe.dtype import DTypeLike, dtypes
-from tinyframe.errors import ShapeError
 from tinyframe.tensor.elementwise import float_function
 from tinyframe.tensor.reduce import Reduce, axis_names
 
@@ -102,17 +101,3 @@ class Scan(Reduce):
     def logcumsumexp(self, axis: int = 0) -> Self:
         """log(cumsum(exp(self))), without overflow."""
         return self._scan(axis, lambda w: w.logsumexp(-1), lambda x, y: x.logaddexp(y), -math.inf)
-
-    @axis_names
-    def diff(self, n: int = 1, axis: int = -1) -> Self:
-        """Differences of neighbours along an axis, taken n times."""
-        axis = self._axis(axis)
-        if self.ndim == 0:
-            raise ShapeError("diff needs an axis")
-        result = self._value()
-        for _ in range(n):
-            size = result.shape[axis]
-            high = result._part(axis, min(1, size), size)
-            low = result._part(axis, 0, max(size - 1, 0))
-            result = high.ne(low) if self.dtype is dtypes.bool else high - low
-        return result

@@ -234,22 +234,6 @@ class Special(Elementwise):
         return self.eq(0).where(self, self.lt(0).where(-size, size))
 
     @float_function
-    def atan2(self, other: Any) -> Self:
-        """The angle of the point (other, self), from -π to π: atan(self / other), by quadrant."""
-        y, x = self._operands(other, to_float=True)
-        # by the sign bit, like the quadrant: -0.0 < 0 is False
-        height, width = (v.signbit().where(-v, v) for v in (y, x))
-        is_steep = height.gt(width)
-        small, large = is_steep.where(width, height), is_steep.where(height, width)
-        is_origin, is_diagonal = small.eq(0) * large.eq(0), small.isinf() * large.isinf()
-        # neither the origin nor two infinities have a gradient
-        above = is_origin.where(0.0, is_diagonal.where(1.0, small))
-        angle = (above / (is_origin + is_diagonal).where(1.0, large)).atan()
-        angle = is_steep.where(math.pi / 2 - angle, angle)
-        angle = x.signbit().where(math.pi - angle, angle)
-        return y.signbit().where(-angle, angle)
-
-    @float_function
     def asin(self) -> Self:
         """The angle in radians, from -π/2 to π/2, whose sine this is; NaN beyond ±1."""
         size = self._magnitude()
