@@ -120,6 +120,7 @@ NAMES = {
     "BCELoss": "Tensor.binary_crossentropy",
     "BCEWithLogitsLoss": "Tensor.binary_crossentropy_logits",
     "Identity": "lambda x: x",
+    "RNN": "nn.GRU or nn.LSTM, whose states last longer",
     "MSELoss": "lambda x, y: (x - y).square().mean()",
     "L1Loss": "lambda x, y: (x - y).abs().mean()",
     "GradScaler": "(loss * 1024).backward(), and then t.grad / 1024; bfloat16 needs neither",

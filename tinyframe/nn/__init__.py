@@ -43,7 +43,7 @@ from tinyframe.nn.normalization import (
     LayerNorm2d,
     RMSNorm,
 )
-from tinyframe.nn.recurrent import GRU, LSTM, RNN, LSTMCell
+from tinyframe.nn.recurrent import GRU, LSTM, LSTMCell
 from tinyframe.peer_settings import no_name
 from tinyframe.tensor.core import Tensor
 

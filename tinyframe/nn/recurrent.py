@@ -1,6 +1,6 @@
 """Recurrent networks: a state that is carried from one element of a sequence to the next.
 
-A cell is one step, from an input and a state to the next state. RNN, GRU and LSTM run a cell over a
+A cell is one step, from an input and a state to the next state. GRU and LSTM run a cell over a
 sequence, forward and optionally backward too; several layers can be stacked, each reading the
 states of the one below.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tinyframe.errors import ShapeError, check_choice
+from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import by_fan_in
 from tinyframe.nn.layer import TakesTensors
 from tinyframe.tensor.core import Tensor
@@ -55,7 +55,7 @@ def _lstm_step(gates: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class Recurrent(TakesTensors):
-    """The base of RNN, GRU and LSTM.
+    """The base of GRU and LSTM.
 
     Parameters have PyTorch's names: weight_ih_l0 (gates * hidden_size, input_size), weight_hh_l0
     (gates * hidden_size, hidden_size), bias_ih_l0 and bias_hh_l0 (gates * hidden_size,), unless
@@ -173,27 +173,6 @@ class Recurrent(TakesTensors):
             outputs.append(state[0])
         outputs = outputs[::-1] if backwards else outputs
         return outputs[0].stack(*outputs[1:]), state
-
-
-class RNN(Recurrent):
-    """h' = tanh(W x + b + V h + c), at each element of a sequence. nonlinearity: "tanh" or "relu".
-
-    Elman, "Finding structure in time" (1990).
-    """
-
-    gates = 1
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
-        *args: Any, **kwargs: Any,
-    ):  # fmt: skip
-        check_choice("nonlinearity", nonlinearity, "tanh", "relu")
-        self.nonlinearity = nonlinearity
-        super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
-
-    def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        h = x + own
-        return (h.tanh() if self.nonlinearity == "tanh" else h.relu(),)
 
 
 class GRU(Recurrent):

@@ -1,4 +1,4 @@
-"""unique, bincount, isin, searchsorted, quantile and index_… mean what NumPy says, and say no."""
+"""What is refused with a reason; uint64 beside other integers; and copy_, which converts."""
 
 from __future__ import annotations
 
