@@ -5,7 +5,7 @@ for BEAM. Nothing reads such a variable, so it would be ignored without a word. 
 warns about it instead (`check_environment` in settings.py).
 
 If you come from PyTorch, you write `x.cuda()`, `model.parameters()` or `nn.MSELoss()`. The
-AttributeError then says how that is written here (`no_attribute`, `no_name`).
+AttributeError then says how that is written here (`no_attribute`, `no_names`).
 
 https://docs.tinygrad.org/env_vars/ lists tinygrad's settings.
 """
@@ -13,7 +13,8 @@ https://docs.tinygrad.org/env_vars/ lists tinygrad's settings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NoReturn
 
 _C = "CPU=1 compiles C with clang or gcc"
 _AMD = ("CL=1 computes on an AMD GPU through its OpenCL driver, WEBGPU=1 through Vulkan; "
@@ -155,15 +156,19 @@ def no_attribute(obj: object, name: str) -> AttributeError:
     return AttributeError(f"{text}: write {instead}" if instead else text, name=name, obj=obj)
 
 
-def no_name(module: str, name: str, functions: type | None = None) -> AttributeError:
-    """The error for a name that `nn`, `nn.optim` or `nn.lr` doesn't have. functions: the class
-    whose methods are what PyTorch has as layers."""
-    text = f"module {module!r} has no attribute {name!r}"
-    methods = {method.replace("_", ""): method for method in dir(functions) if functions}
-    found = methods.get(name.lower()) or methods.get(name.lower().removesuffix("loss"))
-    function = f"Tensor.{found}: a function is a layer as it is" if found else None
-    instead = NAMES.get(name, function)
-    return AttributeError(f"{text}: write {instead}" if instead else text, name=name)
+def no_names(module: str, functions: type | None = None) -> Callable[[str], NoReturn]:
+    """`__getattr__` of `nn`, `nn.optim` and `nn.lr`: the error for a name that isn't there.
+    functions: the class whose methods are what PyTorch has as layers."""
+
+    def missing(name: str) -> NoReturn:
+        text = f"module {module!r} has no attribute {name!r}"
+        methods = {method.replace("_", ""): method for method in dir(functions) if functions}
+        found = methods.get(name.lower()) or methods.get(name.lower().removesuffix("loss"))
+        function = f"Tensor.{found}: a function is a layer as it is" if found else None
+        instead = NAMES.get(name, function)
+        raise AttributeError(f"{text}: write {instead}" if instead else text, name=name)
+
+    return missing
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:

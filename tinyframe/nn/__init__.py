@@ -44,9 +44,7 @@ from tinyframe.nn.normalization import (
     RMSNorm,
 )
 from tinyframe.nn.recurrent import GRU, LSTM, LSTMCell
-from tinyframe.peer_settings import no_name
+from tinyframe.peer_settings import no_names
 from tinyframe.tensor.core import Tensor
 
-
-def __getattr__(name: str) -> object:
-    raise no_name(__name__, name, Tensor)
+__getattr__ = no_names(__name__, Tensor)

@@ -22,12 +22,10 @@ from tinyframe.dtype import dtypes
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import REQUIRED, bound, signature_of
 from tinyframe.nn.optim import Optimizer
-from tinyframe.peer_settings import no_name
+from tinyframe.peer_settings import no_names
 from tinyframe.tensor.core import Tensor
 
-
-def __getattr__(name: str) -> Any:
-    raise no_name(__name__, name)
+__getattr__ = no_names(__name__)
 
 
 class Schedule:

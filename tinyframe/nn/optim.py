@@ -25,13 +25,11 @@ from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
 from tinyframe.nn.layer import bound, signature_of
-from tinyframe.peer_settings import no_name
+from tinyframe.peer_settings import no_names
 from tinyframe.tensor.base import all_or_nothing
 from tinyframe.tensor.core import Tensor
 
-
-def __getattr__(name: str) -> Any:
-    raise no_name(__name__, name)
+__getattr__ = no_names(__name__)
 
 
 class Optimizer:
