@@ -65,9 +65,10 @@ class Kernels:
     def arguments_keeping(self, kept: frozenset[UOp] = frozenset()) -> list[list[int]]:
         """The slots of each kernel's arguments, where the slots `kept` don't share memory."""
         if kept not in self.arguments:
-            copies = [use for ast, use in zip(self.asts, self.uses, strict=True) if ast.op is Ops.COPY]
-            exact = {slot for use in copies for slot in use}  # a copy fills all of its target
-            place = share_memory(self.uses, self.temporary - kept - exact)
+            launches = zip(self.asts, self.uses, strict=True)
+            copied = {slot for ast, use in launches if ast.op is Ops.COPY for slot in use}
+            # a copy fills all of its target, so that can't be larger memory than it needs
+            place = share_memory(self.uses, self.temporary - kept - copied)
             number = {slot: n for n, slot in enumerate(self.slots)}
             self.arguments[kept] = [[number[place.get(s, s)] for s in each] for each in self.uses]
         return self.arguments[kept]
