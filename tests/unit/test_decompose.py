@@ -67,8 +67,9 @@ def test_only_ops_of_the_device_are_left(ops, dtype):
             for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
         ]
         values += [x.alu(Ops.FMOD, y)]
+    of_language = set(CStyleLanguage.code_for_double) if dtype is dtypes.float64 else set()
     for u in values:
-        assert ops_of(decompose(u, ops, native_half=False)) <= ops, u.op
+        assert ops_of(decompose(u, ops, native_half=False)) <= ops | of_language, u.op
 
 
 # *** integers ***
@@ -166,14 +167,14 @@ def numbers(dtype) -> np.ndarray:
 
 
 @FUSED
-@pytest.mark.parametrize("dtype", WIDE, ids=str)
 @pytest.mark.parametrize(
-    ("op", "reference", "limit"),
+    ("op", "reference", "limit", "dtype"),
     [
-        (Ops.EXP2, np.exp2, 1.5),
-        (Ops.LOG2, np.log2, 1.2),
-        (Ops.SIN, np.sin, 0.8),
-        (Ops.COS, np.cos, 0.8),
+        (Ops.EXP2, np.exp2, 1.5, dtypes.float32),
+        (Ops.EXP2, np.exp2, 1.5, dtypes.float64),
+        (Ops.LOG2, np.log2, 1.2, dtypes.float32),
+        (Ops.SIN, np.sin, 0.8, dtypes.float32),
+        (Ops.COS, np.cos, 0.8, dtypes.float32),
     ],
     ids=str,
 )
@@ -200,34 +201,29 @@ def test_exp_does_not_lose_digits_in_its_argument(sign, dtype, fused):
 
 
 @FUSED
-@pytest.mark.parametrize("dtype", WIDE, ids=str)
-def test_power_is_right_to_the_last_places(dtype, fused):
-    np_dtype, random = to_np_dtype(dtype).type, np.random.default_rng(2)
-    x, y = leaf("x", dtype), leaf("y", dtype)
-    largest = 1000 if dtype is dtypes.float64 else 126
-    base = np.exp2(random.uniform(-largest, largest, 20000)).astype(np_dtype)
-    near_1 = (1 + random.normal(size=20000) * 1e-4).astype(np_dtype)
+def test_power_is_right_to_the_last_places(fused):
+    random = np.random.default_rng(2)
+    x, y = leaf("x", dtypes.float32), leaf("y", dtypes.float32)
+    base = np.exp2(random.uniform(-126, 126, 20000)).astype(np.float32)
+    near_1 = (1 + random.normal(size=20000) * 1e-4).astype(np.float32)
     for b in (base, near_1):
         with np.errstate(all="ignore"):
-            exponent = (
-                random.uniform(-1.1, 1.1, b.size) * largest / np.log2(b.astype(np.longdouble))
-            )
-            exponent = exponent.astype(np_dtype)
+            exponent = random.uniform(-1.1, 1.1, b.size) * 126 / np.log2(b.astype(np.longdouble))
+            exponent = exponent.astype(np.float32)
             exact = np.power(b.astype(np.longdouble), exponent.astype(np.longdouble))
         assert ulps(compute(decompose(x**y), {x: b, y: exponent}, fused), exact).max() <= 2
 
 
 @FUSED
-@pytest.mark.parametrize("dtype", WIDE, ids=str)
-def test_power_has_the_special_cases_of_C(dtype, fused):
-    info = np.finfo(to_np_dtype(dtype))
+def test_power_has_the_special_cases_of_C(fused):
+    info = np.finfo(np.float32)
     values = [0.0, 1, 0.5, 1 / 3, 1.5, 2, 3, 7, 10.5, 2.0**24, 2.0**24 + 2, 2.0**53, info.max,
               info.tiny, info.smallest_subnormal, np.inf, np.nan]  # fmt: skip
     every = np.array(values + [-v for v in values], info.dtype)
     b, e = all_pairs(every, every)
     with np.errstate(all="ignore"):
         exact = np.power(b.astype(np.longdouble), e.astype(np.longdouble))
-    x, y = leaf("x", dtype), leaf("y", dtype)
+    x, y = leaf("x", dtypes.float32), leaf("y", dtypes.float32)
     assert ulps(compute(decompose(x**y), {x: b, y: e}, fused), exact).max() <= 2
     for constant in (0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5):
         with np.errstate(all="ignore"):
@@ -307,17 +303,16 @@ def test_rounding_to_bfloat16_is_to_nearest_even():
 
 
 @pytest.mark.parametrize("ops", [SMALLEST, C], ids=["smallest", "C"])
-@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=str)
-def test_fmod_is_exact(dtype, ops):
-    a, b = leaf("a", dtype), leaf("b", dtype)
+def test_fmod_is_exact(ops):
+    a, b = leaf("a", dtypes.float32), leaf("b", dtypes.float32)
     count = 1 << (11 if ops is SMALLEST else 14)
-    x, y = (bit_patterns(to_np_dtype(dtype).type, count) for _ in range(2))
+    x, y = (bit_patterns(np.float32, count) for _ in range(2))
     y = np.random.default_rng(0).permutation(y)
     pairs = all_pairs(x[-100:], y[-100:])  # the special numbers
     x, y = (np.concatenate(both) for both in zip((x, y), pairs, strict=True))
     with np.errstate(all="ignore"):
         expected = np.fmod(x, y)
-    for fused in (False, True) if dtype is dtypes.float32 else (False,):
+    for fused in (False, True):
         got = compute(decompose(a.alu(Ops.FMOD, b), ops), {a: x, b: y}, fused)
         np.testing.assert_array_equal(got, expected)
         signs = np.signbit(got) == np.signbit(expected)

@@ -28,5 +28,8 @@ static inline void __syncthreads() {}
 #endif
 static inline __device__ float sqrtf(float x) { return __builtin_sqrtf(x); }
 static inline __device__ double sqrt(double x) { return __builtin_sqrt(x); }
+extern "C" {  // in the library of AMD's GPUs, and in this machine's
+__device__ double log2(double), sin(double), cos(double), pow(double, double), fmod(double, double);
+}
 // structs of these names come with HIP, and must not be taken for the kernel's own vectors
 struct float2; struct float4; struct int4; struct uint4; struct double4; struct char4;

@@ -161,8 +161,9 @@ class Refusal(NamedTuple):
 
 
 def _ops_lacking(p: ProgramSpec) -> str:
-    ops = {u.op for u in p.uops} & GroupOp.ALU - {Ops.CAST, Ops.BITCAST}
-    return " and ".join(sorted(op.name for op in ops.difference(p.renderer.code_for_op)))
+    written = GroupOp.ALU - {Ops.CAST, Ops.BITCAST}
+    lacking = {u.op for u in p.uops if u.op in written and p.renderer.row(u) is None}
+    return " and ".join(sorted(op.name for op in lacking))
 
 
 def _dtypes_lacking(p: ProgramSpec) -> str:
@@ -172,16 +173,16 @@ def _dtypes_lacking(p: ProgramSpec) -> str:
 
 REFUSED = [
     Refusal(
-        NotImplementedError,
-        _ops_lacking,
-        "{language}.code_for_op has no row for {lacking}, which cannot be made of other ops "
-        "(runtime/README.md lists those that every language needs)",
-    ),
-    Refusal(
         DTypeError,
         _dtypes_lacking,
         "{p.device} has no {lacking}, and the kernel {p.function} computes with it: cast to a "
         "dtype that it has, as in .cast(dtypes.float32), or take another device",
+    ),
+    Refusal(
+        NotImplementedError,
+        _ops_lacking,
+        "{language}.code_for_op has no row for {lacking}, which cannot be made of other ops "
+        "(runtime/README.md lists those that every language needs)",
     ),
 ]
 

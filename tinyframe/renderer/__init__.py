@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tinyframe.dtype import DType
+from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -47,6 +47,8 @@ class Renderer:
     device = ""
     # elementwise ops the language has; codegen/decompose/ replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
+    # its functions of float64 that nothing replaces: LOG2, SIN, COS, POW and FMOD
+    code_for_double: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # whether it converts between float16 and float32 itself
     # whether casting a float that does not fit into int32 or int64 gives the smallest integer
     native_casts = False
@@ -61,6 +63,11 @@ class Renderer:
 
     def __init__(self, target: Target | None = None):
         self.target = target or self.default_target
+
+    def row(self, u: UOp) -> Callable[..., str] | None:
+        """How the language writes this op of this dtype; None if it can't."""
+        own = self.code_for_double.get(u.op) if u.dtype.scalar() is dtypes.float64 else None
+        return own or self.code_for_op.get(u.op)
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")

@@ -56,12 +56,6 @@ def max_and_min(
     return {"max": defined(">"), "min": defined("<")}
 
 
-def builtin(language: CStyleLanguage, name: str, dtype: DType) -> str:
-    suffix = "" if dtype is dtypes.double else "f"
-    body = f"return __builtin_{name}{suffix}(a);"
-    return language.function(name, dtype, body, a=language.type_name(dtype))
-
-
 class CStyleLanguage(Renderer):
     """C with GCC's vector extensions: `float16` is 16 floats that are added with `+`."""
 
@@ -134,6 +128,9 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         Ops.MIN: call("min"),
         Ops.WHERE: lambda c, a, b, dtype: f"({c} ? {a} : {b})",
     }
+    code_for_double: Mapping[Ops, Callable[..., str]] = {
+        op: call(name) for op, (name, _) in gcc.OF_DOUBLES.items()
+    }
     # ops with a vector among operands or results, and how vectors are loaded and stored; see gcc.py
     code_for_vector: Mapping[Ops, Callable[..., str]] = gcc.code_for_vector
     typedef: Callable[..., str] | None = gcc.typedef
@@ -144,11 +141,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     round: Callable[[str, DType], str]
     gather, scatter = gcc.gather, gcc.scatter
     # name -> the definition of a function that the language lacks, `name_float` and `name_float4`
-    functions: Mapping[str, Callable[..., str]] = {
-        **max_and_min(),
-        "sqrt": builtin,
-        "trunc": builtin,
-    }
+    functions: Mapping[str, Callable[..., str]] = {**max_and_min(), **gcc.library()}
     vector_functions: Mapping[str, Callable[..., str]] = gcc.functions
 
     # ---- types and constants --------------------------------------------------------------------

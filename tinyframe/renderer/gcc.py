@@ -14,6 +14,7 @@ GCC's builtins where they exist, and clang finds the instruction by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
@@ -191,12 +192,31 @@ def _extreme(instruction: str, sign: str) -> Callable[..., str]:
     return definition
 
 
-def lane_by_lane(language, name: str, dtype: DType) -> str:
-    """A scalar function applied to each lane."""
+# the op -> the C library's function of doubles, and its parameters
+OF_DOUBLES = {
+    Ops.LOG2: ("log2", "a"), Ops.SIN: ("sin", "a"), Ops.COS: ("cos", "a"), Ops.POW: ("pow", "ab"),
+    Ops.FMOD: ("fmod", "ab"),
+}  # fmt: skip
+
+
+def builtin(
+    language, name: str, dtype: DType, parameters: str = "a", prefix: str = "__builtin_"
+) -> str:
+    """A function of the C library, applied to each lane of a vector."""
     kind = language.type_name(dtype)
-    builtin = f"__builtin_{name}{'' if dtype.scalar() is dtypes.double else 'f'}"
-    loop = f"for (int i = 0; i < {dtype.count}; i++) r[i] = {builtin}(a[i]);"
-    return language.function(name, dtype, f"{kind} r; {loop} return r;", a=kind)
+    function = f"{prefix}{name}{'' if dtype.scalar() is dtypes.double else 'f'}"
+    body = f"return {function}({', '.join(parameters)});"
+    if dtype.count > 1:
+        lanes = ", ".join(f"{parameter}[i]" for parameter in parameters)
+        loop = f"for (int i = 0; i < {dtype.count}; i++) r[i] = {function}({lanes});"
+        body = f"{kind} r; {loop} return r;"
+    return language.function(name, dtype, body, **dict.fromkeys(parameters, kind))
+
+
+def library(prefix: str = "__builtin_") -> dict[str, Callable[..., str]]:
+    """The functions of the C library that have this prefix in a language."""
+    parameters = {"sqrt": "a", "trunc": "a", **dict(OF_DOUBLES.values())}
+    return {n: partial(builtin, parameters=p, prefix=prefix) for n, p in parameters.items()}
 
 
 def _stream(language, name: str, dtype: DType) -> str:
@@ -314,7 +334,6 @@ functions: dict[str, Callable[..., str]] = {
     "where": _where,
     "max": _extreme("larger", ">"),
     "min": _extreme("smaller", "<"),
-    "sqrt": lane_by_lane,
-    "trunc": lane_by_lane,
+    **library(),
     "stream": _stream,
 }

@@ -360,8 +360,8 @@ class Writer:
         return self.language.cast(text, u.dtype)
 
     def by_table(self, u: UOp) -> str:
-        """The expression that `code_for_op` gives."""
-        row: Any = self.language.code_for_op[u.op]
+        """The expression that the language's row gives."""
+        row: Any = self.language.row(u)
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
         if not isinstance(row, infix):
             return row(*[self.names[s] for s in u.src], dtype)

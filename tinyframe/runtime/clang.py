@@ -65,8 +65,9 @@ _VECTORS = {
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
-# A name in a library, of the compiler's own functions: __truncdfhf2, say. The loader has one too.
-_SUPPORT_FUNCTION = re.compile(rb"\0__(?!tls_get_addr\0)\w+(?=\0)")
+# A function from elsewhere: the compiler's own (__truncdfhf2, say; the loader has one such, too), or
+# one of the mathematical ones that a kernel of float64 calls.
+_SUPPORT_FUNCTION = re.compile(rb"\0(__(?!tls_get_addr\0)\w+|log2|sin|cos|pow|fmod)(?=\0)")
 
 
 # ---- the compiler -------------------------------------------------------------------------------
@@ -129,10 +130,10 @@ class ClangCompiler(Compiler):
         """Whether this source links against nothing but the C library that Python has loaded.
 
         It nearly always does, which saves a quarter of a kernel's compile time. Only what the
-        processor cannot do, such as double to half, needs the compiler's runtime functions. These
-        must be linked in: this process may have them from another library (PyTorch's), while the
-        next process that loads these bytes from the cache may not. zig first compiles its own C
-        library, which takes 5 to 10 s, once.
+        processor cannot do, such as double to half, needs the compiler's runtime functions, and a
+        sine of float64 needs the mathematical library. These must be linked in: this process may
+        have them from another library (PyTorch's), while the next process that loads these bytes
+        from the cache may not. zig first compiles its own C library, which takes 5 to 10 s, once.
         """
         try:
             self.run([*arguments, "-nostdlib"], src)

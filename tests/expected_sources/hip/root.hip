@@ -1,6 +1,6 @@
 namespace tinyframe {
 typedef float float4 __attribute__((vector_size(16), aligned(4)));
-static inline __device__ float4 sqrt_float4(float4 a) { for (int l = 0; l < 4; l++) a[l] = ::sqrtf(a[l]); return a; }
+static inline __device__ float4 sqrt_float4(float4 a) { float4 r; for (int i = 0; i < 4; i++) r[i] = ::sqrtf(a[i]); return r; }
 static inline __device__ float4 trunc_float4(float4 a) { float4 r; for (int i = 0; i < 4; i++) r[i] = __builtin_truncf(a[i]); return r; }
 extern "C" __global__ void __launch_bounds__(1) E_16_4(float* __restrict__ data0, const float* __restrict__ data1, const float* __restrict__ data2) {
   for (int ridx0 = 0; ridx0 < 16; ridx0++) {

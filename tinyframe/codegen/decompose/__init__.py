@@ -9,6 +9,9 @@ AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those, by the rows of `
     narrow.py       float16 and bfloat16, computed in float32
     idioms.py       the other direction: a - b, min, a <= b, if the device has them
 
+LOG2, SIN, COS, POW and FMOD of float64 aren't made of others: they're the language's own functions
+(`Renderer.code_for_double`), or it has none.
+
 They are all elementwise arithmetic without branches, so they work on scalars and on vectors, before
 or after lanes are expanded.
 """
@@ -25,7 +28,7 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 
 FLOATS, WIDE = set(dtypes.floats), {dtypes.float32, dtypes.float64}
 x, y, z = UPat.var("x"), UPat.var("y"), UPat.var("z")
-wide, single, double = (UPat.var("x", t) for t in (WIDE, dtypes.float32, dtypes.float64))
+wide, single = (UPat.var("x", t) for t in (WIDE, dtypes.float32))
 i, j, exponent = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints), UPat.var("exponent")
 
 
@@ -52,21 +55,14 @@ for_missing_op: dict[Ops, PatternMatcher] = {
     Ops.EXP2: PatternMatcher([
         ((wide * UPat.cvar("factor")).exp2(), elementary.exp2_of_multiple),
         (wide.exp2(), lambda x: elementary.exp2(x))]),
-    Ops.LOG2: PatternMatcher([(wide.log2(), elementary.log2)]),
-    Ops.SIN: PatternMatcher([
-        (single.sin(), lambda x: elementary.sine_float32(x, -0.0)),
-        (double.sin(), lambda x: elementary.sine_float64(x, 0))]),
-    Ops.COS: PatternMatcher([
-        (single.alu(Ops.COS), lambda x: elementary.sine_float32(x, 0.5)),
-        (double.alu(Ops.COS), lambda x: elementary.sine_float64(x, 1))]),
+    Ops.LOG2: PatternMatcher([(single.log2(), elementary.log2_float32)]),
+    Ops.SIN: PatternMatcher([(single.sin(), lambda x: elementary.sine_float32(x, -0.0))]),
+    Ops.COS: PatternMatcher([(single.alu(Ops.COS), lambda x: elementary.sine_float32(x, 0.5))]),
     Ops.POW: PatternMatcher([
         (UPat.var("x", dtypes.floats) ** UPat.cvar("exponent", dtypes.floats),
          elementary.power_by_constant),
-        (single ** y, elementary.power_float32),
-        (double ** y, elementary.power_float64)]),
-    Ops.FMOD: PatternMatcher([
-        (single.alu(Ops.FMOD, y), integers.fmod_float32),
-        (double.alu(Ops.FMOD, y), integers.fmod_float64)]),
+        (single ** y, elementary.power_float32)]),
+    Ops.FMOD: PatternMatcher([(single.alu(Ops.FMOD, y), integers.fmod_float32)]),
     Ops.THREEFRY: PatternMatcher([
         (UPat(Ops.THREEFRY, src=(UPat.var("counter"), UPat.var("key"))), integers.threefry)]),
     Ops.NEG: PatternMatcher([(UPat(Ops.NEG, src=(x,)), lambda x: x * -1)]),

@@ -1,5 +1,6 @@
-"""Elementary functions as arithmetic: EXP2, LOG2, SIN, COS, POW, SQRT and TRUNC of float32 and
-float64. There are no calls and no branches, so a compiler can vectorize them.
+"""Elementary functions as arithmetic, without calls or branches, so that a compiler can vectorize
+them: LOG2, SIN, COS and POW of float32 (a language has its own of float64), EXP2, SQRT and TRUNC of
+both.
 
 Most have the same three steps: *reduce* the argument to a short interval, exactly; approximate
 there by a *polynomial*; reconstruct the result. Special values (NaN, inf, 0, denormals) come out
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tinyframe.dtype import DType, dtypes, truncate
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import UOp
 
 
 @dataclass(frozen=True)
@@ -158,12 +159,10 @@ EXP2_COEFFICIENTS = {
 }  # fmt: skip
 
 
-def exp2(x: UOp, low: UOp | None = None) -> UOp:
-    """2 ** (x + low); `low` is the part of the argument lost when it was rounded to x."""
+def exp2(x: UOp) -> UOp:
     x = clamp(x, *exponent_range(x))
     nearest, bits = round_to(x, 2)
-    r = x - nearest if low is None else (x - nearest) + low
-    return _power(r, bits, EXP2_COEFFICIENTS[x.dtype.scalar()])
+    return _power(x - nearest, bits, EXP2_COEFFICIENTS[x.dtype.scalar()])
 
 
 def exp2_of_multiple(x: UOp, factor: UOp) -> UOp | None:
@@ -216,7 +215,7 @@ def scaled(x: UOp, bits: UOp) -> UOp:
 
 # ---- LOG2 of float32 -----------------------------------------------------------------------------
 
-SQRT_HALF_BITS = {dtypes.float32: 0x3F3504F3, dtypes.float64: 0x3FE6A09E667F3BCD}
+SQRT_HALF_BITS = 0x3F3504F3
 
 # log2(1 + t) = t*LOG2_E + t*polynomial(t) for sqrt(1/2) <= 1 + t <= sqrt(2), relative
 # error 2**-27.5. LOG2_E has 12 bits, so that its product with 12 bits of t is exact; the difference
@@ -230,7 +229,7 @@ LOG2_COEFFICIENTS = (
 
 
 def split_exponent(x: UOp) -> tuple[UOp, UOp]:
-    """(e, m) with x = m * 2**e and sqrt(1/2) <= m < sqrt(2), for x > 0; both have x's dtype.
+    """(e, m) with x = m * 2**e and sqrt(1/2) <= m < sqrt(2), for a float32 x > 0.
 
     With m on both sides of 1 there is no cancellation of e + log2(m): e = 0 for all x close to 1.
     """
@@ -239,10 +238,10 @@ def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     is_denormal = x < layout.smallest_normal
     bits = is_denormal.where(x * math.ldexp(1.0, up), x).bitcast(layout.unsigned)
     # relative to sqrt(1/2), exponent and mantissa are right where they should be
-    bits = bits + (layout.one - SQRT_HALF_BITS[dtype])
-    m = (bits & ((1 << layout.mantissa_bits) - 1)) + SQRT_HALF_BITS[dtype]
-    # An integer below 2**mantissa_bits becomes a float without a conversion (AVX2 has none for 64
-    # bits) as the last bits of 2**mantissa_bits. That and the bias are subtracted below.
+    bits = bits + (layout.one - SQRT_HALF_BITS)
+    m = (bits & ((1 << layout.mantissa_bits) - 1)) + SQRT_HALF_BITS
+    # An integer below 2**mantissa_bits becomes a float without a conversion, as the last bits of
+    # 2**mantissa_bits. That and the bias are subtracted below.
     offset = math.ldexp(1.0, layout.mantissa_bits)
     offset_bits = (layout.bias + layout.mantissa_bits) << layout.mantissa_bits
     exponent = ((bits >> layout.mantissa_bits) | offset_bits).bitcast(dtype)
@@ -251,70 +250,12 @@ def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     return exponent + correction, m.bitcast(dtype)
 
 
-def log2_of_float32(x: UOp) -> UOp:
-    """log2 of a positive, finite float32."""
+def log2_float32(x: UOp) -> UOp:
     e, m = split_exponent(x)
     t = m + -1.0
     first = (bits_of(t) & 0xFFFFF000).bitcast(dtypes.float32)
     rest = (t - first) * LOG2_E + t * polynomial(t, LOG2_COEFFICIENTS)
-    return e + (first * LOG2_E + rest)
-
-
-# ---- pairs ---------------------------------------------------------------------------------------
-#
-# Numbers with about 79 bits of precision, as the sum of two float64. `high` keeps the leading 26
-# bits and `low` the rest. So a product of two highs has at most 52 bits and is *exact*, and every
-# difference that must be exact is one of such numbers: the result is the same whether or not a C
-# compiler fuses multiplications and additions. (The usual ways to get the rounding error of a
-# product, Dekker's or fma's, need to know which of the two happens.)
-
-
-def leading(x: UOp) -> UOp:
-    """x truncated to 26 bits."""
-    return (bits_of(x) & ((1 << 64) - (1 << 27))).bitcast(dtypes.float64)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """high + low, both float64; |low| is at most about 2**-26 * |high|."""
-
-    high: UOp
-    low: UOp
-
-    @staticmethod
-    def of(x: UOp) -> Pair:
-        high = leading(x)
-        return Pair(high, x - high)
-
-    @staticmethod
-    def sum_of(large: UOp, small: UOp) -> Pair:
-        """large + small, for large with at most 52 bits, or exact as a product."""
-        high = leading(large + small)
-        return Pair(high, (large - high) + small)
-
-    @staticmethod
-    def const(like: UOp, high: float, low: float = 0.0) -> Pair:
-        return Pair(like.const_like(high), like.const_like(low))
-
-    def __add__(self, other: Pair) -> Pair:
-        """For |self| >= |other|, or self = 0."""
-        high = leading(self.high + other.high)
-        return Pair(high, ((self.high - high) + other.high) + (self.low + other.low))
-
-    def __mul__(self, other: Pair) -> Pair:
-        crossed = self.high * other.low + self.low * other.high + self.low * other.low
-        return Pair.sum_of(self.high * other.high, crossed)
-
-    def __truediv__(self, other: Pair) -> Pair:
-        divisor = other.value
-        quotient = leading(self.value / divisor)
-        rest = ((self.high - quotient * other.high) + self.low) - quotient * other.low
-        return Pair(quotient, rest / divisor)
-
-    @property
-    def value(self) -> UOp:
-        """Rounded to one float64."""
-        return self.high + self.low
+    return special_values(x, e + (first * LOG2_E + rest), at_zero=x.const_like(-math.inf))
 
 
 # ---- SIN and COS, for arguments of any size ------------------------------------------------------
@@ -394,132 +335,18 @@ def sine_float32(x: UOp, ahead: float) -> UOp:
     return (r * polynomial(r * r, SIN_HALF_TURNS)).cast(dtypes.float32)
 
 
-# for |a| <= pi/4, z = a*a, each to 2**-59 of the result:
-# sin(a) = a + a*z*polynomial(z), cos(a) = 1 - z/2 + z*z*polynomial(z)
-SIN_COEFFICIENTS = (
-    -0.16666666666666666, 0.008333333333333323, -0.0001984126984125465, 2.755731921398487e-06,
-    -2.5052104860709523e-08, 1.605836043248777e-10, -7.578402940304317e-13,
-)  # fmt: skip
-COS_COEFFICIENTS = (
-    0.041666666666666595, -0.0013888888888872895, 2.4801587288748156e-05, -2.755731414861744e-07,
-    2.087569657207771e-09, -1.13583104763117e-11,
-)  # fmt: skip
-
-
-def _high_product(a: UOp, b: UOp) -> UOp:
-    """The upper 64 of the 128 bits of a * b, uint64."""
-    mask = 0xFFFFFFFF
-    a1, a0, b1, b0 = a >> 32, a & mask, b >> 32, b & mask
-    low, cross_1, cross_2 = a0 * b0, a0 * b1, a1 * b0
-    carry = ((low >> 32) + (cross_1 & mask) + (cross_2 & mask)) >> 32
-    return a1 * b1 + (cross_1 >> 32) + (cross_2 >> 32) + carry
-
-
-def _four_words(x: UOp, index: UOp) -> list[UOp]:
-    """Words index … index+3 of a word of zeros and then 2/pi, as a long binary fraction.
-
-    `index` is at most 16. Without a lookup table, all words are shifted by each bit of `index`.
-    """
-    words = [_inverse_of_pi() * 2 >> (_PI_BITS - 64 * n) for n in range(1, 20)]
-    chosen = [uint64_like(x, w & ((1 << 64) - 1)) for w in (0, *words)]
-    for step in (16, 8, 4, 2, 1):
-        is_set = (index & step).ne(0)
-        # how many words the later steps can still reach; 16 is the largest index
-        moved = 4 if step == 16 else step + 3
-        chosen = [
-            is_set.where(chosen[i + step], w) if i < moved else w
-            for i, w in enumerate(chosen[: step + 3])
-        ]
-    return chosen
-
-
-def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
-    """(n, r): x = (n + r) * pi/2, n an integer modulo 4 (as uint64) and |r| <= 1/2; for x >= 1/2.
-
-    x = m * 2**(e-52) with an integer m. 192 bits of 2/pi, from the one worth 2**(53-e) on, times m,
-    modulo 2**192, are 2 bits of whole quarter turns and 190 fraction bits. The lowest 64 are
-    dropped: 126 fraction bits are enough for the worst case, where r begins with 62 zeros.
-    """
-    bits = bits_of(x)
-    m = (bits & ((1 << 52) - 1)) | (1 << 52)
-    position = (bits >> 52) + ((1 << 64) - (1023 - 10))
-    words, shift = _four_words(x, position >> 6), position & 63
-    # in two steps, because shifting by 64 is undefined
-    w0, w1, w2 = ((words[i] << shift) | ((words[i + 1] >> 1) >> (shift ^ 63)) for i in range(3))
-    carried = _high_product(m, w2)
-    low = m * w1 + carried
-    high = m * w0 + _high_product(m, w1) + (low < carried).cast(dtypes.uint64)
-    n = (high + (1 << 61)) >> 62
-    high = high.alu(Ops.SUB, n << 62)
-    # as float64: 32 bits at a time are exact
-    parts = [
-        (high.bitcast(dtypes.int64) >> 32).cast(dtypes.int32),
-        high.cast(dtypes.uint32),
-        (low >> 32).cast(dtypes.uint32),
-        low.cast(dtypes.uint32),
-    ]
-    a, b, c, d = (p.cast(dtypes.float64) * 2.0 ** (-30 - 32 * i) for i, p in enumerate(parts))
-    total = a + b
-    return n, Pair.sum_of(total, ((a - total) + b) + (c + d))
-
-
-def sine_float64(x: UOp, ahead: int) -> UOp:
-    """sin(x + ahead*pi/2), for ahead 0 or 1. The sine of |x| is found first: of its number n of
-    quarter turns, bit 0 decides between sine and cosine, and bit 1 is the sign."""
-    n, r = _quarter_turns(absolute(x))
-    angle = r * Pair.const(x, 1.5707963109016418, 1.5893254773528196e-08)
-    is_small = absolute(x) < 0.75
-    n = is_small.where(uint64_like(x, 0), n) + ahead
-    a = is_small.where(absolute(x), angle.value)
-    b = is_small.where(x.const_like(0.0), (angle.high - a) + angle.low)  # the rounding error of a
-    z = a * a
-    sine = a + (a * z * polynomial(z, SIN_COEFFICIENTS) + b * (z * -0.5 + 1.0))
-    near_one = z * -0.5 + 1.0
-    lost = (-near_one + 1.0) + z * -0.5
-    cosine = near_one + (lost + (z * z * polynomial(z, COS_COEFFICIENTS) - a * b))
-    result = (n & 1).ne(0).where(cosine, sine)
-    sign = (n & 2) << 62
-    if ahead == 0:
-        sign = sign ^ sign_of(x)
-    result = (bits_of(result) ^ sign).bitcast(dtypes.float64)
-    return (absolute(x) < math.inf).where(result, x.const_like(math.nan))
-
-
-# ---- POW, and LOG2 of float64 --------------------------------------------------------------------
+# ---- POW of float32 ------------------------------------------------------------------------------
 #
 # x**y = 2 ** (y * log2(x)). An error of the product is an error of the result's exponent, so
-# relative to the result it is up to 128 times as large in float32 and 1024 times in float64. The
-# logarithm must have 7 or 10 bits more than the result: for float32 it is computed in float64, for
-# float64 as a Pair. The polynomials are for log2(m) = K*s*(1 + s**2/3 + s**4/5 + …),
-# s = (m-1)/(m+1), K = 2/ln(2).
+# relative to the result it is up to 128 times as large: the logarithm needs 7 more bits than the
+# result, and is computed in float64. The polynomial is for
+# log2(m) = K*s*(1 + s**2/3 + s**4/5 + …), s = (m-1)/(m+1), K = 2/ln(2).
 
 K = 2.8853900817779268
 # z/3 + z**2/5 + … = z*polynomial(z), z = s**2 <= 0.0295; relative to 1 + that an error of 2**-37.6
 SHORT_LOG2_COEFFICIENTS = (
     0.3333333282431779, 0.20000167269245958, 0.14268673348736224, 0.1179073863424707,
 )  # fmt: skip
-# z**2/5 + z**3/7 + … = z**2*polynomial(z); relative to 1 + z/3 + that an error of 2**-66.4
-LONG_COEFFICIENTS = (
-    0.1999999999999999, 0.14285714285722528, 0.11111111108774388, 0.09090909434442551,
-    0.07692278481863347, 0.06668157006384871, 0.05837442385359096, 0.059942412854880764,
-)  # fmt: skip
-
-
-def log2_pair(x: UOp) -> Pair:
-    """log2 of a positive, finite float64 to about 64 bits."""
-    e, m = split_exponent(x)
-    t = Pair.of(m + -1.0)
-    s = t / (Pair.const(x, 2.0) + t)
-    z = s * s
-    tail = z.value * z.value * polynomial(z.value, LONG_COEFFICIENTS)
-    series = z * Pair.const(x, 0.3333333283662796, 4.967053731282552e-09) + Pair.of(tail)
-    log = s * Pair.const(x, 2.885390043258667, 3.851925982253235e-08)
-    return Pair(e, x.const_like(0.0)) + log * (Pair.const(x, 1.0) + series)
-
-
-def log2(x: UOp) -> UOp:
-    log = log2_of_float32(x) if x.dtype.scalar() is dtypes.float32 else log2_pair(x).value
-    return special_values(x, log, at_zero=x.const_like(-math.inf))
 
 
 def power_float32(x: UOp, y: UOp) -> UOp:
@@ -537,20 +364,6 @@ def power_float32(x: UOp, y: UOp) -> UOp:
     fraction = r * polynomial(r, EXP2_COEFFICIENTS[dtypes.float32]) + 1.0
     _, bits = round_to(clamp(nearest.cast(dtypes.float32), *exponent_range(x)), 2)
     return _with_special_cases(x, y, scaled(fraction.cast(dtypes.float32), bits))
-
-
-def power_float64(x: UOp, y: UOp) -> UOp:
-    size = absolute(x)
-    log = log2_pair(size)
-    y = clamp(y, -(2.0**65), 2.0**65)  # beyond these the result is 0, 1 or inf
-    # y * log as an exact product of leading bits, plus the rest; beyond 1100, 2**exponent is 0 or
-    # inf, and the rest is left out because it could be inf - inf
-    y_high = leading(y)
-    rest = (y - y_high) * log.high + y * log.low
-    exponent = y * log.value
-    is_ordinary = absolute(exponent) < 1100.0
-    exponent = is_ordinary.where(y_high * log.high, exponent)
-    return _with_special_cases(x, y, exp2(exponent, is_ordinary.where(rest, x.const_like(0.0))))
 
 
 def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:

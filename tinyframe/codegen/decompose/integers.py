@@ -5,7 +5,6 @@ the exact remainder of floats (FMOD), and random bits (THREEFRY).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from tinyframe.codegen.decompose.elementary import (
     LAYOUTS,
@@ -140,21 +139,22 @@ def to_signed(x: UOp, u: UOp) -> UOp | None:
     return ((x > low) & (x < -low)).where(x, x.const_like(low)).cast(u.dtype).rtag(FITS)
 
 
-# ---- FMOD, the remainder of floats ---------------------------------------------------------------
+# ---- FMOD of float32 -----------------------------------------------------------------------------
 #
 # It is exact and has no loop, however much larger x is than y. The remainder of x / y is a multiple
 # of the smaller of their last places, so it is a float, and the exact result is representable.
 # x - trunc(x / y) * y is not exact: the quotient has only as many bits as a float.
 #
-# Let x = m * 2**e * unit and y = n * unit, with integers m and n of 24 or 53 bits. Then
+# Let x = m * 2**e * unit and y = n * unit, with integers m and n of 24 bits. Then
 #
 #     x mod y = (m * 2**e mod n) * unit
 #
-# and 2**e mod n comes from repeated squaring: e has 9 or 12 bits, the first of which only shift a
-# single bit. The rest is a few products of two numbers below n, modulo n.
+# and 2**e mod n comes from repeated squaring: e has 9 bits, the first 5 of which only shift a 1.
+# The rest is a few products of two numbers below n, modulo n.
 
 _DOUBLE = LAYOUTS[dtypes.float64]
 _MANTISSA = (1 << 52) - 1
+SQUARINGS = 4
 
 
 def _power_of_two(exponent: UOp) -> UOp:
@@ -165,30 +165,6 @@ def _power_of_two(exponent: UOp) -> UOp:
 def _exponent(x: UOp) -> UOp:
     """The biased exponent of a positive float64, uint64."""
     return bits_of(x) >> 52
-
-
-def _power_modulo(e: UOp, squarings: int, one: Callable, multiply: Callable) -> UOp:
-    """2**e modulo n. `one(h)`: 2**h, if it is below n. `multiply(a, b, twice)`: a * b modulo n,
-    doubled if `twice`."""
-    power = one(e >> squarings)
-    for bit in reversed(range(squarings)):
-        power = multiply(power, power, ((e >> bit) & 1).ne(0))
-    return power
-
-
-def _finished(x: UOp, y: UOp, rest: UOp) -> UOp:
-    """The remainder with the sign of x; x itself if it is smaller than y, NaN if there is none."""
-    a, b = absolute(x), absolute(y)
-    exists = (a < math.inf) & b.ne(0) & b.eq(b)
-    result = (a < b).where(x, with_sign_of(x, rest))
-    return exists.where(result, x.const_like(math.nan))
-
-
-def _mantissa_and_exponent(x: UOp) -> tuple[UOp, UOp]:
-    """The 53 bits of a positive float64's mantissa, and its biased exponent, each as uint64."""
-    is_small = x < _DOUBLE.smallest_normal
-    x, by = is_small.where(x * 2.0**54, x), is_small.where(uint64_like(x, 54), uint64_like(x, 0))
-    return (bits_of(x) & _MANTISSA) | (1 << 52), _exponent(x) - by
 
 
 def fmod_float32(x: UOp, y: UOp) -> UOp:
@@ -202,44 +178,17 @@ def fmod_float32(x: UOp, y: UOp) -> UOp:
     def modulo(product: UOp) -> UOp:
         return product - (product / n).alu(Ops.TRUNC) * n
 
-    def multiply(p: UOp, q: UOp, twice: UOp) -> UOp:
-        return modulo(p * q * twice.where(p.const_like(2.0), p.const_like(1.0)))
-
     e = (a < b).where(uint64_like(a, 0), _exponent(a).alu(Ops.SUB, _exponent(b)))
-    power = _power_modulo(e, 4, _power_of_two, multiply)  # e is below 277, so e >> 4 below 18
+    power = _power_of_two(e >> SQUARINGS)  # e is below 277, so this is below 2**18
+    for bit in reversed(range(SQUARINGS)):
+        twice = ((e >> bit) & 1).ne(0).where(power.const_like(2.0), power.const_like(1.0))
+        power = modulo(power * power * twice)
     rest = modulo(m * power) * _power_of_two(_exponent(b) - (_DOUBLE.bias + 23))
-    return _finished(x, y, rest.cast(dtypes.float32))
-
-
-def fmod_float64(x: UOp, y: UOp) -> UOp:
-    """In 64-bit integers. A product has 106 bits, but the remainder only 53: the quotient, computed
-    in float64, is off by at most 2, so the lowest 64 bits of product - quotient * n are enough."""
+    # with the sign of x; x itself where it is smaller than y, NaN where there is no remainder
     a, b = absolute(x), absolute(y)
-    (m, e_a), (n, e_b) = (_mantissa_and_exponent(v) for v in (a, b))
-    as_float = n.cast(dtypes.float64)
-
-    def below_n(r: UOp) -> UOp:
-        return (r < n).where(r, r - n)
-
-    def multiply(p: UOp, q: UOp, twice: UOp | None = None) -> UOp:
-        product = p.cast(dtypes.float64) * q.cast(dtypes.float64)
-        # less 2, it is too small by 0 to 4, and the remainder is not negative
-        quotient = (product / as_float).cast(dtypes.int64) + -2
-        rest = p * q - quotient.bitcast(dtypes.uint64) * n
-        for _ in range(4):
-            rest = below_n(rest)
-        return rest if twice is None else twice.where(below_n(rest << 1), rest)
-
-    e = (a < b).where(uint64_like(a, 0), e_a - e_b)
-    # e is below 2098, so e >> 6 below 33
-    power = _power_modulo(e, 6, lambda h: uint64_like(a, 1) << (h & 63), multiply)
-    rest = multiply(m, power).cast(dtypes.float64)
-    # 2**(e_b - 52) may be too small for a float: multiply in two steps, neither of which rounds
-    scale = (e_b - (_DOUBLE.bias + 52)).bitcast(dtypes.int64)
-    half = scale >> 1
-    for k in (half, scale - half):
-        rest = rest * _power_of_two(k.bitcast(dtypes.uint64))
-    return _finished(x, y, rest)
+    exists = (a < math.inf) & b.ne(0) & b.eq(b)
+    result = (a < b).where(x, with_sign_of(x, rest.cast(dtypes.float32)))
+    return exists.where(result, x.const_like(math.nan))
 
 
 # ---- THREEFRY ------------------------------------------------------------------------------------

@@ -67,6 +67,11 @@ static inline float sqrt(float x) { return __builtin_sqrtf(x); }
 static inline float trunc(float x) { return __builtin_truncf(x); }
 static inline double sqrt(double x) { return __builtin_sqrt(x); }
 static inline double trunc(double x) { return __builtin_trunc(x); }
+static inline double log2(double x) { return __builtin_log2(x); }
+static inline double sin(double x) { return __builtin_sin(x); }
+static inline double cos(double x) { return __builtin_cos(x); }
+static inline double pow(double x, double y) { return __builtin_pow(x, y); }
+static inline double fmod(double x, double y) { return __builtin_fmod(x, y); }
 
 #define SAME_BITS(function, from, to) \
   static inline to function(from x) { return __builtin_bit_cast(to, x); }

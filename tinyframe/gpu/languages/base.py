@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tinyframe.dtype import DType
+from tinyframe.renderer import gcc
 from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
 from tinyframe.renderer.program_text import call, without_parens
 from tinyframe.uop.node import Ops, UOp
@@ -32,6 +33,9 @@ class GPULanguage(CStyleLanguage):
         **CStyleLanguage.code_for_op,
         Ops.SQRT: call("sqrt", typed=False),
         Ops.TRUNC: call("trunc", typed=False),
+    }
+    code_for_double: Mapping[Ops, Callable[..., str]] = {
+        op: call(name, typed=False) for op, (name, _) in gcc.OF_DOUBLES.items()
     }
     code_for_vector: Mapping[Ops, Callable[..., str]] = {
         Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),

@@ -5,9 +5,9 @@
 HIP's headers, which its compilers bring along, have a `float4` of their own, a struct that cannot
 be compared lane by lane. So a program is in a namespace, in which `float4` is clang's vector.
 float16 is clang's `_Float16`, which HIP's `__half` wraps, and bfloat16 is its bits, a uint16
-(codegen/decompose/). Of the headers, only `sqrt` and `sqrtf` are used, which are correctly rounded;
-clang's own builtin was an approximation for years. `long` has 32 bits on Windows, so `long long` is
-written.
+(codegen/decompose/). From the headers come the functions of float64 and `sqrtf`, which is rounded
+correctly; clang's own builtin was an approximation for years. `long` has 32 bits on Windows, so
+`long long` is written.
 
 From the HIP documentation (AMD, C++ language extensions) and Clang's on vectors and builtins.
 """
@@ -26,13 +26,8 @@ from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import without_parens
 from tinyframe.uop.node import Ops, UOp
 
-
-def root(language, name: str, dtype: DType) -> str:
-    function = "::sqrt" if dtype.scalar() is dtypes.double else "::sqrtf"
-    body = f"return {function}(a);"
-    if dtype.count > 1:
-        body = f"for (int l = 0; l < {dtype.count}; l++) a[l] = {function}(a[l]); return a;"
-    return language.function(name, dtype, body, a=language.type_name(dtype))
+# `trunc` is clang's own
+FROM_HEADERS = {**gcc.library("::"), "trunc": gcc.builtin}
 
 
 class HIPLanguage(CUDALanguage):
@@ -55,7 +50,7 @@ class HIPLanguage(CUDALanguage):
     type_name, typedefs = CStyleLanguage.type_name, CStyleLanguage.typedefs
     typedef: Callable[..., str] | None = gcc.typedef
     infinity, not_a_number = CStyleLanguage.infinity, CStyleLanguage.not_a_number
-    code_for_op = CStyleLanguage.code_for_op
+    code_for_op, code_for_double = CStyleLanguage.code_for_op, CStyleLanguage.code_for_double
     vector = "{kind}{{ {lanes} }}"
     code_for_vector = {
         **gcc.code_for_vector,
@@ -65,11 +60,10 @@ class HIPLanguage(CUDALanguage):
         ),
         Ops.WHERE: lambda language, u, c, a, b: f"({c} ? {a} : {b})",
     }
-    functions = {**CStyleLanguage.functions, "sqrt": root}
+    functions = {**CStyleLanguage.functions, **FROM_HEADERS}
     vector_functions = {
         **max_and_min("(b {sign} a){nan} ? b : a", " | (b != b)"),
-        "sqrt": root,
-        "trunc": gcc.lane_by_lane,
+        **FROM_HEADERS,
     }
     load_vector, store_vector = gcc.load, gcc.store
     variable, variable_inside = CStyleLanguage.variable, CStyleLanguage.variable_inside
