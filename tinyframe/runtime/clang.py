@@ -65,7 +65,7 @@ _VECTORS = {
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
-# A function from elsewhere: the compiler's own (__truncdfhf2, say; the loader has one such, too), or
+# A function from elsewhere: the compiler's own (__truncdfhf2, say; the loader has one, too), or
 # one of the mathematical ones that a kernel of float64 calls.
 _SUPPORT_FUNCTION = re.compile(rb"\0(__(?!tls_get_addr\0)\w+|log2|sin|cos|pow|fmod)(?=\0)")
 
