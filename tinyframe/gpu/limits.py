@@ -27,8 +27,7 @@ def most_steps(uops: list[UOp]) -> int:
             end = u.src[0]
             most = int(end.vmax)
             if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
-                # in a blocked sum (`linearize.py`): the smaller of block size and remaining
-                # iterations
+                # a blocked sum (`linearize.py`): min(block size, iterations left)
                 most = min(int(s.vmax) for s in end.src[1:])
             around.append(around[-1] * max(most, 0))
             steps += around[-1]

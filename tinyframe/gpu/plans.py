@@ -457,7 +457,7 @@ def _shared(k: Workload) -> dict[UOp, UOp]:
 
 
 def shared_sums(k: Workload) -> Nest:
-    """Threads share each sum: as many as balances reading the elements against adding up the
+    """Threads share each sum; their number balances reading the elements against adding up the
     partial sums. The other threads of the block compute other results. If a row of results follows
     the sums, the same threads write it."""
     shared = _shared(k)

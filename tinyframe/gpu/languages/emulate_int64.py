@@ -1,13 +1,12 @@
-"""64-bit integers in 32-bit words, for languages that have no wider type.
+"""Emulates 64-bit integers with pairs of 32-bit words, for languages without a wider type.
 
-A value that begins and ends as 32 bits, as random numbers and what is drawn with them do, needs 64
-only on the way. There it is two words, which are computed one by one:
+Random numbers, and what is computed from them, start and end with 32 bits, but use 64 in between.
+There a value becomes two words, which are computed separately:
 
     CAST(uint, SHR(ADD(x, y), 32))     high(x) + high(y) + (low(x) + low(y) < low(x))
     CAST(int, MUL(x, y))               low(x) * low(y)
 
-What is stored in 64 bits, loaded, or divided, stays as it is, and the language says that it has no
-such type.
+64-bit values that are loaded, stored or divided are left alone, and the language rejects them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Words: TypeAlias = tuple[UOp, UOp]  # low, high; both uint32
 
 
 def emulate_int64(sink: UOp) -> UOp:
-    """A kernel without the 64-bit integers that words can stand for."""
+    """Replaces 64-bit integers by words where possible."""
     words: dict[UOp, Words | None] = {}
 
     def split(old: UOp, u: UOp) -> UOp:
@@ -49,7 +48,7 @@ def _word(value: int) -> UOp:
 ZERO, ONES = _word(0), _word(-1)
 
 
-# ---- words from words, without what a constant makes needless ------------------------------------
+# ---- operations on words, folded if an operand is constant ---------------------------------------
 
 
 def _op(op: Ops, x: UOp, y: UOp) -> UOp:
@@ -70,13 +69,13 @@ def _shift(x: UOp, op: Ops, count: int) -> UOp:
 
 
 def _lower(x: UOp, y: UOp) -> UOp:
-    """1 where x < y, else 0: what is carried or borrowed."""
+    """The carry or borrow: 1 if x < y, else 0."""
     found = _op(Ops.CMPLT, x, y)
     return _word(found.arg) if found.op is Ops.CONST else found.cast(dtypes.uint)
 
 
 def _upper_product(x: UOp, y: UOp) -> UOp:
-    """The upper word of a product, from four of 16 bits each."""
+    """The upper word of a product, from four products of 16-bit halves."""
     halves = [(_op(Ops.AND, w, _word(0xFFFF)), _shift(w, Ops.SHR, 16)) for w in (x, y)]
     (x0, x1), (y0, y1) = halves
     middle = _op(Ops.ADD, _op(Ops.MUL, x1, y0), _shift(_op(Ops.MUL, x0, y0), Ops.SHR, 16))
@@ -154,7 +153,7 @@ wide: Mapping[Ops, Callable[..., Words | None]] = {
 }  # fmt: skip
 
 
-# ---- what has no 64 bits itself -----------------------------------------------------------------
+# ---- ops on 64-bit operands with a narrower result ----------------------------------------------
 
 
 def _narrowed(u: UOp, x: Words) -> UOp:
