@@ -5,11 +5,12 @@
    tf_replay does this for a whole list of launches in one call. An int is large enough for `total`: a
    longer loop is split before it is divided (THREAD in loops.py).
 
-   One number, `tickets`, hands out the pieces: it has the number of the launch, and the range of pieces
-   not yet taken, from `front` to before `back`. The caller takes pieces from the front and workers take
-   them from the back, so that a core often finds in its cache what it worked on in the kernel before. A
-   piece is taken in a single atomic step, which fails if the launch has changed; so nobody works on a
-   launch that is over, and nobody has to wait for a worker that is slow to wake. */
+   One number, `tickets`, hands out the pieces: it holds the number of the launch, and the range of
+   pieces not yet taken, from `front` to before `back`. The caller takes pieces from the front and
+   workers take them from the back, so that a core often finds in its cache what it worked on in the
+   kernel before. A piece is taken in a single atomic step, which fails if the launch has changed;
+   so nobody works on a launch that is over, and nobody has to wait for a worker that is slow to
+   wake. */
 
 #define _GNU_SOURCE /* for the affinity of threads */
 #include <pthread.h>
@@ -24,8 +25,8 @@ typedef void (*entry_t)(void **bufs, const long long *vals, int start, int stop)
 /* Several pieces per thread: a thread that is held up takes fewer of them. */
 enum { PIECES_PER_THREAD = 4, MOST_PIECES = 0xffff };
 
-/* How long a thread spins before it sleeps, in rounds of some 10 to 50 ns. Waking a thread takes 10 us
-   or more, so threads stay awake between the kernels of a training step. */
+/* How long a thread spins before it sleeps, in rounds of some 10 to 50 ns. Waking a thread takes
+   10 us or more, so threads stay awake between the kernels of a training step. */
 enum { ROUNDS = 2000 };
 
 /* Kernels may keep a panel of scratch memory on the stack; macOS gives a thread only 512 kB. */

@@ -141,7 +141,7 @@ static int twice_count;
 // Whether no barrier separates this access from an earlier one of a different thread.
 static bool is_at_once(Visit other) {
   if (!other.who || other.who == block * threads + current + 1) return false;
-  return (other.who - 1) / threads != block || other.when == now;  // in the same block a later phase means that a barrier came between
+  return (other.who - 1) / threads != block || other.when == now;  // else a barrier lies in between
 }
 
 static void race(const Region* region, long long index, Visit other, int at, bool is_write,
@@ -222,7 +222,7 @@ static void accessed(const char* p, long long size, bool is_write) {
   stop(OUT_OF_BOUNDS, nearest, (at < 0 ? at - element + 1 : at) / element, is_write);
 }
 
-// Registers an array of the block. The first thread fills it with 0x7f bytes, which are large numbers.
+// Registers an array of the block; the first time, fills it with 0x7f bytes, large numbers.
 void emulated_shared(const char* name, void* start, long long bytes, long long element) {
   for (int n = buffer_count; n < region_count; n++)
     if (regions[n].start == start) return;
@@ -279,8 +279,8 @@ typedef struct {  // stored at the start of its stack
   State state;
   int line;  // of the barrier where it waits
 } Fiber;
-// makecontext gets only the upper part of a stack: on macOS it fills all of it with zeros, and needs at
-// least 32 kB.
+// makecontext gets only the upper part of a stack: on macOS it fills all of it with zeros, and needs
+// at least 32 kB.
 enum { STACK = 256 << 10, TOLD = 32 << 10 };
 static jmp_buf scheduler;
 static void** arguments;
@@ -298,8 +298,7 @@ static void leave(State state, int line) {
 void emulated_barrier(int at) { leave(WAITING, at); }
 
 // The product of a tensor core. Each thread supplies its elements, waits until all others have, and
-// takes its four results (see gpu/mma.py). This is not a barrier: it does not order the kernel's memory
-// accesses.
+// takes its four results (see gpu/mma.py). This is not a barrier: it does not order memory accesses.
 enum { MOST_THREADS = 1024, WARP = 32, OF_B = 8 };
 static float given[MOST_THREADS][OF_B + 4];
 
