@@ -93,8 +93,8 @@ class Signature:
             if not isinstance(value, Tensor):
                 if isinstance(value, (np.ndarray, bytearray)):
                     signature.refuse(
-                        f"{place} is a {type(value).__name__}, which would be frozen at what it "
-                        "holds in this call; pass a Tensor"
+                        f"{place} is a {type(value).__name__}, whose current contents would be "
+                        "frozen; pass a Tensor"
                     )
                 signature.others[number] = _key_to_compare(value)
                 continue
@@ -105,7 +105,7 @@ class Signature:
             if twin := next((i.place for i in signature.inputs if i.buffer is buffer), None):
                 signature.refuse(
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
-                    "them a kernel means. Pass it once, or a clone()"
+                    "them a kernel uses. Pass it once, or a clone()"
                 )
             owner = Owner.of(value._storage)
             owner.place, owner.view, owner.text = place, memory_layout(uop), _text(uop)
@@ -162,7 +162,7 @@ class Signature:
     def _refuse_other(self, place: str, value: Any, key: Any) -> NoReturn:
         if isinstance(value, UOp) or isinstance(key, UOp):
             self._refuse_variables(bound_in([value]))
-        was = key[1] if isinstance(key, tuple) else "another object"
+        was = key[1] if isinstance(key, tuple) else "a different object"
         self.refuse_mismatch(
             f"{place} was captured as {was}, and is {value!r} now; only Tensors may change between "
             "calls. Pass a Tensor, or a bound Variable"
@@ -174,8 +174,8 @@ class Signature:
             for variables in (self.variables, bound)
         ]
         self.refuse_mismatch(
-            f"it was captured with the Variables {was}, and is called with {now}; name, bounds and "
-            "what is computed from them have to be the same"
+            f"it was captured with the Variables {was}, and is called with {now}; their names, "
+            "bounds and the expressions that use them have to be the same"
         )
 
     def refuse(self, why: str) -> NoReturn:

@@ -38,7 +38,7 @@ from tinyframe.uop.show import sizes_text
 # ---- what a call leaves: `.grad`s, histories that are cut ----------------------------------------
 
 NO_HISTORY = (
-    " was replayed by TinyJit, without the Python that notes it. Call backward() inside the "
+    " was replayed by TinyJit, without the Python that records it. Call backward() inside the "
     "captured function, or leave TinyJit out; .detach() the result if no gradient is wanted"
 )
 
@@ -305,9 +305,9 @@ class Captured:
             storage = state.storage()
             if storage is None:
                 self.signature.refuse_mismatch(
-                    f"a Tensor of {state.text} that it uses is gone: another one may have taken "
-                    "its place in Python, which a replay does not run. Write into the Tensor "
-                    "instead, with assign()"
+                    f"a Tensor of {state.text} that it uses no longer exists; if Python code "
+                    "replaced it, a replay cannot know. Write into the Tensor instead, with "
+                    "assign()"
                 )
             call.states[storage] = state
             if state.seen() is not storage.uop or (has_changed and state.is_written):
@@ -327,8 +327,8 @@ class Captured:
             compute([storage])
         if base_of(storage.uop).op is not Ops.BUFFER or memory_layout(storage.uop) != state.view:
             self.signature.refuse_mismatch(
-                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
-                "another way than when it was captured"
+                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses has a different "
+                "layout in memory than when it was captured"
             )
         if self.grads and not state.has_gradient and has_history(storage, storage.uop):
             self.signature.refuse_mismatch(

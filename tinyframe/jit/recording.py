@@ -224,7 +224,7 @@ class Recording:
             if storage is None:
                 if known.buffer in used:
                     signature.refuse(
-                        "it puts another Tensor in the place of one that it uses, of "
+                        "it replaces a Tensor that it uses, of "
                         f"{sizes_text(known.uop.shape)} {known.uop.dtype}: a replay runs no "
                         "Python, and could not do that. Write into the Tensor instead, with "
                         "assign()"

@@ -24,8 +24,8 @@ class JitError(RuntimeError):
 
 
 ALIASED_ARGUMENT = (
-    "a Tensor is passed to a captured function that also uses it without being given it; a replay "
-    "could not tell which of the two is meant. Pass a clone()"
+    "a Tensor is passed to a captured function that also uses it by another route, such as a "
+    "global variable; a replay could not tell the two apart. Pass a clone()"
 )
 
 
@@ -135,7 +135,7 @@ class Capture:
         if any(base_of(value) not in self.nodes for value in values):
             raise JitError(
                 "a gradient inside a TinyJit flows through a Tensor that was computed before the "
-                "call, and a replay could not follow how. Compute it inside, or detach() it"
+                "call, and a replay does not know how. Compute it inside, or detach() it"
             )
 
 
@@ -183,7 +183,7 @@ def needs_value(what: str) -> None:
     """Raises JitError while a function is captured: a Python value would be frozen into it."""
     if capture_now() is not None:
         raise JitError(
-            f"{what} inside a TinyJit: the value would be frozen at what it is in this call. "
+            f"{what} inside a TinyJit: the value of this call would be frozen. "
             "Return the Tensor and read it outside"
         )
 
