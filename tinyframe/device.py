@@ -128,9 +128,9 @@ class Allocator:
         except MemoryError as error:
             held = human_bytes(GlobalCounters.mem_used)
             raise MemoryError(
-                f"cannot get {human_bytes(size)} of memory, with {held} held by live Buffers "
+                f"cannot allocate {human_bytes(size)} of memory, with {held} held by live Buffers "
                 f"({type(self).__name__}: {error}). Drop Tensors that are no longer needed "
-                "(`del x`), or take smaller ones: a smaller batch, a narrower dtype"
+                "(`del x`), or use smaller ones: a smaller batch, a narrower dtype"
             ) from error
 
     def with_room(self, attempt: Callable[[], T]) -> T:
@@ -195,7 +195,7 @@ class CompileError(RuntimeError):
 
     def __init__(self, words: str, source: str = "", command: str = "") -> None:
         self.words, self.source, self.command = words, source, command
-        parts = [words.strip() or "the compiler failed and said nothing"]
+        parts = [words.strip() or "the compiler failed without a message"]
         if command:
             parts.append(f"The command was:\n  {command}")
         if source:
@@ -416,14 +416,14 @@ class _DeviceRegistry:
         kind = name.partition(":")[0]
         if kind not in self._devices:  # registered under a name with a colon
             raise ValueError(
-                f"device {name!r} cannot be opened: register it as Device._devices[{kind!r}]; what "
-                "stands after a colon is passed to it in its name"
+                f"device {name!r} cannot be opened: register it as Device._devices[{kind!r}]; "
+                "the part after the colon is passed to it in its name"
             )
         registered = self._devices[kind]
         if not (isinstance(registered, str) or callable(registered)):
             raise TypeError(
                 f"Device._devices[{kind!r}] is {registered!r}: put the class itself there. It is "
-                f"called with the name {name!r} when the device is first needed"
+                f"called with the name {name!r} when the device is first used"
             )
         with self._lock:
             if name in self._opened and self._opened[name][0] is registered:
@@ -543,7 +543,7 @@ class _DeviceRegistry:
         if len(named) > 1:
             raise ValueError(
                 f"{' and '.join(f'{flag}=1' for flag in flags)} name different default devices; "
-                "keep one of them, or set DEVICE, which goes before"
+                "keep one of them, or set DEVICE, which takes precedence"
             )
         return named.pop()
 
@@ -657,7 +657,7 @@ class Buffer:
     def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
         """Copy all bytes to `dst`, and return it. ValueError if the lengths differ."""
         data = _flat_bytes(dst)
-        self._check_length(data, "a place for the bytes of")
+        self._check_length(data, "the target of a copy from")
         if self.nbytes:
             Device[self.device].synchronize()
             self.allocator.copyout(data, self._buf)

@@ -123,7 +123,7 @@ def _prepare(folder: Path) -> bool:
         elif status.st_uid != os.getuid():
             problem = f"belongs to another user (number {status.st_uid})"
         elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            problem = f"can be written to by others; `chmod go-w {folder}` closes it"
+            problem = f"can be written to by others; `chmod go-w {folder}` fixes that"
     if problem:
         _warn(folder, problem)
     return not problem
@@ -131,8 +131,8 @@ def _prepare(folder: Path) -> bool:
 
 def _warn(folder: Path, problem: str) -> None:
     warnings.warn(
-        f"the cache folder {folder} {problem}. Going on without it: kernels are compiled anew in "
-        "every session. Set TINYFRAME_CACHE to a folder of your own, or CACHE=0 to not be told.",
+        f"the cache folder {folder} {problem}. Continuing without it: kernels are compiled again "
+        "in every session. Set TINYFRAME_CACHE to your own folder, or CACHE=0 to silence this.",
         CacheWarning,
         stacklevel=2,
     )

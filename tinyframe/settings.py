@@ -113,7 +113,7 @@ class Setting(Generic[T]):
             return self.parse(text.strip())
         except ValueError:
             raise ValueError(
-                f"{self.name}={text!r}: allowed is {self.allowed} ({self.meaning})"
+                f"{self.name}={text!r}: must be {self.allowed} ({self.meaning})"
             ) from None
 
     def from_python(self, value: object) -> T:
@@ -124,7 +124,7 @@ class Setting(Generic[T]):
             return self.from_text(str(operator.index(value)))  # type: ignore[arg-type]
         except TypeError:
             raise ValueError(
-                f"{self.name}={value!r}: allowed is {self.allowed} ({self.meaning})"
+                f"{self.name}={value!r}: must be {self.allowed} ({self.meaning})"
             ) from None
 
 
@@ -271,7 +271,7 @@ class Settings:
         if name not in rows():
             raise UnknownSetting(_unknown([name]))
         raise AttributeError(
-            f"settings.{name} is read only; use `with Context({name}={value!r}):` "
+            f"settings.{name} is read-only; use `with Context({name}={value!r}):` "
             f'or os.environ["{name}"] = "{value}"'
         )
 

@@ -407,7 +407,7 @@ class PythonRunner(Runner):
             if found is None or (count > 1 and None in found):
                 raise UninitializedRead(
                     f"kernel {self.name}, line {line.number}: {self._memory_name(line)}[{at}] is "
-                    "read, and nothing was written there before"
+                    "read before anything was written there"
                 )
             return found
 

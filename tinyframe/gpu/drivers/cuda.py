@@ -67,7 +67,7 @@ def driver() -> Any:
     except Exception as error:  # a RuntimeError if there is no libcuda
         raise DeviceUnavailable(
             f"there is no NVIDIA driver ({error}). With an NVIDIA GPU, install its driver (on WSL, "
-            f"that of Windows). {WITHOUT}"
+            f"the Windows driver). {WITHOUT}"
         ) from error
     if status != driver.CUresult.CUDA_SUCCESS:
         _, words = driver.cuGetErrorString(status)
@@ -85,7 +85,7 @@ def call(library: Any, name: str, *arguments: Any) -> Any:
     status, *values = getattr(library, name)(*arguments)
     results = library.CUresult
     if status == results.CUDA_ERROR_OUT_OF_MEMORY:
-        raise MemoryError("the GPU has no more memory")
+        raise MemoryError("the GPU is out of memory")
     if status != results.CUDA_SUCCESS:
         _, words = library.cuGetErrorString(status)
         raise CUDAError(f"{name}: {words.decode()} ({status.name})")
@@ -115,9 +115,9 @@ class Context:
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
-            kernels = f" One of these did it: {', '.join(self.recent)}." if self.recent else ""
+            kernels = f" One of these caused it: {', '.join(self.recent)}." if self.recent else ""
             raise CUDAError(
-                f"{error}.{kernels} This GPU cannot be used any more in this process: restart "
+                f"{error}.{kernels} This GPU can no longer be used in this process: restart "
                 "Python. CUDA_LAUNCH_BLOCKING=1 tells which kernel it was, CUDA_EMULATE=1 which "
                 "access"
             ) from error
@@ -354,11 +354,11 @@ class CUDADevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         count = call(driver(), "cuDeviceGetCount")
         if number >= count:
-            raise DeviceUnavailable(f"there is no GPU of number {number}, but {count}. {WITHOUT}")
+            raise DeviceUnavailable(f"there is no GPU number {number}, only {count}. {WITHOUT}")
         try:
             self.context = Context(number)
         except (CUDAError, MemoryError) as error:  # other programs may have taken it
-            raise DeviceUnavailable(f"the GPU of number {number} cannot be opened: {error}. "
+            raise DeviceUnavailable(f"GPU number {number} cannot be opened: {error}. "
                                     f"{WITHOUT}") from error  # fmt: skip
         major, minor = (
             self.context.attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
@@ -377,7 +377,7 @@ class CUDADevice(Compiled):
         if settings.CUDA_EMULATE:
             raise RuntimeError(
                 f"{self.device} was opened without CUDA_EMULATE, and is the GPU until Python ends: "
-                "set CUDA_EMULATE before the first Tensor is there"
+                "set CUDA_EMULATE before the first Tensor is created"
             )
         return super().compiler
 

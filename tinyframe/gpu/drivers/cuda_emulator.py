@@ -97,7 +97,7 @@ class EmulatorCompiler(Compiler):
                 if "cc1plus" not in error.words:
                     raise
                 raise CompileError(
-                    "CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: "
+                    "CUDA_EMULATE needs a C++ compiler, and none comes with this C compiler: "
                     f'{error.words}. Install one (Debian, Ubuntu: "apt install g++"), or `pip '
                     'install ziglang` and set CC="python -m ziglang cc"'
                 ) from None
@@ -162,13 +162,13 @@ class Report(ctypes.Structure):
 
 # `kind` of a report -> the error and its message
 FAULTS = {
-    1: (OutOfBounds, "{thread} {verb} {name}[{index}], and that has {size} elements"),
-    2: (DataRace, "{thread} {verb} {name}[{index}], which {other_thread} {other_verb}, and no "
-        "barrier decides who comes first"),
+    1: (OutOfBounds, "{thread} {verb} {name}[{index}], which has {size} elements"),
+    2: (DataRace, "{thread} {verb} {name}[{index}], which {other_thread} {other_verb}, with no "
+        "barrier in between"),
     3: (BarrierDivergence, "{thread} {stop}, and thread {other_place} {other_stop}"),
-    4: (KernelFault, "{thread} moves a vector at {name}[{index}], which is no multiple of the "
-        "{line} bytes that it asks for"),
-    5: (KernelFault, "a block of {threads} threads, and it is compiled for {index} at most "
+    4: (KernelFault, "{thread} accesses a vector at {name}[{index}], which is not aligned to its "
+        "{line} bytes"),
+    5: (KernelFault, "a block of {threads} threads, but the kernel is compiled for {index} at most "
         "(__launch_bounds__)"),
 }  # fmt: skip
 
@@ -188,7 +188,7 @@ def fault(kernel: str, grid: Size, block: Size, report: Report) -> KernelFault:
         words[f"{who}thread"] = f"thread {in_block} of block {in_grid}"
         words[f"{who}verb"] = "writes" if given[f"{who}is_write"] else "reads"
         waits = f"waits at the barrier in line {line}"
-        words[f"{who}stop"] = waits if line else "has come to its end"
+        words[f"{who}stop"] = waits if line else "has ended"
     error, text = FAULTS[report.kind]
     return error(f"kernel {kernel}: {text.format(**words)}")
 

@@ -116,7 +116,7 @@ def explained(doing: str, lost: Sequence[str] = LOST_WHILE_WAITING) -> Iterator[
         if code in OUT_OF_MEMORY:
             raise MemoryError(f"{doing}: {error}") from error
         after = (
-            ". The driver has given the device up, and what its memory held: restart Python (in a "
+            ". The device is lost, and so are the contents of its memory: restart Python (in a "
             "notebook, the kernel) to use it again"
         )
         raise CLError(f"{doing}: {error}{after if code in lost else ''}") from error
@@ -138,7 +138,7 @@ class CLAllocator(Allocator):
             most = self.queue.device.max_mem_alloc_size
             if size <= most and not isinstance(error, cl().MemoryError):
                 raise
-            raise MemoryError(f"{error}; one Buffer may have {most} bytes") from error
+            raise MemoryError(f"{error}; a Buffer may have {most} bytes at most") from error
 
     def _free(self, opaque: Any, options: Any) -> None:
         opaque.release()
@@ -277,7 +277,7 @@ class CLDevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         if number >= len(found := all_devices()):
             names = ", ".join(f"CL:{n} is {d.name}" for n, d in enumerate(found))
-            raise DeviceUnavailable(f"there is no OpenCL device of number {number}: {names}")
+            raise DeviceUnavailable(f"there is no OpenCL device number {number}: {names}")
         self.cl_device = found[number]
         if self.cl_device.platform.name == POCL and shutil.which("ld") is None:
             # PoCL would end the process at the first kernel

@@ -37,8 +37,8 @@ from tinyframe.settings import variable
 
 BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
 BRINGS_DRIVER = (
-    "it takes a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
-    "mesa-vulkan-drivers brings one that runs on the processor"
+    "it needs a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
+    "mesa-vulkan-drivers provides one that runs on the processor"
 )
 KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
 TIMED = "timestamp-query"
@@ -102,7 +102,7 @@ class WebGPUAllocator(Allocator):
     def _alloc(self, size: int, options: Any = None) -> Any:
         most = self.device.most_bytes
         if size > most:
-            raise MemoryError(f"one Buffer may have {most} bytes on this adapter")
+            raise MemoryError(f"a Buffer may have {most} bytes at most on this adapter")
         u = wgpu().BufferUsage
         usage = u.STORAGE | u.COPY_SRC | u.COPY_DST
         try:
@@ -305,7 +305,7 @@ class WebGPUDevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         if number >= len(found := all_adapters()):
             names = ", ".join(f"WEBGPU:{n} is {a.info['device']}" for n, a in enumerate(found))
-            raise DeviceUnavailable(f"there is no WebGPU adapter of number {number}: {names}")
+            raise DeviceUnavailable(f"there is no WebGPU adapter number {number}: {names}")
         adapter = found[number]
         features = adapter.features & {*FEATURES, TIMED}
         try:
@@ -345,9 +345,9 @@ class WebGPUDevice(Compiled):
             if "device is lost" not in str(error).lower():
                 raise
             raise RuntimeError(
-                f"{self.device} is lost, and so is what its memory held: the driver gave the "
-                "adapter up, as it does with a kernel that runs for too long. Start Python (in a "
-                f"notebook, the kernel) again to use it. The driver's words: {str(error).strip()}"
+                f"{self.device} is lost, and so are the contents of its memory: the driver gave up "
+                "on the adapter, for example because a kernel ran too long. Restart Python (in a "
+                f"notebook, the kernel) to use it again. The driver's message: {str(error).strip()}"
             ) from error
 
 
