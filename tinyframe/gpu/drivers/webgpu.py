@@ -106,7 +106,7 @@ class WebGPUAllocator(Allocator):
         u = wgpu().BufferUsage
         usage = u.STORAGE | u.COPY_SRC | u.COPY_DST
         try:
-            with self.device.lost_is_said():
+            with self.device.loss_explained():
                 memory = self.device.gpu.create_buffer(size=_words(size), usage=usage)
         except wgpu().GPUOutOfMemoryError as error:
             raise MemoryError(str(error)) from error
@@ -120,14 +120,14 @@ class WebGPUAllocator(Allocator):
     def copyin(self, dst: Any, src: memoryview) -> None:
         whole = src.nbytes // 4 * 4
         queue = self.device.gpu.queue
-        with self.device.lost_is_said():
+        with self.device.loss_explained():
             if whole:
                 queue.write_buffer(dst, 0, src[:whole])
             if rest := bytes(src[whole:]):
                 queue.write_buffer(dst, whole, rest.ljust(4, b"\0"))
 
     def copyout(self, dst: memoryview, src: Any) -> None:
-        with self.device.lost_is_said():
+        with self.device.loss_explained():
             data = self.device.gpu.queue.read_buffer(src, 0, _words(dst.nbytes))
         dst[:] = data[: dst.nbytes]
 
@@ -152,7 +152,7 @@ class WGSLCompiler(Compiler):
     def module(self, src: str) -> Any:
         """The driver's shader module. CompileError if there is an error in the source."""
         try:
-            with self.device.lost_is_said():
+            with self.device.loss_explained():
                 return self.device.gpu.create_shader_module(code=src)
         except wgpu().GPUError as error:
             raise CompileError(str(error), src) from error
@@ -167,7 +167,7 @@ class WebGPURunner(Runner):
         compiler = cast(WGSLCompiler, device.compiler)
         stage = {"module": compiler.module(source), "entry_point": name}
         try:
-            with device.lost_is_said():
+            with device.loss_explained():
                 self.pipeline = device.gpu.create_compute_pipeline(layout="auto", compute=stage)
         except wgpu().GPUError as error:  # such as too many buffers, or too much shared memory
             raise CompileError(str(error).strip(), source) from error
@@ -179,7 +179,7 @@ class WebGPURunner(Runner):
         wait: bool = False,
     ) -> float | None:  # fmt: skip
         device = self.device
-        with device.lost_is_said():
+        with device.loss_explained():
             group = self.bound([*bufs, *self.uniforms(vals)])
             timer = _Timer(device.gpu) if wait and device.is_timed else None
             encoder = device.gpu.create_command_encoder()
@@ -255,7 +255,7 @@ class WebGPUGraph(Graph):
 
     def __call__(self) -> None:
         gpu = self.device.gpu
-        with self.device.lost_is_said():
+        with self.device.loss_explained():
             encoder = gpu.create_command_encoder()
             run = encoder.begin_compute_pass()
             for launch, (runner, size) in enumerate(zip(self.kernels, self.sizes, strict=True)):
@@ -332,11 +332,11 @@ class WebGPUDevice(Compiled):
         return WebGPUGraph
 
     def synchronize(self) -> None:
-        with self.lost_is_said():
+        with self.loss_explained():
             self.gpu.queue.read_buffer(self.mark)  # waits for everything submitted before
 
     @contextmanager
-    def lost_is_said(self) -> Iterator[None]:
+    def loss_explained(self) -> Iterator[None]:
         """Inside the block, explains the error if the driver has lost the device: a
         RuntimeError."""
         try:
