@@ -68,7 +68,7 @@ def _shift(x: UOp, op: Ops, count: int) -> UOp:
     return _op(op, x, _word(count)) if count < 32 else ZERO
 
 
-def _lower(x: UOp, y: UOp) -> UOp:
+def _carry(x: UOp, y: UOp) -> UOp:
     """The carry or borrow: 1 if x < y, else 0."""
     found = _op(Ops.CMPLT, x, y)
     return _word(found.arg) if found.op is Ops.CONST else found.cast(dtypes.uint)
@@ -108,11 +108,11 @@ def _bits(u: UOp, x: Words, y: Words) -> Words:
 
 def _sum(u: UOp, x: Words, y: Words) -> Words:
     low = _op(Ops.ADD, x[0], y[0])
-    return low, _op(Ops.ADD, _op(Ops.ADD, x[1], y[1]), _lower(low, x[0]))
+    return low, _op(Ops.ADD, _op(Ops.ADD, x[1], y[1]), _carry(low, x[0]))
 
 
 def _difference(u: UOp, x: Words, y: Words) -> Words:
-    high = _op(Ops.SUB, _op(Ops.SUB, x[1], y[1]), _lower(x[0], y[0]))
+    high = _op(Ops.SUB, _op(Ops.SUB, x[1], y[1]), _carry(x[0], y[0]))
     return _op(Ops.SUB, x[0], y[0]), high
 
 
@@ -121,7 +121,7 @@ def _product(u: UOp, x: Words, y: Words) -> Words:
     return _op(Ops.MUL, x[0], y[0]), _op(Ops.ADD, _upper_product(x[0], y[0]), across)
 
 
-def _left(u: UOp, x: Words, y: Words) -> Words | None:
+def _shift_left(u: UOp, x: Words, y: Words) -> Words | None:
     if u.src[1].op is not Ops.CONST:
         return None
     (low, high), n = x, u.src[1].arg
@@ -131,7 +131,7 @@ def _left(u: UOp, x: Words, y: Words) -> Words | None:
     return _shift(low, Ops.SHL, n), _op(Ops.OR, _shift(high, Ops.SHL, n), moved)
 
 
-def _right(u: UOp, x: Words, y: Words) -> Words | None:
+def _shift_right(u: UOp, x: Words, y: Words) -> Words | None:
     if u.src[1].op is not Ops.CONST or u.src[0].vmin < 0:
         return None
     (low, high), n = x, u.src[1].arg
@@ -148,7 +148,7 @@ def _where(u: UOp, c: None, x: Words, y: Words) -> Words:
 
 wide: Mapping[Ops, Callable[..., Words | None]] = {
     Ops.CONST: _constant, Ops.CAST: _cast, Ops.AND: _bits, Ops.OR: _bits, Ops.XOR: _bits,
-    Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _left, Ops.SHR: _right,
+    Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _shift_left, Ops.SHR: _shift_right,
     Ops.WHERE: _where, Ops.NEG: lambda u, x: _difference(u, (ZERO, ZERO), x),
 }  # fmt: skip
 
