@@ -470,7 +470,7 @@ class _DeviceRegistry:
                 self._left_behind[name] = device
                 device.allocator.keep_bytes = sys.maxsize
         if self._left_behind:
-            _leave_out_exit_handlers()
+            _skip_exit_handlers()
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; return how many bytes that was."""
@@ -548,7 +548,7 @@ class _DeviceRegistry:
         return named.pop()
 
 
-def _leave_out_exit_handlers() -> None:
+def _skip_exit_handlers() -> None:
     """Skips the exit handlers of drivers: they wait for the driver's threads, which the child of a
     fork does not have (Mesa's crashes)."""
     import ctypes
