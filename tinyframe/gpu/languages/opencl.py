@@ -25,7 +25,7 @@ from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
-LOOSE = "unaligned_"  # prefix of vector types that are aligned like one element
+UNALIGNED = "unaligned_"  # prefix of vector types that are aligned like one element
 LANES = (2, 3, 4, 8, 16)  # of the vectors that exist (6.1.2)
 
 
@@ -118,7 +118,7 @@ class OpenCLLanguage(GPULanguage):
         space = self.buffer_prefix
         if index.src[0].op is not Ops.DEFINE_GLOBAL:
             space = self.local_prefix if self._is_shared(index.src[0].dtype) else ""
-        return f"*({space}{LOOSE}{self.type_name(dtype)}*){pointer}"
+        return f"*({space}{UNALIGNED}{self.type_name(dtype)}*){pointer}"
 
     def _is_shared(self, memory: DType) -> bool:
         assert isinstance(memory, PtrDType)
@@ -143,9 +143,9 @@ class OpenCLLanguage(GPULanguage):
 
     def typedefs(self, text: str) -> list[str]:
         """Definitions of the vector types in this program that may start at any element."""
-        loose = dict.fromkeys(re.findall(rf"\b{LOOSE}{A_TYPE}(\d+)\b", text))
+        loose = dict.fromkeys(re.findall(rf"\b{UNALIGNED}{A_TYPE}(\d+)\b", text))
         return [
-            f"typedef {kind}{count} {LOOSE}{kind}{count} "
+            f"typedef {kind}{count} {UNALIGNED}{kind}{count} "
             f"__attribute__((aligned({DTYPES[kind].itemsize})));"
             for kind, count in loose
         ]
