@@ -321,12 +321,12 @@ def check_environment() -> None:
         if row := rows().get(name):
             if value:
                 row.from_text(value)
-        elif (hint := instead(name, value) or _slip(name, value)) is not None:
+        elif (hint := instead(name, value) or _misspelling(name, value)) is not None:
             warnings.warn(f"{name}={value} does nothing in tinyframe: {hint}", SettingWarning,
                           stacklevel=3)  # fmt: skip
 
 
-def _slip(name: str, value: str) -> str | None:
+def _misspelling(name: str, value: str) -> str | None:
     """Asks whether a setting was misspelt; None if that is unlikely."""
     right = misspelt(name, rows())
     if right is None or not value:
