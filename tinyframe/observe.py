@@ -112,7 +112,7 @@ def observers() -> list[Observer]:
     return [*_added, explorer()] if settings.VIZ and explorer is not None else _added
 
 
-class _Everyone:
+class _Broadcast:
     """Passes each event on to several observers, and returns a list of their answers."""
 
     def __init__(self, watching: Callable[[], list[Observer]]) -> None:
@@ -123,8 +123,8 @@ class _Everyone:
 
 
 # `tell.ran(work)` notifies all current observers; the other one, those of Tensors and nodes
-tell = _Everyone(observers)
-tell_of_tensors = _Everyone(lambda: of_tensors)
+tell = _Broadcast(observers)
+tell_of_tensors = _Broadcast(lambda: of_tensors)
 
 
 def tell_became(became: Iterable[tuple[UOp, UOp]]) -> None:
