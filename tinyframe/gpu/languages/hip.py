@@ -26,7 +26,7 @@ from tinyframe.renderer.program_text import without_parens
 from tinyframe.uop.node import Ops, UOp
 
 
-def root(language, name: str, dtype: DType) -> str:
+def square_root(language, name: str, dtype: DType) -> str:
     function = "::sqrt" if dtype.scalar() is dtypes.double else "::sqrtf"
     body = f"return {function}(a);"
     if dtype.count > 1:
@@ -64,10 +64,10 @@ class HIPLanguage(CUDALanguage):
         ),
         Ops.WHERE: lambda language, u, c, a, b: f"({c} ? {a} : {b})",
     }
-    functions = {**CStyleLanguage.functions, "sqrt": root}
+    functions = {**CStyleLanguage.functions, "sqrt": square_root}
     vector_functions = {
         **max_and_min("(b {sign} a){nan} ? b : a", " | (b != b)"),
-        "sqrt": root,
+        "sqrt": square_root,
         "trunc": gcc.lane_by_lane,
     }
     load_vector, store_vector = gcc.load, gcc.store
