@@ -137,7 +137,7 @@ def parse(text: str) -> list[Line]:
 # ---- memory -------------------------------------------------------------------------------------
 
 
-class _ConvertedView:
+class _Floats:
     """Memory of a dtype that memoryview does not support: half, and bfloat16 stored as uint16."""
 
     def __init__(self, stored: np.ndarray, to_float: Callable, from_float: Callable) -> None:
@@ -153,10 +153,10 @@ class _ConvertedView:
 def _view(memory: HostMemory, dtype: DType) -> Any:
     """Memory as a sequence of Python numbers."""
     if dtype is dtypes.half:
-        return _ConvertedView(memory.array.view(np.float16), lambda stored: stored, lambda value: value)
+        return _Floats(memory.array.view(np.float16), lambda stored: stored, lambda value: value)
     if dtype is dtypes.bfloat16:
-        return _ConvertedView(memory.array.view(np.uint16), lambda stored: bf16_to_f32(np.asarray(stored)),
-                     lambda value: f32_to_bf16(np.float32(value).reshape(1))[0])  # fmt: skip
+        return _Floats(memory.array.view(np.uint16), lambda stored: bf16_to_f32(np.asarray(stored)),
+                       lambda value: f32_to_bf16(np.float32(value).reshape(1))[0])  # fmt: skip
     return memory.array.data.cast(dtype.fmt)  # type: ignore[call-overload]
 
 

@@ -37,7 +37,7 @@ from tinyframe.gpu.languages.cuda import CUDALanguage, tensor_cores
 from tinyframe.renderer import Target
 from tinyframe.settings import settings
 
-EMULATE_ADVICE = "CUDA_EMULATE=1 runs CUDA kernels on the processor"
+NO_GPU = "CUDA_EMULATE=1 runs CUDA kernels on the processor"
 STAGING_BYTES = 4 << 20  # of each half of the pinned memory
 # after one of these errors the GPU is unusable in this process (Driver API, CUresult)
 STICKY = ("ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS", "ILLEGAL_INSTRUCTION", "INVALID_ADDRESS_SPACE",
@@ -60,19 +60,19 @@ def driver() -> Any:
         from cuda.bindings import driver
     except Exception as error:  # a broken library may raise anything
         raise DeviceUnavailable(
-            f"cuda.bindings cannot be imported ({error}): {ADVICE}. {EMULATE_ADVICE}"
+            f"cuda.bindings cannot be imported ({error}): {ADVICE}. {NO_GPU}"
         ) from error
     try:
         (status,) = driver.cuInit(0)
     except Exception as error:  # a RuntimeError if there is no libcuda
         raise DeviceUnavailable(
             f"there is no NVIDIA driver ({error}). With an NVIDIA GPU, install its driver (on WSL, "
-            f"the Windows driver). {EMULATE_ADVICE}"
+            f"the Windows driver). {NO_GPU}"
         ) from error
     if status != driver.CUresult.CUDA_SUCCESS:
         _, words = driver.cuGetErrorString(status)
         raise DeviceUnavailable(
-            f"NVIDIA's driver does not start: {words.decode()} ({status.name}). {EMULATE_ADVICE}"
+            f"NVIDIA's driver does not start: {words.decode()} ({status.name}). {NO_GPU}"
         )
     return driver
 
@@ -354,12 +354,12 @@ class CUDADevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         count = call(driver(), "cuDeviceGetCount")
         if number >= count:
-            raise DeviceUnavailable(f"there is no GPU number {number}, only {count}. {EMULATE_ADVICE}")
+            raise DeviceUnavailable(f"there is no GPU number {number}, only {count}. {NO_GPU}")
         try:
             self.context = Context(number)
         except (CUDAError, MemoryError) as error:  # other programs may have taken it
             raise DeviceUnavailable(f"GPU number {number} cannot be opened: {error}. "
-                                    f"{EMULATE_ADVICE}") from error  # fmt: skip
+                                    f"{NO_GPU}") from error  # fmt: skip
         major, minor = (
             self.context.attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
         )

@@ -121,7 +121,7 @@ def _product(u: UOp, x: Words, y: Words) -> Words:
     return _op(Ops.MUL, x[0], y[0]), _op(Ops.ADD, _upper_product(x[0], y[0]), across)
 
 
-def _shift_left(u: UOp, x: Words, y: Words) -> Words | None:
+def _shl(u: UOp, x: Words, y: Words) -> Words | None:
     if u.src[1].op is not Ops.CONST:
         return None
     (low, high), n = x, u.src[1].arg
@@ -131,7 +131,7 @@ def _shift_left(u: UOp, x: Words, y: Words) -> Words | None:
     return _shift(low, Ops.SHL, n), _op(Ops.OR, _shift(high, Ops.SHL, n), moved)
 
 
-def _shift_right(u: UOp, x: Words, y: Words) -> Words | None:
+def _shr(u: UOp, x: Words, y: Words) -> Words | None:
     if u.src[1].op is not Ops.CONST or u.src[0].vmin < 0:
         return None
     (low, high), n = x, u.src[1].arg
@@ -148,7 +148,7 @@ def _where(u: UOp, c: None, x: Words, y: Words) -> Words:
 
 wide: Mapping[Ops, Callable[..., Words | None]] = {
     Ops.CONST: _constant, Ops.CAST: _cast, Ops.AND: _bits, Ops.OR: _bits, Ops.XOR: _bits,
-    Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _shift_left, Ops.SHR: _shift_right,
+    Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _shl, Ops.SHR: _shr,
     Ops.WHERE: _where, Ops.NEG: lambda u, x: _difference(u, (ZERO, ZERO), x),
 }  # fmt: skip
 
