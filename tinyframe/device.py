@@ -59,7 +59,7 @@ class GlobalCounters:
 
     @classmethod
     def reset(cls) -> None:
-        """Sets all totals to 0, except memory in use, where the peak starts again."""
+        """Sets all totals to 0 except memory in use, which becomes the new peak."""
         cls.kernel_count = cls.global_ops = cls.global_mem = 0
         cls.time_sum_s = 0.0
         cls.mem_peak = cls.mem_used
@@ -752,7 +752,7 @@ class _Awaited(NamedTuple):
 
 
 def compute_at_need(uop: UOp, compute: Callable[[], None]) -> None:
-    """Has the next `buffer_of` this BUFFER node call `compute()` first."""
+    """Makes the next `buffer_of` this BUFFER node call `compute()` first."""
     uop.__dict__["_buffer"] = _Awaited(buffer_of(uop), compute)
 
 

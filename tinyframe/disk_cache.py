@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MARK = b"tinyframe cache\x02"
 _TAIL = 32 + len(MARK)
 
-# The most a folder of entries may hold; beyond that the oldest are deleted. A kernel is some 16 kB.
+# The size limit of a folder of entries; beyond it the oldest are deleted. A kernel is some 16 kB.
 MOST_BYTES = 256 << 20
 # The size is checked at the first write of a process, and at every 256th after that.
 _CHECK_EVERY = 256
@@ -81,7 +81,7 @@ def forget(kind: str, key: Iterable[str]) -> None:
 
 
 def cache_folder() -> Path | None:
-    """The folder, created if missing; None if it cannot be used, after one warning why."""
+    """The folder, created if missing. None with CACHE=0, or after a warning if it is unusable."""
     if not settings.CACHE:
         return None
     folder = settings.TINYFRAME_CACHE

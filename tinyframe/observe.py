@@ -1,9 +1,9 @@
 """Observing tinyframe at work: a list of observers that are notified of each event.
 
-    class Count(Observer):
-        def ran(self, work): print(work.name, work.seconds)
+    class Timer(Observer):
+        def ran(self, work): print(f"{work.seconds * 1e6:.0f} us")
 
-    with observing(Count()):
+    with observing(Timer()):
         (a + b).realize()
 
 The scheduler, the compiler and the code that runs kernels send events with `tell`; pictures and the

@@ -333,7 +333,7 @@ def _misspelling(name: str, value: str) -> str | None:
         return None
     try:
         rows()[right].from_text(value)
-    except ValueError:  # BEEM=red is no misspelt BEAM
+    except ValueError:  # BEEM=red was not meant as a BEAM
         return None
     return f"did you mean {right}={value}?"
 

@@ -36,7 +36,7 @@ PIECE_BYTES = 32
 
 
 def run(form: str) -> int:
-    """The number of consecutive elements that a thread supplies: 8 bytes."""
+    """The number of consecutive elements that a thread supplies, 8 bytes in all."""
     return 8 // DTYPES[form].itemsize
 
 

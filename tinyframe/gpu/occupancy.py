@@ -41,7 +41,7 @@ class Occupancy(NamedTuple):
     reduce: UOp
 
     def reason_to_store(self, uses: Iterable[Use], of_its_size: bool = False) -> str | None:
-        """of_its_size: the kernel it would be fused into has as many results."""
+        """of_its_size: whether the kernel it would be fused into has as many results."""
         if not has_fixed_size(self.reduce.src[0]):
             return None
         if self._is_shared() and not of_its_size:

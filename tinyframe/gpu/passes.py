@@ -89,8 +89,8 @@ def stored_by_first_thread(
     store: UOp, written: set[UOp], block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]
 ) -> UOp:
     """If all threads along some axes of the block compute the same result, the first one stores it.
-    The others must not read memory that the kernel overwrites (`written`), which may hold the new
-    value already; panels may, because they are filled before anything is stored."""
+    The others must not read memory that the kernel overwrites (`written`), which may already hold
+    the new value. Copying it to a panel is fine: panels are filled before anything is stored."""
     own = set(store.own_ranges)
     first = [
         lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)

@@ -178,7 +178,7 @@ class Captured:
     grads: list[GradChange]
     fresh: list[UOp]  # the slots of results
     private: list[UOp]  # BUFFERs that the first replay overwrites
-    # who uses the memory of written states, and how many they were at the last check
+    # the users of written states' memory, and how many there were at the last check
     watched: list[list[Any]] = field(default_factory=list)
     counts: tuple[int, ...] = (-1,)
 

@@ -136,8 +136,8 @@ class Recording:
                     self.capture.note(storage)
 
     def _write_back(self, storage: Storage) -> bool:
-        """Writes a changed Tensor back to its initial memory. False if that is impossible: there is
-        none, or something else needs the value in it."""
+        """Writes a changed Tensor back to its initial memory. False if it had none, or if something
+        else needs the value in it."""
         before, uop = self.capture.initial[storage.born], storage.uop
         base, now = base_of(before.uop), base_of(uop)
         if before.buffer is None or memory_of(before.uop) is None:

@@ -57,7 +57,7 @@ class Replay:
     def __init__(self, scheduled: Kernels, memory: list[Any], counts: Sequence[int]) -> None:
         self.scheduled, self.memory, self.counts = scheduled, memory, counts
         devices = {use[0].device for use in scheduled.uses}
-        # a Graph belongs to one device, and copies nothing
+        # a Graph belongs to one device, and cannot copy between devices
         one_graph = len(devices) == 1 and all(ast.op is Ops.SINK for ast in scheduled.asts)
         self.device = devices.pop() if one_graph else None
         self.setup: CompileKey | None = None
