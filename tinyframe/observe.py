@@ -55,7 +55,8 @@ class Observer:
         """A Tensor with this graph was created."""
 
     def became(self, became: list[tuple[UOp, UOp]]) -> None:
-        """A pass, or the lowering of a tensor graph, replaced each of these nodes by a new one."""
+        """A pass, or the lowering of a tensor graph, replaced each of these nodes with a new
+        one."""
 
     def scheduling(self, sink: UOp) -> None:
         """A SINK of tensor graphs is about to be scheduled."""

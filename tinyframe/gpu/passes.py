@@ -33,8 +33,8 @@ from tinyframe.uop.node import (
 
 
 def ranges_to_values(sink: UOp) -> UOp:
-    """Replaces the ranges of a kernel that are blocks and threads by SPECIALs, which gives the code
-    of one thread. The indices must be flat."""
+    """Replaces the ranges of a kernel that are blocks and threads with SPECIALs, which gives the
+    code of one thread. The indices must be flat."""
     if not has_kind(sink, *BLOCKS):
         return sink
     grid, block = grid_axes(sink), block_axes(sink)

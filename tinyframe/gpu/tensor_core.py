@@ -91,7 +91,7 @@ def _reduce_over(sink: UOp, summed: UOp) -> UOp:
 
 
 def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
-    """Replaces these ranges, the inner parts of three loops, by an MMA of a warp."""
+    """Replaces these ranges, the inner parts of three loops, with an MMA of a warp."""
     reduce = _reduce_over(sink, summed)
     found = operands(reduce)
     assert found is not None, "dividing loops has changed what is summed"

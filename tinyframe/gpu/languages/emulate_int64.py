@@ -22,7 +22,7 @@ Words: TypeAlias = tuple[UOp, UOp]  # low, high; both uint32
 
 
 def emulate_int64(sink: UOp) -> UOp:
-    """Replaces 64-bit integers by words where possible."""
+    """Replaces 64-bit integers with words where possible."""
     words: dict[UOp, Words | None] = {}
 
     def split(old: UOp, u: UOp) -> UOp:

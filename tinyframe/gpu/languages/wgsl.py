@@ -100,7 +100,7 @@ rules = PatternMatcher([
     # a constant expression must not overflow, or give NaN or infinity
     (UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
     (UPat(Ops.BITCAST, {dtypes.float, dtypes.double}, (UPat.cvar("c"),), name="u"), float_of_bits),
-    # A compiler may replace a division by a constant 0 by anything, and fold x * 0 to 0, x - x to 0
+    # A compiler may replace a division by the constant 0 with anything, fold x * 0 to 0, x - x to 0
     # and x / x to 1, which is wrong for NaN and infinity.
     (UPat(Ops.FDIV, src=(UPat.var("x"), UPat.cvar("zero"))),
      lambda x, zero: None if zero.arg else x * math.copysign(math.inf, zero.arg)),
