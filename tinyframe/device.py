@@ -1,10 +1,10 @@
-"""Devices: where memory is, and what turns source text into something that runs there.
+"""Devices: their memory, and how source code becomes a program that runs there.
 
-A backend is three small classes, put together by a `Compiled` and registered under a name:
+A backend is three small classes, combined in a `Compiled` and registered under a name:
 
-    class MyAllocator(Allocator): ...   # memory: get, give back, copy in, copy out
-    class MyCompiler(Compiler): ...     # source text -> bytes
-    class MyRunner(Runner): ...         # bytes -> something that can be called with buffers
+    class MyAllocator(Allocator): ...   # memory: allocate, free, copy in, copy out
+    class MyCompiler(Compiler): ...     # source code -> bytes
+    class MyRunner(Runner): ...         # bytes -> a program that is called with buffers
 
     class MyDevice(Compiled):
         def __init__(self, device):
@@ -13,8 +13,8 @@ A backend is three small classes, put together by a `Compiled` and registered un
     Device._devices["MY"] = MyDevice
     Device["MY"]                        # opens it, once
 
-A `Buffer` is `size` elements of a dtype on one device. Its memory is taken when it is first needed.
-`buffers` ties the BUFFER node of a graph, which is only a name, to the memory behind it.
+A `Buffer` is `size` elements of a dtype on one device; its memory is allocated on first use. A
+BUFFER node of a graph is only a name: `buffer_of` gives the Buffer behind it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from tinyframe.peer_settings import INSTEAD
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
-# ---- what has been run so far in this process: kernels, operations, bytes, time, memory ----------
+# ---- counters of this process: kernels, operations, bytes, time, memory --------------------------
 #
-# `GlobalCounters` is the one place where it is counted; DEBUG=1 and DEBUG=2 print from it, and a
-# test or a grader reads it:
+# `GlobalCounters` is the only place that counts; DEBUG=1 and DEBUG=2 print from it, and tests and
+# graders read it:
 #
 #     GlobalCounters.reset()
 #     (a + b).relu().sum().realize()
@@ -48,54 +48,54 @@ from tinyframe.uop.node import Ops, UOp
 
 
 class GlobalCounters:
-    """Totals since the start or the last `reset()`."""
+    """Totals since the start of the process or the last `reset()`."""
 
     kernel_count: ClassVar[int] = 0  # kernels run
-    global_ops: ClassVar[int] = 0  # arithmetic operations in them, estimated
+    global_ops: ClassVar[int] = 0  # their arithmetic operations, estimated
     global_mem: ClassVar[int] = 0  # bytes they read and wrote, estimated
     time_sum_s: ClassVar[float] = 0.0  # seconds they took
-    mem_used: ClassVar[int] = 0  # bytes that live Buffers hold now
-    mem_peak: ClassVar[int] = 0  # the most that mem_used has been since reset()
+    mem_used: ClassVar[int] = 0  # bytes that live Buffers hold
+    mem_peak: ClassVar[int] = 0  # the highest mem_used since reset()
 
     @classmethod
     def reset(cls) -> None:
-        """All totals to 0. Memory in use stays what it is, and the peak starts from there."""
+        """Sets all totals to 0 except memory in use, which becomes the new peak."""
         cls.kernel_count = cls.global_ops = cls.global_mem = 0
         cls.time_sum_s = 0.0
         cls.mem_peak = cls.mem_used
 
     @classmethod
     def count_memory(cls, nbytes: int) -> None:
-        """`nbytes` more are held by a Buffer, or fewer where it is negative."""
+        """A Buffer holds `nbytes` more, or fewer if it is negative."""
         cls.mem_used += nbytes
         if cls.mem_used > cls.mem_peak:
             cls.mem_peak = cls.mem_used
 
 
 T = TypeVar("T")
-Size: TypeAlias = tuple[int, ...]  # of a grid of blocks, or of a block of threads: three numbers
+Size: TypeAlias = tuple[int, ...]  # of a grid in blocks, or of a block in threads, along three axes
 ONE: Size = (1, 1, 1)
-Memory: TypeAlias = Sequence[Sequence[Any]]  # of each launch, the opaque memory of its arguments
+Memory: TypeAlias = Sequence[Sequence[Any]]  # for each launch, the opaque memory of its arguments
 
 # ---- the three things a backend provides --------------------------------------------------------
 
 
 class Allocator:
-    """Memory of one device. A backend defines `_alloc`, `_free`, `copyin` and `copyout`.
+    """The memory of one device. A backend defines `_alloc`, `_free`, `copyin` and `copyout`.
 
-    What `_alloc` returns is opaque: only the backend's own Runner and copies look into it. Freed
-    memory is kept for the next request of the same size, since fresh pages cost more to touch for
-    the first time than many a kernel takes.
+    What `_alloc` returns is opaque: only the backend's own Runner and copies look inside. Freed
+    memory is kept for the next request of the same size, since touching fresh pages often takes
+    longer than the kernel itself.
     """
 
-    keep_bytes = 512 << 20  # at most this much freed memory is kept for reuse
+    keep_bytes = 512 << 20  # the most freed memory that is kept for reuse
 
     def _alloc(self, size: int, options: Any) -> Any:
-        """`size` bytes of memory; MemoryError where there are not that many."""
+        """Allocate `size` bytes. MemoryError if there are not that many."""
         raise NotImplementedError(f"{type(self).__name__} has to define _alloc(size, options)")
 
     def _free(self, opaque: Any, options: Any) -> None:
-        """Give back what `_alloc` returned. Memory owned by a Python object needs nothing here."""
+        """Free what `_alloc` returned. Nothing to do if a Python object owns the memory."""
 
     def copyin(self, dst: Any, src: memoryview) -> None:
         """Copy the bytes of `src` to the start of `dst`."""
@@ -106,7 +106,7 @@ class Allocator:
         raise NotImplementedError(f"{type(self).__name__} has to define copyout(dst, src)")
 
     def as_array(self, opaque: Any) -> np.ndarray | None:
-        """The memory itself as an array of uint8, where Python can reach it; None elsewhere."""
+        """The memory itself as an array of uint8; None if Python cannot access it."""
         return None
 
     _kept: _Kept
@@ -117,7 +117,7 @@ class Allocator:
         return allocator
 
     def alloc(self, size: int, options: Any = None) -> Any:
-        """`size` bytes, kept from before or new. MemoryError says how much is in use."""
+        """`size` bytes, reused or new. MemoryError says how much is in use."""
         kept = self._kept
         with kept.lock:
             if stock := kept.by_size.get((size, options)):
@@ -128,14 +128,14 @@ class Allocator:
         except MemoryError as error:
             held = human_bytes(GlobalCounters.mem_used)
             raise MemoryError(
-                f"cannot get {human_bytes(size)} of memory, with {held} held by live Buffers "
+                f"cannot allocate {human_bytes(size)} of memory, with {held} held by live Buffers "
                 f"({type(self).__name__}: {error}). Drop Tensors that are no longer needed "
-                "(`del x`), or take smaller ones: a smaller batch, a narrower dtype"
+                "(`del x`), or use smaller ones: a smaller batch, a narrower dtype"
             ) from error
 
     def with_room(self, attempt: Callable[[], T]) -> T:
-        """What `attempt()` gives; if that is a MemoryError, once more after all that is kept for
-        reuse has been freed, which may be just what was missing."""
+        """The result of `attempt()`. After a MemoryError, frees all memory kept for reuse and tries
+        once more."""
         try:
             return attempt()
         except MemoryError:
@@ -143,12 +143,12 @@ class Allocator:
         return attempt()
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
-        """Give `opaque`, of `size` bytes, back: to be reused, or freed where enough is kept."""
+        """Return `opaque`, of `size` bytes: it is kept for reuse, or freed if enough is kept."""
         kept = self._kept
         with kept.lock:
             if (stock := kept.by_size.get((size, options))) is None:
                 stock = kept.by_size[(size, options)] = []
-            kept.by_size.move_to_end((size, options))  # the size used longest ago comes first
+            kept.by_size.move_to_end((size, options))  # the least recently used size comes first
             stock.append(opaque)
             kept.total += size
             surplus = []
@@ -163,7 +163,7 @@ class Allocator:
             self._free(old, old_options)
 
     def free_kept(self) -> int:
-        """Free all memory that is kept for reuse; gives how many bytes that were."""
+        """Free all memory that is kept for reuse; return how many bytes that was."""
         kept = self._kept
         with kept.lock:
             total, surplus, kept.by_size, kept.total = kept.total, kept.by_size, OrderedDict(), 0
@@ -174,7 +174,7 @@ class Allocator:
 
 
 class _Kept:
-    """Freed memory that waits for a request of its size."""
+    """Freed memory, kept for the next request of its size."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -183,7 +183,7 @@ class _Kept:
 
 
 class DeviceUnavailable(RuntimeError):
-    """A device is known, and is not there; the message says why, and what would bring it."""
+    """A known device that cannot be used here; the message says why, and how to get it."""
 
 
 class NoCompiler(RuntimeError):
@@ -191,11 +191,11 @@ class NoCompiler(RuntimeError):
 
 
 class CompileError(RuntimeError):
-    """A compiler refused a source; the message has its words, the command and the source."""
+    """A compiler rejected a source; the message has its output, the command and the source."""
 
     def __init__(self, words: str, source: str = "", command: str = "") -> None:
         self.words, self.source, self.command = words, source, command
-        parts = [words.strip() or "the compiler failed and said nothing"]
+        parts = [words.strip() or "the compiler failed without a message"]
         if command:
             parts.append(f"The command was:\n  {command}")
         if source:
@@ -206,21 +206,21 @@ class CompileError(RuntimeError):
 
 
 class Compiler:
-    """Source text to bytes that a Runner takes. The base class only encodes the text."""
+    """Compiles source code to the bytes that a Runner takes. This base class only encodes it."""
 
     def compile(self, src: str) -> bytes:
-        """The program of `src`; CompileError where there is something wrong with it."""
+        """The compiled program. CompileError if there is an error in `src`."""
         return src.encode()
 
     def identity(self) -> str:
-        """All that the result depends on beside the source: which compiler, its flags, the machine.
+        """Everything the result depends on besides the source: compiler, flags, machine.
 
-        It is part of the key of the disk cache. Empty, as here, means: do not cache.
+        It is part of the disk cache's key. If it is empty, as here, nothing is cached.
         """
         return ""
 
     def compile_cached(self, src: str) -> bytes:
-        """`compile(src)`, from the disk cache where it has it. See disk_cache.py."""
+        """`compile(src)`, through the disk cache. See disk_cache.py."""
         identity = self.identity()
         if not identity:
             return self.compile(src)
@@ -228,23 +228,24 @@ class Compiler:
 
 
 class Launcher:
-    """What a Runner and a Graph have in common.
+    """The common base of Runner and Graph.
 
-    ran: where each launch is noted, or None. notes_itself: whether that is done by `launch`.
+    ran: a list to which `launch` adds an item for each launch, or None. notes_itself: whether the
+    backend launches with `launch`.
     """
 
     ran: list[Any] | None = None
     notes_itself = False
 
     def launch(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Calls a function that is written in C, and notes in the same step of Python that it did:
-        Ctrl-C comes before both or after both."""
+        """Calls a C function and notes the launch, in one step of Python: Ctrl-C comes before both
+        or after both."""
         noted = [] if self.ran is None else self.ran
         noted.extend(itertools.starmap(function, (arguments,)))
 
 
 class Runner(Launcher):
-    """A program that can be called with the opaque memory of its buffers."""
+    """A loaded program, to be called with the opaque memory of its buffers."""
 
     def __init__(self, name: str, lib: bytes) -> None:
         self.name, self.lib = name, lib
@@ -253,63 +254,63 @@ class Runner(Launcher):
         self, *bufs: Any, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
     ) -> float | None:  # fmt: skip
-        """Run it. With `wait`, return when it is done, and the seconds it took.
+        """Run it. With `wait`, wait until it is done and return the seconds it took.
 
         bufs: what the device's Allocator returned, in the order of the kernel's arguments.
-        global_size: how many blocks, along each axis of a grid; on a CPU the first is the length of
-            the loop that is divided among cores.
-        local_size: how many threads work together in one block, along each of its axes.
-        vals: the values of the kernel's Variables, in order; left out where it has none.
+        global_size: the number of blocks along each axis of the grid; on a CPU the first is the
+            length of the loop that is divided among cores.
+        local_size: the number of threads along each axis of a block.
+        vals: the values of the kernel's Variables, in order; omitted if it has none.
         """
         raise NotImplementedError(f"{type(self).__name__} has to define __call__")
 
 
 class Graph(Launcher):
-    """Launches that are repeated together, prepared once and started in one call.
+    """Launches that are repeated together: prepared once, then started in one call.
 
-    A backend that has such a thing names its subclass as `Compiled.graph`.
+    A backend that supports this names its subclass in `Compiled.graph`.
     """
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
-        """Launch n runs `runners[n]` on the opaque memory `bufs[n]` with `vals[n]` Variables."""
+        """Launch n runs `runners[n]` on the opaque memory `bufs[n]`, with `vals[n]` Variables."""
         self.runners = list(runners)
         counts = [(len(memory), count) for memory, count in zip(bufs, vals, strict=True)]
-        # all buffers in a row, and all Variables: of which launch, and its which argument
+        # all buffers and all Variables in order, each as (launch, number of the argument)
         self.places = [(launch, n) for launch, (m, _) in enumerate(counts) for n in range(m)]
         self.variables = [(launch, m + n) for launch, (m, count) in enumerate(counts)
                           for n in range(count)]  # fmt: skip
 
     def set_buffer(self, place: int, opaque: Any) -> None:
-        """Other memory for an argument; they are numbered through all launches."""
+        """Change the memory of an argument, numbered across all launches."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_buffer")
 
     def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
-        """The global and the local size of each launch, and the Variables of all in a row."""
+        """Set the global and local size of each launch, and all Variables in order."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_values")
 
     def __call__(self) -> None:
-        """Run all, in order."""
+        """Run all launches in order."""
         raise NotImplementedError(f"{type(self).__name__} has to define __call__")
 
 
-PLAIN_C = "tinyframe.renderer.cstyle:CStyleLanguage"  # like a device, imported when asked for
+PLAIN_C = "tinyframe.renderer.cstyle:CStyleLanguage"  # imported on first use, like a device
 
 
 class Compiled:
     """A device: an Allocator, a renderer, a Compiler and the class of its Runners.
 
-    renderer: how a program becomes source text; None is plain C. compiler: None only encodes it.
-    runner: called with (name, lib), it gives what runs the kernel `name`; `runtime` is another word
-    for it. TypeError where a part is missing or something else.
+    renderer: writes a program's source; None means plain C. compiler: None only encodes the source.
+    runner: called with (name, lib), gives the Runner of the kernel `name`; `runtime` is an alias.
+    TypeError if a part is missing or of a different type.
     """
 
-    # what may stand after the colon of its name beside a number, such as METAL in NULL:METAL
+    # what may follow the colon in its name instead of a number, such as METAL in NULL:METAL
     variants: Collection[str] = ()
-    # Whether the child of an os.fork() can go on using it. A driver with threads of its own, or one
-    # that knows the process, has left both behind in the parent.
+    # Whether the child of an os.fork() can still use it. A driver with threads of its own, or one
+    # that is tied to its process, stays behind in the parent.
     survives_fork = True
-    # Whether the seconds of a run say how good a kernel's loops are, so that BEAM can search. Not
-    # where it is interpreted or emulated, or not run at all.
+    # Whether the time of a run tells how good a kernel's loops are, so that BEAM can search: False
+    # if kernels are interpreted or emulated, or do not run at all.
     times_kernels = True
 
     def __init__(
@@ -337,7 +338,7 @@ class Compiled:
                 "objects and the class of its Runners, in this order: Compiled(device, "
                 "MyAllocator(), CStyleLanguage(), MyCompiler(), MyRunner)"
             )
-        assert allocator is not None and runner is not None  # as has just been checked
+        assert allocator is not None and runner is not None  # checked above
         self.device = device
         self.allocator = allocator
         self.runner = self.runtime = runner
@@ -345,47 +346,47 @@ class Compiled:
 
     @property
     def compiler(self) -> Compiler:
-        """What turns this device's source text into bytes."""
+        """Compiles this device's source code."""
         if self._compiler is None:
             self._compiler = Compiler()
         return self._compiler
 
     @property
     def renderer(self) -> Any:
-        """What turns a program into this device's source text."""
+        """Writes programs as this device's source code."""
         if self._renderer is None:
             self._renderer = load(PLAIN_C)()
         return self._renderer
 
     @property
     def block_target(self) -> Any:
-        """The Target of a device that runs blocks of threads, which decides what shares a kernel;
-        None of any other."""
+        """The Target of a device that runs blocks of threads, which affects fusion; None for any
+        other device."""
         target = self.renderer.target
         return target if target.block_threads else None
 
     @property
     def graph(self) -> type[Graph] | None:
-        """What repeats many launches in one call; None where the device has no such thing."""
+        """The class that repeats many launches in one call; None if the device has none."""
         return None
 
     def synchronize(self) -> None:
-        """Return when all that was started on this device is done."""
+        """Wait until everything that was started on this device is done."""
 
 
 # ---- the registry -------------------------------------------------------------------------------
 
 ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 
-# Settings that name the default device by being 1.
+# settings that select the default device if they are 1
 _DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON", "NULL")
 
 
 class _DeviceRegistry:
-    """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
+    """All devices by name. `Device["CPU"]` opens one, once; case does not matter.
 
-    `Device._devices` maps a name to its class, or to "module:class", imported when first asked for;
-    any function that gives a `Compiled` will do.
+    `Device._devices` maps a name to its class, or to "module:class", which is imported on first
+    use; any function that returns a `Compiled` will do.
     """
 
     def __init__(self) -> None:
@@ -400,29 +401,29 @@ class _DeviceRegistry:
         self._opened: dict[str, tuple[Callable[[str], Compiled] | str, Compiled]] = {}
         self._lock = threading.RLock()
         self._assigned: tuple[str, str | None] | None = None
-        self._left_behind: dict[str, Compiled] = {}  # opened before a fork, and of no use after it
+        self._left_behind: dict[str, Compiled] = {}  # opened before a fork, unusable after it
         os.register_at_fork(after_in_child=self._after_fork)
 
     def __getitem__(self, name: str | None) -> Compiled:
-        """The device of this name (None: the default one), opened where it is not yet.
+        """The device of this name (None: the default device), which is opened on first use.
 
-        ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
+        ValueError if there is no such device, DeviceUnavailable if it cannot be opened.
         """
-        # A class registered anew under its name, as a notebook cell that is run again does, counts.
+        # a class registered again, as by running a notebook cell twice, replaces the old one
         if name in self._opened and self._opened[name][0] is self._devices.get(name):
             return self._opened[name][1]
         name = self.canonicalize(name)
         kind = name.partition(":")[0]
-        if kind not in self._devices:  # as it was put there with a colon, it can't be found
+        if kind not in self._devices:  # registered under a name with a colon
             raise ValueError(
-                f"device {name!r} cannot be opened: register it as Device._devices[{kind!r}]; what "
-                "stands after a colon is passed to it in its name"
+                f"device {name!r} cannot be opened: register it as Device._devices[{kind!r}]; "
+                "the part after the colon is passed to it in its name"
             )
         registered = self._devices[kind]
         if not (isinstance(registered, str) or callable(registered)):
             raise TypeError(
                 f"Device._devices[{kind!r}] is {registered!r}: put the class itself there. It is "
-                f"called with the name {name!r} when the device is first needed"
+                f"called with the name {name!r} when the device is first used"
             )
         with self._lock:
             if name in self._opened and self._opened[name][0] is registered:
@@ -441,45 +442,45 @@ class _DeviceRegistry:
             return device
 
     def named(self, name: str | None) -> str:
-        """The one spelling of the name of a device that is there; None is the default device.
+        """The canonical name of a device, which is opened; None is the default device.
 
-        ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
+        ValueError if there is no such device, DeviceUnavailable if it cannot be opened.
         """
         name = self.canonicalize(name)
         self[name]
         return name
 
     def why_not(self, name: str) -> str | None:
-        """Why a registered device cannot be opened; None where it can."""
+        """Why a registered device cannot be opened; None if it can."""
         try:
             self[name]
         except DeviceUnavailable as error:
             return str(error)
-        except Exception as error:  # one that is broken must not be in the way of the others
+        except Exception as error:  # a broken device must not affect the others
             return f"device {name} cannot be used here: {type(error).__name__}: {error}"
         return None
 
     def _after_fork(self) -> None:
-        self._lock = threading.RLock()  # another thread of the parent may have held it
+        self._lock = threading.RLock()  # a thread of the parent may have held it
         for name, (_, device) in list(self._opened.items()):
             device.allocator._kept.lock = threading.RLock()
             if not device.survives_fork:
                 del self._opened[name]
-                # Kept, since giving anything back to its driver might wait forever.
+                # kept alive, since freeing anything might make its driver wait forever
                 self._left_behind[name] = device
                 device.allocator.keep_bytes = sys.maxsize
         if self._left_behind:
-            _leave_out_exit_handlers()
+            _skip_exit_handlers()
 
     def empty_cache(self) -> int:
-        """Free the memory that devices keep for reuse; gives how many bytes that were."""
+        """Free the memory that devices keep for reuse; return how many bytes that was."""
         return sum(device.allocator.free_kept() for _, device in list(self._opened.values()))
 
     def canonicalize(self, name: str | None) -> str:
-        """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1",
+        """The canonical name of a device: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1",
         "null:metal" is "NULL:METAL".
 
-        None is the default device. ValueError where there is no such device.
+        None is the default device. ValueError if there is no such device.
         """
         if name is None:
             return self.DEFAULT
@@ -517,11 +518,11 @@ class _DeviceRegistry:
 
     @property
     def DEFAULT(self) -> str:
-        """The device of a Tensor that names none.
+        """The device of a Tensor that is created without one.
 
-        What was said last counts: an assignment `Device.DEFAULT = "PYTHON"`, or the settings
-        (DEVICE=PYTHON, PYTHON=1, as environment variables or by `Context`) where they have changed
-        since. Where nothing was said it is CPU.
+        Whatever was set last counts: an assignment `Device.DEFAULT = "PYTHON"`, or the settings
+        (DEVICE=PYTHON or PYTHON=1, in the environment or a `Context`) if they have changed since.
+        If nothing was set, it is CPU.
         """
         said = self._from_settings()
         if self._assigned is not None and self._assigned[1] == said:
@@ -542,23 +543,23 @@ class _DeviceRegistry:
         if len(named) > 1:
             raise ValueError(
                 f"{' and '.join(f'{flag}=1' for flag in flags)} name different default devices; "
-                "keep one of them, or set DEVICE, which goes before"
+                "keep one of them, or set DEVICE, which takes precedence"
             )
         return named.pop()
 
 
-def _leave_out_exit_handlers() -> None:
-    """Has this process end when Python is done: what drivers have registered to run after that
-    waits for their threads, which the child of a fork does not have (Mesa's crashes there)."""
+def _skip_exit_handlers() -> None:
+    """Skips the exit handlers of drivers: they wait for the driver's threads, which the child of a
+    fork does not have (Mesa's crashes)."""
     import ctypes
 
     library = ctypes.CDLL(None)
-    if hasattr(library, "on_exit"):  # glibc's; what is registered last runs first
+    if hasattr(library, "on_exit"):  # glibc's; the last one registered runs first
         library.on_exit(library._exit, None)
 
 
 def load(registered: Any) -> Any:
-    """What `registered` is; if it is text, "module:name", what is there, imported now."""
+    """`registered` itself; if it is a str "module:name", the object of that name, imported now."""
     if not isinstance(registered, str):
         return registered
     module, _, name = registered.partition(":")
@@ -572,9 +573,10 @@ Device = _DeviceRegistry()
 
 
 class Buffer:
-    """`size` elements of `dtype` on `device`. Memory is taken at first use, freed with this object.
+    """`size` elements of `dtype` on `device`. Memory is allocated on first use, and freed together
+    with this object.
 
-    opaque: memory that somebody else owns, as the device's Allocator has it; it is not freed.
+    opaque: memory owned by somebody else, in the form the device's Allocator uses; it is not freed.
     initial_value: bytes to copy in.
     """
 
@@ -590,7 +592,7 @@ class Buffer:
             raise ValueError(f"a Buffer's size is a number of elements, 0 or more, not {size!r}")
         self.device, self.size, self.dtype = Device.canonicalize(device), size, dtype
         self._opaque = opaque
-        self._allocator: Allocator | None = None  # set where the memory is ours to give back
+        self._allocator: Allocator | None = None  # set if the memory is ours to free
         if initial_value is not None:
             self.copyin(memoryview(initial_value))
 
@@ -610,23 +612,24 @@ class Buffer:
         return self._opaque is not None
 
     def allocate(self) -> Buffer:
-        """Take memory now. RuntimeError where that is done already, MemoryError as in alloc()."""
+        """Allocate the memory now. RuntimeError if it is allocated already, MemoryError as in
+        alloc()."""
         if self._opaque is not None:
             raise RuntimeError(f"{self} is allocated already")
         return self.ensure_allocated()
 
     def ensure_allocated(self) -> Buffer:
-        """Take memory where that has not been done yet."""
+        """Allocate the memory unless it is allocated already."""
         if self._opaque is None:
             allocator = Device[self.device].allocator
-            # A Buffer of no elements gets a byte, so that every kernel argument points somewhere.
+            # an empty Buffer gets a byte, so that every kernel argument points somewhere
             self._opaque = allocator.alloc(max(self.nbytes, 1))
             self._allocator = allocator
             GlobalCounters.count_memory(self.nbytes)
         return self
 
     def deallocate(self) -> None:
-        """Give the memory back; what it held is lost."""
+        """Free the memory; its contents are lost."""
         opaque, self._opaque = self._opaque, None
         allocator, self._allocator = self._allocator, None
         if allocator is not None:
@@ -634,17 +637,17 @@ class Buffer:
             allocator.free(opaque, max(self.nbytes, 1))
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # When Python ends, the memory goes anyway, and what is needed to give it back is gone.
+        # at exit the memory is freed anyway, and what deallocate() needs may be gone
         if getattr(self, "_allocator", None) is not None and not is_finalizing():
             self.deallocate()
 
     @property
     def _buf(self) -> Any:
-        """The opaque memory, as a Runner takes it."""
+        """The opaque memory that a Runner takes."""
         return self._opaque if self._opaque is not None else self.ensure_allocated()._opaque
 
     def copyin(self, src: memoryview | bytes | bytearray) -> Buffer:
-        """Fill from `src`, of exactly `nbytes` bytes. ValueError where the lengths differ."""
+        """Copy in `src`, which has exactly `nbytes` bytes. ValueError if the lengths differ."""
         data = _flat_bytes(src)
         self._check_length(data, "copied into")
         if self.nbytes:
@@ -652,9 +655,9 @@ class Buffer:
         return self
 
     def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
-        """Copy all bytes to `dst`, which is returned. ValueError where the lengths differ."""
+        """Copy all bytes to `dst`, and return it. ValueError if the lengths differ."""
         data = _flat_bytes(dst)
-        self._check_length(data, "a place for the bytes of")
+        self._check_length(data, "the target of a copy from")
         if self.nbytes:
             Device[self.device].synchronize()
             self.allocator.copyout(data, self._buf)
@@ -667,21 +670,21 @@ class Buffer:
             )
 
     def as_memoryview(self) -> memoryview:
-        """The bytes: the memory itself where Python can reach it (CPU, PYTHON), else a copy."""
+        """The bytes: the memory itself if Python can access it (CPU, PYTHON), else a copy."""
         return self._bytes().data
 
     as_buffer = as_memoryview
 
     def numpy(self) -> np.ndarray:
-        """The elements as a 1-d array: the memory itself where Python can reach it, else a copy.
+        """The elements as a 1-d array: the memory itself if Python can access it, else a copy.
 
-        NumPy has no bfloat16: of that, it is always a copy, as float32.
+        NumPy has no bfloat16, which is always copied to float32.
         """
         array = self._bytes()
         if self.dtype.scalar() is dtypes.bfloat16:
             return bf16_to_f32(array.view(np.uint16))
         np_dtype = to_np_dtype(self.dtype)
-        assert np_dtype is not None  # as only bfloat16's is
+        assert np_dtype is not None  # only bfloat16's is
         return array.view(np_dtype)
 
     def _bytes(self) -> np.ndarray:
@@ -689,12 +692,12 @@ class Buffer:
         if array is None:
             return np.frombuffer(self.copyout(bytearray(self.nbytes)), np.uint8)
         Device[self.device].synchronize()
-        # An array on the memory must keep this Buffer, or the memory would be reused under it.
+        # the array must keep this Buffer alive, or its memory would be reused
         return np.asarray(_ArrayOf(self, array[: self.nbytes]))
 
 
 class _ArrayOf:
-    """Gives NumPy an array's memory with a Buffer as its owner."""
+    """An array's memory for NumPy, owned by a Buffer."""
 
     def __init__(self, owner: Buffer, array: np.ndarray) -> None:
         self.owner, self.__array_interface__ = owner, array.__array_interface__
@@ -702,20 +705,20 @@ class _ArrayOf:
 
 def _flat_bytes(data: memoryview | bytes | bytearray) -> memoryview:
     view = memoryview(data)
-    # A view of nothing cannot be cast where a dimension is 0.
+    # a memoryview cannot be cast if a dimension is 0
     return memoryview(b"") if view.nbytes == 0 else view.cast("B")
 
 
 class OverwrittenError(RuntimeError):
-    """The values of a BUFFER node are asked for, and its memory holds others by now."""
+    """The values of a BUFFER node are needed, but have been overwritten in its memory."""
 
 
 def buffer_of(uop: UOp) -> Buffer:
-    """The Buffer of a BUFFER node, made at the first call; no memory is taken yet. It lives for as
-    long as the node, which keeps it beside what else is worked out about it once.
+    """The Buffer of a BUFFER node, created by the first call, without memory. It lives as long as
+    the node, which stores it together with its other cached properties.
 
-    Where a schedule that writes the values has been made and not been run, it is run now.
-    OverwrittenError where the memory has gone on to a later value.
+    If a schedule that writes the values exists but has not run, it runs now. OverwrittenError if
+    the memory holds a later value.
     """
     found = uop.__dict__.get("_buffer")
     if found is None:
@@ -732,7 +735,7 @@ def buffer_of(uop: UOp) -> Buffer:
 
 
 def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
-    """Gives a BUFFER node this memory (None: memory of its own)."""
+    """Assigns a Buffer to a BUFFER node; None: a new one."""
     if uop.op is not Ops.BUFFER:
         raise ValueError(f"only a BUFFER has memory, not {uop.op}")
     if buffer is None:
@@ -742,19 +745,19 @@ def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
 
 
 class _Awaited(NamedTuple):
-    """Stands for the Buffer of a BUFFER node until what computes its values has been called."""
+    """Stands for the Buffer of a BUFFER node until its values have been computed."""
 
     buffer: Buffer
     compute: Callable[[], None]
 
 
 def compute_at_need(uop: UOp, compute: Callable[[], None]) -> None:
-    """From now on the first who asks for the Buffer of this BUFFER node calls `compute()`."""
+    """Makes the next `buffer_of` this BUFFER node call `compute()` first."""
     uop.__dict__["_buffer"] = _Awaited(buffer_of(uop), compute)
 
 
 def is_awaited(uop: UOp) -> bool:
-    """Whether the values of a BUFFER node are still to be computed by whoever needs them."""
+    """Whether the values of a BUFFER node have yet to be computed (`compute_at_need`)."""
     return isinstance(uop.__dict__.get("_buffer"), _Awaited)
 
 
@@ -768,24 +771,24 @@ def memory_behind(uop: UOp) -> Buffer:
 
 
 def successor(uop: UOp) -> UOp:
-    """A new BUFFER node for the memory of another."""
+    """A new BUFFER node on the memory of another."""
     new = UOp.new_buffer(uop.device, uop.arg, uop.dtype)
     set_buffer(new, buffer_of(uop))
     return new
 
 
 def lose(uop: UOp) -> None:
-    """Notes that the memory of a BUFFER node holds other values now than those it stands for."""
+    """Notes that the values a BUFFER node stands for have been overwritten."""
     uop.__dict__["_buffer"] = _OVERWRITTEN
 
 
 def is_overwritten(uop: UOp) -> bool:
-    """Whether the memory of a BUFFER node has gone on to a later value."""
+    """Whether the values a BUFFER node stands for have been overwritten."""
     return uop.__dict__.get("_buffer") is _OVERWRITTEN
 
 
 def human_bytes(count: int) -> str:
-    """A number of bytes in the unit that suits it, such as "1.50 GB" (a thousand millions)."""
+    """A number of bytes in a suitable unit, such as "1.50 GB" (10**9 bytes)."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:.2f} {unit}"

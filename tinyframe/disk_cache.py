@@ -1,17 +1,17 @@
-"""The disk cache: what was compiled once is not compiled again, in this process or the next.
+"""The disk cache: nothing is compiled twice, in this process or a later one.
 
-`cached("programs", (identity, source), make)` gives what `make()` gave when it was first called
-with this key on this disk. An entry is one file, named by the SHA-256 of its key:
+`cached("programs", (identity, source), make)` gives the result of the first `make()` for this key.
+An entry is one file, named by the SHA-256 of its key:
 
     TINYFRAME_CACHE/programs/3f/3f0c…a1     the bytes, then their SHA-256, then a mark
 
-The checksum is at the end, so that a shared library can be loaded from its entry as it is. A cut or
-damaged entry is noticed and made again. Entries are written under another name and then renamed:
-any number of processes may share a folder.
+The checksum is at the end, so that a shared library can be loaded straight from its entry. A
+truncated or damaged entry is detected and made again. Entries are written to a temporary file which
+is then renamed, so any number of processes may share a folder.
 
-Code is loaded from the folder, so it must be private: one that somebody else owns or can write to
-is not used. Then, or where it cannot be written, one warning says so and the session goes on
-without a cache.
+Code is loaded from the folder, so it must be private: a folder that somebody else owns or can write
+to is not used. In that case, or if it cannot be written, the session continues without a cache
+after one warning.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from tinyframe.settings import settings
 if TYPE_CHECKING:
     import tempfile
 
-# The number goes up where what was written before must not be read any more.
+# a higher number invalidates all entries written before
 MARK = b"tinyframe cache\x02"
 _TAIL = 32 + len(MARK)
 
-# What the folder may hold: beyond it, the oldest entries go. A kernel takes some 16 kB.
+# The size limit of a folder of entries; beyond it the oldest are deleted. A kernel is some 16 kB.
 MOST_BYTES = 256 << 20
-# Its size is checked at the first write of a process, and at every 256th after that.
+# The size is checked at the first write of a process, and at every 256th after that.
 _CHECK_EVERY = 256
 
 
 class CacheWarning(UserWarning):
-    """The disk cache is not used, and why."""
+    """The disk cache is not used; the message says why."""
 
 
 class Cached(bytes):
-    """Bytes that are also in a file: `path` starts with them, and a few more may follow."""
+    """Bytes that are also at the start of the file `path`, if it is not None; a few more follow."""
 
     path: Path | None
 
@@ -57,10 +57,10 @@ class Cached(bytes):
 
 
 def cached(kind: str, key: Iterable[str], make: Callable[[], bytes]) -> Cached:
-    """What `make()` gives for this key, made only where it is not on disk already.
+    """The result of `make()` for this key, from the disk if it is there.
 
-    kind: the subfolder. key: everything that the result depends on. With CACHE=0, or where the
-    folder cannot be used, it is made every time.
+    kind: the subfolder. key: everything the result depends on. With CACHE=0, or if the folder
+    cannot be used, `make()` is called every time.
     """
     folder = cache_folder()
     if folder is None:
@@ -73,7 +73,7 @@ def cached(kind: str, key: Iterable[str], make: Callable[[], bytes]) -> Cached:
 
 
 def forget(kind: str, key: Iterable[str]) -> None:
-    """Deletes the entry of this key: it is intact, but says what is not true any more."""
+    """Deletes the entry of this key: it is intact, but out of date."""
     folder = cache_folder()
     if folder is not None:
         with contextlib.suppress(OSError):
@@ -81,7 +81,7 @@ def forget(kind: str, key: Iterable[str]) -> None:
 
 
 def cache_folder() -> Path | None:
-    """The folder, made where it was missing; None where there is none to use. Warns once why."""
+    """The folder, created if missing. None with CACHE=0, or after a warning if it is unusable."""
     if not settings.CACHE:
         return None
     folder = settings.TINYFRAME_CACHE
@@ -91,14 +91,14 @@ def cache_folder() -> Path | None:
 
 
 def place_for(program: str) -> Path:
-    """A folder for the cache that another program keeps: in ours, or where there is none to use in
-    one that goes when this process does."""
+    """A folder for another program's cache: in ours, or if that cannot be used, in one that is
+    deleted when this process ends."""
     return (cache_folder() or Path(_scratch_folder().name)) / program
 
 
 @functools.cache
 def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    import tempfile  # here: it takes a while to import
+    import tempfile  # imported here because it is slow to import
 
     return tempfile.TemporaryDirectory(prefix="tinyframe-")
 
@@ -108,7 +108,7 @@ _writes = 0
 
 
 def _prepare(folder: Path) -> bool:
-    """Makes the folder. False, after a warning, if no code must be loaded from it."""
+    """Creates the folder. False, after a warning, if no code may be loaded from it."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -123,7 +123,7 @@ def _prepare(folder: Path) -> bool:
         elif status.st_uid != os.getuid():
             problem = f"belongs to another user (number {status.st_uid})"
         elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            problem = f"can be written to by others; `chmod go-w {folder}` closes it"
+            problem = f"can be written to by others; `chmod go-w {folder}` fixes that"
     if problem:
         _warn(folder, problem)
     return not problem
@@ -131,15 +131,15 @@ def _prepare(folder: Path) -> bool:
 
 def _warn(folder: Path, problem: str) -> None:
     warnings.warn(
-        f"the cache folder {folder} {problem}. Going on without it: kernels are compiled anew in "
-        "every session. Set TINYFRAME_CACHE to a folder of your own, or CACHE=0 to not be told.",
+        f"the cache folder {folder} {problem}. Continuing without it: kernels are compiled again "
+        "in every session. Set TINYFRAME_CACHE to your own folder, or CACHE=0 to silence this.",
         CacheWarning,
         stacklevel=2,
     )
 
 
 def _entry(folder: Path, kind: str, key: Iterable[str]) -> Path:
-    # The length goes before each part, or ("ab", "c") and ("a", "bc") would be the same.
+    # each part starts with its length, or ("ab", "c") and ("a", "bc") would be the same
     parts = [part.encode() for part in key]
     text = b"".join(b"%d:%s" % (len(part), part) for part in parts)
     name = hashlib.sha256(text).hexdigest()
@@ -147,7 +147,7 @@ def _entry(folder: Path, kind: str, key: Iterable[str]) -> Path:
 
 
 def _read(path: Path) -> bytes | None:
-    """The data of an entry; None where there is none, or it is damaged."""
+    """The data of an entry; None if it is missing or damaged."""
     try:
         contents = path.read_bytes()
     except OSError:
@@ -158,16 +158,16 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(folder: Path, path: Path, data: bytes) -> bool:
-    """Store an entry. False, after one warning for the folder, where that is not possible."""
+    """Store an entry. False, after one warning for the folder, if that is impossible."""
     global _writes
-    # Unique among threads and processes, machines that share the disk included.
+    # unique among threads and processes, even of different machines that share the disk
     temporary = path.with_name(f"{path.name[:16]}.{os.urandom(8).hex()}.tmp")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             temporary.write_bytes(data + hashlib.sha256(data).digest() + MARK)
             os.replace(temporary, path)
-        except BaseException:  # an interrupt too leaves nothing behind
+        except BaseException:  # nothing is left behind, even by Ctrl-C
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
@@ -183,7 +183,7 @@ def _write(folder: Path, path: Path, data: bytes) -> bool:
 
 
 def _evict(folder: Path, most_bytes: int | None = None) -> None:
-    """Delete the oldest entries until the folder holds three quarters of what it may."""
+    """If the folder is too large, delete the oldest entries down to three quarters of the limit."""
     most_bytes = MOST_BYTES if most_bytes is None else most_bytes
     entries = []
     for path in folder.glob("*/*"):

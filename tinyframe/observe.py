@@ -1,15 +1,14 @@
-"""Who watches tinyframe at work: one list of observers, told of each thing when it is done.
+"""Observing tinyframe at work: a list of observers that are notified of each event.
 
-    class Count(Observer):
-        def ran(self, work): print(work.name, work.seconds)
+    class Timer(Observer):
+        def ran(self, work): print(f"{work.seconds * 1e6:.0f} us")
 
-    with observing(Count()):
+    with observing(Timer()):
         (a + b).realize()
 
-The compiler, the scheduler and the part that runs kernels tell; the pictures and the explorer
-(`viz/`) listen.
-Nothing below knows who that is: what VIZ=1 starts is put in `explorer` by the package that has it.
-While nobody watches, all of it is one look at an empty list and one at a setting.
+The scheduler, the compiler and the code that runs kernels send events with `tell`; pictures and the
+explorer (`viz/`) receive them. Nothing below depends on these: `viz/` puts the observer for VIZ=1
+into `explorer`. Without observers, an event costs one look at an empty list and one at a setting.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ran:
-    """A kernel or a copy that was run.
+    """A kernel or a copy that has run.
 
-    begin, end: by time.perf_counter(), in seconds. seconds: what the device took, without what
-    starts it. in_use: bytes that buffers took then.
+    begin, end: time.perf_counter(), in seconds. seconds: the time on the device, without the
+    overhead of the launch. in_use: bytes that buffers held then.
     """
 
     item: ScheduleItem
-    spec: ProgramSpec | None  # None: a copy
+    spec: ProgramSpec | None  # None for a copy
     begin: float
     end: float
     seconds: float
@@ -45,76 +44,77 @@ class Ran:
 
 
 class Observer:
-    """What can be watched. A subclass says what it does with that; nothing, by default."""
+    """A method for each event. A subclass overrides those it needs; by default they do nothing."""
 
     def wants(self, work: Any) -> bool:
-        """Whether to go all the way down again for this graph's structure or kernel, which would
-        else come out of a cache; asked once for each, and what follows is told."""
+        """Whether to process a cached graph or kernel again, so that its events are sent; asked
+        once for each."""
         return False
 
     def made(self, graph: UOp) -> None:
-        """A Tensor was made, which means this graph."""
+        """A Tensor with this graph was created."""
 
     def became(self, became: list[tuple[UOp, UOp]]) -> None:
-        """A pass, or the lowering of a tensor graph, made each of these nodes into another."""
+        """A pass, or the lowering of a tensor graph, replaced each of these nodes with a new
+        one."""
 
     def scheduling(self, sink: UOp) -> None:
-        """Kernels are about to be found for a SINK of tensor graphs."""
+        """A SINK of tensor graphs is about to be scheduled."""
 
     def lowering(self) -> None:
-        """A group of values is about to become a loop nest."""
+        """A group of values is about to be lowered to a loop nest."""
 
     def lowered(self, ast: UOp) -> None:
-        """It is one."""
+        """They have been lowered to this loop nest."""
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
-        """A kernel was found, in running order. values: the nodes of the prepared graph that it
-        stores. arguments: these, and what it finds in memory."""
+        """A kernel was scheduled; they come in running order. values: the nodes of the prepared
+        graph that it stores. arguments: these, and the nodes that it reads from memory."""
 
     def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
-        """They were found. becomes: what nodes of the graph are once these have run."""
+        """Scheduling is done. becomes: node of the graph -> its value once the items have run."""
 
     def stage(
         self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
     ) -> None:
-        """A stage of the compiler is done, by these rewrites."""
+        """A stage of the compiler is done; passes: its rewrites."""
 
     def compiling(self, ast: UOp, device: str) -> None:
         """A kernel is about to be compiled."""
 
     def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
-        """It is source text now. begin, end: by time.perf_counter(), in seconds."""
+        """Its source is written. begin, end: time.perf_counter(), in seconds."""
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
-        """It is machine code now, in a thread of its own."""
+        """It is compiled; this may come from a different thread."""
 
     def running(self, items: Sequence[ScheduleItem]) -> None:
-        """A schedule is about to be run."""
+        """A schedule is about to run."""
 
     def ran(self, work: Ran) -> None:
-        """One item of it was run; in order."""
+        """An item of it has run; they come in order."""
 
     def finished(self) -> None:
-        """All of it was run."""
+        """All of its items have run."""
 
 
 _added: list[Observer] = []
 
-# Gives the observer behind VIZ=1.
+# gives the observer for VIZ=1
 explorer: Callable[[], Observer] | None = None
 
-# Those told of each Tensor that is made: a list of its own, since a setting is too slow to read
-# for each.
+# the observers of each Tensor that is created: a separate list, since reading a setting each time
+# would be too slow
 of_tensors: list[Observer] = []
 
 
 def observers() -> list[Observer]:
-    """Who watches now."""
+    """The current observers."""
     return [*_added, explorer()] if settings.VIZ and explorer is not None else _added
 
 
-class _Everyone:
-    """Passes what it is told on to each of some observers; gives all that they answer."""
+class _Broadcast:
+    """Passes each event on to several observers, and returns a list of their answers."""
 
     def __init__(self, watching: Callable[[], list[Observer]]) -> None:
         self.watching = watching
@@ -123,19 +123,19 @@ class _Everyone:
         return lambda *what: [getattr(observer, event)(*what) for observer in self.watching()]
 
 
-# `tell.ran(work)` tells all that watch now; the second those who are told of Tensors and nodes.
-tell = _Everyone(observers)
-tell_of_tensors = _Everyone(lambda: of_tensors)
+# `tell.ran(work)` notifies all current observers; the other one, those of Tensors and nodes
+tell = _Broadcast(observers)
+tell_of_tensors = _Broadcast(lambda: of_tensors)
 
 
 def tell_became(became: Iterable[tuple[UOp, UOp]]) -> None:
-    """Tells who is told of Tensors what nodes became, so that it can be followed whose they are."""
+    """Tells observers of Tensors what nodes became, so that they can track whose they are."""
     if of_tensors:
         tell_of_tensors.became(list(became))
 
 
 def is_watched() -> bool:
-    """Whether this is inside of `observing`. (What VIZ says is seen by who looks at settings.)"""
+    """Whether this is inside `observing`. (VIZ is not checked here: it is among the settings.)"""
     return bool(_added)
 
 
@@ -144,7 +144,7 @@ Watching = TypeVar("Watching", bound=Observer)
 
 @contextlib.contextmanager
 def observing(observer: Watching) -> Iterator[Watching]:
-    """Inside, this observer is told of everything; `as` gives it a name."""
+    """Inside the block, sends all events to this observer, which is also the `as` target."""
     _added.append(observer)
     of_tensors.append(observer)
     try:

@@ -1,13 +1,13 @@
-"""Every setting, in one table: an environment variable that `Context` can override for a while.
+"""All settings, in one table: environment variables that `Context` can override temporarily.
 
-`settings.DEBUG` is, in this order: what the innermost `with Context(DEBUG=...)` around says, what
-`os.environ["DEBUG"]` says now (set before or after import, from the shell or from Python), or the
-default. A variable that is set but empty counts as not set.
+`settings.DEBUG` is the first of these that is set: the innermost enclosing `Context(DEBUG=...)`,
+the current `os.environ["DEBUG"]` (set before or after import, from the shell or from Python), the
+default. An empty environment variable counts as not set.
 
     with Context(DEBUG=2, NOOPT=1):
         (a @ b).realize()
 
-Adding a setting is adding a row to `Settings`. Nothing else in tinyframe reads `os.environ`.
+To add a setting, add a row to `Settings`. Nothing else in tinyframe reads `os.environ`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @contextlib.contextmanager
 def variable(name: str, value: str) -> Iterator[None]:
-    """A variable of the environment that a driver reads, set while it does."""
+    """Sets an environment variable inside the block, for a driver that reads it."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:
@@ -43,15 +43,15 @@ def variable(name: str, value: str) -> Iterator[None]:
 
 
 class UnknownSetting(AttributeError, ValueError):
-    """A setting that does not exist; the message lists those that do."""
+    """There is no such setting; the message lists those that exist."""
 
 
 class SettingWarning(UserWarning):
-    """A variable in the environment that looks like a setting, and that nothing reads."""
+    """An environment variable looks like a setting, but nothing reads it."""
 
 
 class _Frame(NamedTuple):
-    """The settings that the Contexts around here override, and the frame to go back to."""
+    """The settings overridden by the enclosing Contexts, and the frame to go back to."""
 
     values: dict[str, Any]
     outer: _Frame | None
@@ -61,11 +61,11 @@ _frame: ContextVar[_Frame | None] = ContextVar("tinyframe_settings", default=Non
 
 
 class Setting(Generic[T]):
-    """One row of the table; reading it as an attribute of `settings` gives its value now.
+    """One row of the table. As an attribute of `settings` it gives the current value.
 
-    parse: text -> value, ValueError where the text is malformed.
+    parse: text -> value; ValueError if the text is malformed.
     allowed: what parse accepts, in words for the user.
-    default: the value, or a function that finds it, with `default_text` to describe it.
+    default: the value, or a function that computes it, which `default_text` describes.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Setting(Generic[T]):
         self.parse, self.allowed, self.meaning = parse, allowed, meaning
         self.default = default
         self.default_text = str(default) if default_text is None else default_text
-        self._parsed: dict[Any, T] = {}  # the environment's text -> value: each is parsed once
+        self._parsed: dict[Any, T] = {}  # the environment's text -> value: parsed once
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -96,8 +96,8 @@ class Setting(Generic[T]):
         if frame is not None and self.name in frame.values:
             value: T = frame.values[self.name]
             return value
-        # os.environ.get raises and catches a KeyError inside where the name is missing, the usual
-        # case; the dict of encoded names under it, not public, is several times quicker.
+        # If the name is missing, as usual, os.environ.get raises and catches a KeyError inside; the
+        # private dict of encoded names beneath it is several times faster.
         environ = os.environ
         stored = getattr(environ, "_data", None)
         raw = environ.get(self.name) if stored is None else stored.get(self._encoded_name)
@@ -108,23 +108,23 @@ class Setting(Generic[T]):
         return self.default() if callable(self.default) else self.default
 
     def from_text(self, text: str) -> T:
-        """The value of this text; ValueError with the name, the text and what is allowed."""
+        """The value of this text. ValueError with the name, the text and what is allowed."""
         try:
             return self.parse(text.strip())
         except ValueError:
             raise ValueError(
-                f"{self.name}={text!r}: allowed is {self.allowed} ({self.meaning})"
+                f"{self.name}={text!r}: must be {self.allowed} ({self.meaning})"
             ) from None
 
     def from_python(self, value: object) -> T:
-        """The value that `Context(NAME=value)` means: what its text would, so 1 and "1" agree."""
+        """The value that `Context(NAME=value)` sets, through its text: 1 and "1" are the same."""
         if isinstance(value, (str, os.PathLike)):
             return self.from_text(os.fspath(value))
         try:
             return self.from_text(str(operator.index(value)))  # type: ignore[arg-type]
         except TypeError:
             raise ValueError(
-                f"{self.name}={value!r}: allowed is {self.allowed} ({self.meaning})"
+                f"{self.name}={value!r}: must be {self.allowed} ({self.meaning})"
             ) from None
 
 
@@ -132,7 +132,7 @@ class Setting(Generic[T]):
 
 
 def integer(default: int, lowest: int, highest: int | None, meaning: str) -> Setting[int]:
-    """A whole number from `lowest` to `highest`; None is no upper bound."""
+    """A whole number from `lowest` to `highest`, or without an upper bound if that is None."""
     allowed = f"{lowest} or more" if highest is None else f"{lowest} to {highest}"
     return Setting(_integer_parser(lowest, highest), f"a whole number, {allowed}", default, meaning)
 
@@ -143,7 +143,7 @@ def flag(default: int, meaning: str) -> Setting[int]:
 
 
 def text(default: str, meaning: str) -> Setting[str]:
-    """Any text; whoever reads it says what is allowed."""
+    """Any text; the code that reads it checks it."""
     return Setting(str, "any text", default, meaning, default_text=default or "(none)")
 
 
@@ -172,23 +172,23 @@ def _parse_path(text: str) -> Path:
 
 
 def _parse_cpu(text: str) -> int:
-    # openSUSE's /etc/profile sets CPU to what `uname -m` says, which chooses no device.
+    # openSUSE's /etc/profile sets CPU to the output of `uname -m`, which selects no device.
     return 0 if text == os.uname().machine else _integer_parser(0, 1)(text)
 
 
-# *** defaults that have to be found ***
+# *** defaults that are computed ***
 
 
 @functools.cache
 def usable_cores() -> int:
-    """Cores this process may run on, as at the first call."""
+    """The number of cores this process may run on, as of the first call."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1  # macOS has no affinity
 
 
 def _user_cache() -> Path:
-    import platformdirs  # here, since its import would be felt in `import tinyframe`
+    import platformdirs  # imported here, since it would slow down `import tinyframe`
 
     return platformdirs.user_cache_path("tinyframe")
 
@@ -200,7 +200,7 @@ def _user_data() -> Path:
 
 
 def _is_traced() -> int:
-    """VIZ where nothing is said of it: VIZ_TRACE alone is enough."""
+    """The default of VIZ: setting VIZ_TRACE turns it on."""
     return int(settings.VIZ_TRACE != "")
 
 
@@ -271,19 +271,20 @@ class Settings:
         if name not in rows():
             raise UnknownSetting(_unknown([name]))
         raise AttributeError(
-            f"settings.{name} is read only; use `with Context({name}={value!r}):` "
+            f"settings.{name} is read-only; use `with Context({name}={value!r}):` "
             f'or os.environ["{name}"] = "{value}"'
         )
 
     def fingerprint(self) -> tuple[object, ...]:
-        """Equal for as long as nothing sets a setting: the Context around here, and the texts in
-        the environment. What depends on many settings looks at this instead, many times over."""
+        """A tuple that stays equal as long as no setting changes: the enclosing Context, and the
+        texts in the environment. Comparing it is a fast check for code that depends on many
+        settings."""
         stored = getattr(os.environ, "_data", os.environ)  # see Setting.__get__
         names = _encoded_names() if stored is not os.environ else rows()
         return (_frame.get(), *map(stored.get, names))
 
     def describe(self) -> str:
-        """The table as text: name, default, what is allowed, meaning, one setting a line."""
+        """The table as text: name, default, allowed values and meaning, one setting per line."""
         lines = [("name", "default", "allowed", "meaning")]
         lines += [(row.name, row.default_text, row.allowed, row.meaning) for row in rows().values()]
         widths = [max(len(line[column]) for line in lines) for column in range(4)]
@@ -295,7 +296,7 @@ class Settings:
 
 @functools.cache
 def rows() -> dict[str, Setting[Any]]:
-    """Each setting by name, in the table's order."""
+    """The settings by name, in the table's order."""
     return {name: row for name, row in vars(Settings).items() if isinstance(row, Setting)}
 
 
@@ -314,25 +315,25 @@ def _unknown(names: list[str]) -> str:
 
 
 def check_environment() -> None:
-    """What the environment says that would be ignored: a SettingWarning for each variable that
-    another name stands for here. ValueError where one of ours has a malformed value."""
+    """Checks the environment: a SettingWarning for each variable that has no effect here and was
+    probably meant as a setting; ValueError if a setting has a malformed value."""
     for name, value in os.environ.items():
         if row := rows().get(name):
             if value:
                 row.from_text(value)
-        elif (hint := instead(name, value) or _slip(name, value)) is not None:
+        elif (hint := instead(name, value) or _misspelling(name, value)) is not None:
             warnings.warn(f"{name}={value} does nothing in tinyframe: {hint}", SettingWarning,
                           stacklevel=3)  # fmt: skip
 
 
-def _slip(name: str, value: str) -> str | None:
-    """The question whether one of ours was meant; None where that is unlikely."""
+def _misspelling(name: str, value: str) -> str | None:
+    """Asks whether a setting was misspelt; None if that is unlikely."""
     right = misspelt(name, rows())
     if right is None or not value:
         return None
     try:
         rows()[right].from_text(value)
-    except ValueError:  # BEEM=red is no beam width
+    except ValueError:  # BEEM=red was not meant as a BEAM
         return None
     return f"did you mean {right}={value}?"
 
@@ -341,12 +342,12 @@ settings = Settings()
 
 
 def getenv(name: str, default: Any = 0) -> Any:
-    """A variable of a program's own from the environment, in the type of its default."""
+    """An environment variable of a user's program, converted to the type of its default."""
     return type(default)(os.environ.get(name) or default)
 
 
 def put(name: str, value: int) -> None:
-    """Sets a setting: in the innermost Context around here that has it, else for good."""
+    """Changes a setting: in the innermost enclosing Context if one sets it, else permanently."""
     frame, row = _frame.get(), rows()[name]
     if frame is not None and name in frame.values:
         frame.values[name] = row.from_python(value)
@@ -355,12 +356,12 @@ def put(name: str, value: int) -> None:
 
 
 class Context(contextlib.ContextDecorator):
-    """Settings that hold inside a `with` block, or inside the function it decorates.
+    """Overrides settings inside a `with` block, or inside the function it decorates.
 
-    Values are checked when it is made, before the block starts: an unknown name is an
-    `UnknownSetting`, a malformed value a ValueError. Contexts nest, the innermost wins, and the old
-    values are back afterwards, also after an exception. One holds in its own thread (or asyncio
-    task) only: a thread started inside it does not see it.
+    Values are checked on creation, before the block starts: UnknownSetting for an unknown name,
+    ValueError for a malformed value. Contexts nest, the innermost wins, and the old values are
+    restored at the end, even after an exception. A Context applies to its own thread (or asyncio
+    task) only, and not to threads started inside it.
 
         with Context(DEBUG=2, BEAM=4):
             loss.backward()
@@ -372,8 +373,8 @@ class Context(contextlib.ContextDecorator):
             raise UnknownSetting(_unknown(unknown))
         self.values = {name: rows()[name].from_python(value) for name, value in values.items()}
 
-    # Nothing is kept on self between enter and exit, so one Context can be entered many times at
-    # once, as the decorator of a recursive function or of one that several threads call.
+    # Enter and exit keep no state on self, so one Context can be entered many times at once: it may
+    # decorate a recursive function, or one that several threads call.
     def __enter__(self) -> Self:
         outer = _frame.get()
         _frame.set(_Frame({**(outer.values if outer else {}), **self.values}, outer))

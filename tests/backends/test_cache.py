@@ -151,7 +151,7 @@ def test_a_path_that_cannot_be_a_folder_is_said_once_and_then_done_without(tmp_p
     for place in ("file", "file/below"):
         monkeypatch.setenv("TINYFRAME_CACHE", str(tmp_path / place))
         make = Make()
-        with pytest.warns(CacheWarning, match="Going on without it"):
+        with pytest.warns(CacheWarning, match="Continuing without it"):
             assert cached("programs", ("key",), make) == b"made 1"
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -139,7 +139,7 @@ def test_an_index_that_is_one_too_large_is_found(opts, monkeypatch):
 
     monkeypatch.setattr(Writer, "place", off)
     monkeypatch.setattr(Writer, "pointer", lambda self, index: f"({pointer(self, index)} + 4)")
-    with pytest.raises(OutOfBounds, match=r"data[01]\[64\], and that has 64 elements"):
+    with pytest.raises(OutOfBounds, match=r"data[01]\[64\], which has 64 elements"):
         run(data(x) * 2, opts)
 
 
@@ -153,18 +153,18 @@ FAULTS = {
     "reads behind a buffer": (
         "data0[threadIdx.x] = data1[threadIdx.x + n];",
         OutOfBounds,
-        "kernel k: thread (7, 0, 0) of block (0, 0, 0) reads data1[8], and that has 8 elements",
+        "kernel k: thread (7, 0, 0) of block (0, 0, 0) reads data1[8], which has 8 elements",
     ),
     "writes before a buffer": (
         "int i = threadIdx.x; data0[i - n] = 0;",
         OutOfBounds,
         "thread (0, 0, 0) of block (0, 0, 0) writes data0[-1]",
     ),
-    "is a row off": ("data0[n * 15] = 0;", OutOfBounds, "writes data0[15], and that has 8"),
+    "is a row off": ("data0[n * 15] = 0;", OutOfBounds, "writes data0[15], which has 8"),
     "leaves a shared array": (
         PANEL + "int i = threadIdx.x; panel0[i + n] = 0;",
         OutOfBounds,
-        "thread (7, 0, 0) of block (0, 0, 0) writes panel0[8], and that has 8 elements",
+        "thread (7, 0, 0) of block (0, 0, 0) writes panel0[8], which has 8 elements",
     ),
     "moves half a vector out of a buffer": (
         "*reinterpret_cast<float2*>(data0 + 8 * n) = make_float2(0, 0);",
@@ -174,13 +174,13 @@ FAULTS = {
     "moves a vector from an odd place": (
         "*reinterpret_cast<float4*>(data0 + n) = make_float4(0, 0, 0, 0);",
         KernelFault,
-        "moves a vector at data0[1], which is no multiple of the 16 bytes",
+        "accesses a vector at data0[1], which is not aligned to its 16 bytes",
     ),
     "copies a vector from behind a buffer": (
         "reinterpret_cast<float4*>(data0)[threadIdx.x % 2] = "
         "reinterpret_cast<const float4*>(data1)[threadIdx.x % 2 + n];",
         OutOfBounds,
-        "thread (1, 0, 0) of block (0, 0, 0) reads data1[8], and that has 8 elements",
+        "thread (1, 0, 0) of block (0, 0, 0) reads data1[8], which has 8 elements",
     ),
     "writes one element from all threads": (
         "data0[0] = threadIdx.x;",
@@ -212,7 +212,7 @@ FAULTS = {
     "ends while others wait": (
         "if (threadIdx.x < 3)\n  __syncthreads();",
         BarrierDivergence,
-        "thread (3, 0, 0) of block (0, 0, 0) has come to its end, and thread (0, 0, 0) waits at "
+        "thread (3, 0, 0) of block (0, 0, 0) has ended, and thread (0, 0, 0) waits at "
         "the barrier in line 3",
     ),
     "waits in two places": (
@@ -254,7 +254,7 @@ def test_a_barrier_keeps_threads_apart():
 
 
 def test_more_threads_than_a_kernel_is_compiled_for():
-    with pytest.raises(KernelFault, match="a block of 9 threads, and it is compiled for 8 at most"):
+    with pytest.raises(KernelFault, match="a block of 9 threads, but the kernel is compiled for 8"):
         launch("data0[0] = 1;", threads=9)
 
 

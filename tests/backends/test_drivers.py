@@ -146,6 +146,6 @@ def test_what_the_compiler_refuses_is_shown_with_its_source(device):
 
 
 def test_a_device_that_is_not_there_says_which_are(device):
-    with pytest.raises(DeviceUnavailable, match=f"there is no .* of number 99: {device}:0 is"):
+    with pytest.raises(DeviceUnavailable, match=f"there is no .* number 99: {device}:0 is"):
         Tensor([1.0], device=f"{device}:99")
     assert Device.why_not(device) is None

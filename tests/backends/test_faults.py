@@ -118,7 +118,7 @@ def test_what_is_no_program_is_refused_with_its_source(device):
 
 
 def test_more_memory_than_any_machine_has(device):
-    with pytest.raises(MemoryError, match="cannot get 1152921504.61 GB of memory, with"):
+    with pytest.raises(MemoryError, match="cannot allocate 1152921504.61 GB of memory, with"):
         Buffer(device.device, 1 << 60, dtypes.uchar).allocate()
     check_new_kernel()
 

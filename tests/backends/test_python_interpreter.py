@@ -221,7 +221,7 @@ def test_scratch_memory_must_be_written_before_it_is_read(lanes):
     out, panel = p.argument(0, 2), p.panel(2)
     p.store(panel, 0, 1)
     p.store(out, 0, p.load(panel, 2 - lanes, count=lanes))
-    with pytest.raises(UninitializedRead, match=r"panel0\[.*nothing was written"):
+    with pytest.raises(UninitializedRead, match=r"panel0\[.*before anything was written"):
         p.run([0, 0])
 
 

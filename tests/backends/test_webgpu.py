@@ -175,7 +175,7 @@ def test_beam_searches_and_finds_it_again(monkeypatch, tmp_path):
 
 
 def test_a_buffer_of_more_than_the_adapter_binds_is_a_memory_error():
-    with pytest.raises(MemoryError, match=f"one Buffer may have {DEVICE.most_bytes} bytes"):
+    with pytest.raises(MemoryError, match=f"a Buffer may have {DEVICE.most_bytes} bytes"):
         DEVICE.allocator.alloc(DEVICE.most_bytes + 1)
 
 
@@ -223,7 +223,7 @@ for wanted in (lambda: x.tolist(), lambda: (x + 1).realize(),
 print((Tensor([1.0], device="CPU") + 1).tolist())
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    lost = "WEBGPU is lost, and so is what its memory held"
+    lost = "WEBGPU is lost, and so are the contents of its memory"
     assert done.stdout.splitlines() == [lost, lost, lost, "[2.0]"], done.stderr
 
 

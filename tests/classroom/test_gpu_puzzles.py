@@ -393,7 +393,7 @@ def test_gcc_without_its_cpp_gives_way_to_zig_or_is_told(monkeypatch):
     """Where there is no zig either, nothing is held against the learner."""
 
     def refuses(self, src):
-        raise CompileError("CUDA_EMULATE needs a C++ compiler, and this C compiler has none")
+        raise CompileError("CUDA_EMULATE needs a C++ compiler, and none comes with this one")
 
     asked = []
     compile_cached = running._Compiler.compile_cached

@@ -166,7 +166,7 @@ WRONG = [
     ("no_work", {"RELAXED": 1}, "still nobody does it"),
     ("no_work", {"NOOPT": 0}, "operations are left"),
     ("no_work", {"FAST": 1}, "unknown setting"),
-    ("no_work", {"RELAXED": 7}, "allowed is 0 or 1"),
+    ("no_work", {"RELAXED": 7}, "must be 0 or 1"),
     ("no_work", "RELAXED", "has to be a dict"),
     ("lanes", "optimize", "no new VECTORIZE"),
     ("registers", [Opt(OptOps.VECTOR, 1, 8), Opt(OptOps.UPCAST, 0, 2)], "not twice as much"),

@@ -199,7 +199,7 @@ def test_import_says_it_in_one_line_and_goes_on():
 @pytest.mark.parametrize(("name", "value"), [("DEBUG", "x"), ("CPU", "x87")])
 def test_import_refuses_a_malformed_value_whoever_reads_it_later(name, value):
     done = python("import tinyframe", **{name: value})
-    assert done.stderr.splitlines()[-1].startswith(f"ValueError: {name}='{value}': allowed is ")
+    assert done.stderr.splitlines()[-1].startswith(f"ValueError: {name}='{value}': must be ")
 
 
 @pytest.mark.parametrize("flag", ["CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU",

@@ -1,1 +1,1 @@
-"""Devices that run blocks of threads: plans, languages, drivers."""
+"""Devices that run blocks of threads: passes, plans, languages and drivers."""

@@ -1,9 +1,9 @@
-"""Blocks of threads: on a GPU, some loops become indices of threads that run in parallel.
+"""Blocks of threads: on a GPU, loops become the indices of blocks and threads that run in parallel.
 
 A launch is a grid of blocks, and a block is a group of threads. The threads of a block share
 memory, and synchronize at barriers (`linearize.py`); blocks are independent of each other. A GLOBAL
 range is the block's index along an axis of the grid; LOCAL and GROUP ranges are the thread's index
-along an axis of its block. So they are values, not loops:
+along an axis of its block. So these ranges are values, not loops:
 
     for i in 0…63 GLOBAL:                        i = gidx0
       for j in 0…31 LOCAL:                       j = lidx0
@@ -14,7 +14,7 @@ A panel (STAGE) belongs to a block, and its threads fill it together:
     for k in 0…99: panel[k] = x[k]               for c in 0…3: k = c*32 + lidx0
                                                                if k < 100: panel[k] = x[k]
 
-Axis 0 varies fastest from thread to thread, as usual: it is the innermost range.
+As usual, axis 0 varies fastest from thread to thread: it is the innermost range.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tinyframe.uop.node import (
 )
 
 OF_A_REDUCE = "GROUP shares it among threads"
-# kinds of ranges whose iterations all exist at once: threads, copies, lanes
+# axis types whose iterations all exist at once: threads, copies, lanes
 NOT_LOOPS = (*THREADS, *COPIES, AxisType.VECTOR)
 
 
@@ -55,11 +55,11 @@ def grid_axes(sink: UOp) -> list[UOp]:
 
 
 def block_axes(sink: UOp) -> list[list[UOp]]:
-    """The ranges that are threads along each axis of a block, axis 0 first: a WARP, whose threads
-    have successive indices, or else the innermost one.
+    """The ranges that are threads, by axis of the block. Axis 0 comes first: it is a WARP, whose
+    threads have consecutive indices, or else the innermost range.
 
-    Ranges of the same length share an axis if no node depends on both: the same threads at
-    different times, which for example add up parts of a row and then write some of its columns.
+    Ranges of the same length share an axis if no node depends on both. They use the same threads
+    one after the other: to add up parts of a row, say, and then to write some of its columns.
     """
     together: dict[UOp, set[UOp]] = {}
     for u in sink.toposort():
@@ -108,7 +108,7 @@ def check(sink: UOp, target: Target) -> None:
 
 
 def check_parallel(sink: UOp, r: UOp) -> None:
-    """KernelOptError if a range cannot become blocks or threads."""
+    """KernelOptError if a range cannot be turned into blocks or threads."""
     if has_kind(sink, AxisType.THREAD):
         raise KernelOptError("the kernel is divided among cores already (THREAD)")
     if r.dtype is not dtypes.int:
@@ -120,13 +120,13 @@ def to_blocks(sink: UOp, opt: Opt) -> UOp:
 
         for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
 
-    Blocks share nothing, so every reduce has to depend on the loop, or each block would compute it.
+    Blocks share nothing, so every reduce must depend on the loop, or each block would repeat it.
     """
     r = loop_at(sink, opt, AxisType.LOOP, advice=OF_A_REDUCE)
     check_parallel(sink, r)
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
-    if extent(r) == 1:  # its index would be the constant 0, and the launch always one block
+    if extent(r) == 1:  # its index would be the constant 0, and the launch a single block
         raise KernelOptError(f"axis {opt.axis} has at most one iteration: it stays a loop")
     if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
         raise KernelOptError(f"a reduce would run {extent(r)} times for each of its results")
@@ -141,8 +141,8 @@ def to_threads(sink: UOp, opt: Opt) -> UOp:
         for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
         LOCAL(0, 8)                                                 out[i] = x[i] * 2
 
-    It also divides a loop of the grid (GLOBAL): most kernels use the two together. If the size is a
-    Variable, the last block has threads that read and write nothing.
+    It can also split a loop of the grid (GLOBAL): most kernels combine the two. If the size is a
+    Variable, the last block may have threads that read and write nothing.
     """
     return with_block_axes(
         tile(sink, opt, AxisType.LOOP, AxisType.GLOBAL, advice=OF_A_REDUCE, check=check_parallel)
@@ -150,8 +150,8 @@ def to_threads(sink: UOp, opt: Opt) -> UOp:
 
 
 def to_group(sink: UOp, opt: Opt) -> UOp:
-    """The threads of a block share a reduce (a two-stage reduction): each adds up every nth
-    element; then the n partial results, in a panel, are added up.
+    """The threads of a block share a reduce (a two-stage reduction): each of n threads adds up
+    every nth element; then the n partial results in a panel are added up.
 
         for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
         out = acc                                     panel[lidx0] = part
@@ -165,8 +165,7 @@ def to_group(sink: UOp, opt: Opt) -> UOp:
 
     def then(u: UOp) -> UOp | None:
         """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel
-        has an axis for each range that is not a loop, because these have a separate value for each
-        element."""
+        has an axis for each range that is not a loop, since these have a value per iteration."""
         if u.op is not Ops.REDUCE or thread not in u.own_ranges:
             return None
         partial = u.src[0].reduce(u.arg, *[r for r in u.own_ranges if r is not thread])

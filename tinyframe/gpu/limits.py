@@ -1,4 +1,4 @@
-"""What devices that run blocks of threads refuse: too many buffers, threads that run too long."""
+"""Limits of devices that run blocks of threads: the number of buffers, the steps of a thread."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from tinyframe.uop.node import Ops, UOp
 
 
 def buffers_beyond(p: ProgramSpec) -> int | None:
-    """The number of a program's buffers, if a kernel must not have so many."""
+    """The number of a program's buffers, if the device does not allow as many."""
     most = p.renderer.target.most_buffers
     return count if most and (count := len(p.globals)) > most else None
 
 
 def steps_beyond(p: ProgramSpec) -> int | None:
-    """The number of steps of a thread, if its device would end it before."""
+    """The number of steps of a thread, if the device would end it earlier."""
     most = p.renderer.target.most_steps
     return steps if most and (steps := most_steps(p.uops)) > most else None
 
 
 def most_steps(uops: list[UOp]) -> int:
-    """How many loop iterations a thread runs in all; with Variables, an upper bound."""
+    """The total number of loop iterations of a thread; with Variables, an upper bound."""
     steps, around = 0, [1]
     for u in uops:
         if u.op is Ops.RANGE:
             end = u.src[0]
             most = int(end.vmax)
             if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
-                # in a blocked sum (`linearize.py`) the smaller of block size and what is left
+                # a blocked sum (`linearize.py`): min(block size, iterations left)
                 most = min(int(s.vmax) for s in end.src[1:])
             around.append(around[-1] * max(most, 0))
             steps += around[-1]

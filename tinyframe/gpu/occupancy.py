@@ -1,9 +1,9 @@
 """Occupancy: whether a reduce keeps all of a GPU busy, and what to do if it does not.
 
-A block of threads runs on one of a GPU's multiprocessors, of which there are about a hundred. The
-threads of a block share a reduce; but a reduce with few results has few blocks. So a long one
-becomes two kernels, the first of which has many blocks (`IDLE_BLOCKS`, a row of `partial.py`), and
-its result is stored, so that what follows can use many blocks too (`Occupancy`, for `fuse.py`).
+A block of threads runs on one of a GPU's hundred or so multiprocessors. The threads of a block can
+share a reduce, but a reduce with few results has few blocks. So if it is long, it becomes two
+kernels, the first of which has many blocks (`IDLE_BLOCKS`, a row of `partial.py`); and its result
+is stored, so that whatever uses it can have many blocks too (`Occupancy`, for `fuse.py`).
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from tinyframe.uop.node import AxisType, Ops, UOp, extent, is_symbolic, iteratio
 
 
 def block_size(target: Target) -> int:
-    """The largest number of threads in a block."""
+    """The most threads in a block."""
     return min(target.block_threads, thresholds.BLOCK_THREADS)
 
 
 def leaves_blocks_idle(target: Target, results: int, each: int) -> bool:
-    """Whether a reduce would keep a few blocks busy for long while the GPU could run many more.
+    """Whether a reduce would keep a few blocks busy for long, while the rest of the GPU idles.
 
-    results: their number. each: how many elements are reduced to one result.
+    results: the number of results. each: the number of elements reduced to one result.
     """
     is_long = each >= thresholds.LONG_FOR_A_THREAD * block_size(target)
     return is_long and results < thresholds.FILLING_BLOCKS
 
 
 class Occupancy(NamedTuple):
-    """Of a REDUCE_AXIS, on a GPU: why its result is stored."""
+    """Decides whether to store the result of a REDUCE_AXIS on a GPU."""
 
     target: Target
     reduce: UOp
 
     def reason_to_store(self, uses: Iterable[Use], of_its_size: bool = False) -> str | None:
-        """of_its_size: the kernel that it would be computed in has as many results."""
+        """of_its_size: whether the kernel it would be fused into has as many results."""
         if not has_fixed_size(self.reduce.src[0]):
             return None
         if self._is_shared() and not of_its_size:
@@ -56,8 +56,8 @@ class Occupancy(NamedTuple):
         return leaves_blocks_idle(self.target, size, self.reduce.src[0].size // max(size, 1))
 
     def _is_used_by_blocks(self, use: Use) -> bool:
-        """Whether it is used inside of a reduce that would be computed in parts. If all parts need
-        the same value, it has to be computed first; otherwise its results are the parts."""
+        """Whether it is used inside a reduce that would be computed in parts. If all parts need the
+        same value, it has to be computed first; otherwise its results are the parts."""
         if any(map(is_symbolic, use.path)) or all(
             r.arg[1] is not AxisType.REDUCE for r in use.path
         ):
@@ -71,14 +71,14 @@ class Occupancy(NamedTuple):
 
 
 def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """A long reduce to fewer results than a GPU runs blocks of threads. It contains no other
-    reduce: `fuse.py` has stored that one."""
+    """Cuts a long reduce with fewer results than a GPU runs blocks. It contains no other reduce:
+    `fuse.py` has stored the inner one."""
     results, each = iterations(reduce.ranges), iterations(reduce.own_ranges)
     is_nested = any(u.op is Ops.REDUCE for u in reduce.src[0].toposort())
     if is_nested or not leaves_blocks_idle(target, results, each):
         return None
     ranges, is_contiguous = _outermost_in_memory_first(table, reduce)
-    # A block's threads also cover neighbouring results, if those are contiguous in memory instead.
+    # if neighbouring results are contiguous in memory instead, a block covers several of them
     beside = 1 if is_contiguous else max(1, min(target.warp, results))
     least = thresholds.LEAST_READS * block_size(target)
     blocks = min(thresholds.BLOCKS_OF_PARTS, math.prod(target.grid))
@@ -87,8 +87,8 @@ def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
 
 
 def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UOp], bool]:
-    """The RANGEs of a REDUCE, those with the largest stride in its largest operand first, and
-    whether that operand is contiguous along one of them."""
+    """The RANGEs of a REDUCE, ordered by falling stride in its largest operand, and whether that
+    operand is contiguous along one of them."""
     read = max(table.read_by(reduce.src[0]), key=lambda x: x.elements, default=None)
     if read is None:
         return list(reduce.own_ranges), True
@@ -101,8 +101,8 @@ def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UO
 
 
 def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
-    """A cut into at most about `parts` parts: each iteration of the outermost loops is one, and the
-    next loop is cut."""
+    """A cut into about `parts` parts at most: outer loops are cut into single iterations while
+    there are enough parts, and the next loop into pieces."""
     cut = {}
     for r in ranges:
         if parts < 2:
@@ -112,7 +112,7 @@ def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
             cut[r] = 1
         elif number is not None:
             cut[r] = extent(r) // number
-        else:  # parts are aligned to what a warp reads
+        else:  # parts are aligned to the reads of a warp
             whole = max(1, target.warp)
             cut[r] = min(extent(r), -(-extent(r) // (parts * whole)) * whole)
         parts //= parts_of(r, cut[r])

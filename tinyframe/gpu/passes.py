@@ -1,7 +1,7 @@
-"""What a kernel goes through if it runs in blocks of threads, beside the passes of `codegen`.
+"""Additional passes for kernels that run in blocks of threads.
 
-Blocks and threads are values, not loops (`blocks.py`); rows of a panel that tensor cores read are
-padded; and barriers stand between the writing and the reading of a panel.
+Ranges that are blocks and threads become values (`blocks.py`), panels for tensor cores get padded
+rows, and barriers separate writing a panel from reading it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tinyframe.uop.node import (
 
 
 def ranges_to_values(sink: UOp) -> UOp:
-    """A kernel with flat indices, with SPECIALs in place of the ranges that are blocks and threads:
-    the code of one thread."""
+    """Replaces the ranges of a kernel that are blocks and threads with SPECIALs, which gives the
+    code of one thread. The indices must be flat."""
     if not has_kind(sink, *BLOCKS):
         return sink
     grid, block = grid_axes(sink), block_axes(sink)
@@ -62,8 +62,8 @@ def ranges_to_values(sink: UOp) -> UOp:
 
 
 def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
-    """A STAGE whose copy is divided among the threads of a block, in the memory order of the
-    argument: neighbouring threads read neighbouring elements."""
+    """Divides the copy of a STAGE among the threads of a block, in the order of the source in
+    memory: neighbouring threads read neighbouring elements."""
     place, value = stage.src[0].src
     inside = frozenset(stage.own_ranges)
     load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
@@ -88,9 +88,9 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp
 def stored_by_first_thread(
     store: UOp, written: set[UOp], block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]
 ) -> UOp:
-    """A result that all threads along some axes of the block compute is stored by the first one.
-    The others must not read memory that the kernel overwrites (`written`), since the store may or
-    may not have happened; except into panels, which are filled before anything is stored."""
+    """If all threads along some axes of the block compute the same result, the first one stores it.
+    The others must not read memory that the kernel overwrites (`written`), which may already hold
+    the new value. Copying it to a panel is fine: panels are filled before anything is stored."""
     own = set(store.own_ranges)
     first = [
         lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)
@@ -140,7 +140,7 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
         end = loops.get(n, n)
         stores, loads = _panels(uops[n : end + 1], Ops.STORE), _panels(uops[n : end + 1], Ops.LOAD)
         if stores and loads and end > n:
-            # walk into the loop: an earlier iteration comes before what is in it
+            # enter the loop: an earlier iteration's stores and loads precede its body
             if uops[n].src[0].op is not Ops.CONST:
                 skipped[end] = written, read
             written, read, end = written | stores, read | loads, n
@@ -157,7 +157,7 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
 
 
 def _loops(uops: list[UOp]) -> dict[int, int]:
-    """Position of each loop's RANGE -> position of its ENDRANGE."""
+    """The position of each RANGE -> the position of its ENDRANGE."""
     ends: dict[int, int] = {}
     begun: list[int] = []
     for n, u in enumerate(uops):
@@ -174,7 +174,7 @@ def _panels(part: list[UOp], op: Ops) -> Panels:
     return Panels(m for m in memory if m.addrspace is AddrSpace.LOCAL)
 
 
-# instead of the rows of these names in `codegen.passes` and `program_passes`
+# these replace the rows of the same names in `codegen.passes` and `program_passes`
 INSTEAD = {
     "flatten indices": [
         ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),

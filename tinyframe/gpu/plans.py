@@ -1,23 +1,24 @@
-"""The plans for a device that runs blocks of threads, a GPU: rows of a table, as in `plans.py`.
+"""The plans for GPUs, which run blocks of threads: a table, as in `optimize/plans.py`.
 
-Three things make a kernel fast there. Neighbouring threads read neighbouring elements, so that a
+Three things make a kernel fast on a GPU. Neighbouring threads read neighbouring elements, so that a
 warp reads a few whole pieces of memory (its accesses are *coalesced*). There are far more threads
-than the device runs at once, so that some compute while others wait (latency hiding). And data
-that is reused comes from nearby: a thread's registers first, then the memory that a block shares.
+than the device runs at once, so that some compute while others wait (latency hiding). And reused
+data stays nearby: in a thread's registers, or else in the memory that a block shares.
 
-    tensor cores         products of float16 or bfloat16: tiles of MMA results in the registers of
-                         each warp, and panels for the warps of a block
+    tensor cores         products of float16 or bfloat16: each warp has a tile of MMA results in
+                         its registers, and the warps of a block share panels
     tiles from panels    a block computes a tile of results; both operands pass through shared
                          panels, and each thread keeps a part of the tile in its registers
     tiles in registers   any other contraction: a thread computes several results that share reads
-    a block for a row    reduces of a row, whose results the row then needs: its threads share both
-    shared sums          a reduce that is contiguous, or has few results: threads share it
-    transpose            contiguous along different axes: a square passes through a shared panel
+    a block for a row    a row is reduced, and needed again once its results are known: the threads
+                         of a block share both steps
+    shared sums          a reduce along contiguous memory, or with few results: threads share it
+    transpose            contiguous along different axes: squares pass through a shared panel
     along memory         everything else: threads along contiguous memory, several elements each
 
-Sizes that are fractions of a Target (threads of a block, shared bytes, registers, the grid) work
-for devices of any size; the other numbers are in `thresholds.py`. A Target's vector registers are
-those of one thread.
+Sizes that are fractions of a Target's (threads of a block, shared bytes, registers, the grid) scale
+with the device; the other numbers are in `thresholds.py`. A Target's vector registers are those of
+one thread.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 
-# Rows, and vectors of columns, of a thread; the largest tile first.
+# a thread's rows and vectors of columns, the largest tile first
 TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
 
-# A block's warps down and across; a warp's multiples of 16 rows and 8 columns. The largest first.
+# a block's warps down and across, a warp's units of 16 rows and 8 columns; the largest first
 WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
 
 
@@ -61,7 +62,7 @@ WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 
 
 
 def power_of_two(n: int) -> int:
-    """The largest power of two that is no larger than n; 1 for n below 1."""
+    """The largest power of two that is at most n; 1 for n below 1."""
     return 1 << max(0, n.bit_length() - 1)
 
 
@@ -71,7 +72,7 @@ def block_size(k: Workload) -> int:
 
 
 def accumulators(k: Workload) -> int:
-    """The number of vector registers of a thread that hold results."""
+    """The number of a thread's vector registers that may hold results."""
     return max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
 
 
@@ -79,8 +80,8 @@ def accumulators(k: Workload) -> int:
 
 
 def with_blocks(k: Workload, nest: Nest, along: Iterable[UOp], threads: int) -> Nest:
-    """The nest with `threads` threads distributed along these loops, in this order, and with blocks
-    along what is left of all loops."""
+    """The nest with `threads` threads distributed along these loops, in this order, and blocks
+    along the remainder of all loops."""
     return with_grid(k, with_threads(k, nest, along, threads))
 
 
@@ -92,7 +93,7 @@ def with_threads(
     for r in along:
         if nest.left(r) > dtypes.max(dtypes.int):
             nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
-        # of the inner loop after a SPLIT
+        # after a SPLIT, threads divide the inner loop
         splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
         n = _share(splits[-1] if splits else nest.left(r), threads, k.target.warp)
         if n > 1 and axes_left:
@@ -111,9 +112,9 @@ def _share(left: int, threads: int, warp: int) -> int:
 
 
 def with_grid(k: Workload, nest: Nest) -> Nest:
-    """The nest with what is left of its longest loops as axes of the grid. An axis that would be
+    """The nest with the remainder of its longest loops as axes of the grid. An axis that would be
     too long is split, so that each block runs several iterations."""
-    # a loop of a Variable's size of at most 1 stays a loop, see GLOBAL
+    # a loop with at most one iteration stays a loop (see `to_blocks`)
     around = [r for r in reversed(nest.loops(k.around)) if extent(r) > 1]
     loops = [r for r in around if _is_around_all(k, r)]
     longest = sorted(loops, key=nest.left, reverse=True)[:MOST_AXES]
@@ -125,7 +126,7 @@ def with_grid(k: Workload, nest: Nest) -> Nest:
 
 
 def _is_around_all(k: Workload, r: UOp) -> bool:
-    """Whether all stores and reduces of a kernel depend on a loop."""
+    """Whether a loop is around all stores and reduces of a kernel."""
     stored = all(r in store.own_ranges for store in k.sink.src)
     return stored and all(r in reduce.ranges for reduce in k.table.reduces)
 
@@ -141,17 +142,17 @@ def _with_tiles(nest: Nest, *tiles: Tile) -> Nest:
 
 def _with_parts(nest: Nest, r: UOp, *parts: tuple[OptOps, int]) -> Nest:
     """The nest with the parts of a tile along a loop, the innermost first. If the tile does not
-    divide the loop, it is SPLIT into blocks of whole tiles first: then only the loop over blocks is
-    uneven, and the footprint of a block is a box."""
+    divide the loop, the loop is SPLIT into whole tiles first: then only the loop over tiles is
+    uneven, and the footprint of a tile is a box."""
     size = math.prod(n for _, n in parts)
     uneven = extent(r) > size and extent(r) % size
     return _with_tiles(nest, (SPLIT, r, size if uneven else 1), *[(op, r, n) for op, n in parts])
 
 
 def loops_in_memory(k: Workload) -> list[UOp]:
-    """The loops for threads: the one along which neighbouring threads touch the fewest pieces of
-    memory, then those around it, from the inside out. Threads along a loop inside of it would vary
-    faster."""
+    """The loops for threads: the one along which neighbouring threads access the fewest pieces of
+    memory, then those around it, from the inside out. Loops inside it are left out, since their
+    threads would vary faster."""
     loops = k.around
     if not loops:
         return []
@@ -160,11 +161,11 @@ def loops_in_memory(k: Workload) -> list[UOp]:
 
 
 def _pieces(k: Workload, r: UOp) -> int:
-    """Bytes that all accesses move if the threads run along a loop: neighbours that are far apart
-    need a separate piece of memory each, and a warp that reads one element needs one piece."""
+    """Bytes that all accesses move if threads run along a loop: neighbours that are far apart move
+    a piece of memory each, and a warp that reads a single element moves one piece."""
     piece, moved = thresholds.PIECE, 0
     for x in (*k.table.reads, *k.table.writes):
-        # it happens in the loops of the reduces that use it
+        # it runs in the loops of the reduces that use it
         reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
         runs = (iterations({*u.ranges, *u.own_ranges}) for u in reduces)
         step = x.step(r)
@@ -175,8 +176,8 @@ def _pieces(k: Workload, r: UOp) -> int:
 
 
 def fits_vectors(k: Workload, r: UOp) -> bool:
-    """Whether every access along a loop consists of whole, aligned vectors, so that one instruction
-    of a thread moves one."""
+    """Whether every access along a loop is made of whole, aligned vectors, each of which one
+    instruction moves."""
 
     def is_aligned(x: Access) -> bool:
         if x.step(r) != 1 or r in x.index.src[1].ranges:
@@ -201,12 +202,12 @@ class ResultTile:
     """The results of a contraction that one block computes: the largest tile that leaves enough
     blocks for the whole device.
 
-    a: the operand that has the rows. b: the one that has the columns. down, across: the number of
-    threads, or with tensor cores of warps, that share the rows and the columns. high, wide: each of
-    them computes so many units of rows and columns. unit: its rows and columns; for a thread 1 and
-    a vector, for a warp 16 and 8 (`gpu/mma.py`). step: how much of the sum is in the panels at a
-    time; with tensor cores, in MMA steps. row_bytes: bytes of a row of `a` and of a column of `b`
-    in a panel, for a step of 1. padding: bytes after each of them.
+    a: the operand with the rows. b: the operand with the columns. down, across: the number of
+    threads (with tensor cores, of warps) along the rows and along the columns. high, wide: the
+    units of rows and of columns that each of them computes. unit: the rows and columns of a unit: 1
+    and a vector for a thread, 16 and 8 for a warp (`gpu/mma.py`). step: how many terms of the sum
+    are in the panels at a time; with tensor cores, how many MMA steps. row_bytes: bytes of a row of
+    `a` and of a column of `b` in a panel, for a step of 1. padding: bytes after each of them.
 
     A thread's vectors are `across` vectors apart, so that neighbouring threads read neighbouring
     vectors of the panel and write neighbouring vectors of the result.
@@ -240,7 +241,7 @@ class ResultTile:
         return self.rows * a + self.columns * b
 
     def fits(self, k: Workload) -> bool:
-        """Whether its results fit into the registers and its panels into the shared memory."""
+        """Whether its results fit into registers, and its panels into shared memory."""
         room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
         return self.high * self.wide <= accumulators(k) and self.panels <= room
 
@@ -255,14 +256,14 @@ class ResultTile:
 
 
 def contraction_of(k: Workload) -> Contraction:
-    """The contraction of a kernel that has one."""
+    """The kernel's contraction, which must exist."""
     assert k.table.contraction is not None
     return k.table.contraction
 
 
 def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
-    """The operands of a contraction with rows and with columns, and these loops; columns are
-    preferably contiguous in the result."""
+    """The operand with rows, the operand with columns, and these two loops. Columns are preferably
+    contiguous in the result."""
     of_one = k.of_one
     loops = [r for r in k.around if r in of_one and not is_symbolic(r)]
     columns = [r for r in loops if extent(r) >= k.lanes]
@@ -282,20 +283,20 @@ def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
 
 
 def _largest(k: Workload, tiles: Sequence[ResultTile]) -> ResultTile | None:
-    """The first, so the largest, tile that leaves enough blocks; the last one if none does."""
+    """The first (largest) tile that leaves enough blocks; the last one if none does."""
     enough = (tile for tile in tiles if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
     return next(enough, tiles[-1] if tiles else None)
 
 
 def block_tile(k: Workload) -> ResultTile | None:
-    """The best tile for threads, None if there is none: for as many as a block may have, or for
-    half or a quarter of them, but at least a warp."""
+    """The best tile for the most threads a block may have, or for half or a quarter of them, but at
+    least a warp; None if no tile fits."""
     loops, most = _row_and_column(k), block_size(k)
     if loops is None:
         return None
     a, b, row, column = loops
     (summed,) = contraction_of(k).summed
-    # divisors of the sum need no condition
+    # steps that divide the sum need no condition, so they come first
     sizes = (thresholds.PANEL_STEP >> n for n in range(3))
     steps = sorted(sizes, key=lambda n: extent(summed) % n != 0)
     rows, vectors = extent(row), -(-extent(column) // k.lanes)
@@ -303,7 +304,7 @@ def block_tile(k: Workload) -> ResultTile | None:
     for threads, (high, wide) in itertools.product((most, most >> 1, most >> 2), TILES):
         if threads < min(most, k.target.warp):
             continue
-        # about the same number across and down, unless one is short
+        # about as many across as down, unless one of the loops is short
         across = min(1 << threads.bit_length() // 2, power_of_two(vectors))
         down = min(threads // across, power_of_two(rows))
         across = min(threads // down, power_of_two(vectors))
@@ -315,14 +316,14 @@ def block_tile(k: Workload) -> ResultTile | None:
 
 
 def form_in_tensor_cores(k: Workload) -> str | None:
-    """The form in which the device's tensor cores take a contraction's operands, if they may."""
+    """The format in which the device's tensor cores may take a contraction's operands, if any."""
     found = operands(contraction_of(k).reduce)
     return found[2] if found and why_no_tensor_core(found[2], k.target) is None else None
 
 
 def warp_tile(k: Workload) -> ResultTile | None:
-    """The best tile for tensor cores, None if there is none: no larger than the results, with a
-    step that divides the sum."""
+    """The best tile for tensor cores, no larger than the results, with a step that divides the sum;
+    None if no tile fits."""
     form, loops = form_in_tensor_cores(k), _row_and_column(k)
     if loops is None or form is None:
         return None
@@ -359,7 +360,8 @@ def has_a_block_tile(k: Workload) -> bool:
 
 
 def tiles_from_panels(k: Workload) -> Nest:
-    """A tile of results for each block; panels of both operands for each step of the sum."""
+    """Each block computes a tile of results, from panels of both operands for each step of the
+    sum."""
     t = block_tile(k)
     assert t is not None, "a plan that uses the tile needs `has_a_block_tile`"
     (summed,) = contraction_of(k).summed
@@ -373,8 +375,8 @@ def tiles_from_panels(k: Workload) -> Nest:
 
 
 def in_tensor_cores(k: Workload) -> Nest:
-    """A tile of results for each warp; panels of both operands, which the warps of a block share,
-    for each step of the sum."""
+    """Each warp computes a tile of results, from panels of both operands for each step of the sum,
+    which the warps of a block share."""
     t, form = warp_tile(k), form_in_tensor_cores(k)
     assert t is not None and form is not None, "a plan that uses the tile needs `has_a_warp_tile`"
     (summed,) = contraction_of(k).summed
@@ -394,7 +396,8 @@ def in_tensor_cores(k: Workload) -> Nest:
 
 
 def _reused(k: Workload) -> list[UOp]:
-    """Loops of results along which an operand that varies between threads is constant."""
+    """The loops of results along which a thread can reuse an operand that differs between
+    threads."""
     contraction, loops = contraction_of(k), loops_in_memory(k)
     if not loops:
         return []
@@ -409,7 +412,7 @@ def has_many_results(k: Workload) -> bool:
 
 
 def tiles_in_registers(k: Workload) -> Nest:
-    """Threads along memory; each computes some rows at once."""
+    """Threads along memory, each of which computes several rows at once."""
     loops, row = loops_in_memory(k), max(_reused(k), key=extent)
     nest = Nest(((VECTOR, loops[0], k.lanes),) if fits_vectors(k, loops[0]) else ())
     results = iterations(k.around)
@@ -424,7 +427,7 @@ def tiles_in_registers(k: Workload) -> Nest:
 
 
 def _is_contiguous(k: Workload, reduce: UOp, r: UOp) -> bool:
-    """Whether most of a reduce's reads along a loop are contiguous along it."""
+    """Whether most of a reduce's reads that depend on a loop are contiguous along it."""
     found = [x for x in k.table.read_by(reduce.src[0]) if r in x.ranges]
     return sum(x.elements * (1 if x.step(r) == 1 else -1) for x in found) > 0
 
@@ -454,15 +457,15 @@ def _shared(k: Workload) -> dict[UOp, UOp]:
 
 
 def shared_sums(k: Workload) -> Nest:
-    """The number of threads for each sum balances its partial sums against adding those up; the
-    other threads of the block compute other results. If a row of results follows the sums, the same
-    threads write it."""
+    """Threads share each sum; their number balances reading the elements against adding up the
+    partial sums. The other threads of the block compute other results. If a row of results follows
+    the sums, the same threads write it."""
     shared = _shared(k)
     loops = [r for r in k.loops if r in shared.values()]
     again = [r for r in k.around if not _is_around_all(k, r)]
     results = [r for r in loops_in_memory(k) if r not in again]
     nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
-    # as many threads as the shared memory has room for their partial results
+    # no more threads than shared memory has room for partial results
     lanes = max([1, *[n for _, _, n in nest.tiles]])
     each = sum(max(u.dtype.itemsize, k.target.least_bytes) for u in shared) * lanes  # bytes
     threads = power_of_two(min(block_size(k), k.target.shared_bytes // each))
@@ -473,13 +476,13 @@ def shared_sums(k: Workload) -> Nest:
         nest = _with_tiles(nest, (LOCAL, again[-1], n))
     beside = max(iterations(k.around) // thresholds.FILLING_BLOCKS, k.target.warp // n, 1)
     nest = with_threads(k, nest, results, min(threads // n, beside), MOST_AXES - 1)
-    # the last one first: a GROUP adds a loop over partial results after the one that it divides
+    # the last loop first: a GROUP adds a loop over partial results after the loop that it divides
     return with_grid(k, _with_tiles(nest, *[(GROUP, r, n) for r in reversed(loops)]))
 
 
 def _group(size: int, most: int) -> int:
-    """The number of threads that share a sum. With n threads, each reads size/n elements from
-    memory, and then n from the panel: the time is least if n is the root of SHARED_READS * size."""
+    """The number of threads that share a sum. Each of n threads reads size/n elements from memory
+    and then n from the panel, which is fastest if n is the square root of SHARED_READS * size."""
     return power_of_two(min(math.isqrt(thresholds.SHARED_READS * size), size, most))
 
 
@@ -487,7 +490,7 @@ def _group(size: int, most: int) -> int:
 
 
 def squares(k: Workload) -> Nest:
-    """A square is read along one axis and written along the other, through a panel."""
+    """A square is read along one axis and written along the other, by way of a panel."""
     found = contiguous_along(k)
     written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
     column, row = sorted(found, key=lambda r: r not in written)
@@ -501,7 +504,7 @@ def squares(k: Workload) -> Nest:
 
 
 def along_memory(k: Workload) -> Nest:
-    """A vector for each thread, threads along contiguous memory."""
+    """Threads along contiguous memory, each with a vector."""
     loops = loops_in_memory(k)
     enough = not k.table.reduces or iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
     vector = loops and enough and fits_vectors(k, loops[0])

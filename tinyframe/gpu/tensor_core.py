@@ -3,16 +3,15 @@
     for i: for j: for k: s += float(a[i, k]) * float(b[k, j])       a and b of float16
 
     for i: for j:                          16 rows and 8 columns each, by 32 threads
-      for k: s4 += MMA(a2, b2)             16 of the sum at a time
-      c[16*i + …, 8*j + …] = s4            four results of each thread
+      for k: s4 += MMA(a2, b2)             16 terms of the sum at a time
+      c[16*i + …, 8*j + …] = s4            four results per thread
 
 Each thread holds some elements of `a`, some of `b`, and some of the results; `gpu/mma.py` defines
-these three layouts. The operands of an MMA are therefore written in their own ranges: a thread's
-rows (UNROLL) and a run of the sum (VECTOR). The results are lanes (VECTOR) of whatever is computed
-from the sum.
+these three layouts. So the operands of an MMA have ranges of their own: a thread's rows (UNROLL)
+and a run of the sum (VECTOR). The results are lanes (VECTOR) of whatever uses the sum.
 
-A product of float16 or bfloat16 is exact in float32, so only the order of additions differs. Of a
-float32's 23 mantissa bits a tensor core reads ten, which is only done if TF32=1 allows it.
+A product of float16 or bfloat16 is exact in float32, so only the order of additions differs. Of
+float32's 23 mantissa bits a tensor core reads only ten, so TF32=1 has to allow it.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symboli
 
 
 def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
-    """The operands that a tensor core would multiply to get this sum, and their form; None if it is
-    not a sum of products, or of another dtype."""
+    """The operands that a tensor core would multiply for this sum, and their format; None if it is
+    not a sum of products, or its dtypes are not supported."""
     value = reduce.src[0]
     if reduce.arg is not Ops.ADD or value.op is not Ops.MUL or value.dtype is not dtypes.float:
         return None
@@ -92,7 +91,7 @@ def _reduce_over(sink: UOp, summed: UOp) -> UOp:
 
 
 def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
-    """The kernel in which a warp's MMA replaces these ranges, the inner parts of three loops."""
+    """Replaces these ranges, the inner parts of three loops, with an MMA of a warp."""
     reduce = _reduce_over(sink, summed)
     found = operands(reduce)
     assert found is not None, "dividing loops has changed what is summed"
@@ -121,7 +120,7 @@ def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
 
 
 def why_no_tensor_core(form: str, target: Target) -> str | None:
-    """Why a device's tensor cores cannot, or may not, take operands of this form; None if they
+    """Why a device's tensor cores cannot or may not take operands of this format; None if they
     may."""
     if form not in target.tensor_cores:
         return f"this device has no tensor cores for {form}"
@@ -133,8 +132,7 @@ def why_no_tensor_core(form: str, target: Target) -> str | None:
 # ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
 # Shared memory has 32 banks of 4 bytes, each of which serves one access at a time. For an MMA the
 # threads of a warp read from eight rows at once; if these rows began in the same bank, the threads
-# would have to wait for each other. So such a row is padded to an odd number of pieces
-# (`gpu/mma.py`).
+# would have to wait for each other. So rows are padded to an odd number of pieces (`gpu/mma.py`).
 
 
 class PanelLayout(NamedTuple):
@@ -161,7 +159,7 @@ def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
 
 
 def panel_bytes(sink: UOp, least: int) -> int:
-    """Bytes of all panels of a kernel; an element takes at least `least` bytes."""
+    """The size of all panels of a kernel in bytes; an element takes at least `least` bytes."""
     found, nbytes = padded_panels(sink), 0
     for u in sink.toposort():
         if u.op is Ops.STAGE:

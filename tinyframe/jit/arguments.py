@@ -1,7 +1,7 @@
 """The arguments of a captured function: Tensors, Variables, other values.
 
-A later call has to match the captured one. `Signature` defines what that means, and is the only
-place where the two are compared.
+Later calls have to match the captured one. `Signature` defines what a match is, and is the only
+place that compares the two.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _PLACES = tuple(f"args[{n}]" for n in range(64))
 
 
 class FlatArguments(NamedTuple):
-    """The arguments of a call as a flat list, and the place of each: `args[0]`, `batch['x']`. A
-    list, tuple or dict is its type and size, followed by its items."""
+    """The arguments of a call, flattened, and the path to each: `args[0]`, `batch['x']`. A list,
+    tuple or dict becomes its type and size, followed by its items."""
 
     places: tuple[str, ...]
     values: tuple[Any, ...]
@@ -59,7 +59,7 @@ def flatten_arguments(args: tuple, kwargs: Mapping[str, Any]) -> FlatArguments:
 
 
 def tree_map(structure: Any, change: Callable[[Any], Any]) -> Any:
-    """The same nested lists, tuples and dicts, with `change` applied to everything else in them."""
+    """The same nested lists, tuples and dicts, with `change` applied to every leaf."""
     if isinstance(structure, (list, tuple)):
         parts = [tree_map(item, change) for item in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
@@ -70,10 +70,10 @@ def tree_map(structure: Any, change: Callable[[Any], Any]) -> Any:
 
 @dataclass
 class Signature:
-    """The arguments of the captured call, which those of a later call have to match.
+    """The arguments of the captured call, which every later call has to match.
 
-    name: of the function, for errors. places: of all arguments. others: the arguments that are not
-    Tensors, by their index in `places`. variables: the Variables that the arguments depend on.
+    name: the function's, for errors. places: the path to each argument. others: the arguments that
+    are not Tensors, by their index in `places`. variables: the Variables the arguments depend on.
     """
 
     name: str
@@ -93,8 +93,8 @@ class Signature:
             if not isinstance(value, Tensor):
                 if isinstance(value, (np.ndarray, bytearray)):
                     signature.refuse(
-                        f"{place} is a {type(value).__name__}, which would be frozen at what it "
-                        "holds in this call; pass a Tensor"
+                        f"{place} is a {type(value).__name__}, whose current contents would be "
+                        "frozen; pass a Tensor"
                     )
                 signature.others[number] = _key_to_compare(value)
                 continue
@@ -105,7 +105,7 @@ class Signature:
             if twin := next((i.place for i in signature.inputs if i.buffer is buffer), None):
                 signature.refuse(
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
-                    "them a kernel means. Pass it once, or a clone()"
+                    "them a kernel uses. Pass it once, or a clone()"
                 )
             owner = Owner.of(value._storage)
             owner.place, owner.view, owner.text = place, memory_layout(uop), _text(uop)
@@ -114,7 +114,7 @@ class Signature:
         return signature
 
     def _realize(self, place: str, tensor: Tensor) -> None:
-        """Computes an argument that is still lazy; JitError for one that needs no memory."""
+        """Computes an argument that is still lazy; JitError for a constant, which has no memory."""
         if base_of(tensor.realize().uop).op is not Ops.BUFFER:
             self.refuse(
                 f"{place} is a constant, which has no memory that a replay could read again; make "
@@ -162,7 +162,7 @@ class Signature:
     def _refuse_other(self, place: str, value: Any, key: Any) -> NoReturn:
         if isinstance(value, UOp) or isinstance(key, UOp):
             self._refuse_variables(bound_in([value]))
-        was = key[1] if isinstance(key, tuple) else "another object"
+        was = key[1] if isinstance(key, tuple) else "a different object"
         self.refuse_mismatch(
             f"{place} was captured as {was}, and is {value!r} now; only Tensors may change between "
             "calls. Pass a Tensor, or a bound Variable"
@@ -174,8 +174,8 @@ class Signature:
             for variables in (self.variables, bound)
         ]
         self.refuse_mismatch(
-            f"it was captured with the Variables {was}, and is called with {now}; name, bounds and "
-            "what is computed from them have to be the same"
+            f"it was captured with the Variables {was}, and is called with {now}; their names, "
+            "bounds and the expressions that use them have to be the same"
         )
 
     def refuse(self, why: str) -> NoReturn:
@@ -187,11 +187,11 @@ class Signature:
 
 
 def _key_to_compare(value: Any) -> Any:
-    """A key that tells whether an argument that is not a Tensor is the same in a later call."""
+    """A key for recognizing an argument other than a Tensor in a later call (see `_is_same`)."""
     if isinstance(value, UOp):
         return unbound(value)
     if isinstance(value, _PLAIN):
-        return type(value), repr(value)  # tells 0.0 from -0.0, and NaN equals itself
+        return type(value), repr(value)  # repr tells 0.0 from -0.0, and NaN equals itself
     try:
         return weakref.ref(value)
     except TypeError:
@@ -215,7 +215,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def bound_in(values: Iterable[Any]) -> dict[UOp, UOp]:
-    """The BIND of each Variable that arguments depend on, the shapes of Tensors included."""
+    """The BIND of each Variable that these arguments, or the shapes of Tensors, depend on."""
     from tinyframe.schedule import bindings
 
     graphs = [value.uop if isinstance(value, Tensor) else value for value in values]
@@ -223,9 +223,9 @@ def bound_in(values: Iterable[Any]) -> dict[UOp, UOp]:
 
 
 def memory_layout(uop: UOp) -> tuple | UOp:
-    """The memory layout of a value: for all of a BUFFER in some shape, the shape and the buffer's
-    size, dtype and device; else the view's graph. Neither depends on which BUFFER it is, nor on the
-    values of Variables."""
+    """The memory layout of a value: for a whole BUFFER, its shape and the buffer's size, dtype and
+    device; else the graph of the view. Neither depends on which BUFFER it is, nor on the values of
+    Variables."""
     base = memory_state(uop)
     if base.op is Ops.BUFFER:
         return uop.shape, base.arg, base.dtype, base.src[1]

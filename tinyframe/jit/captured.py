@@ -1,15 +1,15 @@
 """A captured call: its kernels over slots, and the owner of each slot.
 
-A kernel only knows slots. For each of them a replay has to know whose memory it is:
+A kernel only knows slots. A replay has to know who owns the memory of each:
 
-- given: an argument's. It is the memory of the current argument.
-- kept: of a Tensor that existed before the call, a state. Its current memory is looked up, and
-  updated. So is a `.grad` that the last replay left, if nobody else has a reference to it.
-- fresh: of a Tensor that the call returns, or leaves as a `.grad`. Each replay allocates it.
-- temporary: anything else, intermediate values. Every replay reuses it, and nobody else may read
-  it.
+- given: an argument. The slot gets the memory of the current argument.
+- kept: a Tensor that existed before the call, a state. Its current memory is looked up, and
+  updated. So is that of a `.grad` left by the last replay, if nobody else references it.
+- fresh: a Tensor that the call returns, or leaves as a `.grad`. Each replay allocates its memory.
+- temporary: nobody; it holds intermediate values. Every replay reuses it, and nothing else may
+  read it.
 
-`recording.py` makes sure that there are no other kinds.
+`recording.py` ensures that there are no other kinds.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
-# ---- what a call leaves: `.grad`s, histories that end -------------------------------------------
+# ---- what a call leaves: `.grad`s, histories that are cut ----------------------------------------
 
 NO_HISTORY = (
-    " was replayed by TinyJit, without the Python that notes it. Call backward() inside the "
+    " was replayed by TinyJit, without the Python that records it. Call backward() inside the "
     "captured function, or leave TinyJit out; .detach() the result if no gradient is wanted"
 )
 
 
 class Cut:
-    """Those that gradients would have flowed to through a value: older storages, and arguments by
-    their numbers. A replay notes nothing of the way there (see `Lost`)."""
+    """Where gradients would have flowed through a value: older storages, and arguments by number.
+    A replay does not record how they would get there (see `Lost`)."""
 
     def __init__(self, targets: Sequence[weakref.ref[Storage] | int], name: str) -> None:
         self.numbers = [target for target in targets if isinstance(target, int)]
@@ -58,7 +58,7 @@ class Cut:
         return bool(self.numbers or self.older)
 
     def lost(self, given: Sequence[weakref.ref[Storage]]) -> Lost | None:
-        """The history of such a value in a call with these arguments."""
+        """The history of the value after a call with these arguments."""
         if given is not self.given and self:
             targets = [*self.older, *[given[number] for number in self.numbers]]
             if self.last is None or targets != self.last.refs:
@@ -69,12 +69,12 @@ class Cut:
 
 @dataclass(eq=False)
 class GradChange:
-    """The effect of a call on the `.grad` of a Tensor, an argument (its number) or an older one.
+    """The effect of a call on the `.grad` of a Tensor: an argument (by number) or an older one.
 
-    must_exist: whether it had one before (None: that makes no difference). make: the new one.
-    cut: see `Cut`. slot: that of the new one's memory, if nothing else lies there. left, lost: the
-    one that the last call left, its graph, its memory, what it asks for; and its history. If nobody
-    else has a reference to it, its slot is kept, which takes less time than to make another.
+    must_exist: whether there was a `.grad` before (None: that makes no difference). make: builds
+    the new one. cut: see `Cut`. slot: its memory, if nothing else is stored there. left: the
+    `.grad` that the last call left, its graph, its memory and its flags; lost: its history. If
+    nobody else references it, it is reused, which is faster than building another.
     """
 
     owner: int | weakref.ref[Tensor]
@@ -95,8 +95,8 @@ class GradChange:
         self.lost = lost
 
     def kept(self, owner: Tensor) -> Buffer | None:
-        """The memory of the one that the last call left, if it is still the owner's, and all from
-        the Tensor down to the BUFFER has one reference."""
+        """The memory of the `.grad` that the last call left, if the owner still has it and nothing
+        else references anything from the Tensor down to its BUFFER."""
         if self.left is None or owner._grad is None:
             return None
         if _most_references(owner) > _references_if_unshared():
@@ -112,8 +112,8 @@ def _asks(grad: Tensor) -> tuple[Any, ...]:
 
 
 def _most_references(owner: Tensor) -> int:
-    """The most references that Python counts to a `.grad`, its storage or a node of its graph."""
-    found: list[Any] = [owner._grad]  # without names of their own, which would count
+    """The highest reference count of a `.grad`, its storage and the nodes of its view."""
+    found: list[Any] = [owner._grad]  # in a list, since a local variable would count as a reference
     found.append(found[-1]._storage)
     found.append(found[-1].uop)
     while found[-1].op in GroupOp.Movement:
@@ -123,8 +123,8 @@ def _most_references(owner: Tensor) -> int:
 
 @functools.cache
 def _references_if_unshared() -> int:
-    """The same where nobody else has any of them, which depends on the version of Python."""
-    owner = Tensor.empty(1, device="PYTHON")  # which every machine has
+    """The same count if nothing else references them; it depends on the version of Python."""
+    owner = Tensor.empty(1, device="PYTHON")  # every machine has this device
     owner._grad = Tensor.empty(1, device="PYTHON")
     return _most_references(owner)
 
@@ -133,14 +133,13 @@ def _references_if_unshared() -> int:
 
 
 class Call:
-    """A replay under way.
+    """A replay in progress.
 
-    tensors: the arguments; given: their storages. bound: the BIND of each Variable. states: by
-    their current storages. memory: of the slots that are this call's own, and `changed`, those of
-    them that are not as in the last call. fill: the new BUFFERs of results, by their slots; kept:
-    the `.grad`s that are written to their memory again, by the numbers of their slots; dropped: the
-    same, with their owners. made: results' storages, by their numbers. progress: how far the replay
-    has got.
+    tensors: the arguments; given: their storages. bound: the BIND of each Variable. states: the
+    states, by current storage. memory: the memory of the call's own slots (arguments and results);
+    changed: those that differ from the last call's. fill: slot of a result -> its new BUFFER. kept:
+    slot number -> a `.grad` whose memory is reused; dropped: the same `.grad`s, with their owners.
+    made: the storages of results, by number. progress: how far the replay has got.
     """
 
     __slots__ = (
@@ -165,21 +164,21 @@ class Call:
 class Captured:
     """A recorded call: its kernels, and how its arguments, states and results map to slots.
 
-    The first slots are those of the arguments, then come those of results. The Replay has the
-    memory of all others from call to call.
+    The slots of the arguments come first, then those of results. The Replay keeps the memory of all
+    others from call to call.
     """
 
     signature: Signature
     replay: Replay
-    values: list[dict[UOp, int]]  # of the Variables, each time that kernels are launched
+    values: list[dict[UOp, int]]  # of the Variables, at each launch of a schedule
     random: list[tuple[Buffer, Callable[[Buffer], None]]]
     states: list[Owner]
     constants: list[Owner]  # compiled into the kernels
-    result: Any  # the returned structure, with what makes a Tensor of a Call in place of each
+    result: Any  # the returned structure, with a function from Call to Tensor for each Tensor
     grads: list[GradChange]
     fresh: list[UOp]  # the slots of results
     private: list[UOp]  # BUFFERs that the first replay overwrites
-    # the users of written states' memory, and their numbers when there were no others
+    # the users of written states' memory, and how many there were at the last check
     watched: list[list[Any]] = field(default_factory=list)
     counts: tuple[int, ...] = (-1,)
 
@@ -187,23 +186,23 @@ class Captured:
         self.written_inputs = [(n, i) for n, i in enumerate(self.signature.inputs) if i.is_written]
         self.written_states = [state for state in self.states if state.is_written]
         self.cut_states = [state for state in self.written_states if state.cut]
-        self.to_forget = self.written_states  # those whose history has to be
+        self.to_forget = self.written_states  # their histories have to be cut
         self.changed_grads = [grad for grad in self.grads if not grad.is_unchanged]
         self.dropped_grads = [grad for grad in self.changed_grads if grad.must_exist is None]
-        self.own = range(len(self.signature.inputs) + len(self.fresh))  # slots of each call's own
+        self.own = range(len(self.signature.inputs) + len(self.fresh))  # slots of this call
         self.nothing = [None] * len(self.own)
 
     @property
     def kernels(self) -> list[UOp]:
-        """The loop nests among what is launched."""
+        """The loop nests; copies are left out."""
         return [ast for ast in self.replay.scheduled.asts if ast.op is Ops.SINK]
 
     def __repr__(self) -> str:
         return f"<Captured: {len(self.kernels)} kernels, {len(self.signature.inputs)} inputs>"
 
     def fits(self, given: FlatArguments) -> bool:
-        """Whether the Python body would do the same as when it was captured, as far as that depends
-        on constants, on which Tensors have a `.grad`, and on which arguments may get one."""
+        """Whether the Python body would do what it did when captured, as far as that depends on
+        constants, on which Tensors have a `.grad`, and on which arguments may get one."""
         for known in self.constants:
             if (storage := known.storage()) is not None and storage.uop is not known.uop:
                 return False
@@ -236,9 +235,9 @@ class Captured:
         return self._results(call)
 
     def _settle(self, call: Call) -> None:
-        """After an error or Ctrl-C: a call that has begun to launch is completed, if that can be
-        done; any other leaves everything as it was. What a kernel was writing is lost if nobody can
-        say whether it ran."""
+        """After an error or Ctrl-C: if launching had begun, completes the call where possible, else
+        leaves everything as it was. What a kernel was writing is lost if nobody can tell whether it
+        ran."""
         begun = call.progress.begun
         half = {buffer for item in begun if not item.has_run for buffer in item.written}
         for base in [base_of(storage.uop) for storage in call.states]:
@@ -265,12 +264,11 @@ class Captured:
         try:
             self.replay(call.changed, values, call.progress)
         finally:
-            self.replay.memory[own] = self.nothing  # it belongs to others
+            self.replay.memory[own] = self.nothing  # the memory belongs to the caller
 
     def _make_fresh(self, call: Call) -> None:
-        """Finds memory for results. Each `.grad` that the call replaces without having read it is
-        dropped before, so that its memory is free for whatever the call needs; except for those
-        that can be written again."""
+        """Finds memory for the results. A `.grad` that the call replaces without reading is dropped
+        first, so that its memory is free for reuse, or else is written to again (`kept`)."""
         kept: dict[int, Buffer] = {}
         for grad in self.dropped_grads:
             if (owner := grad.owner_in(call.tensors)) is not None:
@@ -301,15 +299,15 @@ class Captured:
             self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
 
     def _locate_states(self, call: Call) -> None:
-        """Looks up the states of the function, and the memory of those that have moved."""
+        """Looks up the states, and the memory of those that have moved."""
         has_changed = tuple(map(len, self.watched)) != self.counts
         for state in self.states:
             storage = state.storage()
             if storage is None:
                 self.signature.refuse_mismatch(
-                    f"a Tensor of {state.text} that it uses is gone: another one may have taken "
-                    "its place in Python, which a replay does not run. Write into the Tensor "
-                    "instead, with assign()"
+                    f"a Tensor of {state.text} that it uses no longer exists; if Python code "
+                    "replaced it, a replay cannot know. Write into the Tensor instead, with "
+                    "assign()"
                 )
             call.states[storage] = state
             if state.seen() is not storage.uop or (has_changed and state.is_written):
@@ -329,8 +327,8 @@ class Captured:
             compute([storage])
         if base_of(storage.uop).op is not Ops.BUFFER or memory_layout(storage.uop) != state.view:
             self.signature.refuse_mismatch(
-                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
-                "another way than when it was captured"
+                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses has a different "
+                "layout in memory than when it was captured"
             )
         if self.grads and not state.has_gradient and has_history(storage, storage.uop):
             self.signature.refuse_mismatch(
@@ -343,7 +341,7 @@ class Captured:
         return buffer_of(base_of(storage.uop))
 
     def _results(self, call: Call) -> Any:
-        """The result of this call; sets `.grad`s and histories as the call would."""
+        """The result of this call; sets `.grad`s and histories as the Python body would."""
         tensors = call.tensors
         for state in self.to_forget:
             if (seen := state.seen()) is not None:
@@ -358,7 +356,7 @@ class Captured:
             kept = None if grad.slot is None else call.kept.get(grad.slot)
             if kept is not None:
                 owner._grad = kept
-                if lost is not grad.lost:  # the same as in the last call, as a rule
+                if lost is not grad.lost:  # usually the same as in the last call
                     put_history(kept._storage.uop, lost)
                     grad.lost = lost
             else:
@@ -371,7 +369,7 @@ class Captured:
 
 
 def has_history(storage: Storage, uop: UOp) -> bool:
-    """Whether gradients flow on from a storage's value to a parameter."""
+    """Whether gradients flow through a storage's value to a parameter."""
     return any(target.is_parameter for target in targets_below(uop) - {storage})
 
 

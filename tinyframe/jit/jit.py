@@ -7,13 +7,13 @@
         return loss
 
 The first call runs as always. The second runs too, and its launches are recorded. From the third
-call on the recorded kernels are launched on the new inputs, and the Python body is not run any
-more: whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
+call on, the recorded kernels are launched on the new inputs, and the Python body no longer runs:
+anything it does apart from Tensors (printing, counting, branching on a Python value) is frozen.
 
 From call to call, the arguments may change if they are Tensors (of the same shape, dtype, device
 and view) or bound Variables. So may the values of the Tensors that the function uses without taking
 them as arguments: parameters, running statistics, a learning rate. Each replay finds their current
-memory, and updates them as the call would. Any other argument has to be the same in each call.
+memory, and updates them as the function would. Any other argument has to stay the same.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _jits: weakref.WeakSet[TinyJit] = weakref.WeakSet()
 class TinyJit(Generic[P, Result]):
     """A decorator for functions and methods of Tensors; a method is captured for each instance.
 
-    cnt: calls so far. captured: the recording, from the second call on. reset(): forget it.
-    Calls from several threads wait for each other. Raises JitError if a call does not match the
-    captured one, and if the function cannot be captured.
+    cnt: calls so far. captured: the recording, from the second call on. reset(): discard it.
+    Calls from several threads wait for each other. JitError if a call does not match the captured
+    one, or if the function cannot be captured.
     """
 
     def __init__(self, fxn: Callable[P, Result], prune: bool = False):
@@ -67,9 +67,9 @@ class TinyJit(Generic[P, Result]):
     def reset(self) -> None:
         self.cnt = 0
         self.captured: Captured | None = None
-        # the last one, and earlier ones for when different Tensors had a .grad
+        # the latest first; one for each combination of Tensors that have a .grad
         self._all: list[Captured] = []
-        # the storages that the last capture used, and whether it changed them
+        # the storages that the last capture used, and whether it changed each
         self._used: list[tuple[Callable[[], Storage | None], bool]] = []
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -81,7 +81,7 @@ class TinyJit(Generic[P, Result]):
         return bound
 
     def _of_instance(self, instance: Any) -> TinyJit:
-        """The TinyJit of one instance, which lives as long as that."""
+        """The TinyJit of one instance, which lives as long as the instance."""
         key, found = id(instance), self._instances.get(id(instance))
         if found is None:
             try:
@@ -127,8 +127,8 @@ class TinyJit(Generic[P, Result]):
                 make_ready(storage, to_change=is_changed)
         given = flatten_arguments(args, kwargs)
         signature, tensors = Signature.of(self._name(), given), given.tensors
-        # The function gets different Tensors of the same storages, which tell its arguments from
-        # Tensors that it uses in other ways.
+        # The function gets copies of its arguments, which share their storages. That tells a use of
+        # an argument from a use of the same Tensor by another route, such as an attribute.
         own = {id(tensor): copy.copy(tensor) for tensor in tensors}
         args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
@@ -158,7 +158,7 @@ class TinyJit(Generic[P, Result]):
 
 
 def _renew_locks() -> None:
-    """A forked child has none of the parent's other threads, which may have held a lock."""
+    """In a forked child: the thread that held a lock may not exist there."""
     for jit in list(_jits):
         jit._renew_lock()
 

@@ -1,10 +1,10 @@
-"""A recorded call, brought into a form that can be replayed.
+"""Turns a recorded call into a form that can be replayed.
 
-It ends with a few copies if they are needed, so that a result is in memory that the call allocated,
-and a changed Tensor in its original memory. If that is impossible, or if the recording contains
-work from outside of the call, it is discarded; the Tensors it used are made ready (`make_ready`)
-and the next call is recorded instead. By then the cause is usually gone: a Tensor that was not
-computed yet, or that shared its memory with an equal one.
+If necessary, a few copies are appended to the call, so that each result is in memory the call
+allocated, and each changed Tensor in its original memory. If that is impossible, or if the
+recording contains work from outside the call, it is discarded; the Tensors it used are made ready
+(`make_ready`) and the next call is recorded instead. By then the cause is usually gone: a Tensor
+that was not computed yet, or that shared its memory with an equal one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tinyframe.uop.show import sizes_text
 
 
 def make_ready(storage: Storage, *, to_change: bool) -> None:
-    """Gives a storage that a call uses separate memory, before the call is captured."""
+    """Gives a storage that a call uses memory of its own, before the call is captured."""
     compute([storage])
     if to_change and memory_of(storage.uop) is None:  # a constant, or a padded value
         storage.point_to(storage.uop.contiguous())
@@ -78,7 +78,7 @@ class Recording:
             made = [t for t in live_tensors() if self.capture.made(t._storage)]
             others = [tensor for tensor in made if tensor._storage not in known]
             if others and not again:
-                gc.collect()  # garbage does not count
+                gc.collect()  # may have been garbage
         if others:
             self.signature.refuse(
                 f"it leaves a Tensor of shape {sizes_text(others[0].shape)} behind, in an "
@@ -90,11 +90,11 @@ class Recording:
 
     def settle(self) -> bool:
         """Computes the call's outputs, in memory where every replay will find them. False if that
-        is impossible, or if the recording contains work from outside of the call."""
+        is impossible, or if the recording contains work from outside the call."""
         capture = self.capture
         live_out = [tensor._storage for tensor in self.live_out]
         self.outputs = outputs = dict.fromkeys([*live_out, *capture.changed])
-        for _ in range(2):  # once computed, a value equal to a changed Tensor is the same node
+        for _ in range(2):  # once computed, a value equal to a changed Tensor becomes the same node
             compute(outputs)
             self._move_to_own_memory(outputs)
         compute(outputs)
@@ -115,8 +115,8 @@ class Recording:
         return {buffer for items, _ in self.runs for item in items for buffer in item.written}
 
     def _move_to_own_memory(self, outputs: Iterable[Storage]) -> None:
-        """Copies outputs in the initial memory of another storage, or in memory that no kernel
-        writes."""
+        """Copies an output that is in the initial memory of another storage, or in memory that no
+        kernel writes."""
         initial = {value.buffer for value in self.capture.initial.values()} - {None}
         written = self._written()
         for storage in outputs:
@@ -136,8 +136,8 @@ class Recording:
                     self.capture.note(storage)
 
     def _write_back(self, storage: Storage) -> bool:
-        """Writes a changed Tensor back to its initial memory, unless that holds a value that
-        somebody else needs."""
+        """Writes a changed Tensor back to its initial memory. False if it had none, or if something
+        else needs the value in it."""
         before, uop = self.capture.initial[storage.born], storage.uop
         base, now = base_of(before.uop), base_of(uop)
         if before.buffer is None or memory_of(before.uop) is None:
@@ -158,7 +158,7 @@ class Recording:
         return buffer_of(base_of(storage.uop)) is before.buffer
 
     def _outside_holders(self, nodes: Iterable[UOp]) -> list[Storage]:
-        """The storages from outside of the call whose value is one of these nodes."""
+        """The storages from outside the call whose value is one of these nodes."""
         holders = [holder for node in nodes for holder in references_to(node)]
         return [h for h in holders if isinstance(h, Storage) and not self.capture.made(h)]
 
@@ -183,7 +183,7 @@ class Recording:
         for n, state in enumerate(states, len(given) + len(bases)):
             state.slot = n
         for owner in (*signature.inputs, *states):
-            owner.buffer = owner.uop = None  # a capture holds no memory of others
+            owner.buffer = owner.uop = None  # a capture keeps nobody else's memory alive
         result = tree_map(self.result, lambda x: x if x is None else self._returned(x))
         grads = [self._grad(tensor, first) for tensor, first in capture.grads.values()]
         values = [var_vals for _, var_vals in self.runs]
@@ -195,7 +195,7 @@ class Recording:
     def _in_slots(
         self, items: list[ScheduleItem], owned: list[Buffer | None]
     ) -> tuple[dict[Buffer, UOp], Replay]:
-        """The slots of all memory, first of what somebody owns, and the kernels over them."""
+        """A slot for each Buffer, the owned ones first, and a Replay of the kernels over slots."""
         used = dict.fromkeys(buffer for item in items for buffer in item.bufs)
         buffers = [b for b in dict.fromkeys([*owned, *used]) if b is not None]
         slots = {b: slot(n, b.device, b.size, b.dtype) for n, b in enumerate(buffers)}
@@ -224,14 +224,14 @@ class Recording:
             if storage is None:
                 if known.buffer in used:
                     signature.refuse(
-                        "it puts another Tensor in the place of one that it uses, of "
+                        "it replaces a Tensor that it uses, of "
                         f"{sizes_text(known.uop.shape)} {known.uop.dtype}: a replay runs no "
                         "Python, and could not do that. Write into the Tensor instead, with "
                         "assign()"
                     )
             elif known.buffer is None:
                 constants.append(known)
-            elif known.buffer in used or capture.grads:  # they may flow through it without a read
+            elif known.buffer in used or capture.grads:  # gradients may need it unread
                 if storage in owners:
                     known.storage = _current_grad_of(weakref.ref(owners[storage]))
                 known.view, known.seen = memory_layout(known.uop), weakref.ref(storage.uop)
@@ -241,7 +241,8 @@ class Recording:
         return states, constants
 
     def _returned(self, tensor: Tensor) -> Callable[[Call], Tensor]:
-        """What makes such a Tensor in a replay: of an argument, an older storage, or a new one."""
+        """A function that makes this Tensor in a replay, on an argument's storage, an older storage
+        or a new one."""
         storage, path, requires_grad = tensor._storage, tensor._path, tensor._requires_grad
         if (n := self.capture.inputs.get(storage.born)) is not None:
             path = path[len(self.capture.arguments[n]._path) :]
@@ -276,8 +277,8 @@ class Recording:
         return new
 
     def _cut(self, storage: Storage | None) -> Cut:
-        """Those that gradients would flow to from a storage's current value; none from a constant.
-        Equal ones are one."""
+        """The Cut of a storage's current value, empty for a constant; equal Cuts are the same
+        object."""
         targets: list[Any] = []
         if storage is not None and base_of(storage.uop).op is Ops.BUFFER:
             number = self.capture.inputs

@@ -1,8 +1,8 @@
 """Launches kernels over slots repeatedly: prepared once, then launched in one call.
 
 Launching a kernel from Python costs a few microseconds, and a training step has dozens of small
-ones. A Replay has prepared everything: it only sets the memory of the slots and the Variables that
-are others in this call, and launches the device's Graph.
+kernels. A Replay prepares everything once: a call only updates the memory of the slots and the
+Variables that have changed, and launches the device's Graph.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Values = Sequence[Mapping[UOp, int]]
 
 @dataclass
 class Progress:
-    """How far a replay has got. ran: empty until all has been launched. items: what is launched one
-    by one. begun: those that may have written some of their results."""
+    """How far a replay has got. ran: empty until everything has been launched. items: the kernels,
+    if launched one by one. begun: those that may have written some of their results."""
 
     ran: list[Any] = field(default_factory=list)
     items: list[ScheduleItem] = field(default_factory=list)
@@ -47,17 +47,17 @@ class Progress:
 
 
 class Replay:
-    """Kernels over slots, and the memory of these.
+    """Kernels over slots, and the memory of each slot.
 
-    memory: of each slot, while it is launched. counts: how many kernels the captured call launched
-    at a time, each time with values of Variables of its own. in_step: whether the Graph has the
-    memory of the last call.
+    memory: set for all slots during a call. counts: the number of kernels in each schedule that the
+    captured call ran; each schedule has its own values of Variables. in_step: whether the Graph has
+    the memory of the last call.
     """
 
     def __init__(self, scheduled: Kernels, memory: list[Any], counts: Sequence[int]) -> None:
         self.scheduled, self.memory, self.counts = scheduled, memory, counts
         devices = {use[0].device for use in scheduled.uses}
-        # a Graph belongs to one device, and copies nothing
+        # a Graph belongs to one device, and cannot copy between devices
         one_graph = len(devices) == 1 and all(ast.op is Ops.SINK for ast in scheduled.asts)
         self.device = devices.pop() if one_graph else None
         self.setup: CompileKey | None = None
@@ -65,8 +65,8 @@ class Replay:
         self.in_step = False
 
     def __call__(self, changed: Iterable[int], values: Values, progress: Progress) -> None:
-        """Launch all kernels; those that have not run in this call yet. changed: the slots whose
-        memory is not that of the last call.
+        """Launch all kernels that have not run in this call yet. changed: the slots whose memory
+        differs from the last call's.
 
         RuntimeError if a Variable has no value.
         """
@@ -78,7 +78,7 @@ class Replay:
         memory, places, set_buffer = self.memory, self.places, self.graph.set_buffer
         if not self.in_step:
             changed = range(len(memory))
-        self.in_step = False  # until all is done: Ctrl-C may come between
+        self.in_step = False  # until everything is done: Ctrl-C may interrupt
         for slot in changed:
             for place in places[slot]:
                 set_buffer(place, memory[slot]._buf)
@@ -108,12 +108,12 @@ class Replay:
         progress.ran.append(None)
 
     def _is_ready(self, values: Values) -> bool:
-        """Whether all can be launched in one call, as settings and devices are now."""
+        """Whether all kernels can be launched in one call, given current settings and devices."""
         if self.device is None or is_watched():
             return False
         now = Device[self.device], settings.fingerprint()
         if now != self.prepared_for:
-            # to show or time single launches, they have to be single
+            # DEBUG=2 and VIZ show each launch, so each has to be separate
             self.usable = Device[self.device].graph is not None and not (
                 settings.DEBUG >= 2 or settings.VIZ
             )

@@ -1,1 +1,1 @@
-"""Running what was scheduled."""
+"""Running a schedule."""

@@ -1,6 +1,6 @@
-"""The call that a TinyJit is capturing in this thread: a record of everything a replay depends on.
+"""The call that a TinyJit is capturing in this thread, with everything a replay depends on.
 
-A capture belongs to one thread. Other threads compute and read as always.
+A capture belongs to one thread. Other threads compute and read as usual.
 """
 
 from __future__ import annotations
@@ -20,30 +20,29 @@ from tinyframe.uop.node import Ops, UOp
 
 
 class JitError(RuntimeError):
-    """A call that a captured function cannot answer; the message says what differs and what to
-    do."""
+    """A call that cannot be captured or replayed; the message says why, and what to do."""
 
 
 ALIASED_ARGUMENT = (
-    "a Tensor is passed to a captured function that also uses it without being given it; a replay "
-    "could not tell which of the two is meant. Pass a clone()"
+    "a Tensor is passed to a captured function that also uses it by another route, such as a "
+    "global variable; a replay could not tell the two apart. Pass a clone()"
 )
 
 
-NEEDS_NO_KERNEL = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that need no kernel
+NEEDS_NO_KERNEL = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that exist without a kernel
 
 
 @dataclass(eq=False)
 class Owner:
-    """A storage from before a captured call that the call uses: an argument's, or a state.
+    """A storage older than the captured call that the call uses: an argument's, or a state.
 
-    storage, uop, buffer: its value when the call first used it: its graph, and its memory (None for
-    a constant, or a value that was not computed yet). The rest is for replays, which find a state
-    by `storage()`. view: its memory layout, which is all that a kernel depends on. seen: its graph
-    in the last call, which need not be checked again. slot: which of the kernels' slots it is. cut:
-    those that gradients would flow to from what the call leaves in it. has_gradient: whether the
-    call may give an argument one, and whether gradients flowed on from a state. place, text: its
-    name and what it is like, for errors.
+    storage(): the storage, None once it is gone. uop, buffer: its graph and its memory when the
+    call first used it; no memory for a constant, or for a value that was not computed yet. The rest
+    is for replays. view: its memory layout, which is all that a kernel depends on. seen: its graph
+    in the last call; if it is unchanged, it need not be checked again. slot: its number among the
+    kernels' slots. cut: where gradients would flow through the value that the call leaves in it.
+    has_gradient: for an argument, whether the call may give it a `.grad`; for a state, whether
+    gradients flowed through it to a parameter. place, text: its name and a description, for errors.
     """
 
     storage: Callable[[], Any]
@@ -69,14 +68,14 @@ class Owner:
 class Capture:
     """A call that is being captured.
 
-    started: storages that the call makes have this number or a higher one. arguments: the Tensors
-    passed to the function, and inputs: the numbers of their storages; aliases: the ids of all other
-    Tensors of these storages. unrealized: the numbers of storages that were not computed yet.
-    initial: the value of each older storage that the call used, by number. changed: those of them
-    that were assigned to. grads: the `.grad` of each older Tensor when the call first read it;
-    UNREAD if it was set first. nodes: the BUFFERs of computed values. made_memory: the memory that
-    held nothing before a kernel of the call wrote it. random: the state of random numbers, and the
-    function that fills it anew. frame: the call of the TinyJit.
+    started: the call's own storages are numbered from here. arguments: the Tensors passed to the
+    function; inputs: the number of each one's storage -> its index; aliases: the ids of all other
+    Tensors on these storages. unrealized: the numbers of storages that were not computed yet.
+    initial: the value of each older storage that the call used, by number. changed: those that were
+    assigned to. grads: the `.grad` of each older Tensor when the call first read it; UNREAD if it
+    was set first. nodes: the BUFFERs of computed values. made_memory: memory that was allocated for
+    the call's kernels. random: the state of random numbers, and the function that refills it.
+    frame: the stack frame of the TinyJit's call.
     """
 
     started: int
@@ -95,8 +94,8 @@ class Capture:
 
     @staticmethod
     def of(arguments: list[Any], owners: list[Owner], live: Iterable[Any], started: int) -> Capture:
-        """owners: of the arguments' memory. live: all Tensors in existence. started: the number of
-        the next storage."""
+        """owners: the Owner of each argument's storage. live: all Tensors that exist. started: the
+        number of the next storage."""
         live = list(live)
         inputs = {tensor._storage.born: n for n, tensor in enumerate(arguments)}
         initial = dict(zip(inputs, owners, strict=True))
@@ -127,7 +126,7 @@ class Capture:
             self.grads.setdefault(id(tensor), (tensor, grad))
 
     def note_memory(self, items: Iterable[Any]) -> None:
-        """Called with what is launched, before that."""
+        """Called with a schedule before it is run."""
         self.made_memory.update([b for i in items for b in i.bufs if not b.is_allocated()])
 
     def check_histories(self, values: Iterable[UOp]) -> None:
@@ -136,17 +135,17 @@ class Capture:
         if any(base_of(value) not in self.nodes for value in values):
             raise JitError(
                 "a gradient inside a TinyJit flows through a Tensor that was computed before the "
-                "call, and a replay could not follow how. Compute it inside, or detach() it"
+                "call, and a replay does not know how. Compute it inside, or detach() it"
             )
 
 
 UNREAD = object()
 _thread = threading.local()
-captures: set[Capture] = set()  # of all threads; usually empty, which is quicker to ask
+captures: set[Capture] = set()  # in all threads; usually empty, which is faster to check
 
 
 def capture_now() -> Capture | None:
-    """The capture that this thread is in."""
+    """The capture in progress in this thread."""
     capture: Capture | None = getattr(_thread, "capture", None)
     if capture is not None and not is_running(capture.frame):
         captures.discard(capture)
@@ -155,8 +154,8 @@ def capture_now() -> Capture | None:
 
 
 def is_running(frame: FrameType | None) -> bool:
-    """Whether a function that this thread has called is still running. What lasts for as long as
-    that does not depend on a `finally`, which Ctrl-C may skip."""
+    """Whether this thread is still inside the call with this frame. State that is only valid during
+    a call checks this, because Ctrl-C may skip the `finally` that would clean it up."""
     now: FrameType | None = sys._getframe()
     while now is not None and now is not frame:
         now = now.f_back
@@ -165,7 +164,7 @@ def is_running(frame: FrameType | None) -> bool:
 
 @contextmanager
 def capturing(capture: Capture | None) -> Iterator[None]:
-    """Inside, this thread is in this capture (None: in none)."""
+    """Inside the block, this thread records to this capture; None: to none."""
     before = capture_now()
     if capture is not None:
         capture.frame = sys._getframe(2)  # the frame of the block
@@ -177,20 +176,20 @@ def capturing(capture: Capture | None) -> Iterator[None]:
         _thread.capture = before
         if capture is not None:
             captures.discard(capture)
-            capture.frame = None  # which holds the capture
+            capture.frame = None  # the frame references the capture
 
 
 def needs_value(what: str) -> None:
     """Raises JitError while a function is captured: a Python value would be frozen into it."""
     if capture_now() is not None:
         raise JitError(
-            f"{what} inside a TinyJit: the value would be frozen at what it is in this call. "
+            f"{what} inside a TinyJit: the value of this call would be frozen. "
             "Return the Tensor and read it outside"
         )
 
 
 def refill_at_replay(buffer: Buffer, refill: Callable[[Buffer], None]) -> None:
-    """Notes memory that a captured call reads and every replay has to refill: the state of random
+    """Notes memory that every replay has to refill before its kernels read it: the state of random
     numbers."""
     if (capture := capture_now()) is not None:
         capture.random.append((buffer, refill))

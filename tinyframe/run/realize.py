@@ -1,11 +1,11 @@
 """Run a schedule: compile new kernels, allocate memory, launch, count.
 
 `run_schedule(items)` is the last step of `realize()`. Each item is a kernel (SINK) or a copy
-between devices (COPY) with its Buffers. What DEBUG shows of it:
+between devices (COPY) with its Buffers. DEBUG prints:
 
     DEBUG=1     3 kernels, 0.31 ms
     DEBUG=2     a line for each kernel: name, shapes, time, GFLOP/s, GB/s, memory in use
-    DEBUG=3     the kernels' sources before that, with the plan that each follows
+    DEBUG=3     before that, each kernel's source and plan
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
     from tinyframe.schedule.kernels import ScheduleItem
 
-# ---- a kernel that is ready to run; compilers side by side ---------------------------------------
+# ---- a kernel that is ready to run; compilers in parallel ----------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledKernel:
-    """A kernel that is compiled and loaded on one device."""
+    """A kernel, compiled for a device and loaded there."""
 
     spec: ProgramSpec
     runner: Any
@@ -57,14 +57,14 @@ class CompiledKernel:
         wait: bool = False,
         ran: list[Any] | None = None,
     ) -> float | None:
-        """Run it on `bufs`, one for each argument of the kernel as it was scheduled.
+        """Run it on `bufs`, one for each argument of the scheduled kernel.
 
-        With `wait`, return the seconds it took, when it is done. ran: a list that is empty until it
-        has run. RuntimeError if a Variable that it uses has no value.
+        wait: wait until it is done, and return the seconds it took. ran: a list that gets an item
+        once it has run. RuntimeError if a Variable it uses has no value.
         """
         opaque = [bufs[slot]._buf for slot in self.spec.globals]
         more: dict[str, Any] = {}
-        # Left out if there are none, so that a simple Runner need not support `vals`.
+        # omitted if there are none, so that a simple Runner need not support `vals`
         if self.spec.vars:
             more["vals"] = self.values(var_vals)
         global_size, local_size = self.sizes(var_vals)
@@ -81,7 +81,7 @@ class CompiledKernel:
 
     @property
     def notes_itself(self) -> bool:
-        """Whether it is known of each launch, whenever Ctrl-C comes, if it was made."""
+        """Whether `ran` is exact even if Ctrl-C interrupts a launch."""
         return getattr(self.runner, "notes_itself", False)
 
     @functools.cached_property
@@ -112,29 +112,29 @@ Compile = Callable[..., bytes]
 
 @contextmanager
 def compilers(count: int) -> Iterator[Callable[..., Future[bytes]]]:
-    """A function that starts a compilation and returns its Future; `count` run at a time.
+    """Gives a function that starts a compilation and returns its Future; up to `count` run at once.
 
-    Compilers are separate processes: they run while Python generates the next source.
+    Compilers are separate processes, so they run while Python generates the next source.
     """
     pool = ThreadPoolExecutor(max_workers=count)
     try:
-        # In a copy of this context, so that the settings of a Context apply in the thread too.
+        # in a copy of this context, so that the settings of a Context apply in the thread too
         yield lambda compile, *args: pool.submit(copy_context().run, compile, *args)
     finally:
-        # After an error or an interrupt, compilations that have not begun are cancelled.
+        # after an error or Ctrl-C, compilations that have not started are cancelled
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-# ---- what DEBUG shows of a run -------------------------------------------------------------------
+# ---- what DEBUG prints ---------------------------------------------------------------------------
 
 
 def total_line(kernels: int, seconds: float) -> str:
-    """The number of kernels of a run and their total time: `1 kernel, 0.02 ms`."""
+    """The number of kernels in a run and their total time: `1 kernel, 0.02 ms`."""
     return f"{kernels} kernel{'s' * (kernels != 1)}, {seconds * 1e3:.2f} ms"
 
 
 def with_plan(spec: ProgramSpec) -> str:
-    """A kernel's source, below a comment with its plan, the reason for that, and its Opts."""
+    """A kernel's source, below a comment with its plan, the reason for it, and its Opts."""
     said = []
     if spec.plan is not None:
         said += textwrap.wrap(f"plan: {spec.plan.name}, because {spec.plan.why}", 97)
@@ -158,7 +158,7 @@ def kernel_line(
 
 
 def _shapes(item: ScheduleItem) -> str:
-    """The shapes of the arguments as the kernel indexes them, without ones: "2x3 <- 2x4, 4x3"."""
+    """Shapes of outputs and inputs as the kernel indexes them, without ones: "2x3 <- 2x4, 4x3"."""
     shapes: dict[int, tuple] = {}
     written = set()
     for u in item.ast.toposort():
@@ -190,7 +190,7 @@ def _pad(text: str, width: int) -> str:
 
 
 def plain_unless_shown(text: str) -> str:
-    """The text, without its colour codes if stdout does not show colours: a file, a pipe."""
+    """The text, stripped of colour codes if stdout does not show colours: a file, a pipe."""
     return text if colors_are_shown() else _COLOR.sub("", text)
 
 
@@ -198,7 +198,7 @@ def colors_are_shown() -> bool:
     """Whether stdout is a terminal or a notebook, and NO_COLOR is not set."""
     if settings.NO_COLOR:
         return False
-    # A notebook's stdout is no terminal, but shows colours.
+    # a notebook's stdout is not a terminal, but shows colours
     return sys.stdout.isatty() or type(sys.stdout).__module__.startswith("ipykernel.")
 
 
@@ -209,7 +209,7 @@ class CompileKey(NamedTuple):
     """Everything a compiled kernel depends on besides its ast.
 
     Device, renderer and compiler are compared by identity: registering a device again, or a setting
-    that changes what they produce or check, makes a different setup. So does a plan or a pass that
+    that changes what they produce or check, makes a different key. So does a plan or a pass that
     somebody inserts into the list, for as long as it is there.
     """
 
@@ -221,13 +221,13 @@ class CompileKey(NamedTuple):
     passes: tuple[tuple[str, Any], ...]
 
 
-# Held from making a schedule until its results are published: two threads that want the same value
-# compute it once, and an in-place update is made once.
+# Held from making a schedule until its results are published: if two threads want the same value,
+# it is computed once, and an in-place update is done once.
 running = threading.RLock()
 
-# os.fork() takes it too: a child has none of its parent's other threads, so work that one of these
-# had begun would never be finished. Therefore a Tensor's value changes under this lock, or in a
-# single step that has either happened in the child or not.
+# os.fork() takes it too: the child has none of its parent's other threads, so work that one of them
+# had begun would never be finished. Therefore a Tensor's value changes either under this lock or in
+# a single step, which has happened in the child or has not.
 os.register_at_fork(
     before=running.acquire, after_in_parent=running.release, after_in_child=running.release
 )
@@ -236,7 +236,7 @@ unsettled: list[Callable[[], None]] = []
 
 
 def settle() -> None:
-    """Completes what an error or Ctrl-C has left half done; called before anything is computed or
+    """Completes what an error or Ctrl-C left half done; called before anything is computed or
     read."""
     while unsettled:
         unsettled[-1]()
@@ -244,22 +244,22 @@ def settle() -> None:
 
 
 def settling(work: Callable[[], T], complete: Callable[[], None]) -> T:
-    """What `work()` gives. If an error or Ctrl-C stops it, `complete()` puts all in order: at
-    once, or at the next look if a second Ctrl-C stops that. So it may be called several times."""
+    """The result of `work()`. If an error or Ctrl-C stops it, `complete()` restores order: at once,
+    or in the next `settle()` if a second Ctrl-C stops that too. So it may run several times."""
     try:
         return work()
     except BaseException:
-        unsettled.append(complete)  # before Python looks for signals again
+        unsettled.append(complete)  # before Python checks for signals again
         settle()
         raise
 
 
 _kernels: dict[tuple[UOp, CompileKey], CompiledKernel] = {}  # most recently used last
-MOST_KERNELS = 2000  # kept loaded; any others are in the disk cache
+MOST_KERNELS = 2000  # this many stay loaded; the others are in the disk cache
 
 
 def get_kernel(ast: UOp, device: str) -> CompiledKernel:
-    """The compiled kernel of `ast` on this device, from the cache if it is there."""
+    """The compiled kernel of `ast` on this device, cached if possible."""
     return compile_all([(ast, device)])[0]
 
 
@@ -267,11 +267,11 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     """A compiled kernel for each (ast, device name); new ones are compiled in parallel."""
     setups = {name: setup_of(name) for name in {name for _, name in wanted}}
     keys = [(ast, setups[name]) for ast, name in wanted]
-    # showing the stages requires running them
+    # to show the stages, they have to run again
     again = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
     new = list(dict.fromkeys(key for key in keys if key in again or key not in _kernels))
     if new:
-        # Search before any compiler runs, because it measures time.
+        # search before any compiler runs, because the search measures time
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
         specs = ((key, _program(key, opts.get(key))) for key in new)
         if len(new) == 1:
@@ -305,7 +305,7 @@ def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
 
 
 def _searched(new: list[tuple[UOp, CompileKey]]) -> dict[tuple[UOp, CompileKey], list[Opt] | None]:
-    best_opts = load("tinyframe.search.beam:best_opts")  # most runs search for nothing
+    best_opts = load("tinyframe.search.beam:best_opts")  # imported here: most runs do not search
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 
 
@@ -337,7 +337,7 @@ _thread = threading.local()
 
 
 def _recordings() -> list[tuple[FrameType, list[Run]]]:
-    """The recordings that are active in this thread, each with the frame that it lasts for."""
+    """The active recordings of this thread, each with the frame of the block it belongs to."""
     found: list = _thread.__dict__.setdefault("recordings", [])
     found[:] = [recording for recording in found if is_running(recording[0])]
     return found
@@ -345,7 +345,7 @@ def _recordings() -> list[tuple[FrameType, list[Run]]]:
 
 @contextmanager
 def record_runs() -> Iterator[list[Run]]:
-    """Collects the arguments of run_schedule in this thread inside the block, in order."""
+    """Inside the block, collects the arguments of each run_schedule of this thread."""
     runs: list[Run] = []
     recording = sys._getframe(2), runs  # the frame of the block
     _recordings().append(recording)
@@ -357,7 +357,7 @@ def record_runs() -> Iterator[list[Run]]:
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Inside, nothing is recorded in this thread."""
+    """Inside the block, nothing is recorded in this thread."""
     before, _thread.recordings = _recordings(), []
     try:
         yield
@@ -379,12 +379,12 @@ def run_schedule(
 ) -> None:
     """Run every item in order.
 
-    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: an item is
-    appended before it runs, unless its `ran` is exact whenever Ctrl-C comes; so after an error,
-    what is listed and has not run may have written some of its results.
+    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: each item is
+    appended before it runs, unless its `ran` is exact even after Ctrl-C. So after an error, a
+    listed item that has not run may have written some of its results.
 
-    An exception or Ctrl-C leaves the buffers of earlier items and everything compiled intact; the
-    items after it have not run.
+    An exception or Ctrl-C leaves the results of earlier items and all compiled kernels intact;
+    later items have not run.
     """
     var_vals = {} if var_vals is None else var_vals
     for _, runs in _recordings():
@@ -413,7 +413,7 @@ def _run_all(
     var_vals: Mapping[UOp, int],
     begun: list[ScheduleItem] | None,
 ) -> float:
-    """Runs each item, SINKs with these kernels; returns the measured seconds."""
+    """Runs each item, the SINKs with these kernels; returns the measured seconds."""
     debug, is_watched = settings.DEBUG, bool(observers())
     following = iter(kernels)
     measured = 0.0
@@ -454,7 +454,7 @@ def _run_kernel(
 def _run_copy(item: ScheduleItem, debug: int) -> None:
     target, source = item.bufs
     start = perf_counter()
-    # Straight into the target's memory if Python can access it, else from the source's.
+    # without an intermediate copy if Python can access the memory of either
     if target.allocator.as_array(target._buf) is not None:
         source.copyout(target.as_memoryview())
     else:

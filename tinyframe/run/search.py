@@ -1,4 +1,4 @@
-"""BEAM's search under the path it had: see `search/beam.py`."""
+"""BEAM's search under its old import path; it is in `search/beam.py`."""
 
 from tinyframe.search.beam import SearchResult, search, search_result
 

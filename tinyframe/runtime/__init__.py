@@ -1,1 +1,1 @@
-"""Source text to running code, one module per backend, and the disk cache that they share."""
+"""The CPU, PYTHON and NULL devices, and the C compiler that several devices share."""

@@ -1,4 +1,4 @@
-"""Memory of the process itself, for the devices whose kernels run in it: CPU and PYTHON."""
+"""Memory of this process, for devices whose kernels run in it: CPU and PYTHON."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tinyframe.device import Allocator, human_bytes
 
 ALIGNMENT = 64  # a cache line, and the widest vector register
 
-# Below this a request is not compared with the memory that is free.
+# smaller requests are not checked against the available memory
 _LARGE = 256 << 20
 
 
 class HostMemory:
-    """Bytes in this process: `array` (uint8) and where they are, `address`."""
+    """Bytes in this process: `array` (uint8) and their `address`."""
 
     __slots__ = ("array", "address")
 
     def __init__(self, array: np.ndarray) -> None:
-        """On the bytes of any contiguous array, which stay shared with it."""
+        """The bytes of any contiguous array, shared with it."""
         if not array.flags.c_contiguous:
             raise ValueError("only a contiguous array can be a device's memory; copy it first")
         self.array = array.reshape(-1).view(np.uint8)
@@ -30,10 +30,10 @@ class HostMemory:
 
 
 class HostAllocator(Allocator):
-    """NumPy's memory, which asks for huge pages where they help, aligned to 64 bytes."""
+    """Memory from NumPy, which requests huge pages where they help; aligned to 64 bytes."""
 
     def _alloc(self, size: int, options: Any = None) -> HostMemory:
-        # Linux promises memory that it does not have, and kills the process that touches it.
+        # Linux grants memory that it does not have, and kills the process that touches it.
         if size >= _LARGE and (free := _available_bytes()) is not None and size > free:
             raise MemoryError(f"only {human_bytes(free)} are available")
         raw = np.empty(size + ALIGNMENT, np.uint8)
@@ -51,7 +51,7 @@ class HostAllocator(Allocator):
 
 
 def _available_bytes() -> int | None:
-    """Memory that can still be had without swapping something out; None where it is not known."""
+    """The memory available without swapping; None if unknown."""
     if sys.platform == "linux":
         try:
             with open("/proc/meminfo", encoding="ascii") as table:

@@ -1,15 +1,16 @@
-/* Divides a kernel's outer loop among threads that wait for work.
+/* Divides a kernel's outer loop among a pool of threads.
 
    tf_launch(entry, bufs, vals, total, threads) runs entry(bufs, vals, start, stop) on pieces that
    together cover [0, total), and returns when all are done. The calling thread works too.
-   tf_replay does so for a whole list of launches, in one call. An int counts any of them: a longer
-   loop is split before it is divided (THREAD in loops.py).
+   tf_replay does this for a whole list of launches in one call. An int is large enough for `total`: a
+   longer loop is split before it is divided (THREAD in loops.py).
 
-   The pieces are handed out through one number, `tickets`: which launch it is, and which of its
-   pieces nobody has taken yet, from `front` to before `back`. The caller takes them from the front and
-   workers from the back, so that a core finds in its cache the part of an array that it worked on in
-   the kernel before. A piece is taken in a single atomic step, which fails if the launch has changed;
-   so nobody works on a launch that is over, or has to wait for workers that overslept. */
+   One number, `tickets`, hands out the pieces: it holds the number of the launch, and the range of
+   pieces not yet taken, from `front` to before `back`. The caller takes pieces from the front and
+   workers take them from the back, so that a core often finds in its cache what it worked on in the
+   kernel before. A piece is taken in a single atomic step, which fails if the launch has changed;
+   so nobody works on a launch that is over, and nobody has to wait for a worker that is slow to
+   wake. */
 
 #define _GNU_SOURCE /* for the affinity of threads */
 #include <pthread.h>
@@ -21,17 +22,17 @@
 
 typedef void (*entry_t)(void **bufs, const long long *vals, int start, int stop);
 
-/* More than one piece for each thread: whoever is held up takes fewer of them. */
+/* Several pieces per thread: a thread that is held up takes fewer of them. */
 enum { PIECES_PER_THREAD = 4, MOST_PIECES = 0xffff };
 
-/* How long a thread looks for work before it sleeps, in rounds of some 10 to 50 ns. A sleeping thread
-   needs some 10 us or more to wake, so it stays up between the kernels of one training step. */
+/* How long a thread spins before it sleeps, in rounds of some 10 to 50 ns. Waking a thread takes
+   10 us or more, so threads stay awake between the kernels of a training step. */
 enum { ROUNDS = 2000 };
 
 /* Kernels may keep a panel of scratch memory on the stack; macOS gives a thread only 512 kB. */
 enum { STACK = 16 << 20, MOST_WORKERS = 1023 };
 
-/* What the current launch is. Written while no tickets are left, so nobody reads it meanwhile. */
+/* The current launch. It is only written while no tickets are left, so nobody reads it then. */
 static struct {
   entry_t entry;
   void **bufs;
@@ -44,21 +45,21 @@ static _Atomic int pieces_done;
 static _Atomic int helpers;        /* workers with a lower number take part */
 static _Atomic int asleep;         /* workers that need to be woken */
 static _Atomic int caller_sleeps;
-static int workers;                /* how many there are */
+static int workers;                /* how many exist */
 static pthread_t thread[MOST_WORKERS];
-static int avoided_core = -1, avoiding; /* the first `avoiding` workers keep off that core */
+static int avoided_core = -1, avoiding; /* the first `avoiding` workers stay off that core */
 
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER; /* held during a launch */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* for the two conditions */
 static pthread_cond_t more_work = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t all_done = PTHREAD_COND_INITIALIZER;
-static _Thread_local int is_inside;                           /* this thread is in a launch already */
+static _Thread_local int is_inside;                           /* this thread is already in a launch */
 
 static void pause_a_little(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  __asm__ volatile("isb"); /* `yield` does nothing on processors with one thread a core */
+  __asm__ volatile("isb"); /* `yield` does nothing on processors with one thread per core */
 #endif
 }
 
@@ -66,7 +67,7 @@ static int front(uint64_t t) { return (int)(t & 0xffff); }
 static int back(uint64_t t) { return (int)(t >> 16 & 0xffff); }
 static int pieces_left(uint64_t t) { return back(t) - front(t); }
 
-/* Takes one piece of the current launch and runs it; 0 where there is none to take. */
+/* Takes one piece of the current launch and runs it; 0 if there is none left. */
 static int take_piece(int from_front) {
   uint64_t t = atomic_load_explicit(&tickets, memory_order_acquire), taken;
   do {
@@ -74,7 +75,7 @@ static int take_piece(int from_front) {
     taken = from_front ? t + 1 : t - (1 << 16);
   } while (!atomic_compare_exchange_weak_explicit(&tickets, &t, taken, memory_order_acq_rel,
                                                   memory_order_acquire));
-  /* From here to the count below, this launch cannot end, and `work` stays as it is. */
+  /* Until pieces_done is incremented below, the launch cannot end, so `work` does not change. */
   int pieces = work.pieces, piece = from_front ? front(t) : back(t) - 1;
   int start = (int)((int64_t)work.total * piece / pieces);
   int stop = (int)((int64_t)work.total * (piece + 1) / pieces);
@@ -99,8 +100,8 @@ static void *worker(void *argument) {
     if (!may_help(number)) {
       pthread_mutex_lock(&lock);
       atomic_fetch_add(&asleep, 1);
-      /* The launcher writes tickets first and looks at `asleep` then; here it is the other way
-         round. So at least one of the two sees what the other did, and no launch is slept through. */
+      /* The launcher writes `tickets` and then reads `asleep`; here it is the other way round. So at
+         least one of the two sees the other's write, and no worker sleeps through a launch. */
       while (!may_help(number)) pthread_cond_wait(&more_work, &lock);
       atomic_fetch_sub(&asleep, 1);
       pthread_mutex_unlock(&lock);
@@ -110,7 +111,7 @@ static void *worker(void *argument) {
   return 0;
 }
 
-/* The child of a fork has this thread only. */
+/* In the child of a fork only this thread exists. */
 static void after_fork(void) {
   pthread_mutex_init(&launching, 0);
   pthread_mutex_init(&lock, 0);
@@ -124,13 +125,13 @@ static void after_fork(void) {
   is_inside = 0;
 }
 
-/* Tries to have `wanted` workers; whoever cannot be had is not missed. */
+/* Starts workers until there are `wanted`; if that fails, fewer will do. */
 static void start_workers(int wanted) {
   static int watches_forks;
   if (!watches_forks) watches_forks = !pthread_atfork(0, 0, after_fork);
   if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
   if (workers >= wanted) return;
-  /* A signal is for the main thread: Ctrl-C has to end what Python waits for there. */
+  /* Workers block all signals, so that Ctrl-C interrupts the main thread. */
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -144,9 +145,9 @@ static void start_workers(int wanted) {
   pthread_sigmask(SIG_SETMASK, &before, 0);
 }
 
-/* A thread that is woken often begins on the core of the one that woke it, and Linux needs several
-   milliseconds to see that the other core is idle: two threads as slow as one. So the workers keep
-   off the core on which the launch begins. */
+/* A woken thread often starts on the core of the thread that woke it, and Linux takes several
+   milliseconds to notice that another core is idle: until then two threads are as slow as one. So the
+   workers stay off the core on which the launch begins. */
 static void keep_off_this_core(int helpers) {
 #ifdef __linux__
   int core = sched_getcpu();
@@ -164,7 +165,7 @@ static void keep_off_this_core(int helpers) {
 
 static int all_pieces_done(void) { return atomic_load(&pieces_done) == work.pieces; }
 
-/* A launch from inside a kernel, or while another thread's launch is under way, runs alone. */
+/* A launch from inside a kernel, or during another thread's launch, runs on its own thread only. */
 void tf_launch(entry_t entry, void **bufs, const long long *vals, int total, int threads) {
   if (threads > total) threads = total;
   if (threads <= 1 || is_inside || pthread_mutex_trylock(&launching)) {
@@ -213,7 +214,7 @@ typedef struct {
   long long total;
 } launch_t;
 
-/* Runs captured launches one after the other. */
+/* Runs captured launches in order. */
 void tf_replay(const launch_t *launches, int count, int threads) {
   for (const launch_t *l = launches; l < launches + count; l++)
     tf_launch(l->entry, l->bufs, l->vals, (int)l->total, threads);

@@ -1,4 +1,4 @@
-"""What processor this is, and what caches it has: asked of Linux' files and of macOS' sysctl."""
+"""The processor and its caches, from Linux's /sys and /proc or macOS's sysctl."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pathlib import Path
 
 # the first processor
 _CPU = Path("/sys/devices/system/cpu/cpu0")
-# what Linux says of the processors, and where it is told what board it runs on, of that
+# Linux's list of processors, and the name of the board if there is one
 _CPUINFO, _BOARD = Path("/proc/cpuinfo"), Path("/proc/device-tree/model")
 
 
 def _first_processor() -> dict[str, str]:
-    """What Linux says of the first processor, by name; empty elsewhere."""
+    """Linux's description of the first processor, by name; empty on other systems."""
     facts = {}
     with contextlib.suppress(OSError), open(_CPUINFO, encoding="utf-8", errors="replace") as table:
-        for line in itertools.takewhile(str.strip, table):  # a large machine takes long to list all
+        for line in itertools.takewhile(str.strip, table):  # listing them all can be slow
             name, _, value = line.partition(":")
             facts[name.strip()] = value.strip()
     return facts
 
 
 def processor_name() -> str:
-    """As people call it: "Apple M2", or what Linux names "model name". That has none for ARM; there
-    it is the board ("Raspberry Pi 5 Model B Rev 1.0"), or else the architecture."""
+    """The processor's usual name: "Apple M2", or Linux's "model name". On ARM, where Linux has
+    none, the board ("Raspberry Pi 5 Model B Rev 1.0"), or else the architecture."""
     if sys.platform == "darwin":
         return _sysctl_text("machdep.cpu.brand_string") or platform.machine()
     if name := _first_processor().get("model name"):
@@ -40,9 +40,8 @@ def processor_name() -> str:
 
 @functools.cache
 def machine_identity() -> str:
-    """The kind of processor, so that what was compiled for one is not run on another.
-
-    A home directory, and the cache in it, may be shared by different machines.
+    """Identifies the kind of processor, so that code compiled for one does not run on another:
+    different machines may share a home directory, and the cache in it.
     """
     names = ("model name", "flags", "Features", "isa", "CPU implementer", "CPU part")
     facts = _first_processor() or {names[0]: _sysctl_text("machdep.cpu.brand_string")}
@@ -52,11 +51,11 @@ def machine_identity() -> str:
 
 @functools.cache
 def cache_sizes() -> tuple[int, int, int]:
-    """Bytes of the first- and second-level data cache of one core, and of the third, which cores
-    share; 0 for none.
+    """Sizes in bytes of a core's L1 and L2 data caches, and of the L3 cache that cores share; 0 if
+    there is none.
 
-    On many ARM machines cores share the second level too. Then a core's is its part of that, and
-    all of it stands for the third where there is none.
+    On many ARM machines cores share the L2. Then a core's L2 is its share of it, and if there is no
+    L3, the whole L2 counts as the L3.
     """
     (l1, _), (l2, sharing), (l3, _) = _caches_of_macos() if sys.platform == "darwin" else _caches()
     shared = l2 if sharing > 1 else 0
@@ -66,7 +65,7 @@ def cache_sizes() -> tuple[int, int, int]:
 def _caches_of_macos() -> list[tuple[int, int]]:
     """(bytes, cores that share them) of the data caches of levels 1 to 3."""
 
-    # perflevel0 is the fast cores; Intel machines have only the plain names.
+    # perflevel0 are the fast cores; Intel machines have only the plain names
     def ask(name: str) -> int:
         return _sysctl_int(f"hw.perflevel0.{name}") or _sysctl_int(f"hw.{name}")
 
@@ -75,7 +74,7 @@ def _caches_of_macos() -> list[tuple[int, int]]:
 
 
 def _caches() -> list[tuple[int, int]]:
-    """The same as Linux lists them."""
+    """The same on Linux."""
     found = [(0, 1)] * 3
     threads = _count(_CPU / "topology" / "thread_siblings_list")  # of one core
     for cache in (_CPU / "cache").glob("index*"):
@@ -93,7 +92,7 @@ def _caches() -> list[tuple[int, int]]:
 
 
 def _count(list_of_cpus: Path) -> int:
-    """How many a list such as "0-3,8" names; 1 where there is none."""
+    """The number of processors in a list such as "0-3,8"; 1 if there is no list."""
     try:
         spans = [span.split("-") for span in list_of_cpus.read_text().strip().split(",")]
         return sum(int(span[-1]) - int(span[0]) + 1 for span in spans)

@@ -1,16 +1,16 @@
-"""The NULL device: kernels are compiled and counted, and nothing runs.
+"""The NULL device: compiles and counts kernels, but runs nothing.
 
     x = Tensor.empty(512, 512, device="NULL")
     (x @ x).relu().realize()
     GlobalCounters.kernel_count     # 1
 
 It takes no memory, so a model of any size can be scheduled, and its kernels, operations and bytes
-be counted. `NULL` writes C for a processor with vectors of 4 floats, the same on every machine.
-`NULL:METAL` writes what a device would be given that is not there: one row of LANGUAGES each, with
-the Target that its renderer has by default.
+counted. `NULL` writes C for a processor with vectors of 4 floats, the same on every machine.
+`NULL:METAL` writes source for a device that this machine lacks, with the renderer's default Target:
+there is one for each row of LANGUAGES.
 
-Nothing can be read from it: NoValuesError. That goes for all Tensors there, also for one that was
-made from a list and never changed, since memory that is not there keeps nothing.
+Reading any Tensor on it is a NoValuesError, even one that was made from a list and never changed,
+since there is no memory that could hold the values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from tinyframe.device import ONE, PLAIN_C, Allocator, Compiled, Compiler, Runner, Size, load
 
-# what stands after the colon -> the Renderer's class, imported when first asked for
+# what follows the colon -> the Renderer's class, imported on first use
 LANGUAGES = {
     "CPU": PLAIN_C,
     "CL": "tinyframe.gpu.languages.opencl:OpenCLLanguage",
@@ -31,11 +31,11 @@ LANGUAGES = {
 
 
 class NoValuesError(RuntimeError):
-    """Values are asked for on a device that computes none."""
+    """Values are read from a device that computes none."""
 
 
 class NullAllocator(Allocator):
-    """Takes no memory, forgets what is copied in, and has nothing to copy out."""
+    """Allocates nothing, ignores what is copied in, and has nothing to copy out."""
 
     keep_bytes = 0
 
@@ -57,7 +57,7 @@ class NullAllocator(Allocator):
 
 
 class NullRunner(Runner):
-    """Takes no time, and does nothing."""
+    """Does nothing, in no time."""
 
     def __call__(
         self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
@@ -67,7 +67,7 @@ class NullRunner(Runner):
 
 
 class NullDevice(Compiled):
-    """`NULL`, `NULL:1` and so on in C, or `NULL:` and a row of LANGUAGES."""
+    """`NULL`, `NULL:1` and so on for C, or `NULL:` and the name of a row of LANGUAGES."""
 
     variants = LANGUAGES.keys()
     times_kernels = False

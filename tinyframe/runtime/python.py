@@ -1,7 +1,8 @@
-"""The PYTHON device: interprets programs, checks every access, and so defines what is right.
+"""The PYTHON device: interprets programs and checks every access; the reference for all others.
 
-A program is rendered as text, one line for each UOp: its number, op, dtype, sources by number, and
-argument. There is no compiler; the Runner reads the text back. `a + 1` on four floats begins
+A program is rendered as text, one line for each UOp: its number, op, dtype, the numbers of its
+sources, and its argument. There is no compiler; the Runner parses the text. `a + 1` on four floats
+begins with
 
     # E_4: number, op, dtype, sources, argument
     (0, "DEFINE_GLOBAL", "float.ptr(4)", (), 0),
@@ -9,15 +10,14 @@ argument. There is no compiler; the Runner reads the text back. `a + 1` on four 
     (2, "CONST", "int", (), 4),
     (3, "RANGE", "int", (2,), (0, "LOOP")),
 
-Each line becomes a statement of a Python function. A value is a Python number, a vector a tuple of
-them. What an op does is `uop/evaluate.py`'s table, and each result is rounded to its dtype at once.
-An index outside its buffer, or a read of scratch memory that nothing was written to, stops the run
-and says where.
+Each line becomes a statement of a Python function. A scalar is a Python number, a vector a tuple of
+them. The table in `uop/evaluate.py` defines the ops, and each result is rounded to its dtype at
+once. An index outside its buffer, or a read of uninitialized scratch memory, is an error that names
+the line.
 
 The blocks of a grid run one after the other. The threads of a block take turns: each runs up to the
-next barrier, and then the next thread does, so that what a thread reads too early, because a
-barrier is missing, has not been written yet. Threads that do not all get to the same barrier stop
-the run.
+next barrier before the next thread does. So if a barrier is missing, a thread reads memory that
+has not been written yet. It is an error if the threads do not all reach the same barrier.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 
 
 class OutOfBounds(IndexError):
-    """A program reads or writes outside a buffer."""
+    """A program accesses memory outside a buffer."""
 
 
 class UninitializedRead(ValueError):
-    """A program reads scratch memory or an accumulator before anything was written there."""
+    """A program reads scratch memory or an accumulator before writing it."""
 
 
 class DivergentBarrier(RuntimeError):
-    """The threads of a block do not all get to the same barrier."""
+    """The threads of a block do not all reach the same barrier."""
 
 
 # ---- program to text, and back ------------------------------------------------------------------
 
 
 class PythonRenderer(Renderer):
-    """A program as text that `ast.literal_eval` reads."""
+    """Renders a program as text for `ast.literal_eval`."""
 
     device = "PYTHON"
-    # All there are: nothing has to be decomposed.
+    # every op is supported, so nothing has to be decomposed
     code_for_op = {op: lambda *operands: "" for op in (*GroupOp.Elementwise, Ops.MMA)}
     native_casts = True
     default_target = replace(Renderer.default_target, l2=512 << 10)
@@ -109,12 +109,12 @@ def _dtype_of(text: str) -> DType:
 
 def _arg_text(u: UOp) -> str:
     if u.op is Ops.CONST and isinstance(u.arg, float) and not np.isfinite(u.arg):
-        return f'"{u.arg}"'  # inf and nan are no literals
+        return f'"{u.arg}"'  # inf and nan are not literals
     if u.op is Ops.RANGE:
         axis, kind = u.arg
         return repr((axis, kind.name))
     if u.op is Ops.SPECIAL:
-        return repr(u.arg[0])  # how many there are is said at each launch
+        return repr(u.arg[0])  # the size is given at each launch
     return repr(u.arg if isinstance(u.arg, (bool, int, float, str, tuple)) else None)
 
 
@@ -137,8 +137,8 @@ def parse(text: str) -> list[Line]:
 # ---- memory -------------------------------------------------------------------------------------
 
 
-class _Rare:
-    """Memory of a dtype that a memoryview cannot read: half, and bfloat16 stored as uint16."""
+class _Floats:
+    """Memory of a dtype that memoryview does not support: half, and bfloat16 stored as uint16."""
 
     def __init__(self, stored: np.ndarray, to_float: Callable, from_float: Callable) -> None:
         self.stored, self.to_float, self.from_float = stored, to_float, from_float
@@ -151,26 +151,26 @@ class _Rare:
 
 
 def _view(memory: HostMemory, dtype: DType) -> Any:
-    """Memory that gives and takes Python numbers by index."""
+    """Memory as a sequence of Python numbers."""
     if dtype is dtypes.half:
-        return _Rare(memory.array.view(np.float16), lambda stored: stored, lambda value: value)
+        return _Floats(memory.array.view(np.float16), lambda stored: stored, lambda value: value)
     if dtype is dtypes.bfloat16:
-        return _Rare(memory.array.view(np.uint16), lambda stored: bf16_to_f32(np.asarray(stored)),
-                     lambda value: f32_to_bf16(np.float32(value).reshape(1))[0])  # fmt: skip
+        return _Floats(memory.array.view(np.uint16), lambda stored: bf16_to_f32(np.asarray(stored)),
+                       lambda value: f32_to_bf16(np.float32(value).reshape(1))[0])  # fmt: skip
     return memory.array.data.cast(dtype.fmt)  # type: ignore[call-overload]
 
 
 # ---- what each op does --------------------------------------------------------------------------
 
-# Their results are values that their dtype has already.
+# their results need no rounding
 _EXACT = {Ops.MAX, Ops.MIN, Ops.WHERE, Ops.AND, Ops.OR, Ops.XOR, Ops.SHR, Ops.TRUNC, Ops.BITCAST,
           Ops.THREEFRY, *GroupOp.Comparison}  # fmt: skip
 
 
 def _rounding(op: Ops, dtype: DType) -> Callable[[Any], Any] | None:
-    """What makes a result a value of `dtype`, one lane; None where it is one already.
+    """A function that rounds one lane of a result to `dtype`; None if there is nothing to round.
 
-    The same as `truncate[dtype]`, but quicker for what is usual: a program spends its time here.
+    It equals `truncate[dtype]`, but is faster in common cases: programs spend their time here.
     """
     wrap = truncate[dtype]
     if op is Ops.CAST:
@@ -206,7 +206,7 @@ def _from_bits(dtype: DType, bits: bytes) -> Any:
 
 
 def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
-    """An elementwise op on Python numbers, of one lane; its result is still to be rounded."""
+    """An elementwise op on the Python numbers of one lane, before rounding."""
     if op is Ops.BITCAST:
         return partial(_bitcast, source, dtype)
     if op in (Ops.SHL, Ops.SHR):
@@ -220,17 +220,17 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
 # ---- the interpreter ----------------------------------------------------------------------------
 
 
-# As the C renderer calls them.
+# the names of memory in the C renderer
 _NAMES = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "panel", Ops.DEFINE_REG: "acc"}
-# Python takes no more than 20 loops around each other in one function.
+# Python allows at most 20 nested loops in one function
 _MOST_LOOPS = 16
 
 
 class PythonRunner(Runner):
-    """A program made into a Python function, a statement for each line; `yield` is a barrier.
+    """A program translated to a Python function, one statement per line; `yield` is a barrier.
 
-    It works on a copy of the memory that it writes, which is copied back in the end: what it is
-    stopped in has written nothing.
+    It writes to a copy of the memory, which is copied back at the end, so a run that is
+    interrupted has no effect.
     """
 
     notes_itself = True
@@ -257,11 +257,11 @@ class PythonRunner(Runner):
         memory = [self._argument(*given) for given in zip(self.arguments, used, strict=True)]
         if len(vals) != len(self.variables):
             raise ValueError(f"kernel {self.name} has {len(self.variables)} Variables, not {vals}")
-        # a loop that cores divide among themselves is run as a loop, and not as a grid
+        # a THREAD loop runs as a loop, not as a grid
         asked = {line.arg for line in self.places}
         grid = [size if f"gidx{n}" in asked else 1 for n, size in enumerate(global_size)]
         for block in _numbers("g", grid):
-            shared: dict[Any, Any] = {}  # the threads of a block have the same panels
+            shared: dict[Any, Any] = {}  # by the threads of a block, for MMA
             panels = [[None] * _size(line.dtype) for line in self.panels]
             numbers = [{**block, **thread} for thread in _numbers("l", local_size)]
             self._take_turns([
@@ -274,8 +274,8 @@ class PythonRunner(Runner):
         return perf_counter() - start if wait else None
 
     def _take_turns(self, threads: Sequence[Iterator[int]]) -> None:
-        """The threads of a block one after the other, each up to the next barrier; from there on in
-        the opposite order, so that each of them is early and late."""
+        """Runs each thread of a block up to the next barrier, in turn. The order is reversed at
+        each barrier, so that every thread runs both before and after every other."""
         order = list(range(len(threads)))
         at: int | None = 0
         while at is not None:
@@ -289,7 +289,7 @@ class PythonRunner(Runner):
                 )
 
     def _defined(self, op: Ops) -> list[Line]:
-        """The lines of this op by slot or name, the order of a kernel's arguments."""
+        """The lines with this op in argument order: by slot or name."""
         return sorted((line for line in self.lines if line.op is op), key=lambda line: line.arg)
 
     def _argument(self, line: Line, buf: HostMemory) -> Any:
@@ -304,12 +304,12 @@ class PythonRunner(Runner):
     # ---- to Python ------------------------------------------------------------------------------
 
     def _compiled(self) -> Callable[..., Iterator[int]]:
-        """What one thread does: a generator of the lines of the barriers that it gets to."""
+        """A thread's code: a generator that yields the line of each barrier it reaches."""
         inputs = [*self.arguments, *self.variables, *self.panels, *self.places]
         given = ", ".join(["thread", "shared", *[f"v{line.number}" for line in inputs]])
         names: dict[str, Any] = {}  # constants and functions that the statements use
         text, depth = [f"def threads({given}):", " if 0: yield"], 1
-        ends: list[str | None] = []  # of each loop that is open: what comes after it
+        ends: list[str | None] = []  # the statement that closes each open loop, if any
         for line in self.lines:
             if line.op is Ops.ENDRANGE:
                 end = ends.pop()
@@ -332,7 +332,7 @@ class PythonRunner(Runner):
         return threads
 
     def _statements(self, line: Line, names: dict[str, Any]) -> list[str]:
-        """A line in Python, where the value of line 7 is `v7`; functions for it are put into
+        """A line in Python, where the value of line 7 is `v7`; adds the functions it calls to
         `names`."""
         number, out, sources = line.number, f"v{line.number}", [f"v{s}" for s in line.src]
         function, operands = f"f{number}", ", ".join(sources)
@@ -344,7 +344,7 @@ class PythonRunner(Runner):
             case (Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.DEFINE_LOCAL | Ops.SPECIAL | Ops.INDEX
                   | Ops.SINK):  # fmt: skip
                 return []
-            case Ops.DEFINE_REG:  # starts anew, unwritten, wherever it is defined
+            case Ops.DEFINE_REG:  # uninitialized again each time it is defined
                 return [f"{out} = [None] * {_size(line.dtype)}"]
             case Ops.BARRIER:
                 return [f"yield {number}"]
@@ -354,7 +354,7 @@ class PythonRunner(Runner):
                 return [f"{out} = {operands},"]
             case Ops.GEP:
                 return [f"{out} = {operands}[{line.arg}]"]
-            case Ops.MMA:  # nobody gives anything new before all have taken their results
+            case Ops.MMA:  # the second barrier keeps inputs until all have read them
                 from tinyframe.gpu import mma
 
                 names[function], names[f"read{number}"] = (
@@ -390,7 +390,7 @@ class PythonRunner(Runner):
     # ---- memory ---------------------------------------------------------------------------------
 
     def _index_text(self, line: Line) -> str:
-        """Memory, condition and index of a LOAD or STORE."""
+        """The memory, condition and index of a LOAD or STORE."""
         return ", ".join(f"v{s}" for s in self.lines[line.src[0]].src)
 
     def _load(self, line: Line) -> Callable[[Any, bool, int], Any]:
@@ -407,7 +407,7 @@ class PythonRunner(Runner):
             if found is None or (count > 1 and None in found):
                 raise UninitializedRead(
                     f"kernel {self.name}, line {line.number}: {self._memory_name(line)}[{at}] is "
-                    "read, and nothing was written there before"
+                    "read before anything was written there"
                 )
             return found
 
@@ -430,12 +430,12 @@ class PythonRunner(Runner):
         return store
 
     def _lanes(self, line: Line, count: int, does: str) -> tuple[range, Callable[[int], int]]:
-        """Of a LOAD or STORE: how far each lane is from the first, and where that is, by index.
-        OutOfBounds where one is outside of the memory."""
+        """The offset of each lane of a LOAD or STORE from the first, and a function from the index
+        to the position of the first; it raises OutOfBounds if a lane is outside the memory."""
         index = self.lines[line.src[0]]
         dtype = self.lines[index.src[0]].dtype
         assert isinstance(dtype, PtrDType)
-        # A pointer to vectors counts in vectors; here all memory counts in single numbers.
+        # a pointer to vectors is indexed by vectors, but here all memory is indexed by scalars
         unit, size = dtype.base.count, _size(dtype)
         step = 1 if index.arg is None else index.arg
         reach = step * (count - 1)
@@ -458,21 +458,22 @@ class PythonRunner(Runner):
 
 
 def _numbers(letter: str, sizes: Sequence[int]) -> list[dict[str, int]]:
-    """Each block of a grid, or thread of a block, as the numbers that it has along the axes. Axis 0
-    changes first."""
+    """The indices of each block of a grid, or of each thread of a block, by name. Axis 0 varies
+    fastest."""
     names = [f"{letter}idx{n}" for n in reversed(range(len(sizes)))]
     numbers = itertools.product(*map(range, reversed(sizes)))
     return [dict(zip(names, place, strict=True)) for place in numbers]
 
 
 def _size(dtype: DType) -> int:
-    """How many numbers there are in memory of this type."""
+    """The number of scalars in memory of this type."""
     assert isinstance(dtype, PtrDType)
     return dtype.size * dtype.base.count
 
 
 def _read(mma: Any, line: Line, numbers: Sequence[Any]) -> list[float]:
-    """What a tensor core reads: bits where a device has no such dtype, and of a float32 a part."""
+    """Operands as a tensor core reads them: from bits if the language lacks the dtype, or rounded
+    to TF32."""
     if line.arg == "tf32":
         return list(map(mma.to_tf32, numbers))
     dtype = mma.DTYPES[line.arg]
@@ -480,7 +481,7 @@ def _read(mma: Any, line: Line, numbers: Sequence[Any]) -> list[float]:
 
 
 def _mma(mma: Any, line: Line, shared: dict, thread: int, *added: Any) -> tuple:
-    """A thread's results, of what the threads of its warp have shared."""
+    """A thread's results, from the operands that the threads of its warp have shared."""
     first = thread - thread % mma.THREADS
     given = [shared[line.number, first + n] for n in range(mma.THREADS)]
     found = mma.results(line.arg, thread - first, given)
@@ -493,7 +494,7 @@ def _stop_text(line: int | None) -> str:
 
 
 class PythonDevice(Compiled):
-    """The interpreter. Slow, and needs nothing."""
+    """The interpreter: slow, but it needs nothing installed."""
 
     times_kernels = False
 

@@ -1,13 +1,13 @@
-"""BEAM=n: better Opts than the plan's, found by timing (beam search).
+"""BEAM=n: looks for better Opts than the plan's by timing them (beam search).
 
     beam         the n fastest lists of Opts so far; at first the plan's and the empty one
     neighbours   lists one change away: one more Opt, one less, another size, another axis
     a round      neighbours of the beam are compiled in parallel, then timed one by one
 
-Rounds go on until the beam does not change, or time is up. At the end the beam and the plan's list
-are timed again, in turns, and the plan's wins unless another is faster: the result is never slower
-by this measurement. It is cached on disk, by kernel, compiler, machine and width; a compiler
-without an identity has no cache, and each session searches again.
+Rounds continue until the beam no longer changes, or time is up. At the end the beam and the plan's
+list are timed again, in turns, and the plan's wins unless another is faster: by this measurement
+the result is never slower. It is cached on disk by kernel, compiler, machine and width; without an
+identity of the compiler nothing is cached, and each session searches again.
 
 Candidates run on their own memory, because a kernel may write to what it reads. The search does not
 check which Opts are legal: get_program rejects the others.
@@ -36,19 +36,19 @@ from tinyframe.settings import Context, settings, usable_cores
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import listing
 
-# A search compiles and times no new candidates after this many seconds.
+# After this many seconds a search compiles and times no new candidates.
 MOST_SECONDS = 35.0
-# To replace the plan's list, another has to take less than this fraction of its time: the rest is
-# noise.
+# To replace the plan's list, another has to take at most this fraction of its time: a smaller
+# difference is noise.
 GAIN = 0.98
 # A candidate whose first run is this many times slower than the best is not run again.
 HOPELESS = 3.0
-# Below this many seconds a first run is mostly the loading of its code, and is not conclusive.
+# A first run shorter than this many seconds is mostly loading of the code, and proves nothing.
 FIRST_RUN_TELLS = 1e-3
-# A longer program takes long to compile, and has more values than there are registers.
+# A program with more takes long to compile, and its values do not fit into registers.
 MOST_INSTRUCTIONS = 1500
 
-# Without Opts, more operations may take seconds, which cannot be interrupted.
+# A kernel with more operations may run for seconds without Opts, and cannot be interrupted.
 MOST_OPERATIONS = 5e9
 
 
@@ -56,8 +56,8 @@ MOST_OPERATIONS = 5e9
 class SearchResult:
     """The result of a search, and its cost.
 
-    seconds: of a run. planned: seconds of a run with the plan's list. tried: lists that were timed.
-    searched: seconds of the whole search. memory: bytes of the candidates' arguments and programs.
+    seconds: the time of a run. planned: the same with the plan's list. tried: the number of lists
+    timed. searched: seconds of the whole search. memory: bytes of arguments and programs.
     """
 
     opts: Opts
@@ -83,7 +83,7 @@ class SearchResult:
 
 
 def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
-    """The Opts that a search of this beam width finds, now or earlier; None for the plan's."""
+    """The Opts found by a search of this beam width, now or earlier; None: take the plan's."""
     result = search_result(ast, device, width)
     return None if result is None else list(result.opts)
 
@@ -91,12 +91,12 @@ def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
 def search_result(ast: UOp, device: Compiled, width: int) -> SearchResult | None:
     """The result of a search of this beam width, now or earlier.
 
-    None if there is no search: on a device whose times mean nothing, or without memory for it.
+    None if there is no search: the device's times mean nothing, or there is not enough memory.
     """
     identity, debug = device.compiler.identity(), settings.DEBUG
     if not device.times_kernels:
         return None
-    with Context(DEBUG=0, VIZ=0):  # or the stages of each candidate would be shown
+    with Context(DEBUG=0, VIZ=0):  # do not show the stages of each candidate
         spec = get_program(ast, device.renderer)
         key = (identity, device.device, repr(device.renderer.target), str(width),
                listing(ast.toposort()), spec.src)  # fmt: skip
@@ -116,7 +116,7 @@ def search_result(ast: UOp, device: Compiled, width: int) -> SearchResult | None
             except (ValueError, KeyError, TypeError, KernelOptError):
                 forget("schedules", key)  # intact, but from a different version
                 return _checked(cached("schedules", key, make), ast, device)
-        except MemoryError:  # there is memory for the kernel's arguments, but not for a second set
+        except MemoryError:  # there is no room for a second set of the kernel's arguments
             return None
 
 
@@ -127,7 +127,7 @@ def _checked(data: bytes, ast: UOp, device: Compiled) -> SearchResult:
 
 
 def search(bench: Bench, width: int) -> SearchResult:
-    """The fastest list of Opts that a beam of this width finds."""
+    """The fastest list of Opts found with a beam of this width."""
     times = bench.times
     bench.measure([bench.planned, ()])
     expanded: set[Opts] = set()
@@ -150,7 +150,7 @@ def quickest(times: dict[Opts, float], width: int) -> list[Opts]:
 class Bench:
     """Compiles and times the candidates of one kernel.
 
-    times: seconds of each list of Opts that ran; inf for a hopeless one, which ran only once.
+    times: seconds of each list of Opts that ran; inf for a hopeless one, which ran once.
     """
 
     def __init__(self, spec: ProgramSpec, device: Compiled) -> None:
@@ -161,12 +161,12 @@ class Bench:
         self.planned: Opts = tuple(spec.opts)
         self.times: dict[Opts, float] = {}
         self.built: dict[Opts, tuple[ProgramSpec, bytes]] = {}
-        self.seen: set[str] = set()  # sources: different lists may give the same one
+        self.seen: set[str] = set()  # sources; different lists may give the same one
         self.bufs = _scratch(self.ast, device.device)
         self.started = perf_counter()
 
     def cost(self) -> tuple[float, int]:
-        """Seconds since the search began, and bytes that it holds."""
+        """Seconds since the search began, and bytes it holds."""
         arguments = sum(buf.nbytes for buf in self.bufs)
         programs = sum(len(lib) for _, lib in self.built.values())
         return perf_counter() - self.started, arguments + programs
@@ -178,7 +178,7 @@ class Bench:
         return neighbours(self.kernel, opts, self.renderer.target)
 
     def measure(self, lists: Iterable[Opts]) -> None:
-        """Adds to `times` each list that is legal, compiles and gives a new program."""
+        """Times each list that is legal, compiles and gives a new program."""
         fresh = self._build(lists)
         with _progress(f"{self.name} timed", len(fresh), self.times) as advance:
             for opts in fresh:
@@ -187,16 +187,16 @@ class Bench:
                     return
                 try:
                     self.times[opts] = least_seconds(self._loaded(opts), best)
-                except Exception:  # the driver rejects it, for example for too many registers
+                except Exception:  # the driver rejects it, for example because of its registers
                     if opts == self.planned:
                         raise
                 advance()
 
     def compare(self, lists: list[Opts]) -> dict[Opts, float]:
-        """The least time of each in several runs, in turns, so that all see the same noise."""
+        """The shortest of several runs of each, in turns, so that all see the same noise."""
         runs = {opts: self._loaded(opts) for opts in lists}
         times = {opts: run() for opts, run in runs.items()}
-        took = sum(times.values())  # 0 where the device's clock is coarse
+        took = sum(times.values())  # 0 if the device's clock is coarse
         for _ in range(min(32, max(3, int(1.0 / took))) if took else 32):
             times = {opts: min(times[opts], run()) for opts, run in runs.items()}
         return times
@@ -247,8 +247,8 @@ class Bench:
 
 
 def _scratch(ast: UOp, device: str) -> list[Buffer]:
-    """A Buffer for each argument, filled with zeros: as an index they are in range, sums stay
-    small, and writing them makes every page resident."""
+    """A Buffer of zeros for each argument: a zero is a valid index, sums stay small, and writing
+    them makes every page resident."""
     places = {u.arg: u.dtype for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     buffers = [Buffer(device, d.size, d.base) for _, d in sorted(places.items())
                if isinstance(d, PtrDType)]  # fmt: skip
@@ -256,7 +256,7 @@ def _scratch(ast: UOp, device: str) -> list[Buffer]:
 
 
 def least_seconds(run: Callable[[], float], best: float) -> float:
-    """The least time of `run` after a first run to warm up; inf if that one is hopeless."""
+    """The shortest time of `run` after a warm-up run; inf if that is hopelessly slow."""
     first = run()
     if first > HOPELESS * best and first > FIRST_RUN_TELLS:
         return inf
@@ -271,7 +271,7 @@ def least_seconds(run: Callable[[], float], best: float) -> float:
 
 @contextlib.contextmanager
 def _progress(name: str, count: int, times: dict[Opts, float]) -> Iterator[Callable[[], None]]:
-    """A progress bar that advances each time the function is called; only on a terminal."""
+    """A progress bar, on a terminal only: gives a function that advances it by one."""
     live, done = sys.stderr.isatty(), 0
 
     def advance() -> None:
@@ -291,7 +291,7 @@ def _progress(name: str, count: int, times: dict[Opts, float]) -> Iterator[Calla
 
 
 def table(name: str, times: dict[Opts, float], found: SearchResult) -> str:
-    """All lists that were timed, the slowest first, and the result."""
+    """All lists that were timed, slowest first, and the result."""
     rows = [
         f"{'  > 3x best' if seconds == inf else time_text(seconds)}  "
         + (", ".join(map(repr, opts)) or "no Opts")

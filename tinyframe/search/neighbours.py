@@ -1,7 +1,7 @@
 """The lists of Opts that are one change away from a given one: where a search goes next.
 
-From `[UPCAST(0, 4), THREAD(0)]` these are the list without one of the two, with an UPCAST of 3 or 6
-or of another axis, or with one more Opt. They may be illegal: applying a list finds that out.
+The neighbours of `[UPCAST(0, 4), THREAD(0)]` are the list without one of the two, with an UPCAST of
+3 or 6 or of another axis, and with one more Opt. They may be illegal: applying a list tells.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SIZES = {
     OptOps.LOCAL: (2, 4, 8, 16, 32, 64, 128, 256),
     OptOps.GROUP: (4, 8, 16, 32, 64, 128, 256),
 }
-# Sizes for a new Opt; the search will improve them step by step.
+# sizes of a new Opt, which later rounds improve step by step
 FIRST_SIZES = {OptOps.SPLIT: (8, 64), OptOps.UPCAST: (2, 4), OptOps.UNROLL: (4,),
                OptOps.LOCAL: (8, 32), OptOps.GROUP: (32,)}  # fmt: skip
 
@@ -31,8 +31,8 @@ FIRST_SIZES = {OptOps.SPLIT: (8, 64), OptOps.UPCAST: (2, 4), OptOps.UNROLL: (4,)
 def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
     """Lists of Opts that are one change away from this one, legal or not.
 
-    kernel: before any Opt. THREAD stays last, where it restricts no other Opt. If the target has
-    blocks of threads, GLOBAL, LOCAL and GROUP take its place.
+    kernel: without any Opts. THREAD stays last, where it does not restrict other Opts. On a target
+    with blocks of threads, GLOBAL, LOCAL and GROUP replace it.
     """
     thread = tuple(o for o in opts if o.op is OptOps.THREAD)
     body = tuple(o for o in opts if o.op is not OptOps.THREAD)
@@ -42,8 +42,8 @@ def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
     for n, opt in enumerate(body):
         changed = [(*body[:n], new, *body[n + 1 :]) for new in _variants(opt, len(axes(kernel)))]
         out += [(*o, *thread) for o in [(*body[:n], *body[n + 1 :]), *changed]]
-    # Copies and lanes come before panels, and so do threads, which share a panel; their axes are
-    # those of the original kernel.
+    # New copies, lanes and threads come before panels, which threads share; so their axes are those
+    # of the original kernel.
     first = [*_upcasts(kernel, lanes), *(_threads(kernel) if in_blocks else ())]
     out += [(new, *body, *thread) for new in first]
     scheduled = apply_opts(kernel, body)
@@ -53,7 +53,7 @@ def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
 
 
 def _variants(opt: Opt, count: int) -> Iterator[Opt]:
-    """The same Opt with the next smaller or larger size, or on another of `count` axes."""
+    """The same Opt with the next smaller or larger size, or on another of the `count` axes."""
     if opt.op in SIZES:
         smaller = [n for n in SIZES[opt.op] if n < opt.arg]
         larger = [n for n in SIZES[opt.op] if n > opt.arg]

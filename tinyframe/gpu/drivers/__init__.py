@@ -1,1 +1,1 @@
-"""The drivers of GPUs, and an emulator."""
+"""GPU drivers, and an emulator of CUDA."""

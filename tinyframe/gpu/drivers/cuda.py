@@ -1,9 +1,9 @@
-"""The CUDA device: an NVIDIA GPU, by way of its driver and NVRTC; or, with CUDA_EMULATE, none.
+"""The CUDA device: an NVIDIA GPU, through its driver and NVRTC, or with CUDA_EMULATE an emulator.
 
-`CUDA` is the first GPU, `CUDA:1` the next. Commands go to one stream and run in order, so a kernel
-sees what those before it have written; a launch returns at once, and reading memory waits.
+`CUDA` is the first GPU, `CUDA:1` the next. All commands go to one stream and run in order, so a
+kernel sees what earlier ones have written. Launches return at once; reading memory waits.
 
-https://docs.nvidia.com/cuda/cuda-driver-api/, and for its binding
+https://docs.nvidia.com/cuda/cuda-driver-api/, and for the Python binding
 https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html
 """
 
@@ -37,9 +37,9 @@ from tinyframe.gpu.languages.cuda import CUDALanguage, tensor_cores
 from tinyframe.renderer import Target
 from tinyframe.settings import settings
 
-WITHOUT = "CUDA_EMULATE=1 runs CUDA kernels on the processor"
-STAGING_BYTES = 4 << 20  # of pinned memory, in each of two halves
-# After one of these nothing works in this process any more (Driver API, CUresult).
+NO_GPU = "CUDA_EMULATE=1 runs CUDA kernels on the processor"
+STAGING_BYTES = 4 << 20  # of each half of the pinned memory
+# after one of these errors the GPU is unusable in this process (Driver API, CUresult)
 STICKY = ("ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS", "ILLEGAL_INSTRUCTION", "INVALID_ADDRESS_SPACE",
           "INVALID_PC", "HARDWARE_STACK_ERROR", "LAUNCH_FAILED", "LAUNCH_TIMEOUT", "ASSERT",
           "ECC_UNCORRECTABLE", "NVLINK_UNCORRECTABLE", "CONTAINED", "TENSOR_MEMORY_LEAK",
@@ -55,37 +55,37 @@ class CUDAError(RuntimeError):
 
 @functools.cache
 def driver() -> Any:
-    """The module cuda.bindings.driver, ready. DeviceUnavailable where it or a GPU is missing."""
+    """The module cuda.bindings.driver, initialized. DeviceUnavailable if it or a GPU is missing."""
     try:
         from cuda.bindings import driver
-    except Exception as error:  # whatever a library that is broken raises
+    except Exception as error:  # a broken library may raise anything
         raise DeviceUnavailable(
-            f"cuda.bindings cannot be imported ({error}): {ADVICE}. {WITHOUT}"
+            f"cuda.bindings cannot be imported ({error}): {ADVICE}. {NO_GPU}"
         ) from error
     try:
         (status,) = driver.cuInit(0)
-    except Exception as error:  # a RuntimeError where there is no libcuda
+    except Exception as error:  # a RuntimeError if there is no libcuda
         raise DeviceUnavailable(
             f"there is no NVIDIA driver ({error}). With an NVIDIA GPU, install its driver (on WSL, "
-            f"that of Windows). {WITHOUT}"
+            f"the Windows driver). {NO_GPU}"
         ) from error
     if status != driver.CUresult.CUDA_SUCCESS:
         _, words = driver.cuGetErrorString(status)
         raise DeviceUnavailable(
-            f"NVIDIA's driver does not start: {words.decode()} ({status.name}). {WITHOUT}"
+            f"NVIDIA's driver does not start: {words.decode()} ({status.name}). {NO_GPU}"
         )
     return driver
 
 
 def call(library: Any, name: str, *arguments: Any) -> Any:
-    """What a function of the driver `library` gives beside its status.
+    """Calls a function of the driver `library` and returns its result without the status.
 
-    MemoryError where there is not enough of it, CUDAError with the driver's words for the rest.
+    MemoryError if memory runs out, CUDAError with the driver's message for other errors.
     """
     status, *values = getattr(library, name)(*arguments)
     results = library.CUresult
     if status == results.CUDA_ERROR_OUT_OF_MEMORY:
-        raise MemoryError("the GPU has no more memory")
+        raise MemoryError("the GPU is out of memory")
     if status != results.CUDA_SUCCESS:
         _, words = library.cuGetErrorString(status)
         raise CUDAError(f"{name}: {words.decode()} ({status.name})")
@@ -93,10 +93,10 @@ def call(library: Any, name: str, *arguments: Any) -> Any:
 
 
 class Context:
-    """A GPU, its primary context and our stream in it.
+    """A GPU, its primary context, and our stream in it.
 
-    recent: the names of the kernels launched since the last wait: an error of one of them is told
-    by a later call.
+    recent: the last kernels launched since the last wait, by name: an error in one of them is
+    reported by a later call.
     """
 
     def __init__(self, number: int) -> None:
@@ -104,20 +104,20 @@ class Context:
         self.gpu = call(self.driver, "cuDeviceGet", number)
         self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
         self.recent: deque[str] = deque(maxlen=8)
-        self.free_kept: Callable[[], int] = lambda: 0  # frees memory; how many bytes
+        self.free_kept: Callable[[], int] = lambda: 0  # frees memory, returns how many bytes
         self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
-        """A call in this context, which belongs to a thread and not to the process."""
+        """Calls the driver in this context, which is set per thread."""
         try:
             call(self.driver, "cuCtxSetCurrent", self.context)
             return self._with_room(name, arguments)
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
-            kernels = f" One of these did it: {', '.join(self.recent)}." if self.recent else ""
+            kernels = f" One of these caused it: {', '.join(self.recent)}." if self.recent else ""
             raise CUDAError(
-                f"{error}.{kernels} This GPU cannot be used any more in this process: restart "
+                f"{error}.{kernels} This GPU can no longer be used in this process: restart "
                 "Python. CUDA_LAUNCH_BLOCKING=1 tells which kernel it was, CUDA_EMULATE=1 which "
                 "access"
             ) from error
@@ -126,7 +126,7 @@ class Context:
         try:
             return call(self.driver, name, *arguments)
         except MemoryError:
-            # a module, a graph or a launch takes memory too; for Buffers, alloc() does this
+            # modules, graphs and launches take memory too; for Buffers, alloc() does this
             if name == "cuMemAlloc" or not self.free_kept():
                 raise
         return call(self.driver, name, *arguments)
@@ -136,7 +136,7 @@ class Context:
         return call(self.driver, "cuDeviceGetAttribute", which, self.gpu)
 
     def wait(self) -> None:
-        """Returns when all that was started is done."""
+        """Waits until everything that was started is done."""
         self("cuStreamSynchronize", self.stream)
         self.recent.clear()
 
@@ -147,8 +147,8 @@ class Context:
 class CUDAAllocator(Allocator):
     """Memory of a GPU: its address, as an int.
 
-    Copies go through pinned memory, which the GPU reads and writes by itself, in two halves: one is
-    filled while the other travels.
+    Copies go through two halves of pinned memory, which the GPU accesses itself: one half is filled
+    while the other is in transit.
     """
 
     def __init__(self, context: Context) -> None:
@@ -164,7 +164,8 @@ class CUDAAllocator(Allocator):
 
     @functools.cached_property
     def halves(self) -> list[tuple[int, np.ndarray, Any]]:
-        """Of each half: its address, its bytes, and the event that it is free after."""
+        """The address, the bytes and an event of each half; it is free once the event has
+        occurred."""
         address = int(self.context("cuMemHostAlloc", 2 * STAGING_BYTES, 0))
         memory = ctypes.cast(address, ctypes.POINTER(ctypes.c_ubyte))
         array = np.ctypeslib.as_array(memory, (2 * STAGING_BYTES,))
@@ -190,7 +191,7 @@ class CUDAAllocator(Allocator):
         target, context = np.frombuffer(dst, np.uint8), self.context
         begins = range(0, target.nbytes, STAGING_BYTES)
         with self.lock:
-            for n in range(len(begins) + 1):  # the next piece travels while this one is copied
+            for n in range(len(begins) + 1):  # one piece is in transit, the other copied
                 if n < len(begins):
                     address, _, is_there = self.halves[n % 2]
                     size = min(STAGING_BYTES, target.nbytes - begins[n])
@@ -207,7 +208,7 @@ class CUDAAllocator(Allocator):
 
 
 class Arguments:
-    """A kernel's arguments as the driver takes them: each has 8 bytes, and a pointer to it."""
+    """A kernel's arguments in the driver's form: 8 bytes each, and an array of pointers to them."""
 
     def __init__(self, values: Sequence[int]) -> None:
         self.values = np.array(values, np.int64)
@@ -215,12 +216,12 @@ class Arguments:
 
     @property
     def address(self) -> int:
-        """Of the pointers."""
+        """The address of the array of pointers."""
         return self.pointers.ctypes.data
 
 
 class CUDARunner(Runner):
-    """A kernel of a module that is loaded."""
+    """A kernel of a loaded module."""
 
     def __init__(self, context: Context, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
@@ -254,17 +255,17 @@ class CUDARunner(Runner):
 
 
 def _unload(context: Context, module: Any) -> None:
-    with suppress(CUDAError):  # what fails here fails again at the next call that somebody made
-        context.wait()  # a launch may still be on its way
+    with suppress(CUDAError):  # the next call reports the error again
+        context.wait()  # a launch may still be pending
         context("cuModuleUnload", module)
 
 
 class CUDAGraph(Graph):
-    """Launches as a CUDA graph, one after the other (Programming Guide, "CUDA Graphs").
+    """A sequence of launches as a CUDA graph (Programming Guide, "CUDA Graphs").
 
-    What changes from call to call are arguments and sizes: a launch that they changed for has its
-    node's parameters set anew before the graph is started. A node without blocks is one that the
-    driver refuses, so it is switched off for as long as a Variable makes it so.
+    Arguments and sizes may change from call to call: then the parameters of the launch's node are
+    updated before the graph is started. The driver rejects nodes without blocks, so a node is
+    disabled while a Variable makes its grid empty.
     """
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
@@ -274,7 +275,7 @@ class CUDAGraph(Graph):
         self.arguments = [Arguments([*each, *[0] * count]) for each, count in given]
         self.sizes: Sequence[tuple[Size, Size]] = ()
         self.changed: set[int] = set()
-        self.off: set[int] = set()  # the launches whose nodes are switched off
+        self.off: set[int] = set()  # the launches whose nodes are disabled
         self.graph: Any = None
 
     def set_buffer(self, place: int, opaque: int) -> None:
@@ -326,7 +327,7 @@ class CUDAGraph(Graph):
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
         parameters.func = self.runners[launch].function  # type: ignore[attr-defined]
         grid, block = self.sizes[launch]
-        grid = grid if self._has_blocks(launch) else (1, 1, 1)  # of a node that is switched off
+        grid = grid if self._has_blocks(launch) else (1, 1, 1)  # for a disabled node
         parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
         parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ = block
         parameters.sharedMemBytes = parameters.extra = 0
@@ -345,7 +346,7 @@ def _destroy(context: Context, graph: Any, started: Any) -> None:
 
 
 class CUDADevice(Compiled):
-    """An NVIDIA GPU. DeviceUnavailable where there is none of this number."""
+    """An NVIDIA GPU. DeviceUnavailable if there is none with this number."""
 
     survives_fork = False
 
@@ -353,12 +354,12 @@ class CUDADevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         count = call(driver(), "cuDeviceGetCount")
         if number >= count:
-            raise DeviceUnavailable(f"there is no GPU of number {number}, but {count}. {WITHOUT}")
+            raise DeviceUnavailable(f"there is no GPU number {number}, only {count}. {NO_GPU}")
         try:
             self.context = Context(number)
         except (CUDAError, MemoryError) as error:  # other programs may have taken it
-            raise DeviceUnavailable(f"the GPU of number {number} cannot be opened: {error}. "
-                                    f"{WITHOUT}") from error  # fmt: skip
+            raise DeviceUnavailable(f"GPU number {number} cannot be opened: {error}. "
+                                    f"{NO_GPU}") from error  # fmt: skip
         major, minor = (
             self.context.attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
         )
@@ -376,7 +377,7 @@ class CUDADevice(Compiled):
         if settings.CUDA_EMULATE:
             raise RuntimeError(
                 f"{self.device} was opened without CUDA_EMULATE, and is the GPU until Python ends: "
-                "set CUDA_EMULATE before the first Tensor is there"
+                "set CUDA_EMULATE before the first Tensor is created"
             )
         return super().compiler
 
@@ -389,7 +390,7 @@ class CUDADevice(Compiled):
 
 
 def target_of(context: Context) -> Target:
-    """What a schedule has to know of a GPU."""
+    """The Target of a GPU."""
     return replace(
         CUDALanguage.default_target,
         l2=context.attribute("L2_CACHE_SIZE"),
@@ -402,7 +403,7 @@ def target_of(context: Context) -> Target:
 
 
 def open_device(name: str) -> Compiled:
-    """The GPU, or with CUDA_EMULATE the emulator."""
+    """Opens the GPU, or with CUDA_EMULATE the emulator."""
     if not settings.CUDA_EMULATE:
         return CUDADevice(name)
     from tinyframe.gpu.drivers.cuda_emulator import EmulatorDevice

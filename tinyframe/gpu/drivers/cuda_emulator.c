@@ -1,11 +1,11 @@
 // Runs a CUDA kernel on a processor; see cuda_emulator.py. Linked to each kernel.
 //
-// A kernel is compiled with -fsanitize=thread, which makes the compiler call __tsan_read4(address)
-// and its kin at every access to memory. Here these functions ask: is that inside a buffer or an
-// array that the kernel was given, and (where races are looked for) who else was there?
+// A kernel is compiled with -fsanitize=thread, so that it calls __tsan_read4(address) and similar
+// functions at every memory access. They are defined here, and check that the address is inside a
+// buffer or array of the kernel, and (to find races) which threads have accessed it before.
 //
-// The threads of a block are fibers. Each runs until it gets to a __syncthreads() or to its end, and
-// then the next one does: that much is a phase. Every other phase they run backwards.
+// The threads of a block are fibers. Each runs up to a __syncthreads() or its end, then the next one
+// does; once all have, a phase is over. The order of the threads is reversed in every other phase.
 
 #if defined(__APPLE__)
 #define _XOPEN_SOURCE 600
@@ -21,7 +21,7 @@
 typedef struct { unsigned int x, y, z; } Three;
 Three threadIdx, blockIdx, blockDim, gridDim;
 
-// what a kernel says of itself (EMULATE in the header)
+// definitions in the kernel (EMULATE in the header)
 extern const int emulated_bound, *const emulated_elements;
 extern const char* const emulated_names[];
 void emulated_kernel(void** given);
@@ -29,14 +29,14 @@ void emulated_kernel(void** given);
 // ---- what went wrong -----------------------------------------------------------------------------
 
 typedef struct {
-  int kind, is_write, other_is_write, line, other_line;   // line 0: unknown, or the kernel's end
-  unsigned int thread, block, other_thread, other_block;  // numbered through all axes
+  int kind, is_write, other_is_write, line, other_line;   // line 0: unknown, or the end of the kernel
+  unsigned int thread, block, other_thread, other_block;  // flat indices over all axes
   long long index, size;
   char name[64];
 } Fault;
 enum { OUT_OF_BOUNDS = 1, RACE, DIVERGENCE, MISALIGNED, TOO_MANY_THREADS };
 
-// a thread, from 1 on; the phase, numbered through; the line, where the kernel says it
+// the thread, counted from 1; the phase, counted over all blocks; the line, if the kernel tells it
 typedef struct { unsigned int who, when; int line; } Visit;
 typedef struct { Visit writer, reader, other_reader; } Cell;
 typedef struct {
@@ -47,10 +47,10 @@ typedef struct {
 } Region;
 
 enum { MOST_REGIONS = 256 };
-static Region regions[MOST_REGIONS];  // the buffers, then the arrays of the block
+static Region regions[MOST_REGIONS];  // first the buffers, then the arrays of the block
 static int region_count, buffer_count;
 static bool finds_races;
-static int line;  // that runs, in a kernel which says so (emulated_line); else 0
+static int line;  // the current line, if the kernel tells it (emulated_line); else 0
 static char *stacks, *stacks_end;
 static unsigned int threads, current, block, now;
 static Fault* fault;
@@ -69,17 +69,17 @@ static void stop(int kind, const Region* region, long long index, bool is_write)
   longjmp(faulted, 1);
 }
 
-// ---- every access, for somebody who wants to see it ----------------------------------------------
+// ---- a log of all accesses -----------------------------------------------------------------------
 
 typedef struct {
   unsigned int thread, block, phase;
   int line, region, is_write;
   long long index;
 } Access;
-static Access* watched;  // as many as there is room for; the rest is only counted
+static Access* watched;  // accesses beyond watched_room are only counted
 static long long watched_room, watched_count, reads_of[MOST_REGIONS];
 
-// The next launches write their accesses here. Gives how many the last one had, and begins anew.
+// Logs the accesses of the next launches here. Returns how many there were since the last call.
 __attribute__((visibility("default")))
 long long emulated_watch(Access* accesses, long long room) {
   long long had = watched_count;
@@ -90,8 +90,8 @@ long long emulated_watch(Access* accesses, long long room) {
   return had;
 }
 
-// The name of a region that the last launch knew, how many elements it has and how often one was
-// read; NULL if there was none.
+// The name of a region of the last launch, its number of elements, and how often they were read; NULL
+// if there is no such region.
 __attribute__((visibility("default")))
 const char* emulated_region(int number, long long* elements, long long* reads) {
   const Region* region = regions + number;
@@ -123,9 +123,10 @@ static void drop_regions(int count) {
   while (region_count > count) free(regions[--region_count].cells);
 }
 
-// Two threads may write the same value to one element: a loop whose size no tile divides computes
-// some results twice. What is written is seen only after the fact, so it is looked at a little later:
-// before the thread writes again, or stops. (gcc tells of a struct's reads after its writes.)
+// Two threads may write the same value to one element: if a tile does not divide a loop, some results
+// are computed twice. The value is only visible after the write, so it is checked a little later:
+// before the thread's next write, or when it stops. (gcc reports the reads of a struct copy after its
+// writes.)
 typedef struct {
   const Region* region;
   long long index;
@@ -133,14 +134,14 @@ typedef struct {
   Visit other;
   char before[16];
 } Twice;
-enum { MOST_TWICE = 256 };  // elements of a struct
+enum { MOST_TWICE = 256 };  // more than a struct has elements
 static Twice twice[MOST_TWICE];
 static int twice_count;
 
-// Whether nothing keeps this thread apart from one that was there before.
+// Whether no barrier separates this access from an earlier one of a different thread.
 static bool is_at_once(Visit other) {
   if (!other.who || other.who == block * threads + current + 1) return false;
-  return (other.who - 1) / threads != block || other.when == now;  // else a barrier lies between
+  return (other.who - 1) / threads != block || other.when == now;  // else a barrier lies in between
 }
 
 static void race(const Region* region, long long index, Visit other, int at, bool is_write,
@@ -178,7 +179,7 @@ static void visit(const Region* region, long long index, bool is_write) {
     return;
   }
   if (is_at_once(cell->writer)) race(region, index, cell->writer, line, false, true);
-  // Two of the readers are kept, since one of them may be who writes next.
+  // Two readers are kept, since one of them may be the next writer.
   Visit first = cell->reader;
   bool is_past = first.who && first.when != now && (first.who - 1) / threads == block;
   if (!first.who || first.who == me.who || is_past)
@@ -187,7 +188,7 @@ static void visit(const Region* region, long long index, bool is_write) {
     cell->other_reader = me;
 }
 
-static bool is_index(const char* p) {  // of the thread or block: a kernel reads these too
+static bool is_index(const char* p) {  // threadIdx and the like, which kernels also read
   return (p >= (char*)&threadIdx && p < (char*)(&threadIdx + 1)) ||
          (p >= (char*)&blockIdx && p < (char*)(&blockIdx + 1)) ||
          (p >= (char*)&blockDim && p < (char*)(&blockDim + 1)) ||
@@ -195,7 +196,7 @@ static bool is_index(const char* p) {  // of the thread or block: a kernel reads
 }
 
 static void accessed(const char* p, long long size, bool is_write) {
-  if (p >= stacks && p < stacks_end) return;  // a thread's own
+  if (p >= stacks && p < stacks_end) return;  // a thread's own variables
   if (is_write) look_at_what_was_written();
   const Region* nearest = NULL;
   long long distance = INT64_MAX;
@@ -221,7 +222,7 @@ static void accessed(const char* p, long long size, bool is_write) {
   stop(OUT_OF_BOUNDS, nearest, (at < 0 ? at - element + 1 : at) / element, is_write);
 }
 
-// An array of the block. Whoever comes first finds it full of 0x7f bytes, which are large numbers.
+// Registers an array of the block; the first time, fills it with 0x7f bytes, large numbers.
 void emulated_shared(const char* name, void* start, long long bytes, long long element) {
   for (int n = buffer_count; n < region_count; n++)
     if (regions[n].start == start) return;
@@ -229,7 +230,7 @@ void emulated_shared(const char* name, void* start, long long bytes, long long e
   add_region(name, start, bytes, element);
 }
 
-// A vector is moved at once where it begins at a multiple of its size.
+// A vector must be aligned to its size.
 void emulated_vector(const void* pointer, long long bytes) {
   if ((intptr_t)pointer % bytes == 0) return;
   fault->line = (int)bytes;
@@ -240,7 +241,7 @@ void emulated_vector(const void* pointer, long long bytes) {
   stop(MISALIGNED, regions, 0, false);
 }
 
-// What the compiler calls. A range is a struct that is copied.
+// The functions that the compiler's instrumentation calls. A range is a struct that is copied.
 #define ACCESSES(size)                                                          \
   void __tsan_read##size(void* p) { accessed(p, size, false); }                 \
   void __tsan_write##size(void* p) { accessed(p, size, true); }                 \
@@ -272,14 +273,14 @@ void __tsan_func_exit(void) {}
 // ---- threads -------------------------------------------------------------------------------------
 
 typedef enum { READY, WAITING, EXCHANGING, DONE } State;
-typedef struct {  // at the start of its stack
+typedef struct {  // stored at the start of its stack
   jmp_buf place;
   ucontext_t start;
   State state;
-  int line;  // of the barrier that it waits at
+  int line;  // of the barrier where it waits
 } Fiber;
-// The library is told of the upper part of a stack only: that of macOS fills with zeros all that it
-// is told of, and it wants 32 kB at least.
+// makecontext gets only the upper part of a stack: on macOS it fills all of it with zeros, and needs
+// at least 32 kB.
 enum { STACK = 256 << 10, TOLD = 32 << 10 };
 static jmp_buf scheduler;
 static void** arguments;
@@ -296,9 +297,8 @@ static void leave(State state, int line) {
 
 void emulated_barrier(int at) { leave(WAITING, at); }
 
-// A tensor core's product. Each thread gives its numbers, waits until all others have, and takes its
-// four results; gpu/mma.py says which those are. That orders nothing that a kernel does with memory:
-// it is no barrier.
+// The product of a tensor core. Each thread supplies its elements, waits until all others have, and
+// takes its four results (see gpu/mma.py). This is not a barrier: it does not order memory accesses.
 enum { MOST_THREADS = 1024, WARP = 32, OF_B = 8 };
 static float given[MOST_THREADS][OF_B + 4];
 
@@ -318,11 +318,11 @@ void emulated_mma(int run, const float* a, const float* b, float* c, int line) {
     }
     c[n] = (float)(c[n] + sum);
   }
-  leave(EXCHANGING, line);  // nobody gives anything new before all have read
+  leave(EXCHANGING, line);  // inputs must stay until all threads have read them
 }
 
 static void thread_main(void) {
-  for (;;) {  // once for each block
+  for (;;) {  // once per block
     emulated_kernel(arguments);
     leave(DONE, 0);
   }
@@ -349,7 +349,7 @@ static void run_thread(unsigned int n, bool is_new) {
   _longjmp(fiber(n)->place, 1);
 }
 
-// All threads have to wait at one barrier, or all to be done.
+// All threads must wait at the same barrier, or all must be done.
 static void check_together(void) {
   for (unsigned int n = 1; n < threads; n++) {
     Fiber *first = fiber(0), *it = fiber(n);
@@ -385,8 +385,8 @@ static void run_grid(void) {
 
 // Launches the kernel. `report` is all zeros, and stays so unless something goes wrong.
 //
-// given: pointers to the arguments, so many. bytes: of the memory that each of them points to, 0 for
-// a number. workspace: of STACK bytes for each thread of a block.
+// given: pointers to `count` arguments. bytes: the size of the memory that each argument points to; 0
+// for a number. workspace: STACK bytes for each thread of a block.
 __attribute__((visibility("default")))
 void emulate(int count, void** given, const long long* bytes, const Three* grid, const Three* local,
              int races, char* workspace, Fault* report) {

@@ -1,6 +1,6 @@
-// What CUDA C++ has beside C++, for kernels that run on a processor; see cuda_emulator.py.
+// CUDA C++ for kernels that run on a processor; see cuda_emulator.py.
 //
-// Here is what a kernel's text names. What runs it is in cuda_emulator.c.
+// This file defines what the source of a kernel uses. The code that runs it is in cuda_emulator.c.
 
 #include <stdint.h>
 
@@ -30,8 +30,8 @@ void emulated_mma(int run, const float* a, const float* b, float* c, int line);
 #pragma GCC visibility pop
 
 #define UNCHECKED __attribute__((no_sanitize("thread")))
-// To copy a struct, clang calls memcpy, and before 16 by that very name: ThreadSanitizer's library has
-// one that looks. So each kernel has functions of these names, for itself alone.
+// To copy a struct, clang calls memcpy, before version 16 under that very name, since the library of
+// ThreadSanitizer replaces it. So each kernel has private functions of these names.
 #ifdef __clang__
 #define SYMBOL(prefix, name) __asm__(SYMBOL_(prefix) #name)
 #define SYMBOL_(prefix) #prefix
@@ -82,7 +82,7 @@ SAME_BITS(__uint_as_float, unsigned int, float)
 SAME_BITS(__double_as_longlong, double, long long)
 SAME_BITS(__longlong_as_double, long long, double)
 
-// float16 as cuda_fp16.h has it: stored, and converted to and from, rounded to even
+// float16 as in cuda_fp16.h: for storage, with conversions that round to even
 struct half {
   unsigned short bits;
   constexpr half() : bits(0) {}
@@ -101,7 +101,7 @@ struct half {
     double size = __longlong_as_double(all & ~(1ull << 63));
     if (size != size) return sign | 0x7e00;
     if (size >= 65520) return sign | 0x7c00;
-    // what is added leaves as many digits behind the point as a float16 of this size has
+    // adding `one` rounds to the precision of a float16 of this size
     int exponent = size < 0x1p-14 ? -14 : (int)((__double_as_longlong(size) >> 52) - 1023);
     double one = __longlong_as_double((long long)(exponent + 42 + 1023) << 52);
     volatile double sum = size + one;
@@ -119,7 +119,7 @@ SAME_BITS(__ushort_as_half, unsigned short, half)
 
 // ---- tensor cores --------------------------------------------------------------------------------
 
-// What a core reads of a number; of a float it is rounded to ten digits.
+// An operand as a tensor core reads it; a float is rounded to ten mantissa bits.
 static inline float emulated_f16(half x) { return x; }
 static inline float emulated_bf16(unsigned short bits) {
   return __uint_as_float((unsigned int)bits << 16);
@@ -129,7 +129,7 @@ static inline float emulated_tf32(float x) {
   return (bits & 0x7f800000) == 0x7f800000 ? x : __uint_as_float((bits + 0x1000) & ~0x1fffu);
 }
 
-// Of a product of matrices that a warp computes, what one thread gives and gets.
+// A thread's part of a matrix product that a warp computes: its operands and its results.
 #define TENSOR_CORE(form, type, run)                                                            \
   template <class A, class B>                                                                   \
   static inline float4 emulated_mma_##form(const A& a, const B& b, float4 c, int line) {         \
@@ -146,9 +146,9 @@ TENSOR_CORE(tf32, float, 2)
 #define mma_bf16(...) emulated_mma_bf16(__VA_ARGS__, __LINE__)
 #define mma_tf32(...) emulated_mma_tf32(__VA_ARGS__, __LINE__)
 
-// ---- what cuda_emulator.c asks of a kernel -------------------------------------------------------
+// ---- the kernel's interface to cuda_emulator.c ---------------------------------------------------
 
-// An array of the block is made known where it is declared.
+// Registers an array of the block where it is declared.
 #define SHARED(array, size) emulated_shared(#array, array, size * sizeof *array, sizeof *array);
 
 template <class T> struct Pointed;
@@ -161,7 +161,8 @@ template <class T> static inline T emulated_cast(const void* pointer) {
 template <class T> struct Element { enum { bytes = 0 }; };
 template <class T> struct Element<T*> { enum { bytes = sizeof(T) }; };
 
-// Calls a kernel with what pointers point to, as cuLaunchKernel does. Braces keep the order.
+// Calls a kernel with an array of pointers to its arguments, like cuLaunchKernel. The braces ensure
+// that arguments are evaluated in order.
 template <class... P> struct Parameters {
   static constexpr int elements[] = {Element<P>::bytes...};
   void (*kernel)(P...);

@@ -1,13 +1,13 @@
 """CUDA kernels without a GPU (CUDA_EMULATE=1): the same source, compiled for the processor as C++.
 
-`cuda_emulator.h` supplies what CUDA C++ has and C++ has not: threadIdx and blockIdx, `__shared__`,
-`__syncthreads()`, float4, half. The threads of a block run one after the other from barrier to
-barrier, and in which order they do that changes with every phase: where a barrier is missing,
-somebody comes too early or too late, and the result is wrong.
+`cuda_emulator.h` provides what C++ lacks: threadIdx and blockIdx, `__shared__`, `__syncthreads()`,
+float4, half. The threads of a block run one after the other up to each barrier, and their order
+is reversed at every barrier: if one is missing, a thread runs too early or too late, and the result
+is wrong.
 
-The compiler's own instrumentation (-fsanitize=thread) tells of each access to memory. One outside
-of its buffer or array is an OutOfBounds, before it happens; with CUDA_EMULATE=2 two threads that
-use one element at the same time, one of them writing, are a DataRace.
+The compiler's instrumentation (-fsanitize=thread) reports every memory access. An access outside
+its buffer or array is an OutOfBounds, raised before it happens. With CUDA_EMULATE=2, two threads
+that access one element without a barrier in between are a DataRace if one of them writes.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ from tinyframe.settings import settings
 
 HEADER = Path(__file__).with_name("cuda_emulator.h")
 EMULATOR = HEADER.with_suffix(".c")
-STACK_BYTES = 256 << 10  # of one thread, as in the header
+STACK_BYTES = 256 << 10  # per thread, as in cuda_emulator.c
 LEAST_GAP, MOST_GAP = 4 << 10, 1 << 20  # bytes
 
 FLAGS = ("-fPIC", "-w", "-fno-stack-protector", "-U_FORTIFY_SOURCE")
 EMULATOR_FLAGS = ("-x", "c", "-O2", "-fvisibility=hidden", *FLAGS)
-# contract=fast: a*b+c is one instruction, as on a GPU. Not -O2, which takes twice as long. Nor
-# vectors, which zig makes at -O1 too: of an access to more than 16 bytes nothing is told.
+# contract=fast: a*b+c is one instruction, as on a GPU. Not -O2, which takes twice as long to
+# compile. No vectorization, which zig does even at -O1: accesses of more than 16 bytes are not
+# reported.
 KERNEL_FLAGS = (
     *("-x", "c++", "-std=c++17", "-O1", "-fsanitize=thread", *FLAGS),
     *("-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions"),
@@ -56,26 +57,26 @@ SHARED_ARRAY = re.compile(r"(__shared__ [^;\[]*?\b(\w+))\[(\d+)\];")
 
 
 class KernelFault(RuntimeError):
-    """What a CUDA kernel must not do, found by the emulator."""
+    """An error of a CUDA kernel, found by the emulator."""
 
 
 class OutOfBounds(KernelFault, IndexError):
-    """A kernel read or wrote outside of its memory."""
+    """A kernel accessed memory outside its buffers and arrays."""
 
 
 class DataRace(KernelFault):
-    """Two threads used one element at the same time, and one of them wrote to it."""
+    """Two threads accessed one element with no barrier in between, and one of them wrote."""
 
 
 class BarrierDivergence(KernelFault):
-    """The threads of a block do not all get to the same barrier."""
+    """The threads of a block do not all reach the same barrier."""
 
 
 # ---- compiling -----------------------------------------------------------------------------------
 
 
 class EmulatorCompiler(Compiler):
-    """CUDA C++ to a library with the function `emulate` of cuda_emulator.c."""
+    """Compiles CUDA C++ to a library with the function `emulate` of cuda_emulator.c."""
 
     def __init__(self, command: tuple[str, ...]) -> None:
         self.cc = ClangCompiler(command)
@@ -96,11 +97,11 @@ class EmulatorCompiler(Compiler):
                 if "cc1plus" not in error.words:
                     raise
                 raise CompileError(
-                    "CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: "
+                    "CUDA_EMULATE needs a C++ compiler, and none comes with this C compiler: "
                     f'{error.words}. Install one (Debian, Ubuntu: "apt install g++"), or `pip '
                     'install ziglang` and set CC="python -m ziglang cc"'
                 ) from None
-            # Linked without the flag: what the instrumentation calls is in emulator.o.
+            # linked without -fsanitize: emulator.o has the functions that the compiler's code calls
             self.cc.run(["-shared", str(kernel), str(runs), "-o", str(library), "-lm"], "")
             return library.read_bytes()
 
@@ -118,13 +119,13 @@ class EmulatorCompiler(Compiler):
 
 
 def emulated(src: str) -> str:
-    """A CUDA source as the emulator has it compiled: shared arrays are made known as they are
-    declared, with as much room behind them, and a function that starts the kernel is added."""
+    """A CUDA source adapted for the emulator: shared arrays are registered where they are declared,
+    with as much padding after them, and a function that starts the kernel is added."""
     found = KERNEL.search(src)
     if found is None:
         raise CompileError("there is no kernel: extern \"C\" __global__ void "
                            "__launch_bounds__(threads) name(...)", src)  # fmt: skip
-    text = src.replace(HALF_HEADER, "")  # in its place, so that lines keep their numbers
+    text = src.replace(HALF_HEADER, "")  # in place, so that lines keep their numbers
     text = SHARED_ARRAY.sub(r"\1[2 * \3]; SHARED(\2, \3)", text)
     names = [parameter.split()[-1] for parameter in found["parameters"].split(",")]
     listed = ", ".join(f'"{name}"' for name in names)
@@ -135,8 +136,8 @@ def emulated(src: str) -> str:
 
 
 class GuardedAllocator(HostAllocator):
-    """Memory with as much of nothing before and behind it, so that an index that is wrong by less
-    than all of a buffer does not lead into the next one."""
+    """Memory with gaps of the same size before and after it (from LEAST_GAP to MOST_GAP), so that a
+    wrong index rarely lands in a different buffer."""
 
     def _alloc(self, size: int, options: Any = None) -> HostMemory:
         gap = min(max(size, LEAST_GAP), MOST_GAP)
@@ -148,7 +149,7 @@ class GuardedAllocator(HostAllocator):
 
 
 class Report(ctypes.Structure):
-    """`struct Fault` of the header."""
+    """`struct Fault` of cuda_emulator.c."""
 
     _fields_ = [
         *[(name, ctypes.c_int)
@@ -159,21 +160,21 @@ class Report(ctypes.Structure):
     ]  # fmt: skip
 
 
-# `kind` of a report -> the error, and its words
+# `kind` of a report -> the error and its message
 FAULTS = {
-    1: (OutOfBounds, "{thread} {verb} {name}[{index}], and that has {size} elements"),
-    2: (DataRace, "{thread} {verb} {name}[{index}], which {other_thread} {other_verb}, and no "
-        "barrier decides who comes first"),
+    1: (OutOfBounds, "{thread} {verb} {name}[{index}], which has {size} elements"),
+    2: (DataRace, "{thread} {verb} {name}[{index}], which {other_thread} {other_verb}, with no "
+        "barrier in between"),
     3: (BarrierDivergence, "{thread} {stop}, and thread {other_place} {other_stop}"),
-    4: (KernelFault, "{thread} moves a vector at {name}[{index}], which is no multiple of the "
-        "{line} bytes that it asks for"),
-    5: (KernelFault, "a block of {threads} threads, and it is compiled for {index} at most "
+    4: (KernelFault, "{thread} accesses a vector at {name}[{index}], which is not aligned to its "
+        "{line} bytes"),
+    5: (KernelFault, "a block of {threads} threads, but the kernel is compiled for {index} at most "
         "(__launch_bounds__)"),
 }  # fmt: skip
 
 
 def fault(kernel: str, grid: Size, block: Size, report: Report) -> KernelFault:
-    """What a launch of these sizes has done."""
+    """The error that a report describes. grid, block: the sizes of the launch."""
 
     def place(number: int, sizes: Size) -> Size:
         x, y, _ = sizes
@@ -187,13 +188,13 @@ def fault(kernel: str, grid: Size, block: Size, report: Report) -> KernelFault:
         words[f"{who}thread"] = f"thread {in_block} of block {in_grid}"
         words[f"{who}verb"] = "writes" if given[f"{who}is_write"] else "reads"
         waits = f"waits at the barrier in line {line}"
-        words[f"{who}stop"] = waits if line else "has come to its end"
+        words[f"{who}stop"] = waits if line else "has ended"
     error, text = FAULTS[report.kind]
     return error(f"kernel {kernel}: {text.format(**words)}")
 
 
 class EmulatorRunner(Runner):
-    """A kernel in a loaded library; one runs at a time."""
+    """A kernel in a loaded library. Kernels run one at a time."""
 
     def __init__(self, device: EmulatorDevice, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
@@ -223,7 +224,7 @@ class EmulatorRunner(Runner):
 
 
 class EmulatorDevice(Compiled):
-    """CUDA on the processor. Slow, and exact about what a kernel may do."""
+    """CUDA on the processor: slow, but strict about what a kernel may do."""
 
     times_kernels = False
 
@@ -243,10 +244,10 @@ class EmulatorDevice(Compiled):
         return _compiler(settings.CC)
 
     def stacks(self, threads: int) -> int:
-        """Where the stacks of so many threads are."""
+        """The address of stacks for this many threads."""
         needed = threads * STACK_BYTES + 64
         if self._stacks.nbytes < needed:
-            # Only what is used of it takes memory; of NumPy's own that is 2 MB at a time.
+            # only pages that are used take memory; those of a NumPy array would be 2 MB each
             self._stacks = np.frombuffer(mmap.mmap(-1, needed), np.uint8)
         address = self._stacks.ctypes.data
         return address + -address % 64

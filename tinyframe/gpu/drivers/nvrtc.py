@@ -1,9 +1,9 @@
-"""NVRTC: CUDA C++ to PTX, or to a cubin, the machine code of one architecture. It needs no GPU.
+"""NVRTC compiles CUDA C++ to PTX, or to the machine code of one architecture, without a GPU.
 
     NVRTC("sm_80").compile(source)        a cubin for compute capability 8.0
-    NVRTC("compute_80").compile(source)   PTX, which a driver translates for any GPU from 8.0 on
+    NVRTC("compute_80").compile(source)   PTX, which the driver compiles for any GPU from 8.0 on
 
-https://docs.nvidia.com/cuda/nvrtc/, and for its binding
+https://docs.nvidia.com/cuda/nvrtc/, and for the Python binding
 https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/nvrtc.html
 """
 
@@ -21,25 +21,25 @@ ADVICE = "pip install 'tinyframe[cuda]' brings NVIDIA's bindings and compiler"
 
 @functools.cache
 def nvrtc() -> Any:
-    """The module cuda.bindings.nvrtc. DeviceUnavailable where it or NVRTC itself is missing."""
+    """The module cuda.bindings.nvrtc. DeviceUnavailable if it or NVRTC itself is missing."""
     try:
         from cuda.bindings import nvrtc
 
-        nvrtc.nvrtcVersion()  # the first call is what loads the library
-    except Exception as error:  # whatever a library that is broken raises
+        nvrtc.nvrtcVersion()  # the first call loads the library
+    except Exception as error:  # a broken library may raise anything
         raise DeviceUnavailable(f"NVRTC cannot be loaded ({error}): {ADVICE}") from error
     return nvrtc
 
 
 @functools.cache
 def architectures() -> tuple[str, ...]:
-    """What NVRTC can make cubins for, such as "sm_75", from the oldest on."""
+    """The architectures that NVRTC compiles for, such as "sm_75", the oldest first."""
     return tuple(f"sm_{number}" for number in _value(nvrtc().nvrtcGetSupportedArchs()))
 
 
 def architecture_for(major: int, minor: int) -> str:
-    """The architecture to compile for, for a GPU of this compute capability: its own, or where
-    NVRTC does not know that yet, the newest one before it, as PTX."""
+    """The architecture to compile for on a GPU of this compute capability: its own, or if NVRTC
+    does not know that yet, PTX for the newest one before it."""
     wanted, known = major * 10 + minor, [int(name[3:]) for name in architectures()]
     if wanted in known:
         return f"sm_{wanted}"
@@ -60,14 +60,14 @@ def version() -> str:
 
 @functools.cache
 def header_folder() -> str | None:
-    """Where cuda_fp16.h is: in NVIDIA's wheel, or in a toolkit that is installed."""
+    """The folder of cuda_fp16.h, in NVIDIA's wheel or an installed toolkit."""
     from cuda.pathfinder import find_nvidia_header_directory
 
     return find_nvidia_header_directory("cudart")
 
 
 class NVRTC(Compiler):
-    """CUDA C++ for one architecture. ValueError where NVRTC does not know it."""
+    """Compiles CUDA C++ for one architecture. ValueError if NVRTC does not know it."""
 
     def __init__(self, architecture: str) -> None:
         found = re.fullmatch(r"(sm|compute)_(\d+)[af]?", architecture)
@@ -82,8 +82,8 @@ class NVRTC(Compiler):
         return "\n".join([f"NVRTC {version()}", self.architecture, str(header_folder())])
 
     def options(self, src: str) -> list[str]:
-        """NVRTC's own defaults suit: division and square root are rounded as IEEE 754 has it,
-        denormals are kept, and a * b + c is one instruction."""
+        """NVRTC's defaults are fine: division and square root are rounded as in IEEE 754, denormals
+        are kept, and a * b + c is one instruction."""
         options = [f"--gpu-architecture={self.architecture}"]
         if HALF_HEADER in src:
             if (folder := header_folder()) is None:
@@ -118,7 +118,7 @@ def _result(program: Any, what: str) -> bytes:
 
 
 def _value(returned: tuple[Any, ...]) -> Any:
-    """What a call gave beside its status. CompileError where that is an error."""
+    """The result of a call without its status. CompileError if that is an error."""
     status, *values = returned
     if status != nvrtc().nvrtcResult.NVRTC_SUCCESS:
         _, words = nvrtc().nvrtcGetErrorString(status)

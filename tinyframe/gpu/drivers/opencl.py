@@ -1,8 +1,8 @@
 """The CL device: any OpenCL driver, through pyopencl.
 
-`CL` is the first device of the first platform, a GPU before a processor; `CL:1` is the next one. A
-queue runs commands in order, so a kernel sees what those before it have written; a launch returns
-at once, and reading memory waits.
+`CL` is the first device, GPUs before processors; `CL:1` is the next one. A queue runs commands in
+order, so a kernel sees what earlier ones have written. Launches return at once; reading memory
+waits.
 
 https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html
 """
@@ -38,11 +38,12 @@ from tinyframe.disk_cache import place_for
 from tinyframe.gpu.languages.opencl import OpenCLLanguage
 from tinyframe.settings import variable
 
-LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
+LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; usual sizes of a core's L2 cache
 POCL = "Portable Computing Language"
-# The processor that PoCL's LLVM compiles for, at the end of its version. It takes a newer one of
-# AMD's for the newest it knows; what it links still has AVX-512 where the processor does, and a
-# vector of 64 bytes is passed in one way and read in another: kernels get lost, or values.
+# The end of PoCL's version is the processor that its LLVM compiles for. It takes newer processors
+# of AMD for the newest one it knows, without AVX-512; but the libraries it links use AVX-512 if the
+# processor has it. The two pass vectors of 64 bytes differently: kernels crash, or values are
+# wrong.
 NO_AVX512 = re.compile(r"-znver[123]\b")
 ADVICE = (
     "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux for x86-64 a driver for the "
@@ -52,31 +53,31 @@ ADVICE = (
 
 @functools.cache
 def cl() -> Any:
-    """The module pyopencl. DeviceUnavailable where it is not installed or does not load."""
+    """The module pyopencl. DeviceUnavailable if it is not installed or does not load."""
     try:
-        # It keeps binaries in a folder of its own, beside ours, and fails where it has none.
+        # pyopencl has a cache of its own besides ours, and fails if it cannot write there
         with variable("PYOPENCL_NO_CACHE", "1"):
             import pyopencl
             import pyopencl.characterize
-    except Exception as error:  # whatever a library that is broken raises
+    except Exception as error:  # a broken library may raise anything
         raise DeviceUnavailable(f"pyopencl cannot be imported ({error}): {ADVICE}") from error
     return pyopencl
 
 
 @functools.cache
 def all_devices() -> list[Any]:
-    """Each device of each platform, GPUs first. DeviceUnavailable where there is none."""
+    """All devices of all platforms, GPUs first. DeviceUnavailable if there are none."""
     try:
         platforms = cl().get_platforms()
-    except cl().Error as error:  # without any driver, this is what asking for platforms gives
+    except cl().Error as error:  # raised if there is no driver at all
         raise DeviceUnavailable(f"there is no OpenCL driver ({error}): {ADVICE}") from error
     found, failed = [], []
-    # PoCL has no device where it cannot write to a cache, which is looked for at this call.
+    # PoCL looks for a cache in this call, and has no device if it cannot write there
     with variable("POCL_CACHE_DIR", os.fspath(_pocl_cache())):
         for platform in platforms:
             try:
                 found += platform.get_devices()
-            except cl().Error as error:  # one driver that fails is not in the way of another
+            except cl().Error as error:  # a driver that fails must not affect the others
                 failed.append(f" ({error})")
     if not found:
         names = ", ".join(platform.name for platform in platforms)
@@ -87,7 +88,7 @@ def all_devices() -> list[Any]:
 
 
 def _pocl_cache() -> Path:
-    """The folder that the user has named for it, or else one beside ours."""
+    """The folder set by the user, or else one in our cache."""
     named = Path(os.environ.get("POCL_CACHE_DIR") or os.devnull)
     with suppress(OSError):
         named.mkdir(parents=True, exist_ok=True)
@@ -98,8 +99,8 @@ class CLError(RuntimeError):
     """A call of the driver failed."""
 
 
-# After these nothing works in this context any more. A driver tells of a kernel that it ended (an
-# access outside of memory, too long a run) where somebody waits for it, and then there is more.
+# After these errors the context is unusable. If the driver killed a kernel (for an invalid access,
+# or because it ran too long), it reports that only to whoever waits, and with other errors as well.
 LOST = ("INVALID_COMMAND_QUEUE", "INVALID_CONTEXT", "DEVICE_NOT_AVAILABLE")
 LOST_WHILE_WAITING = (*LOST, "OUT_OF_RESOURCES", "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST")
 OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY")
@@ -107,7 +108,7 @@ OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY")
 
 @contextmanager
 def explained(doing: str, lost: Sequence[str] = LOST_WHILE_WAITING) -> Iterator[None]:
-    """MemoryError where there is not enough of it, CLError with the driver's words for the rest."""
+    """MemoryError if memory runs out, CLError with the driver's message for other errors."""
     try:
         yield
     except cl().Error as error:
@@ -115,7 +116,7 @@ def explained(doing: str, lost: Sequence[str] = LOST_WHILE_WAITING) -> Iterator[
         if code in OUT_OF_MEMORY:
             raise MemoryError(f"{doing}: {error}") from error
         after = (
-            ". The driver has given the device up, and what its memory held: restart Python (in a "
+            ". The device is lost, and so are the contents of its memory: restart Python (in a "
             "notebook, the kernel) to use it again"
         )
         raise CLError(f"{doing}: {error}{after if code in lost else ''}") from error
@@ -137,7 +138,7 @@ class CLAllocator(Allocator):
             most = self.queue.device.max_mem_alloc_size
             if size <= most and not isinstance(error, cl().MemoryError):
                 raise
-            raise MemoryError(f"{error}; one Buffer may have {most} bytes") from error
+            raise MemoryError(f"{error}; a Buffer may have {most} bytes at most") from error
 
     def _free(self, opaque: Any, options: Any) -> None:
         opaque.release()
@@ -157,10 +158,10 @@ class CLAllocator(Allocator):
 
 
 class CLCompiler(Compiler):
-    """OpenCL C to what the driver makes of it.
+    """Compiles OpenCL C with the driver, to a binary or to the source itself.
 
-    Some drivers keep that themselves, and have it again when they see the same text; to them the
-    text is the program. With a binary, a kernel's first run took PoCL four times as long.
+    Some drivers cache what they compile by its source; for these the source is the program. With a
+    binary, the first run of a kernel took PoCL four times as long.
     """
 
     def __init__(self, context: Any, device: Any) -> None:
@@ -181,7 +182,7 @@ class CLCompiler(Compiler):
             raise CompileError(str(error), src) from error
 
     def load(self, lib: bytes) -> Any:
-        """The program of what `compile` gave."""
+        """The program, from the result of `compile`."""
         program = (
             cl().Program(self.context, lib.decode())
             if self.driver_has_cache
@@ -207,7 +208,7 @@ class CLRunner(Runner):
             self.kernel = self.new_kernel()
 
     def new_kernel(self) -> Any:
-        """The kernel, with arguments of its own."""
+        """A new kernel object, which holds its own arguments."""
         return cl().Kernel(self.program, self.name)
 
     def __call__(
@@ -215,7 +216,7 @@ class CLRunner(Runner):
         wait: bool = False,
     ) -> float | None:  # fmt: skip
         total = work_items(global_size, local_size)
-        with self.device.lock:  # arguments belong to the kernel, not to a launch
+        with self.device.lock:  # arguments belong to the kernel, not to the launch
             self.kernel.set_args(*bufs, *map(np.int64, vals))
             event = self.device.launch(self.kernel, self.name, total, local_size)
         if not wait:
@@ -226,12 +227,14 @@ class CLRunner(Runner):
 
 
 def work_items(global_size: Size, local_size: Size) -> Size:
-    """How many there are along each axis: OpenCL counts these, not the groups of them."""
+    """The number of work-items along each axis; OpenCL takes this instead of the number of
+    groups."""
     return tuple([n * k for n, k in zip(global_size, local_size, strict=True)])
 
 
 class CLGraph(Graph):
-    """Launches with their arguments set: all are put into the queue, which is then sent off."""
+    """Kernel objects with their arguments set: a call enqueues all of them and flushes the
+    queue."""
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         super().__init__(runners, bufs, vals)
@@ -248,7 +251,7 @@ class CLGraph(Graph):
         self.held[place] = opaque
 
     def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
-        # without those of no blocks, where a Variable is 0
+        # leave out launches without blocks, because a Variable is 0
         given = zip(self.kernels, self.runners, sizes, strict=True)
         self.launches = [(kernel, runner.name, work_items(*size), size[1])
                          for kernel, runner, size in given if 0 not in size[0]]  # fmt: skip
@@ -266,7 +269,7 @@ class CLGraph(Graph):
 
 
 class CLDevice(Compiled):
-    """A device that an OpenCL driver offers. DeviceUnavailable where there is no such."""
+    """A device of an OpenCL driver. DeviceUnavailable if there is none with this number."""
 
     survives_fork = False
 
@@ -274,10 +277,10 @@ class CLDevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         if number >= len(found := all_devices()):
             names = ", ".join(f"CL:{n} is {d.name}" for n, d in enumerate(found))
-            raise DeviceUnavailable(f"there is no OpenCL device of number {number}: {names}")
+            raise DeviceUnavailable(f"there is no OpenCL device number {number}: {names}")
         self.cl_device = found[number]
         if self.cl_device.platform.name == POCL and shutil.which("ld") is None:
-            # it would end the process at the first kernel
+            # PoCL would end the process at the first kernel
             raise DeviceUnavailable(
                 "PoCL needs the linker `ld`, which is not on the PATH. On Debian and Ubuntu: "
                 "sudo apt install binutils; on a Mac: xcode-select --install"
@@ -303,7 +306,7 @@ class CLDevice(Compiled):
         return CLGraph
 
     def launch(self, kernel: Any, name: str, total: Size, local: Size) -> Any:
-        """The event of a kernel that is put into the queue, its arguments being set."""
+        """Enqueues a kernel whose arguments are set; returns its event."""
 
         def attempt() -> Any:
             with explained(f"launching the kernel {name}", LOST):
@@ -317,14 +320,14 @@ class CLDevice(Compiled):
 
 
 def language(device: Any, has_blocks: bool | None = None) -> OpenCLLanguage:
-    """How programs for an OpenCL device are written, and what its schedules have to know.
+    """The language of an OpenCL device, with its Target.
 
-    has_blocks: whether its work-items run in blocks, as a GPU's do; None asks the device.
+    has_blocks: whether work-items run in blocks, as on a GPU; None asks the device.
     """
     names = device.extensions.split()
     if has_blocks is None:
         has_blocks = bool(device.type & cl().device_type.GPU)
-    # A processor says how large the last of its caches is; what a core has for itself is less.
+    # a processor reports its last-level cache; the L2 of a core is smaller
     cache = min(device.global_mem_cache_size or LEAST_CACHE, MOST_CACHE)
     target = replace(
         OpenCLLanguage.default_target, l2=cache, shared_bytes=device.local_mem_size,
@@ -334,7 +337,7 @@ def language(device: Any, has_blocks: bool | None = None) -> OpenCLLanguage:
         lanes = max(device.native_vector_width_float, 4)
         most = target.most_lanes
         if lanes > 8 and NO_AVX512.search(device.version):
-            lanes = most = 4  # of any type, 32 bytes at most
+            lanes = most = 4  # for any type, so at most 32 bytes
         target = replace(
             target, vector_bytes=4 * lanes, vector_registers=32 if lanes == 16 else 16,
             most_lanes=most, threads=device.max_compute_units, block_threads=0, grid=(), warp=0,

@@ -1,8 +1,8 @@
-"""The WEBGPU device: whatever graphics driver there is, through wgpu.
+"""The WEBGPU device: any graphics driver, through wgpu.
 
-`WEBGPU` is the first adapter, a graphics card of its own before one in the processor, and those
-before drivers that run on the processor itself; `WEBGPU:1` is the next one. Commands run in the
-order in which they were submitted; a launch returns at once, and reading memory waits.
+`WEBGPU` is the first adapter: discrete GPUs come first, then integrated ones, then drivers that run
+on the processor; `WEBGPU:1` is the next one. Commands run in the order in which they are submitted.
+Launches return at once; reading memory waits.
 
 https://www.w3.org/TR/webgpu/ and https://wgpu-py.readthedocs.io/
 """
@@ -37,29 +37,29 @@ from tinyframe.settings import variable
 
 BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
 BRINGS_DRIVER = (
-    "it takes a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
-    "mesa-vulkan-drivers brings one that runs on the processor"
+    "it needs a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
+    "mesa-vulkan-drivers provides one that runs on the processor"
 )
 KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
 TIMED = "timestamp-query"
-# vendor -> after how many steps of all its loops together a driver quietly ends a thread
+# vendor -> the total number of loop iterations after which the driver silently ends a thread
 # (LP_MAX_TGSI_LOOP_ITERATIONS in Mesa's gallivm)
 MOST_STEPS = {"llvmpipe": 65535}
 
 
 @functools.cache
 def wgpu() -> Any:
-    """The module wgpu. DeviceUnavailable where it is not installed or does not load."""
+    """The module wgpu. DeviceUnavailable if it is not installed or does not load."""
     try:
         import wgpu
-    except Exception as error:  # whatever a library that is broken raises
+    except Exception as error:  # a broken library may raise anything
         raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {BRINGS_WGPU}") from error
     return wgpu
 
 
 @functools.cache
 def all_adapters() -> list[Any]:
-    """Each adapter, graphics cards first. DeviceUnavailable where there is none."""
+    """All adapters, the fastest kind first. DeviceUnavailable if there are none."""
     with quiet_without_a_desktop():
         found = [a for a in wgpu().gpu.enumerate_adapters_sync()
                  if a.info["backend_type"] != "OpenGL"]  # fmt: skip
@@ -71,9 +71,9 @@ def all_adapters() -> list[Any]:
 
 @contextmanager
 def quiet_without_a_desktop() -> Iterator[None]:
-    """Mesa asks a Wayland desktop which adapter is its own. Where XDG_RUNTIME_DIR does not say
-    where to look for one, as in a container, libwayland prints an error at each question; in an
-    empty folder it finds nothing, and says nothing."""
+    """Mesa asks a Wayland desktop which adapter it uses. If XDG_RUNTIME_DIR does not say where to
+    find one, as in a container, libwayland prints an error each time. If it names an empty folder,
+    libwayland finds no desktop, and stays silent."""
     if os.path.isabs(os.environ.get("XDG_RUNTIME_DIR", "")):
         yield
     else:
@@ -86,7 +86,7 @@ def quiet_without_a_desktop() -> Iterator[None]:
 
 
 def _words(size: int) -> int:
-    """A number of bytes, rounded up to whole words: nothing smaller is copied or bound."""
+    """A number of bytes, rounded up to whole words, the unit in which WebGPU copies and binds."""
     return -(-size // 4) * 4
 
 
@@ -95,18 +95,18 @@ class WebGPUAllocator(Allocator):
 
     def __init__(self, device: WebGPUDevice) -> None:
         self.device = device
-        # wgpu's buffers release themselves when the garbage collector finds them, and it may do so
-        # before the Buffer around them gives them back here to be used again
+        # The garbage collector may release a wgpu buffer before the Buffer around it returns it
+        # here for reuse; this set keeps it alive.
         self.taken: set[Any] = set()
 
     def _alloc(self, size: int, options: Any = None) -> Any:
         most = self.device.most_bytes
         if size > most:
-            raise MemoryError(f"one Buffer may have {most} bytes on this adapter")
+            raise MemoryError(f"a Buffer may have {most} bytes at most on this adapter")
         u = wgpu().BufferUsage
         usage = u.STORAGE | u.COPY_SRC | u.COPY_DST
         try:
-            with self.device.lost_is_said():
+            with self.device.loss_explained():
                 memory = self.device.gpu.create_buffer(size=_words(size), usage=usage)
         except wgpu().GPUOutOfMemoryError as error:
             raise MemoryError(str(error)) from error
@@ -120,14 +120,14 @@ class WebGPUAllocator(Allocator):
     def copyin(self, dst: Any, src: memoryview) -> None:
         whole = src.nbytes // 4 * 4
         queue = self.device.gpu.queue
-        with self.device.lost_is_said():
+        with self.device.loss_explained():
             if whole:
                 queue.write_buffer(dst, 0, src[:whole])
             if rest := bytes(src[whole:]):
                 queue.write_buffer(dst, whole, rest.ljust(4, b"\0"))
 
     def copyout(self, dst: memoryview, src: Any) -> None:
-        with self.device.lost_is_said():
+        with self.device.loss_explained():
             data = self.device.gpu.queue.read_buffer(src, 0, _words(dst.nbytes))
         dst[:] = data[: dst.nbytes]
 
@@ -136,7 +136,7 @@ class WebGPUAllocator(Allocator):
 
 
 class WGSLCompiler(Compiler):
-    """Has a text checked; what runs is made of it where it is loaded, as drivers keep that."""
+    """Checks the source. Drivers compile it when it is loaded, and cache that themselves."""
 
     def __init__(self, device: WebGPUDevice, adapter: Mapping[str, Any]) -> None:
         self.device = device
@@ -150,9 +150,9 @@ class WGSLCompiler(Compiler):
         return "\n".join(self.driver)
 
     def module(self, src: str) -> Any:
-        """What the driver makes of a text. CompileError where there is something wrong with it."""
+        """The driver's shader module. CompileError if there is an error in the source."""
         try:
-            with self.device.lost_is_said():
+            with self.device.loss_explained():
                 return self.device.gpu.create_shader_module(code=src)
         except wgpu().GPUError as error:
             raise CompileError(str(error), src) from error
@@ -167,9 +167,9 @@ class WebGPURunner(Runner):
         compiler = cast(WGSLCompiler, device.compiler)
         stage = {"module": compiler.module(source), "entry_point": name}
         try:
-            with device.lost_is_said():
+            with device.loss_explained():
                 self.pipeline = device.gpu.create_compute_pipeline(layout="auto", compute=stage)
-        except wgpu().GPUError as error:  # such as more buffers or shared memory than there are
+        except wgpu().GPUError as error:  # such as too many buffers, or too much shared memory
             raise CompileError(str(error).strip(), source) from error
         self.has_uniforms = "var<uniform>" in source
         self.layout = self.pipeline.get_bind_group_layout(0)
@@ -179,7 +179,7 @@ class WebGPURunner(Runner):
         wait: bool = False,
     ) -> float | None:  # fmt: skip
         device = self.device
-        with device.lost_is_said():
+        with device.loss_explained():
             group = self.bound([*bufs, *self.uniforms(vals)])
             timer = _Timer(device.gpu) if wait and device.is_timed else None
             encoder = device.gpu.create_command_encoder()
@@ -196,18 +196,18 @@ class WebGPURunner(Runner):
             return timer.seconds() if timer else perf_counter() - begin
 
     def bound(self, buffers: Sequence[Any]) -> Any:
-        """These buffers as its arguments: a bind group."""
+        """A bind group with these buffers as arguments."""
         entries = [{"binding": n, "resource": {"buffer": b}} for n, b in enumerate(buffers)]
         return self.device.gpu.create_bind_group(layout=self.layout, entries=entries)
 
     def dispatch(self, run: Any, group: Any, global_size: Size) -> None:
-        """One launch, written into a compute pass."""
+        """Records a launch in a compute pass."""
         run.set_pipeline(self.pipeline)
         run.set_bind_group(0, group)
         run.dispatch_workgroups(*global_size)
 
     def uniforms(self, vals: Sequence[int]) -> list[Any]:
-        """A buffer for what a program is given beside memory, if it asks for that."""
+        """The buffer of uniforms, in a list, or an empty list if the program uses none."""
         if not self.has_uniforms:
             return []
         u = wgpu().BufferUsage
@@ -216,13 +216,13 @@ class WebGPURunner(Runner):
 
 
 def packed(vals: Sequence[int]) -> bytes:
-    """What a program is given beside memory: 0, and the values of its Variables."""
+    """The uniforms of a program: 0, and the values of its Variables."""
     return struct.pack(f"{1 + len(vals)}i", 0, *vals)
 
 
 class WebGPUGraph(Graph):
-    """Launches in one command buffer, which is submitted at once. WebGPU takes a command buffer
-    only once, so each call writes it anew; bind groups stay for as long as the memory in them.
+    """Launches in one command buffer. A command buffer can only be submitted once, so each call
+    records it again; a bind group is reused while its memory stays the same.
     """
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
@@ -233,7 +233,7 @@ class WebGPUGraph(Graph):
         zeros = [(0,) * count for count in vals]
         self.bufs = [list(each) for each in bufs]
         self.uniforms = [r.uniforms(zero) for r, zero in zip(self.kernels, zeros, strict=True)]
-        self.held = [packed(zero) for zero in zeros]  # what is in these
+        self.held = [packed(zero) for zero in zeros]  # their contents
         self.groups: list[Any] = [None] * len(self.kernels)
         self.sizes: list[Size] = []
 
@@ -255,7 +255,7 @@ class WebGPUGraph(Graph):
 
     def __call__(self) -> None:
         gpu = self.device.gpu
-        with self.device.lost_is_said():
+        with self.device.loss_explained():
             encoder = gpu.create_command_encoder()
             run = encoder.begin_compute_pass()
             for launch, (runner, size) in enumerate(zip(self.kernels, self.sizes, strict=True)):
@@ -269,7 +269,7 @@ class WebGPUGraph(Graph):
 
 
 class _Timer:
-    """When a pass began and ended, by the clock of the device."""
+    """The times when a pass began and ended, by the device's clock."""
 
     def __init__(self, gpu: Any) -> None:
         u = wgpu().BufferUsage
@@ -287,7 +287,7 @@ class _Timer:
 
     def seconds(self) -> float:
         begin, end = struct.unpack("QQ", self.gpu.queue.read_buffer(self.ticks))
-        from wgpu.backends.wgpu_native import lib  # wgpu does not show this in Python yet
+        from wgpu.backends.wgpu_native import lib  # not in wgpu's Python API yet
 
         tick = lib.wgpuQueueGetTimestampPeriod(self.gpu.queue._internal) * 1e-9
         return max(end - begin, 0) * tick
@@ -297,7 +297,7 @@ class _Timer:
 
 
 class WebGPUDevice(Compiled):
-    """An adapter that wgpu offers. DeviceUnavailable where there is no such."""
+    """An adapter of wgpu. DeviceUnavailable if there is none with this number."""
 
     survives_fork = False
 
@@ -305,7 +305,7 @@ class WebGPUDevice(Compiled):
         number = int(device.partition(":")[2] or 0)
         if number >= len(found := all_adapters()):
             names = ", ".join(f"WEBGPU:{n} is {a.info['device']}" for n, a in enumerate(found))
-            raise DeviceUnavailable(f"there is no WebGPU adapter of number {number}: {names}")
+            raise DeviceUnavailable(f"there is no WebGPU adapter number {number}: {names}")
         adapter = found[number]
         features = adapter.features & {*FEATURES, TIMED}
         try:
@@ -332,26 +332,27 @@ class WebGPUDevice(Compiled):
         return WebGPUGraph
 
     def synchronize(self) -> None:
-        with self.lost_is_said():
-            self.gpu.queue.read_buffer(self.mark)  # comes after all that was submitted
+        with self.loss_explained():
+            self.gpu.queue.read_buffer(self.mark)  # waits for everything submitted before
 
     @contextmanager
-    def lost_is_said(self) -> Iterator[None]:
-        """RuntimeError where the driver has given the device up."""
+    def loss_explained(self) -> Iterator[None]:
+        """Inside the block, explains the error if the driver has lost the device: a
+        RuntimeError."""
         try:
             yield
         except (wgpu().GPUError, RuntimeError) as error:
             if "device is lost" not in str(error).lower():
                 raise
             raise RuntimeError(
-                f"{self.device} is lost, and so is what its memory held: the driver gave the "
-                "adapter up, as it does with a kernel that runs for too long. Start Python (in a "
-                f"notebook, the kernel) again to use it. The driver's words: {str(error).strip()}"
+                f"{self.device} is lost, and so are the contents of its memory: the driver gave up "
+                "on the adapter, for example because a kernel ran too long. Restart Python (in a "
+                f"notebook, the kernel) to use it again. The driver's message: {str(error).strip()}"
             ) from error
 
 
 def target(limits: Mapping[str, int], vendor: str) -> Target:
-    """What schedules have to know of an adapter with these limits."""
+    """The Target of an adapter with these limits."""
     return replace(
         WGSLLanguage.default_target,
         block_threads=limits["max-compute-invocations-per-workgroup"],

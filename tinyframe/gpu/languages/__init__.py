@@ -1,1 +1,1 @@
-"""The languages of GPUs."""
+"""GPU languages."""

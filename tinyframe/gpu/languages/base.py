@@ -1,4 +1,4 @@
-"""What the languages of GPUs have in common."""
+"""The common base of GPU languages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tinyframe.uop.node import Ops, UOp
 
 
 def threads_of_block(uops: list[UOp]) -> int:
-    """The threads that work together in a block, 1 where there are no blocks."""
+    """The number of threads in a block; 1 if there are no blocks."""
     return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
 
 
 class GPULanguage(CStyleLanguage):
-    """Vectors that are part of the language, no stores past the caches, and a kernel that is what
-    one thread of a block does."""
+    """A language with built-in vectors and without nontemporal stores, whose kernels are the code
+    of one thread of a block."""
 
     wraps, entry, nontemporal_stores, native_half = "", "", None, True
-    # one type for all Variables: a launch knows no other
+    # all Variables are passed with one type, the only one that a launch knows
     variable, variable_inside = "const {long} {name}_given", "const {type} {name} = {name}_given;"
     restrict, local_suffix = "__restrict__", ""
-    # how a vector is made of its lanes, and whether one number stands for all of them
+    # a vector's constructor, and whether a single argument sets all lanes
     vector, splats = "{kind}({lanes})", True
     infinity, not_a_number = "INFINITY", "NAN"
     code_for_op: Mapping[Ops, Callable[..., str]] = {
@@ -51,7 +51,7 @@ class GPULanguage(CStyleLanguage):
     )
 
     def signature(self, name: str, uops: list[UOp]) -> str:
-        """The same, with the number of a block's threads where the language has to be told it."""
+        """As for C, with the number of a block's threads filled in if the language needs it."""
         return super().signature(name, uops).replace("{threads}", str(threads_of_block(uops)))
 
     def of_lanes(self, dtype: DType, lanes: Iterable[str]) -> str:

@@ -1,13 +1,13 @@
-"""CUDA C++: GLOBAL and LOCAL loops are the numbers of a block and of a thread in it.
+"""CUDA C++: GLOBAL and LOCAL loops become the indices of a block and of a thread in it.
 
     extern "C" __global__ void __launch_bounds__(64) E_4_64(
         float* __restrict__ data0, const float* __restrict__ data1)
 
-Vectors such as float4 can be moved, and not computed with (scalarize.py). An MMA is an instruction
-of PTX, in a function of its own. Of the toolkit's headers only cuda_fp16.h is needed, by kernels
-that read or write float16; the arithmetic is float32's.
+Vectors such as float4 can only be loaded and stored; there is no arithmetic on them (scalarize.py).
+An MMA is a PTX instruction, wrapped in a function. The only header that is needed is cuda_fp16.h,
+for kernels that read or write float16; they compute in float32.
 
-The CUDA C++ Programming Guide: C++ language extensions (execution and memory spaces, built-in
+See the CUDA C++ Programming Guide: C++ language extensions (execution and memory spaces, built-in
 vector types, `__launch_bounds__`); the CUDA Math API: type casting intrinsics.
 """
 
@@ -26,17 +26,17 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.program_text import without_parens
 from tinyframe.uop.node import Ops, UOp
 
-LANES = (2, 4)  # of the vectors that there are
-VECTOR_BYTES = 16  # the most that one instruction moves, and the alignment that this asks for
+LANES = (2, 4)  # of the vectors that exist
+VECTOR_BYTES = 16  # the most that one instruction moves, and the alignment it requires
 HALF_HEADER = "#include <cuda_fp16.h>"
-# cuda_fp16.h has half2, and nothing longer
+# cuda_fp16.h has half2, but nothing longer
 HALF4 = """\
 struct __align__(8) half4 { half x, y, z, w; };
 static __device__ inline half4 make_half4(half x, half y, half z, half w) {
   half4 all = { x, y, z, w };
   return all;
 }"""
-# what a thread gives tensor cores of two rows of float16, and of the bits of bfloat16
+# a thread's elements of two rows of an MMA: float16, or bfloat16 as ushort
 TWO_ROWS = """\
 struct __align__(16) {a} {{ {b} upper, lower; }};
 static __device__ inline {a} make_{a}({n} a, {n} b, {n} c, {n} d, {n} e, {n} f, {n} g, {n} h) {{
@@ -44,8 +44,8 @@ static __device__ inline {a} make_{a}({n} a, {n} b, {n} c, {n} d, {n} e, {n} f, 
   return all;
 }}
 """
-# A register holds two numbers, or one of TF32. The first two of `a` are of both rows.
-# What PTX does here, cuda_emulator.h does where there is no GPU.
+# A register holds two elements, or one of TF32. PTX wants the registers of both rows in turn, hence
+# x[0], x[2], x[1], x[3]. Without a GPU, cuda_emulator.h has the function.
 MMA = """\
 #ifdef __CUDA_ARCH__
 static __device__ inline float4 mma_{form}({a} a, {b} b, float4 c) {{
@@ -66,7 +66,7 @@ for (int n = 0; n < 4; n++)
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x[n]) : "f"(reinterpret_cast<const float*>(&a)[n]));
   for (int n = 0; n < 2; n++)
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[n]) : "f"(reinterpret_cast<const float*>(&b)[n]));"""
-# form -> what a text needs that has its MMA
+# form -> the definitions needed by a source that uses its MMA
 TENSOR_CORES = {
     "f16": (TWO_ROWS + MMA).format(form="f16", deep=16, a="half8", b="half4", n="half",
                                    registers=TWO_IN_A_REGISTER),
@@ -75,7 +75,7 @@ TENSOR_CORES = {
     "tf32": MMA.format(form="tf32", deep=8, a="float4", b="float2", registers=ROUNDED_TO_TF32),
 }  # fmt: skip
 
-# dtype -> how the names of its vectors begin, where that is not its own name
+# dtype -> prefix of its vectors' names, if it is not the dtype's own name
 VECTOR_WORDS = {
     dtypes.char: "char", dtypes.uchar: "uchar", dtypes.ushort: "ushort", dtypes.uint: "uint",
     dtypes.long: "longlong", dtypes.ulong: "ulonglong", dtypes.half: "half",
@@ -83,14 +83,14 @@ VECTOR_WORDS = {
 
 
 def target_for(architecture: str) -> Target:
-    """What is known of all GPUs of an architecture such as "sm_90"."""
+    """The Target of any GPU of an architecture such as "sm_90"."""
     number = re.search(r"\d+", architecture)
     major = int(number[0]) // 10 if number else 0
     return replace(CUDALanguage.default_target, tensor_cores=tensor_cores(major))
 
 
 def tensor_cores(major: int) -> tuple[str, ...]:
-    """The forms of operands that GPUs of a compute capability multiply in tensor cores."""
+    """The operand formats of the tensor cores of this (major) compute capability."""
     return tuple(TENSOR_CORES) if major >= 8 else ()
 
 
@@ -103,8 +103,8 @@ class CUDALanguage(GPULanguage):
     """CUDA C++, as NVRTC compiles it."""
 
     device = "CUDA"
-    # What all GPUs of compute capability 8.0 and newer have (Programming Guide, "Technical
-    # Specifications per Compute Capability"); gpu/drivers/cuda.py asks the one that is there.
+    # for all GPUs of compute capability 8.0 and newer (Programming Guide, "Technical Specifications
+    # per Compute Capability"); gpu/drivers/cuda.py queries the actual GPU
     default_target = Target(
         vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
         most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
@@ -128,7 +128,7 @@ class CUDALanguage(GPULanguage):
     suffixes: Mapping[DType, str] = {dtypes.long: "ll", dtypes.ulong: "ull", dtypes.uint: "u"}
     code_for_op: Mapping[Ops, Callable[..., str]] = {
         **GPULanguage.code_for_op,
-        Ops.MMA: lambda *x: "",  # an op on vectors
+        Ops.MMA: lambda *x: "",  # see code_for_vector
     }
     vector, splats = "make_{kind}({lanes})", False
     code_for_vector: Mapping[Ops, Callable[..., str]] = {
@@ -148,7 +148,7 @@ class CUDALanguage(GPULanguage):
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         if not (dtypes.is_float(old) or dtypes.is_float(new)):
             return self.cast(x, new)
-        # there are functions for long, and none for ulong
+        # the intrinsics exist for long, but not for ulong
         kinds = [dtypes.long if d is dtypes.ulong else d for d in (old, new)]
         given = f"(long long)({without_parens(x)})" if old is dtypes.ulong else without_parens(x)
         text = f"__{'_as_'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"

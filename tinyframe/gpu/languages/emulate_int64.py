@@ -1,13 +1,12 @@
-"""64-bit integers in 32-bit words, for languages that have no wider type.
+"""Emulates 64-bit integers with pairs of 32-bit words, for languages without a wider type.
 
-A value that begins and ends as 32 bits, as random numbers and what is drawn with them do, needs 64
-only on the way. There it is two words, which are computed one by one:
+Random numbers, and what is computed from them, start and end with 32 bits, but use 64 in between.
+There a value becomes two words, which are computed separately:
 
     CAST(uint, SHR(ADD(x, y), 32))     high(x) + high(y) + (low(x) + low(y) < low(x))
     CAST(int, MUL(x, y))               low(x) * low(y)
 
-What is stored in 64 bits, loaded, or divided, stays as it is, and the language says that it has no
-such type.
+64-bit values that are loaded, stored or divided are left alone, and the language rejects them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Words: TypeAlias = tuple[UOp, UOp]  # low, high; both uint32
 
 
 def emulate_int64(sink: UOp) -> UOp:
-    """A kernel without the 64-bit integers that words can stand for."""
+    """Replaces 64-bit integers with words where possible."""
     words: dict[UOp, Words | None] = {}
 
     def split(old: UOp, u: UOp) -> UOp:
@@ -49,7 +48,7 @@ def _word(value: int) -> UOp:
 ZERO, ONES = _word(0), _word(-1)
 
 
-# ---- words from words, without what a constant makes needless ------------------------------------
+# ---- operations on words, folded if an operand is constant ---------------------------------------
 
 
 def _op(op: Ops, x: UOp, y: UOp) -> UOp:
@@ -69,14 +68,14 @@ def _shift(x: UOp, op: Ops, count: int) -> UOp:
     return _op(op, x, _word(count)) if count < 32 else ZERO
 
 
-def _lower(x: UOp, y: UOp) -> UOp:
-    """1 where x < y, else 0: what is carried or borrowed."""
+def _carry(x: UOp, y: UOp) -> UOp:
+    """The carry or borrow: 1 if x < y, else 0."""
     found = _op(Ops.CMPLT, x, y)
     return _word(found.arg) if found.op is Ops.CONST else found.cast(dtypes.uint)
 
 
 def _upper_product(x: UOp, y: UOp) -> UOp:
-    """The upper word of a product, from four of 16 bits each."""
+    """The upper word of a product, from four products of 16-bit halves."""
     halves = [(_op(Ops.AND, w, _word(0xFFFF)), _shift(w, Ops.SHR, 16)) for w in (x, y)]
     (x0, x1), (y0, y1) = halves
     middle = _op(Ops.ADD, _op(Ops.MUL, x1, y0), _shift(_op(Ops.MUL, x0, y0), Ops.SHR, 16))
@@ -109,11 +108,11 @@ def _bits(u: UOp, x: Words, y: Words) -> Words:
 
 def _sum(u: UOp, x: Words, y: Words) -> Words:
     low = _op(Ops.ADD, x[0], y[0])
-    return low, _op(Ops.ADD, _op(Ops.ADD, x[1], y[1]), _lower(low, x[0]))
+    return low, _op(Ops.ADD, _op(Ops.ADD, x[1], y[1]), _carry(low, x[0]))
 
 
 def _difference(u: UOp, x: Words, y: Words) -> Words:
-    high = _op(Ops.SUB, _op(Ops.SUB, x[1], y[1]), _lower(x[0], y[0]))
+    high = _op(Ops.SUB, _op(Ops.SUB, x[1], y[1]), _carry(x[0], y[0]))
     return _op(Ops.SUB, x[0], y[0]), high
 
 
@@ -122,7 +121,7 @@ def _product(u: UOp, x: Words, y: Words) -> Words:
     return _op(Ops.MUL, x[0], y[0]), _op(Ops.ADD, _upper_product(x[0], y[0]), across)
 
 
-def _left(u: UOp, x: Words, y: Words) -> Words | None:
+def _shl(u: UOp, x: Words, y: Words) -> Words | None:
     if u.src[1].op is not Ops.CONST:
         return None
     (low, high), n = x, u.src[1].arg
@@ -132,7 +131,7 @@ def _left(u: UOp, x: Words, y: Words) -> Words | None:
     return _shift(low, Ops.SHL, n), _op(Ops.OR, _shift(high, Ops.SHL, n), moved)
 
 
-def _right(u: UOp, x: Words, y: Words) -> Words | None:
+def _shr(u: UOp, x: Words, y: Words) -> Words | None:
     if u.src[1].op is not Ops.CONST or u.src[0].vmin < 0:
         return None
     (low, high), n = x, u.src[1].arg
@@ -149,12 +148,12 @@ def _where(u: UOp, c: None, x: Words, y: Words) -> Words:
 
 wide: Mapping[Ops, Callable[..., Words | None]] = {
     Ops.CONST: _constant, Ops.CAST: _cast, Ops.AND: _bits, Ops.OR: _bits, Ops.XOR: _bits,
-    Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _left, Ops.SHR: _right,
+    Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _shl, Ops.SHR: _shr,
     Ops.WHERE: _where, Ops.NEG: lambda u, x: _difference(u, (ZERO, ZERO), x),
 }  # fmt: skip
 
 
-# ---- what has no 64 bits itself -----------------------------------------------------------------
+# ---- ops on 64-bit operands with a narrower result ----------------------------------------------
 
 
 def _narrowed(u: UOp, x: Words) -> UOp:

@@ -1,15 +1,14 @@
-"""HIP, for AMD's GPUs: CUDA's words for blocks and threads, and the vectors of plain C.
+"""HIP, for AMD's GPUs: CUDA's keywords for blocks and threads, with clang's vector extensions.
 
     extern "C" __global__ void __launch_bounds__(64) E_8_64(float* __restrict__ data0) {
 
-HIP's headers, which its compilers bring along, have a `float4` of their own, a struct that cannot
-be compared lane by lane. So a program is in a namespace, in which `float4` is clang's vector.
-float16 is clang's `_Float16`, which HIP's `__half` wraps, and bfloat16 is its bits, a uint16
-(codegen/decompose/). From the headers come the functions of float64 and `sqrtf`, which is rounded
-correctly; clang's own builtin was an approximation for years. `long` has 32 bits on Windows, so
-`long long` is written.
+HIP's compilers include headers with a `float4` of their own, a struct that cannot be compared lane
+by lane. So a program has a namespace, in which `float4` is clang's vector. float16 is clang's
+`_Float16`, which HIP's `__half` wraps, and bfloat16 is a uint16 of its bits (codegen/decompose/).
+The headers' functions of float64 are used, and `sqrtf`, which rounds correctly; clang's builtin was
+an approximation for years. `long` has 32 bits on Windows, hence `long long`.
 
-From the HIP documentation (AMD, C++ language extensions) and Clang's on vectors and builtins.
+See the HIP documentation (AMD, C++ language extensions), and Clang's on vectors and builtins.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FROM_HEADERS = {**gcc.library("::"), "trunc": gcc.builtin}
 
 
 class HIPLanguage(CUDALanguage):
-    """HIP's C++, in which a kernel is what one thread of a block does."""
+    """HIP C++."""
 
     device = "HIP"
     default_target = Target(
@@ -71,7 +70,7 @@ class HIPLanguage(CUDALanguage):
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         if dtypes.is_int(old) and dtypes.is_int(new):
             return self.cast(x, new)
-        # of a vector's lane that is not a value of its own, clang 14 takes the first lane's bits
+        # the inner cast makes a lane of a vector a value: without it clang 14 takes the first lane
         return f"__builtin_bit_cast({self.type_name(new)}, ({self.type_name(old)}){x})"
 
     def zero(self, dtype: DType) -> str:

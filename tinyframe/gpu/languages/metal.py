@@ -1,19 +1,19 @@
-"""Metal's shading language, for Apple's GPUs, as a table.
+"""The Metal Shading Language, for Apple's GPUs.
 
     kernel void E_8_4(device float* data0 [[buffer(0)]], uint3 gid [[threadgroup_position_in_grid]])
 
-From C++ as the Metal Shading Language Specification (Apple, version 4, 2025) has it:
+How it differs from C++ (Metal Shading Language Specification, Apple, version 4, 2025):
 
-- `device` memory is everybody's, `threadgroup` memory a block's, and a Variable's value comes
-  through a `constant` reference. Arguments are numbered.
-- Vectors have 2, 3 or 4 lanes. A `float4` begins at a multiple of 16 bytes, but a vector in memory
-  may begin at any element, as a `packed_float4` does (2.2.3). Where there is no packed type (bool,
-  ulong), lanes are read and written one by one.
-- Comparing vectors gives a `bool4`, which `select(no, yes, condition)` takes. Comparisons are of
-  numbers (3.1), so those of bools are written with their logic.
-- There is no float64 (2.1). `%` of negative numbers is undefined (3.1), so it isn't used.
-- By default a compiler assumes that there are no NaNs. The pragma says otherwise; before Metal 3.2,
-  whoever compiles this has to (`MTLCompileOptions.fastMathEnabled = NO`).
+- `device` memory is global, `threadgroup` memory belongs to a block, and the value of a Variable is
+  passed as a `constant` reference. Arguments are numbered.
+- Vectors have 2, 3 or 4 lanes. A `float4` is aligned to 16 bytes, but our vectors may start at any
+  element, like a `packed_float4` (2.2.3). Types without a packed variant (bool, ulong) are loaded
+  and stored lane by lane.
+- Comparing vectors gives a `bool4`, for `select(no, yes, condition)`. Bools cannot be compared
+  (3.1), so logical operators do it.
+- There is no float64 (2.1). `%` of negative numbers is undefined (3.1), so it is not used.
+- By default the compiler assumes that there are no NaNs. The pragma turns that off; before Metal
+  3.2 a compiler option has to (`MTLCompileOptions.fastMathEnabled = NO`).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ HEAD = """\
 #endif
 using namespace metal;
 """
-# what memory is called by where it is
+# address space -> its qualifier
 SPACES = {AddrSpace.GLOBAL: "device", AddrSpace.LOCAL: "threadgroup"}
-# elements of which there are packed vectors
+# dtypes with packed vectors
 PACKED = {dtypes.char, dtypes.uchar, dtypes.short, dtypes.ushort, dtypes.int, dtypes.uint,
           dtypes.long, dtypes.half, dtypes.float}  # fmt: skip
-# how a thread learns its place: word -> argument
+# the index of a block and of a thread in it: name -> parameter
 PLACES = {
     "gid": "uint3 gid [[threadgroup_position_in_grid]]",
     "lid": "uint3 lid [[thread_position_in_threadgroup]]",
@@ -51,7 +51,7 @@ PLACES = {
 
 
 def compare(sign: str, of_bools: str) -> Callable[..., str]:
-    """A comparison of vectors; of bools it is written with their logic."""
+    """A comparison of vectors; of_bools: the same for bools, with logical operators."""
 
     def row(language, u: UOp, a: str, b: str) -> str:
         text = of_bools if dtypes.is_bool(u.src[0].dtype) else f"{{a}} {sign} {{b}}"
@@ -61,7 +61,7 @@ def compare(sign: str, of_bools: str) -> Callable[..., str]:
 
 
 class MetalLanguage(GPULanguage):
-    """Metal's shading language, in which a kernel is what one thread of a block does."""
+    """The Metal Shading Language."""
 
     device = "METAL"
     default_target = Target(
@@ -86,7 +86,7 @@ class MetalLanguage(GPULanguage):
     code_for_op = {
         **{op: row for op, row in GPULanguage.code_for_op.items() if op is not Ops.CMOD},
         Ops.SQRT: call("precise::sqrt", typed=False),
-        # without a float64 to compute them in
+        # elsewhere these are computed in float64
         Ops.SIN: call("precise::sin", typed=False),
         Ops.COS: call("precise::cos", typed=False),
         Ops.POW: call("precise::pow", typed=False),

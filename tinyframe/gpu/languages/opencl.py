@@ -1,13 +1,13 @@
-"""OpenCL C: vectors are part of the language, a panel is `__local`, a block is a work-group.
+"""OpenCL C: vectors are built in, a panel is `__local` memory, a block is a work-group.
 
     __kernel void E_4(__global float* restrict data0, __global const float* restrict data1)
 
-Two kinds of device run it. One that has blocks of threads is a GPU: GLOBAL and LOCAL loops become
-the numbers of a work-group and of a work-item in it. One that has not is a processor: the loop that
-is divided among cores (THREAD) becomes the number of a work-group of one work-item.
+Two kinds of devices run it. On a GPU, which has blocks of threads, GLOBAL and LOCAL loops become
+the indices of a work-group and of a work-item in it. On a processor, which has none, the loop that
+is divided among cores (THREAD) becomes the index of a work-group with a single work-item.
 
-The OpenCL C Specification, version 1.2, is the smallest one that this needs (6.1.2 vector types,
-6.2 conversions, 6.12 built-in functions).
+The code needs OpenCL C 1.2 or newer (in its specification: 6.1.2 vector types, 6.2 conversions,
+6.12 built-in functions).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import short, without_parens
 from tinyframe.uop.node import Ops, UOp
 
-LOOSE = "unaligned_"  # how the name of a vector that may begin at any element begins
-LANES = (2, 3, 4, 8, 16)  # of the vectors that there are (6.1.2)
+UNALIGNED = "unaligned_"  # prefix of vector types that are aligned like one element
+LANES = (2, 3, 4, 8, 16)  # of the vectors that exist (6.1.2)
 
 
 def _convert(language: CStyleLanguage, u: UOp, x: str) -> str:
@@ -41,8 +41,8 @@ def _same_bits(language: CStyleLanguage, u: UOp, x: str) -> str:
 class OpenCLLanguage(GPULanguage):
     """OpenCL C 1.2.
 
-    has_half, has_double: whether the device has the types (cl_khr_fp16, cl_khr_fp64). float16 is
-    computed with as its bits where it has not.
+    has_half, has_double: whether the device has these types (cl_khr_fp16, cl_khr_fp64). Without
+    half, kernels handle float16 as its bits.
     """
 
     device = "CL"
@@ -63,7 +63,7 @@ class OpenCLLanguage(GPULanguage):
         Ops.BITCAST: _same_bits,
         Ops.GEP: lambda language, u, x: f"{x}.s{u.arg:x}",
     }  # fmt: skip
-    # of a GPU: of local memory there is at least as much (the OpenCL API, table of device queries)
+    # for a GPU; the local memory is the guaranteed minimum (OpenCL API, table of device queries)
     default_target = Target(
         vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20,
         most_lanes=LANES[-1], block_threads=256, shared_bytes=32 << 10, grid=(2**31 - 1,) * 3,
@@ -84,7 +84,7 @@ class OpenCLLanguage(GPULanguage):
         return f"({x} != 0)" if dtype is dtypes.bool else super().cast(x, dtype)
 
     def bitcast(self, x: str, old: DType, new: DType) -> str:
-        if old.itemsize < 4 and not dtypes.is_float(old):  # what was computed is an int (6.2.6)
+        if old.itemsize < 4 and not dtypes.is_float(old):  # C promotes it to int (6.2.6)
             return f"as_{self.type_name(new)}(({self.type_name(old)}){x})"
         return f"as_{self.type_name(new)}({without_parens(x)})"
 
@@ -95,7 +95,8 @@ class OpenCLLanguage(GPULanguage):
         )
 
     def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
-        """A number has the size of an int or more (6.2.6), and no vector shifts it (6.3.j)."""
+        """A scalar is at least as wide as an int (6.2.6), and cannot be shifted by a vector
+        (6.3.j)."""
         return vector.scalar().itemsize >= 4 and op not in (Ops.SHL, Ops.SHR)
 
     def zero(self, dtype: DType) -> str:
@@ -112,12 +113,12 @@ class OpenCLLanguage(GPULanguage):
         return f"{self._at_any_element(index, dtype, pointer)} = {value};"
 
     def _at_any_element(self, index: UOp, dtype: DType, pointer: str) -> str:
-        """A vector in memory, which on a processor may begin anywhere. There vload and vstore may
-        be calls, as they are in PoCL 3, through which no register lives on."""
+        """A vector in memory that may start at any element, for processors. There vload and vstore
+        may be function calls (in PoCL 3 they are), which clobber all registers."""
         space = self.buffer_prefix
         if index.src[0].op is not Ops.DEFINE_GLOBAL:
             space = self.local_prefix if self._is_shared(index.src[0].dtype) else ""
-        return f"*({space}{LOOSE}{self.type_name(dtype)}*){pointer}"
+        return f"*({space}{UNALIGNED}{self.type_name(dtype)}*){pointer}"
 
     def _is_shared(self, memory: DType) -> bool:
         assert isinstance(memory, PtrDType)
@@ -141,10 +142,10 @@ class OpenCLLanguage(GPULanguage):
         return "\n".join([*lines, super().render(name, uops)])
 
     def typedefs(self, text: str) -> list[str]:
-        """The vectors that may begin at any element, by their names."""
-        loose = dict.fromkeys(re.findall(rf"\b{LOOSE}{A_TYPE}(\d+)\b", text))
+        """Definitions of the vector types in this program that may start at any element."""
+        loose = dict.fromkeys(re.findall(rf"\b{UNALIGNED}{A_TYPE}(\d+)\b", text))
         return [
-            f"typedef {kind}{count} {LOOSE}{kind}{count} "
+            f"typedef {kind}{count} {UNALIGNED}{kind}{count} "
             f"__attribute__((aligned({DTYPES[kind].itemsize})));"
             for kind, count in loose
         ]

@@ -1,12 +1,12 @@
-"""Arithmetic lane by lane, for languages that can move a vector of numbers and not compute with it.
+"""Arithmetic lane by lane, for languages whose vectors can only be loaded and stored.
 
-A vector that is computed becomes its lanes, and its lanes meet again where they are stored:
+A computed vector is split into its lanes, which are put together again for a store:
 
     STORE(INDEX, ADD(LOAD float2, float2))
     STORE(INDEX, VECTORIZE(ADD(GEP(LOAD float2, 0), float), ADD(GEP(LOAD float2, 1), float)))
 
-Such languages ask for memory that is moved as one vector to begin at a multiple of its size. Where
-that is not known of an index, lanes are moved one by one.
+Such languages require a vector in memory to be aligned to its size. If an index is not known to be,
+lanes are loaded and stored one by one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tinyframe.uop.node import Ops, UOp, rebuild
 
 
 def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
-    """A pass that leaves no vector but in a LOAD and a STORE, and with tensor cores.
+    """A pass that leaves vectors only in loads, stores and MMAs.
 
-    most_bytes: of what is moved at once. lanes: how many there may be.
+    most_bytes: the size of the largest vector. lanes: the numbers of lanes that exist.
     """
 
     def is_moved(index: UOp, dtype: DType) -> bool:
-        """Whether the language moves all lanes at once."""
+        """Whether the language can load or store this vector at once."""
         memory = index.src[0].dtype
         assert isinstance(memory, PtrDType)
         return (
@@ -80,17 +80,17 @@ def _lane(u: UOp, n: int) -> UOp:
 
 
 def _adds_products(u: UOp) -> bool:
-    """Is this a sum of MMAs, which a tensor core adds to all lanes at once?"""
+    """Whether this is a sum of MMAs, which a tensor core adds for all lanes at once."""
     if u.op is Ops.REDUCE:
         return u.arg is Ops.ADD and _adds_products(u.src[0])
     return u.op is Ops.MMA or (u.op is Ops.ADD and all(map(_adds_products, u.src)))
 
 
 def _places(index: UOp, value: UOp) -> list[UOp]:
-    """The place of each lane."""
+    """The INDEX of each lane."""
     memory, valid, flat = index.src
     step = 1 if index.arg is None else index.arg
-    ts = terms(flat)  # its parts stay as they are: to simplify them would undo decompositions
+    ts = terms(flat)  # terms are not simplified, which would undo decompositions
     first = ts.pop(None, 0)
     places = [
         from_terms({**ts, None: first + n * step}, flat.dtype) for n in range(value.dtype.count)
@@ -99,7 +99,7 @@ def _places(index: UOp, value: UOp) -> list[UOp]:
 
 
 def _each(old: UOp, u: UOp) -> UOp:
-    """The op on each lane; what has no lanes, as the RANGEs of a REDUCE, is the same for all."""
+    """The op on each lane; sources without lanes, such as RANGEs of a REDUCE, are shared."""
     count, dtype = old.dtype.count, old.dtype.scalar()
     return _vector(
         UOp(u.op, dtype, tuple([_lane(s, n) for s in u.src]), u.arg, u.tag) for n in range(count)
@@ -112,7 +112,7 @@ def _const(old: UOp, u: UOp) -> UOp:
 
 
 def _stage(old: UOp, u: UOp) -> UOp:
-    """Lanes that are stored one by one are a panel that is stored to several times."""
+    """A panel whose lanes are stored one by one becomes a chain of STAGEs, one for each store."""
     store, *ranges = u.src
     if store.op is not Ops.SINK:
         return u

@@ -1,12 +1,12 @@
-"""Integers that wrap around, for languages in which only unsigned ones do.
+"""Makes signed integers wrap around, for languages in which only unsigned ones do.
 
-Signed arithmetic on data may leave its range, which C++ leaves open. With the same bits as unsigned
-numbers, the result is the one that wraps around; indices, whose bounds are known, stay as they are.
+Arithmetic on data may overflow, which is undefined for signed integers in C++. On the same bits as
+unsigned integers, it wraps around. Indices are left alone: their bounds are known.
 
     ADD(int, int)        BITCAST(ADD(BITCAST(int -> uint), BITCAST(int -> uint)) -> int)
 
-Of a chain only the ends are converted. A language has this among its `passes`; C needs none, since
-its compiler is told by a flag.
+In a chain of operations only the ends are converted. A language lists this among its `passes`; C
+does not need it, since its compilers have a flag for it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tinyframe.uop.node import Ops, UOp
 
 
 def _bits(x: UOp, dtype: DType) -> UOp:
-    """The same bits as another integer dtype of that width."""
+    """The same bits as an integer dtype of the same width."""
     if x.op is Ops.CONST:
         return UOp.const(dtype, truncate[dtype](x.arg))
     if x.op is Ops.VECTORIZE and all(s.op is Ops.CONST for s in x.src):
@@ -34,7 +34,7 @@ def _as_unsigned(u: UOp) -> UOp | None:
 
 
 def _accumulated_unsigned(u: UOp) -> UOp | None:
-    """What a loop adds up, or multiplies."""
+    """The sum or product of a loop."""
     if u.arg not in (Ops.ADD, Ops.MUL) or u.dtype.scalar() not in dtypes.sints:
         return None
     value, *ranges = u.src
@@ -43,7 +43,7 @@ def _accumulated_unsigned(u: UOp) -> UOp | None:
 
 
 def _product_of_ushorts(u: UOp) -> UOp | None:
-    """Two ushorts are multiplied as ints, which may not hold the product."""
+    """C++ multiplies two ushorts as ints, which may overflow."""
     if not may_overflow(u):
         return None
     return UOp(Ops.MUL, dtypes.uint, tuple(s.cast(dtypes.uint) for s in u.src)).cast(u.dtype)
@@ -62,5 +62,5 @@ wrap_rules = PatternMatcher([
 
 
 def wrap_integers(sink: UOp) -> UOp:
-    """A kernel whose signed integers wrap around in C++ too."""
+    """Makes all signed integers of a kernel wrap around."""
     return graph_rewrite(sink, wrap_rules, name="wrap integers")

@@ -11,19 +11,19 @@
       }
     }
 
-A buffer is a variable of the module, a GLOBAL loop the number of a workgroup, a LOCAL loop that of
-an invocation in it. Three things differ from the other languages of the family:
+A buffer is a variable of the module; a GLOBAL loop becomes the index of a workgroup, a LOCAL loop
+that of an invocation in it. WGSL differs from the other languages of the family:
 
-- No type is converted unless the text says so, and there are only bool, i32, u32 and f32. Numbers
-  of 8 and 16 bits are computed with in 32 and cut off. In memory four or two of them share a u32,
-  which is read by a function of the buffer's own, and written by one in two atomic steps, since
-  other threads write the neighbours at the same time.
-- f16 needs a feature that an adapter may lack; i64, u64 and f64 are an extension that only wgpu
-  has, which knows of each adapter whether it computes with them.
-- A compiler may compute what would be the same with real numbers (15.7.5): x for (x + y) - y. What
-  is meant to round there goes through a number that only a launch knows to be 0.
-- A NaN is equal to itself in some implementations of `!=`, in none of `==`. And infinity cannot be
-  written: an expression of constants must not give it, so its bits go through a variable.
+- There are no implicit conversions, and the only types are bool, i32, u32 and f32. Integers of 8
+  and 16 bits are computed in 32 bits and truncated. In memory four or two of them share a u32. Each
+  buffer has a function to read an element, and one to write it in two atomic steps, since other
+  threads may write to the same word.
+- f16 needs a feature that an adapter may lack; i64, u64 and f64 are extensions of wgpu, which tells
+  whether an adapter supports them.
+- A compiler may rearrange floats as if they were real numbers (15.7.5): x for (x + y) - y. If the
+  rounding in between matters, the bits of the value are XORed with an argument that is always 0.
+- Some implementations of `!=` take a NaN as equal to itself, none of `==` does. And infinity cannot
+  be written, not even as a constant expression, so its bits go through a variable.
 
 https://www.w3.org/TR/WGSL/ (6.2 types, 8 expressions, 14.4 memory layout, 17 built-in functions)
 """
@@ -56,7 +56,7 @@ from tinyframe.renderer.program_text import (
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
-# feature of an adapter -> the dtypes that it brings
+# feature of an adapter -> the dtypes it provides
 FEATURES = {
     "shader-f16": frozenset([dtypes.half]),
     "shader-int64": frozenset([dtypes.long, dtypes.ulong]),
@@ -72,7 +72,7 @@ def float_of_bits(u: UOp, c: UOp) -> UOp:
 
 
 def where_finite(x: UOp, value: UOp) -> UOp:
-    """The value where x is a finite number, else NaN."""
+    """The value if x is finite, else NaN."""
     unsigned = x.dtype.unsigned()
     size = x.bitcast(unsigned) & ((1 << (unsigned.bits - 1)) - 1)
     is_finite = size < x.const_like(math.inf).bitcast(unsigned)
@@ -93,14 +93,15 @@ def times_zero(x: UOp, zero: UOp) -> UOp | None:
 _x = UPat.var("x", {dtypes.float, dtypes.double})
 _a, _b = UPat.var("a", dtypes.bool), UPat.var("b", dtypes.bool)
 rules = PatternMatcher([
-    # bools have no order, and no `^`
+    # bools cannot be compared with `<`, and have no `^`
     (UPat(Ops.CMPLT, src=(_a, _b)), lambda a, b: a.ne(True) & b),
     (UPat(Ops.CMPLE, src=(_a, _b)), lambda a, b: a.ne(True) | b),
     (UPat(Ops.XOR, src=(_a, _b)), lambda a, b: a.ne(b)),
-    # an expression of constants must not overflow, nor give NaN or infinity
+    # a constant expression must not overflow, or give NaN or infinity
     (UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
     (UPat(Ops.BITCAST, {dtypes.float, dtypes.double}, (UPat.cvar("c"),), name="u"), float_of_bits),
-    # a compiler that sees a division by zero may give anything, and 0 for x * 0, where x is NaN
+    # A compiler may replace a division by the constant 0 with anything, fold x * 0 to 0, x - x to 0
+    # and x / x to 1, which is wrong for NaN and infinity.
     (UPat(Ops.FDIV, src=(UPat.var("x"), UPat.cvar("zero"))),
      lambda x, zero: None if zero.arg else x * math.copysign(math.inf, zero.arg)),
     (UPat(Ops.MUL, src=[_x, UPat.cvar("zero")]), times_zero),
@@ -114,8 +115,8 @@ def replace_unsupported(sink: UOp) -> UOp:
     return graph_rewrite(sink, rules, name="replace unsupported ops")
 
 
-# Where an integer becomes one of 64 bits and of the other sign, naga widens by the new sign: -1
-# would be 2**32 - 1 as a u64.
+# naga extends an integer to 64 bits by the signedness of the new type: -1 as a u64 would be
+# 2**32 - 1.
 by_own_sign = PatternMatcher([
     (UPat(Ops.CAST, dtypes.ulong, (UPat.var("x", {dtypes.char, dtypes.short, dtypes.int}),)),
      lambda x: x.cast(dtypes.long).bitcast(dtypes.ulong)),
@@ -132,7 +133,7 @@ def widen_by_own_sign(sink: UOp) -> UOp:
 
 
 class _Shift(infix):
-    """The count of a shift is a u32, whatever is shifted."""
+    """A shift, whose count is always a u32."""
 
     def __call__(self, a: str, b: str, dtype: DType) -> str:
         count = re.fullmatch(r"(\d+)(u|li|lu)?", b)
@@ -140,14 +141,14 @@ class _Shift(infix):
 
 
 class _Unequal(infix):
-    """`!=` where a NaN differs from itself, too."""
+    """`!=` for which a NaN differs from itself."""
 
     def __call__(self, a: str, b: str, dtype: DType) -> str:
         return f"(!({a} == {b}))" if dtypes.is_float(dtype) else super().__call__(a, b, dtype)
 
 
 def _of_bits(bits: int) -> Callable[..., str]:
-    """A function that gives the float of these bits."""
+    """A function that returns the float with these bits."""
     body = f"var bits = {bits:#x}u; return bitcast<f32>(bits);"
     return lambda language, name, dtype: language.function(name, dtype, body)
 
@@ -162,8 +163,8 @@ SUMS = (Ops.ADD, Ops.SUB)
 
 
 def is_rearranged(inner: UOp, outer: UOp) -> bool:
-    """Whether two steps of a sum or a product are one with real numbers: they have an operand in
-    common, or each has a constant."""
+    """Whether a compiler could merge two steps of a sum or product if floats were real numbers:
+    they share an operand, or each has a constant."""
     others = [x for s in outer.src if (x := without_sign(s)) is not inner]
     operands = [without_sign(s) for s in inner.src]
     if inner.op in SUMS and outer.op in SUMS and any(x in operands for x in others):
@@ -177,7 +178,7 @@ def without_sign(u: UOp) -> UOp:
 
 
 def is_packed(memory: UOp) -> bool:
-    """Whether the elements of a buffer share words: the language has no type of their size."""
+    """Whether several elements of a buffer share a word, because there is no type of their size."""
     narrow = memory.dtype.base.itemsize < 4 and memory.dtype.base is not dtypes.half
     return memory.addrspace is AddrSpace.GLOBAL and narrow
 
@@ -188,10 +189,10 @@ def is_packed(memory: UOp) -> bool:
 class WGSLLanguage(GPULanguage):
     """WGSL.
 
-    features: those of the adapter; the ones in FEATURES bring dtypes. Where "shader-f16" is
-    missing, float16 is computed with as its bits; where "shader-int64" is, 64-bit integers in
-    words; and where "shader-f64" is, a sine is the language's own, of which 15.7.4.1 only says that
-    it is right to 2**-11 from -pi to pi.
+    features: the adapter's; those in FEATURES provide dtypes. Without "shader-f16", kernels handle
+    float16 as its bits; without "shader-int64", 64-bit integers are emulated with words; without
+    "shader-f64", sin and cos are built-ins, which 15.7.4.1 only requires to be accurate to 2**-11
+    from -pi to pi.
     """
 
     device = "WEBGPU"
@@ -202,7 +203,7 @@ class WGSLLanguage(GPULanguage):
     declare, accumulate = "let {name}: {type} = {value};", "var {name}: {type} = {value};"
     loop = "for (var {name}: {type} = {start}; {name} < {stop}; {name}++) {{"
     if_statement = "if ({condition}) {{ {statement} }}"
-    guarded = "select({zero}, {value}, {bare})"  # what is read out of bounds is no fault (14.6)
+    guarded = "select({zero}, {value}, {bare})"  # reading out of bounds is not an error (14.6)
     variable_inside = "let {name}: {type} = launch.{name};"
     barrier = "workgroupBarrier();"
     code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
@@ -229,12 +230,12 @@ class WGSLLanguage(GPULanguage):
     }
     code_for_vector: Mapping[Ops, Any] = {}
     functions: Mapping[str, Any] = {
-        # max() and min() may give either number where one is NaN
+        # the built-in max() and min() may return either operand if one is NaN
         **max_and_min("select(a, b, b {sign} a{nan})", " || !(b == b)"), "round": _round,
         "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000),
     }  # fmt: skip
     vector_functions: Mapping[str, Any] = {}
-    # what every adapter has (WebGPU, 3.6.2 limits)
+    # the limits that every adapter guarantees (WebGPU, 3.6.2 limits)
     default_target = Target(
         vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20, most_lanes=4,
         least_bytes=4, block_threads=256, shared_bytes=16 << 10, grid=(65535,) * 3, warp=32,
@@ -249,7 +250,7 @@ class WGSLLanguage(GPULanguage):
             self.passes = (*self.passes, ("widen by own sign", widen_by_own_sign))
         else:
             self.passes = (*self.passes, ("emulate int64", emulate_int64))
-        if "shader-f64" not in features:  # by way of which these are computed elsewhere
+        if "shader-f64" not in features:  # else these are computed in float64
             self.code_for_op = {**self.code_for_op, Ops.SIN: call("sin", typed=False),
                                 Ops.COS: call("cos", typed=False)}  # fmt: skip
         self.native_half = "shader-f16" in features
@@ -311,7 +312,7 @@ class WGSLLanguage(GPULanguage):
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
-        """The kernel after what it names: buffers, their functions, what else a launch gives."""
+        """The kernel, preceded by its buffers, their accessors and the uniforms of a launch."""
         text = super().render(name, uops)
         written = {accessed_memory(u) for u in uops if u.op is Ops.STORE}
         buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
@@ -339,7 +340,8 @@ class WGSLLanguage(GPULanguage):
         return f"fn {name}_{short(dtype)}({given}) -> {self.type_name(dtype)} {{ {body} }}"
 
     def accessors(self, u: UOp, is_written: bool, text: str) -> list[str]:
-        """How an element of a packed buffer is read and written, where the text does so."""
+        """The functions to read and write an element of a packed buffer, if the program calls
+        them."""
         name, dtype = argument_name(u), u.dtype.base
         kind, bits, lanes = self.type_name(dtype), dtype.bits, 4 // dtype.itemsize
         place, shift = f"{name}[i / {lanes}]", f"u32(i % {lanes}) * {bits}u"
