@@ -31,8 +31,8 @@ HEAD = """\
 # tinyframe
 
 You're going to take a deep-learning framework apart, all the way from `loss.backward()` to the
-machine code that runs, and build a small one of your own along the way. This folder is your copy.
-Change whatever you like in it, break it if you can; the original is one command away.
+machine code that runs, and build a small one of your own along the way, `mini`. This folder is your
+copy. Change whatever you like in it, break it if you can; the original is one command away.
 
 {next}
 
@@ -327,9 +327,9 @@ def _stages(folder: Path, record: Record) -> Iterator[str]:
     """A row for each stage of mini."""
     from classroom.mini.stages import STAGES
 
-    order = [stage.file for stage in STAGES]
+    known = {stage.file for stage in STAGES}
     paths = (_given(folder) / "mini").glob("part*.py")
-    for path in sorted((p for p in paths if p.name in order), key=lambda p: order.index(p.name)):
+    for path in sorted(p for p in paths if p.name in known):
         about = _docstring(path).split("\n")[0].partition(": ")[2]
         name = path.relative_to(_given(folder)).as_posix()
         said = _mini(folder, path.stem.removeprefix("part"), record)

@@ -178,6 +178,10 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
                 image.write_bytes(base64.b64decode(*kinds.values()))
                 source = source.replace(f"attachment:{name}", image.name)
         cell["source"] = source
+    if any("check(" in "".join(cell["source"]) for cell in content["cells"]):
+        last = relinked(page, _way_on(path.name, up))
+        cell = {"cell_type": "markdown", "id": "way-on", "metadata": {}, "source": last}
+        content["cells"].append(cell)
     place.write_text(json.dumps(content))
 
 
@@ -199,16 +203,28 @@ def _first_lesson(root: Path) -> str:
 
 def _ways_in(notebook: str, up: str) -> str:
     """How to do the exercises of a page that can only be read. up: the way to the first page."""
-    start = f'<a href="{up}index.html#start">start the course on your own machine</a>'
     alone = f'<a download href="{up}{NOTEBOOKS}/{notebook}">The notebook alone</a>'
-    if where := _services(notebook):
-        start = f"open this lesson in {where}, with nothing to install. Or {start}"
     return (
         "```{container} ways no-search\n"
-        f"This page is for reading. To do its exercises, {start}, with one command. ({alone} "
-        "lacks what checks your answers.) Some pictures are missing here: they're drawn from your "
-        "answers.\n```"
+        f"This page is for reading. To do its exercises, {_doors(notebook, up)}, with one command. "
+        f"({alone} lacks what checks your answers.) Some pictures are missing here: they're drawn "
+        "from your answers.\n```"
     )
+
+
+def _way_on(notebook: str, up: str) -> str:
+    """The end of such a page."""
+    return (
+        "```{container} ways no-search\n"
+        f"You've read it. Now do it: {_doors(notebook, up)}, with one command.\n```"
+    )
+
+
+def _doors(notebook: str, up: str) -> str:
+    start = f'<a href="{up}index.html#start">start the course on your own machine</a>'
+    if where := _services(notebook):
+        return f"open this lesson in {where}, with nothing to install. Or {start}"
+    return start
 
 
 def _write_source(path: Path, place: Path, name: str) -> None:

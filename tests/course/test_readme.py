@@ -9,10 +9,13 @@ import ast
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
+from classroom import check
 from classroom.build import sanitized
+from tests.classroom.answers.part_01 import number, replaces
 from tests.course.refresh import (
     COUNT,
     MAP,
@@ -83,6 +86,12 @@ def test_readme_leads_to_every_notebook_and_its_page_to_every_project():
     text = (ROOT / "docs" / "projects.md").read_text()
     for path in ROOT.glob("projects/[0-9]*"):
         assert f"](../projects/{path.name}" in text, path.name
+
+
+def test_an_answer_that_readme_quotes_is_the_one_that_is_given(capsys):
+    check("1.8", number(backward=replaces))
+    given = capsys.readouterr().out
+    assert given.startswith("✗") and indent(given, "    ") in (ROOT / "README.md").read_text()
 
 
 # ---- the course's map ---------------------------------------------------------------------------

@@ -30,6 +30,8 @@ def test_every_notebook_is_a_page_with_what_its_cells_printed_and_a_link_to_itse
         for line in printed:
             if re.fullmatch(r"[\w ,.:]+\n", line):
                 assert " ".join(line.split()) in words, line
+        if any("check(" in "".join(cell["source"]) for cell in cells):
+            assert "You've read it. Now do it" in words[-3000:].replace("’", "'")
         (link,) = re.findall(r'download href="([^"]+)"', html)
         assert (page.parent / link).read_bytes() == path.read_bytes()
 

@@ -335,9 +335,6 @@ def warp_tile(k: Workload) -> ResultTile | None:
     for down, across, high, wide in WARP_TILES:
         tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
                           (nbytes, nbytes), mma.PIECE_BYTES)  # fmt: skip
-        steps = [
-            n for n in (4, 2, 1) if extent(summed) % (n * deep) == 0 < extent(summed) - n * deep
-        ]
         fitting = [t for step in steps if (t := replace(tile, step=step)).fits(k)]
         fits_block = down * across * mma.THREADS <= block_size(k)
         if fitting and fits_block and not tile.exceeds_results():
