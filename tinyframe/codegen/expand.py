@@ -99,29 +99,33 @@ def expand_copies(sink: UOp) -> UOp:
     kind of range holds all copies."""
 
     def expanded(old: UOp, u: UOp) -> UOp:
-        if u.op is Ops.REDUCE and (unrolled := of_kind(u, AxisType.UNROLL)):
-            value, *parts = copies_of((u.src[0],), unrolled)
-            loops = [r for r in u.own_ranges if r not in unrolled]
-            tag = UNROLLED if loops else None
-            for part in parts:
-                value = UOp(u.arg, value.dtype, (value, part), tag=tag)
-            return value.reduce(u.arg, *loops)
-        if u.op is Ops.MMA and (rows := of_kind(u, AxisType.UNROLL)):
-            # one vector of all the rows' elements
-            copies = copies_of((u.src[0],), rows)
-            lanes = tuple(copy.gep(n) for copy in copies for n in range(copy.dtype.count))
-            operand = UOp(Ops.VECTORIZE, lanes[0].dtype.vec(len(lanes)), lanes)
-            return u.replace(src=(operand, u.src[1]))
-        if u.op is Ops.STAGE and (copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL)):
-            # the copies are stored one after the other
-            loops = [r for r in u.own_ranges if r not in copied]
-            memory = u.src[0].src[0].src[0]
-            for copy in copies_of((u.src[0],), copied):
-                index, value = copy.src
-                place = index.replace(src=(memory, *index.src[1:]))
-                memory = u.replace(src=(place.store(value), *loops))
-            return memory
-        return u.replace(src=tuple(_copies_of_stores(u.src))) if u.op is Ops.SINK else u
+        unrolled = of_kind(u, AxisType.UNROLL) if u.op in FIRST_RANGE else ()
+        match u.op:
+            case Ops.REDUCE if unrolled:
+                value, *parts = copies_of((u.src[0],), unrolled)
+                loops = [r for r in u.own_ranges if r not in unrolled]
+                tag = UNROLLED if loops else None
+                for part in parts:
+                    value = UOp(u.arg, value.dtype, (value, part), tag=tag)
+                return value.reduce(u.arg, *loops)
+            case Ops.MMA if unrolled:  # one vector of all the rows' elements
+                copies = copies_of((u.src[0],), unrolled)
+                lanes = tuple(copy.gep(n) for copy in copies for n in range(copy.dtype.count))
+                operand = UOp(Ops.VECTORIZE, lanes[0].dtype.vec(len(lanes)), lanes)
+                return u.replace(src=(operand, u.src[1]))
+            case Ops.STAGE if copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL):
+                # the copies are stored one after the other
+                loops = [r for r in u.own_ranges if r not in copied]
+                memory = u.src[0].src[0].src[0]
+                for copy in copies_of((u.src[0],), copied):
+                    index, value = copy.src
+                    place = index.replace(src=(memory, *index.src[1:]))
+                    memory = u.replace(src=(place.store(value), *loops))
+                return memory
+            case Ops.SINK:
+                return u.replace(src=tuple(_copies_of_stores(u.src)))
+            case _:
+                return u
 
     return rebuild(sink, expanded)
 
@@ -231,44 +235,45 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     # the ranges that it closes, except lanes
     owned = u.own_ranges if u.op in FIRST_RANGE else ()
     loops = [done[r] for r in owned if axis_type(r) is not AxisType.VECTOR]
-    if u.op is Ops.RANGE:
-        if axis_type(u) is not AxisType.VECTOR:
-            return u
-        return UOp.const(u.dtype.vec(extent(u)), tuple(range(extent(u))))
-    if u.op is Ops.INDEX:
-        return u  # the LOAD or STORE rebuilds it
-    if u.op is Ops.LOAD:
-        lane = lane_of(u)
-        places, vector = _places(u.src[0], lane, done), u.dtype.vec(_lanes(lane))
-        if len(places) == 1:
-            return UOp(Ops.LOAD, vector, (places[0],))
-        return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
-    if u.op is Ops.STORE:
-        index, value = u.src[:2]
-        lane = lane_of(index, value)
-        places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
-        if len(places) == 1:
-            return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
-        # lanes that are stored one by one
-        values = [value.gep(k) for k in range(len(places))]
-        return UOp.sink(*[p.store(v, *loops) for p, v in zip(places, values, strict=True)])
-    if u.op is Ops.STAGE:
-        return u.replace(src=(done[u.src[0]], *loops))
-    if u.op is Ops.SINK:
-        stores = [done[s] for s in u.src]
-        return UOp.sink(
-            *[x for s in stores for x in (s.src if s.op is Ops.SINK else [s])], arg=u.arg
-        )
-    if u.op is Ops.REDUCE:
-        return _reduced_lanes(done[u.src[0]], u, loops)
-    if u.op is Ops.MMA:
-        # a thread's run of operand elements becomes lanes, and so do its results
-        a, b, result = u.src[:3]
-        (run,) = of_kind(u, AxisType.VECTOR)
-        given = [_broadcast(done[operand], extent(run)) for operand in (a, b)]
-        return UOp(Ops.MMA, u.dtype.vec(extent(result)), (*given, done[result], *loops), u.arg)
-    n = _lanes(lane_of(u))  # any other op is computed in all lanes at once
-    return UOp(u.op, u.dtype.vec(n), tuple([_broadcast(done[s], n) for s in u.src]), u.arg, u.tag)
+    match u.op:
+        case Ops.RANGE:
+            if axis_type(u) is not AxisType.VECTOR:
+                return u
+            return UOp.const(u.dtype.vec(extent(u)), tuple(range(extent(u))))
+        case Ops.INDEX:
+            return u  # the LOAD or STORE rebuilds it
+        case Ops.LOAD:
+            lane = lane_of(u)
+            places, vector = _places(u.src[0], lane, done), u.dtype.vec(_lanes(lane))
+            if len(places) == 1:
+                return UOp(Ops.LOAD, vector, (places[0],))
+            return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
+        case Ops.STORE:
+            index, value = u.src[:2]
+            lane = lane_of(index, value)
+            places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
+            if len(places) == 1:
+                return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
+            # lanes that are stored one by one
+            values = [value.gep(k) for k in range(len(places))]
+            return UOp.sink(*[p.store(v, *loops) for p, v in zip(places, values, strict=True)])
+        case Ops.STAGE:
+            return u.replace(src=(done[u.src[0]], *loops))
+        case Ops.SINK:
+            stores = [done[s] for s in u.src]
+            each = [x for s in stores for x in (s.src if s.op is Ops.SINK else [s])]
+            return UOp.sink(*each, arg=u.arg)
+        case Ops.REDUCE:
+            return _reduced_lanes(done[u.src[0]], u, loops)
+        case Ops.MMA:  # a thread's run of operand elements becomes lanes, and so do its results
+            a, b, result = u.src[:3]
+            (run,) = of_kind(u, AxisType.VECTOR)
+            given = [_broadcast(done[operand], extent(run)) for operand in (a, b)]
+            return UOp(Ops.MMA, u.dtype.vec(extent(result)), (*given, done[result], *loops), u.arg)
+        case _:  # computed in all lanes at once
+            n = _lanes(lane_of(u))
+            src = tuple([_broadcast(done[s], n) for s in u.src])
+            return UOp(u.op, u.dtype.vec(n), src, u.arg, u.tag)
 
 
 def _reduced_lanes(value: UOp, reduce: UOp, loops: list[UOp]) -> UOp:
