@@ -205,7 +205,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
             raise self._lacks(name, f"a row {name[0]!r} in `code_for_workitem`")
         return code(int(name[-1]))
 
-    def wait(self) -> str:
+    def barrier_statement(self) -> str:
         if not self.barrier:
             raise self._lacks("BARRIER", "a statement in `barrier`")
         return self.barrier

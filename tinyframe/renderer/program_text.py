@@ -212,7 +212,7 @@ class Writer:
                 kind, place = language.type_name(u.dtype), language.workitem(name)
                 self.line(language.declare.format(type=kind, name=name, value=place))
             case Ops.BARRIER:
-                self.line(language.wait())
+                self.line(language.barrier_statement())
             case Ops.RANGE:
                 names[u] = f"ridx{u.arg[0]}"
                 is_shared = u.arg[1] is AxisType.THREAD
