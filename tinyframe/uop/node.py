@@ -415,8 +415,8 @@ class UOp(Comparisons):
         order = list(self.toposort())
         if any(u.op is Ops.UNIQUE and u.arg >= 0 for u in order):
             raise TypeError(
-                "a graph on memory cannot be pickled: its BUFFERs are names that mean something in "
-                "this process only. Pickle the Tensor, which holds the values"
+                "a graph with BUFFERs cannot be pickled: they name memory of this process. Pickle "
+                "the Tensor, which holds the values"
             )
         number = {u: n for n, u in enumerate(order)}
         rows = [(u.op, u.dtype, tuple([number[s] for s in u.src]), u.arg, u.tag) for u in order]
@@ -602,7 +602,7 @@ class UOp(Comparisons):
         int64 if that is too small. ValueError if the name is no identifier, or min > max."""
         dtype = dtype or index_dtype(max(max_val, -1 - min_val))
         if not (name.isidentifier() and name.isascii()):
-            raise ValueError(f"{name!r} cannot name a Variable: ASCII letters, digits and _ can")
+            raise ValueError(f"{name!r} cannot name a Variable: use ASCII letters, digits and _")
         if min_val > max_val:
             raise ValueError(
                 f"Variable {name!r}: the minimum {min_val} is above the maximum {max_val}"
