@@ -517,7 +517,7 @@ def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
         except (IndexError, TypeError, ValueError, AttributeError) as error:  # not even its form
             raise _error(u, level, f"is malformed ({error})") from error
         if not legal:
-            raise _error(u, level, "has no meaning there" if legal is None else "breaks its rule")
+            raise _error(u, level, "is not legal there" if legal is None else "breaks its rule")
         if known is not None:
             u.__dict__[known] = True
     if not isinstance(graph, UOp):
@@ -535,15 +535,15 @@ def _verify_order(program: list[UOp]) -> None:
     open_loops: list[UOp] = []
     for u in program:
         if missing := [s for s in u.src if s not in seen]:
-            raise _error(u, "program", f"stands before its source {missing[0].op}")
+            raise _error(u, "program", f"comes before its source {missing[0].op}")
         if u in seen:
-            raise _error(u, "program", "stands there twice")
+            raise _error(u, "program", "is there twice")
         seen.add(u)
         if u.op is Ops.ENDRANGE:
             if not open_loops or open_loops.pop() is not u.src[0]:
                 raise _error(u, "program", "does not close the innermost open loop")
         elif outside := [r for r in u.ranges if r is not u and r not in open_loops]:
-            what = f"stands outside the loop {outside[0].arg} that it depends on"
+            what = f"is outside the loop {outside[0].arg} that it depends on"
             raise _error(u, "program", what)
         elif u.op is Ops.RANGE:
             open_loops.append(u)
