@@ -221,7 +221,7 @@ class _DTypesMeta(type):
                 f"dtypes.{name} is fixed; default_float and default_int can be set"
             )
         if value not in getattr(cls, family):
-            raise ValueError(f"dtypes.{name} is one of {getattr(cls, family)}, not {value!r}")
+            raise ValueError(f"dtypes.{name} must be one of {getattr(cls, family)}, not {value!r}")
         super().__setattr__(name, value)
 
 
@@ -310,7 +310,7 @@ class dtypes(metaclass=_DTypesMeta):
     def finfo(dtype: DType) -> tuple[int, int]:
         """(exponent bits, stored mantissa bits) of a float dtype; ValueError for others."""
         if dtype.scalar() not in _FLOAT_LAYOUT:
-            raise ValueError(f"finfo is of a float dtype, one of {dtypes.floats}, not {dtype}")
+            raise ValueError(f"finfo needs a float dtype, one of {dtypes.floats}, not {dtype}")
         return _FLOAT_LAYOUT[dtype.scalar()]
 
     @staticmethod

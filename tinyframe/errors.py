@@ -64,4 +64,4 @@ def check_choice(name: str, value: object, *choices: str | None) -> None:
     if value not in choices:
         *others, last = ["None" if choice is None else f'"{choice}"' for choice in choices]
         known = f"{', '.join(others)} or {last}" if others else last
-        raise ModeError(f"{name} is {known}, not {value!r}")
+        raise ModeError(f"{name} must be {known}, not {value!r}")

@@ -83,10 +83,10 @@ def tensor_of(expression: str) -> Tensor:
     try:
         value = eval(expression, names)
     except Exception as error:
-        words = f"{expression!r} does not work: {type(error).__name__}: {error}"
+        words = f"{expression!r} fails: {type(error).__name__}: {error}"
         raise ValueError(words) from error
     if not isinstance(value, Tensor):
-        raise ValueError(f"{expression!r} is no Tensor: {value!r}")
+        raise ValueError(f"{expression!r} is not a Tensor: {value!r}")
     return value
 
 

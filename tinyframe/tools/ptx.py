@@ -50,7 +50,7 @@ def sass(source: str, architecture: str) -> str:
 
     cubin, program = NVRTC(architecture).compile(source), find_nvidia_binary_utility("nvdisasm")
     if program is None:
-        raise DeviceUnavailable(f"SASS is shown by nvdisasm, and that is not found: {ADVICE}")
+        raise DeviceUnavailable(f"nvdisasm, which shows SASS, was not found: {ADVICE}")
     with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(cubin)
