@@ -122,8 +122,8 @@ PARTIAL: Sequence[Partial] = [
 
 
 def split_long_reduces(sink: UOp, target: Target) -> list[UOp]:
-    """The kernels that store partial results of a lowered kernel's long reduces, and last the one
-    that reads them; the kernel itself if nothing is cut.
+    """The kernels that store partial results of a lowered kernel's long reduces, followed by the
+    one that reads them; the kernel itself if nothing is cut.
 
     Each set of partial results is one more argument, after the kernel's own.
     """
@@ -147,8 +147,8 @@ def split_long_reduces(sink: UOp, target: Target) -> list[UOp]:
 
 
 def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
-    """The kernel that stores a reduce's partial results, those of one part next to each other; and
-    the REDUCE of these, which replaces the original one."""
+    """The kernel that stores a reduce's partial results, contiguous for each part; and the REDUCE
+    of these, which replaces the original one."""
     number = fresh_number(sink)
     inside = {r: UOp.range(n, number + k, AxisType.REDUCE) for k, (r, n) in enumerate(cut.items())}
     number += len(cut)
@@ -168,9 +168,9 @@ def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
 
 
 def _value_in_part(reduce: UOp, part_of: dict[UOp, UOp], inside: dict[UOp, UOp]) -> UOp:
-    """The operand of a REDUCE, in terms of the loops over parts and inside of a part. A last part
-    that would run over the end is moved back, and elements that the part before it has counted
-    become the identity."""
+    """The operand of a REDUCE, in terms of the loops over parts and inside a part. A last part that
+    would run past the end starts earlier, and the elements that the previous part has counted
+    already become the identity."""
     place: dict[UOp, UOp] = {}
     counted: list[UOp] = []
     for r, inner in inside.items():
