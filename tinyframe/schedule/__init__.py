@@ -179,8 +179,8 @@ def bindings(unknowns: Iterable[UOp]) -> dict[UOp, UOp]:
         if u.op is Ops.BIND and found.setdefault(var, u) is not u:
             raise ValueError(
                 f"Variable {var.expr!r} is bound to {min(u.val, found[var].val)} and to "
-                f"{max(u.val, found[var].val)} in what is realized together: realize what has one "
-                "of these values first, or use a second Variable"
+                f"{max(u.val, found[var].val)} in Tensors that are realized together: realize "
+                "those with one of these values first, or use a second Variable"
             )
     return found
 

@@ -103,19 +103,19 @@ def parts_of(r: UOp, each: int) -> int:
 
 TOO_FEW_RESULTS = Partial(
     "too few results",
-    "a very large reduce leaves fewer results than there could be cores: all take part",
+    "a very large reduce has fewer results than a machine may have cores: all cores take part",
     too_few_results,
 )
 PARTIAL: Sequence[Partial] = [
     Partial(
         "windows over images",
-        "few weights are each the sum over all images: what is read of one image at a time can be "
-        "copied in the order of reading, and stays in the cache",
+        "few weights are each a sum over all images: the data of one image at a time can be copied "
+        "in reading order, and stays in the cache",
         windows_over_images,
     ),
     Partial(
         "long product",
-        "few results of a long sum of products: a part of the sum at a time stays in the cache",
+        "few results, each a long sum of products: a part of the sum at a time stays in the cache",
         long_product,
     ),
 ]
