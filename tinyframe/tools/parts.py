@@ -92,7 +92,7 @@ def launches(device: str) -> str:
     item = _kernel_of(total.assign(total + one))
     seconds = get_kernel(item.ast, device)(item.bufs, {}, wait=True)
     if not isinstance(seconds, float) or seconds < 0:
-        return f"with wait=True a launch gives the seconds it took, not {seconds!r}"
+        return f"with wait=True a launch must return the seconds it took, not {seconds!r}"
     if not (total.numpy() == 3).all():
         return f"1 + 1 + 1 is {total.numpy()[0]}: one launch had no effect, or both"
     return ""

@@ -63,7 +63,7 @@ def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> 
     if kernels:
         if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
             raise ValueError(
-                "kernels=True is for what is not cut into kernels yet: a Tensor's graph"
+                "kernels=True needs a graph that is not cut into kernels yet: a Tensor's"
             )
         nodes = of_kernels(roots, called)
     elif is_schedule:

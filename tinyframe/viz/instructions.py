@@ -76,7 +76,7 @@ def instructions(
     name = item.bufs[0].device if item.bufs else Device.DEFAULT
     compiler = Device[name].compiler
     if not hasattr(compiler, "assembly"):
-        raise ValueError(f"instructions() draws kernels of CPU; {name} does not say what it makes")
+        raise ValueError(f"instructions() draws kernels of CPU; {name} does not print assembly")
     made = by_line(compiler.assembly(program.src), program.function)
     headline = f"machine code of {program.function}{which}"
     source, lines = function_of(program.src, program.function), program.src.splitlines()

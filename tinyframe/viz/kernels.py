@@ -54,7 +54,7 @@ def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, s
     if number is None:
         number = 1 + max(range(len(items)), key=lambda n: estimate_ops(items[n].ast))
     if isinstance(number, bool) or not isinstance(number, int):
-        raise TypeError(f"number is that of a kernel, 1 or more, not {number!r}")
+        raise TypeError(f"number must be that of a kernel, 1 or more, not {number!r}")
     if not 1 <= number <= len(items):
         are = "is" if len(items) == 1 else "are"
         raise ValueError(f"kernel number {number}: there {are} {plural(len(items), 'kernel')}")

@@ -106,7 +106,7 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
             high = max(high, _panel(sheet, left, top, argument, touch))
         top += high + 12
     if len(arguments) > MOST_ROWS:
-        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() tells of all"
+        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() lists them all"
         sheet.words(0, top + 11, more, colour=MUTED)
     return DrawnPicture(headline, "\n".join(text), sheet)
 

@@ -38,7 +38,7 @@ def number(query: Query, name: str, default: int | None = None) -> int:
     if not text and default is not None:
         return default
     if not text.isdecimal() or len(text) > 9:
-        raise BadQuery(f"{name} is a number from 0 on, not {text[:40]!r}")
+        raise BadQuery(f"{name} must be a number, 0 or more, not {text[:40]!r}")
     return int(text)
 
 
@@ -47,7 +47,7 @@ def described(trace: Trace, query: Query) -> Described:
     name = query.get("of", "")
     what, _, n = name.partition("/")
     if what not in ("kernel", "schedule") or not n.isdecimal():
-        raise BadQuery(f"of is kernel/… or schedule/… with a number, not {name[:40]!r}")
+        raise BadQuery(f"of must be kernel/… or schedule/… with a number, not {name[:40]!r}")
     try:
         return trace.described(name)
     except KeyError:
@@ -139,7 +139,7 @@ def assembly(trace: Trace, query: Query) -> Any:
     """A kernel's machine code as text, if objdump is installed."""
     binary = trace.binary(number(query, "n"))
     if binary is None:
-        return {"text": None, "why": "no compiler made machine code of this kernel"}
+        return {"text": None, "why": "no compiler made machine code for this kernel"}
     return machine_code(binary)
 
 
@@ -148,7 +148,7 @@ def assembly(trace: Trace, query: Query) -> Any:
 
 def _stage(d: Described, n: int) -> Stage:
     if n >= len(d.stages):
-        raise BadQuery(f"there are {len(d.stages)} stages, and none of number {n}")
+        raise BadQuery(f"there is no stage {n}: there are {len(d.stages)}")
     return d.stages[n]
 
 

@@ -23,7 +23,7 @@ def machine_code(binary: bytes) -> dict[str, Any]:
     there is nothing to show ("why"). The binary may be for a different machine."""
     tool = shutil.which("objdump") or shutil.which("llvm-objdump")
     if tool is None:
-        return {"text": None, "why": "objdump is not there: binutils brings it, on macOS Xcode"}
+        return {"text": None, "why": "objdump was not found: install binutils, or on macOS Xcode"}
     text = said_by(tool, binary)
     if text is None:
         return {"text": None, "why": "objdump cannot read this machine code"}

@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _found(self) -> tuple[HTTPStatus, str, bytes]:
         if self.headers.get("Host") not in self.server.hosts:
-            return _error(HTTPStatus.FORBIDDEN, "this server is known by another name")
+            return _error(HTTPStatus.FORBIDDEN, "the Host header does not name this server")
         url = urllib.parse.urlsplit(self.path)
         _, token, *rest = url.path.split("/", 2) if url.path.count("/") > 1 else ("", "", "")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):

@@ -23,7 +23,7 @@ from tinyframe.nn.state import replacing
 
 FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
-FOREIGN = "no trace of tinyframe's"
+FOREIGN = "not a tinyframe trace"
 LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any size
 
 
@@ -67,12 +67,12 @@ class Store:
         try:
             about = store.json(OVERVIEW)
         except KeyError:
-            raise TraceError(f"{path} is {FOREIGN}: it is another archive") from None
+            raise TraceError(f"{path} is {FOREIGN}: it is a different archive") from None
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise TraceError(f"{path} is {FOREIGN}")
         if about.get("version") != VERSION:
             raise TraceError(
-                f"{path} was written by another version of tinyframe (trace version "
+                f"{path} was written by a different version of tinyframe (trace version "
                 f"{about.get('version')}, and this one reads {VERSION}): write it again"
             )
         return store

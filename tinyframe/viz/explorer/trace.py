@@ -95,7 +95,7 @@ class Trace:
             stages = [_stage(rows, stage) for stage in data.pop("stages")]
             boxes = _boxes(rows, data.get("kernels", []))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise TraceError(f"{name} in this trace says what cannot be: {error}") from error
+            raise TraceError(f"{name} in this trace makes no sense: {error}") from error
         if boxes:
             place, prepared = next((n, s) for n, s in enumerate(stages) if s.name == "prepare")
             stages.insert(place + 1, Stage(KERNELS, None, prepared.after, []))
