@@ -196,7 +196,7 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
     return arg_key(wanted) == arg_key(u.arg)
 
 
-# ---- recording which rule replaced which node by which -------------------------------------------
+# ---- recording: each rule that fired, with the nodes before and after ----------------------------
 #
 # For DEBUG=4, pictures and tests:
 #
@@ -284,7 +284,7 @@ rewrite_group = track_rewrites
 # a rewrite with more steps than this per node of the graph, and in all, counts as endless
 STEPS_PER_NODE, STEPS_AT_LEAST = 200, 20_000
 
-# the number of last steps in which the error looks for the ones that repeat
+# the error looks for repeated steps among this many last ones
 LAST_STEPS = 50
 
 

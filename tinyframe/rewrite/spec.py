@@ -71,7 +71,7 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
     INDEX(memory, valid, i, …)  the place of element [i, …] in memory of shape `arg`; it may be read
                                 or written only where `valid` is true, which must imply that i, …
                                 are inside the shape
-    LOAD(INDEX)                 the element; where `valid` is false, 0, and nothing is read
+    LOAD(INDEX)                 the element; where `valid` is false it is 0, and nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
     REDUCE(value, RANGE…)       the value, reduced with the op `arg` over all combinations of its

@@ -55,7 +55,7 @@ EVERY_ELEMENT = {Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.DETACH}
 
 def memory_of(u: UOp) -> UOp | None:
     """The state of memory, a BUFFER or an ASSIGN, that holds exactly the elements of a value, each
-    once, in any order; None if there is none."""
+    once, in any order; None if there is no such state."""
     changes: list[UOp] = []  # the chain of ASSIGNs above memory; the answer is cached on each
     first = state = _below_front(u)
     while state.op is Ops.ASSIGN and not is_result(state) and "_in_memory" not in state.__dict__:
@@ -95,15 +95,15 @@ def is_result(u: UOp) -> bool:
 
 def stored_state(value: UOp) -> UOp:
     """The state of memory that storing a value overwrites: for an ASSIGN a BUFFER, or an earlier
-    ASSIGN to it. Any other value gets new memory, and represents that itself."""
+    ASSIGN to it. Any other value is stored in new memory, and stands for that itself."""
     return base_of(value.src[0]) if value.op is Ops.ASSIGN else value
 
 
 def in_new_memory(
     graph: UOp, assigns: Collection[UOp], new_buffer: Callable[[str, int, DType], UOp]
 ) -> dict[UOp, UOp]:
-    """Maps every node of a graph to its replacement, once `assigns` write to new memory and no
-    longer overwrite the old. If one writes only a part, the old content is copied there first."""
+    """Makes `assigns` write to new memory instead of overwriting the old; one that writes only a
+    part first copies the rest there. Maps every node of the graph to its replacement."""
 
     def moved(old: UOp, u: UOp) -> UOp:
         if old not in assigns:

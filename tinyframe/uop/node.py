@@ -67,7 +67,7 @@ class Ops(enum.IntEnum):
     WHERE = enum.auto(); MULACC = enum.auto()
     # -- elementwise: the remainder of a float division (binary), the cosine (unary)
     FMOD = enum.auto(); COS = enum.auto()
-    # -- elementwise: only in programs, for languages with a shorter form
+    # -- elementwise: only in programs, where a language has a shorter form
     MIN = enum.auto(); CMPLE = enum.auto()
     # -- kernel and program: computed by the threads of a warp together
     MMA = enum.auto()
@@ -111,7 +111,7 @@ class GroupOp:
 
 # fmt: on
 class AxisType(enum.Enum):
-    """What a RANGE becomes: its letter in kernel names, and its colour when they are printed."""
+    """What a RANGE becomes, with its letter in kernel names and its colour when printed."""
 
     LOOP = "L", "white"
     REDUCE = "R", "red"
@@ -137,7 +137,7 @@ class AxisType(enum.Enum):
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
             Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
-# op that closes loops -> position of the first range that it owns among its sources
+# op that closes loops -> the position, among its sources, of the first range that it owns
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2, Ops.MMA: 3}
 
 # cat() joins more parts than this in groups. In a single chain, the first of n parts lies below n
@@ -332,7 +332,7 @@ class Operators:
 
 
 class Comparisons(Operators):
-    """The operators and the comparisons, which all come from CMPLT, CMPNE and CMPEQ."""
+    """The operators, and comparisons made of CMPLT, CMPNE and CMPEQ."""
 
     __slots__ = ()
 
@@ -599,7 +599,8 @@ class UOp(Comparisons):
     @staticmethod
     def variable(name: str, min_val: int, max_val: int, dtype: DType | None = None) -> UOp:
         """A named integer in [min_val, max_val], whose value comes from bind(): an int32, or an
-        int64 if that is too small. ValueError if the name is no identifier, or min > max."""
+        int64 if that is too small. ValueError for a name that isn't an ASCII identifier, or if the
+        minimum is above the maximum."""
         dtype = dtype or index_dtype(max(max_val, -1 - min_val))
         if not (name.isidentifier() and name.isascii()):
             raise ValueError(f"{name!r} cannot name a Variable: use ASCII letters, digits and _")
@@ -784,13 +785,13 @@ class UOp(Comparisons):
         return UOp(Ops.FLIP, self.dtype, (self,), axes) if any(axes) else self
 
     def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> UOp:
-        """All windows of `size` elements along `axis`: element k (a new last axis) of window o (on
-        `axis`) is element o*stride + k*dilation."""
+        """All windows of `size` elements along `axis`: element k (along a new last axis) of window
+        o (along `axis`) is the source's element o*stride + k*dilation."""
         return UOp(Ops.WINDOW, self.dtype, (self,), (axis, size, stride, dilation))
 
     def unwindow(self, axis: int, stride: int, dilation: int, length: int) -> UOp:
-        """The transpose of window, without its sum over k, which stays the last axis: element i, k
-        is that of window (i - k*dilation)/stride if that is an integer in range, and 0 if not."""
+        """The transpose of window, but without the sum over k, the last axis: element (i, k) is
+        taken from window (i - k*dilation)/stride, or is 0 if that is not an integer in range."""
         return UOp(Ops.UNWINDOW, self.dtype, (self,), (axis, stride, dilation, length))
 
     def reduce_axis(self, op: Ops, axes: Iterable[int]) -> UOp:
@@ -846,7 +847,7 @@ class UOp(Comparisons):
         return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
 
     def fuse(self) -> UOp:
-        """This value; no intermediate one is stored, except by CONTIGUOUS, ASSIGN and COPY."""
+        """This value, with no intermediate one stored, except by CONTIGUOUS, ASSIGN and COPY."""
         return UOp(Ops.FUSE, self.dtype, (self,))
 
     def detach(self) -> UOp:
@@ -867,7 +868,7 @@ class UOp(Comparisons):
         return UOp(Ops.INDEX, self.dtype, (self, valid, *indices), shape)
 
     def load(self) -> UOp:
-        """The element at this INDEX; where its condition fails, 0, and nothing is read."""
+        """The element at this INDEX. Where its condition fails it is 0, and nothing is read."""
         return UOp(Ops.LOAD, self.dtype.base, (self,))
 
     def store(self, value: UOp, *ranges: UOp) -> UOp:
@@ -1035,7 +1036,7 @@ LOOPS = (
     AxisType.GROUP,
     AxisType.WARP,
 )
-# the threads of a block; blocks and threads
+# the threads of a block, and these together with the blocks
 THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 BLOCKS = (AxisType.GLOBAL, *THREADS)
 

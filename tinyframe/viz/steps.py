@@ -1,7 +1,7 @@
 """One kernel's route through the compiler, step by step; and a rewrite in words.
 
     way = way_of(sink, renderer)
-    way.stages[0].rules[0].meaning, way.stops[12], way.view(way.stops[12])
+    way.stages[0].rules[0].meaning, way.stops[12], way.rewrite(way.stops[12])
 
 The kernel is compiled to source text again, and recorded (`explorer/record.py`). Nothing runs. A
 stop is one rewrite, or the end of a stage; its picture is made on demand.
