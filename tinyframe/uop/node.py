@@ -689,7 +689,7 @@ class UOp(Comparisons):
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
         if _is_array(other):
             return NotImplemented
-        x, y = _of_one_width(self, self.ufix(other))
+        x, y = _match_widths(self, self.ufix(other))
         return y.alu(op, x) if reverse else x.alu(op, y)
 
     # fmt: off
@@ -894,7 +894,7 @@ class UOp(Comparisons):
         return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
 
 
-def _of_one_width(x: UOp, y: UOp) -> tuple[UOp, UOp]:
+def _match_widths(x: UOp, y: UOp) -> tuple[UOp, UOp]:
     """Widens a 32-bit index that meets a 64-bit one."""
     if x.dtype is not y.dtype and {x.dtype, y.dtype} == {dtypes.int, dtypes.long}:
         return x.cast(dtypes.long), y.cast(dtypes.long)
