@@ -687,14 +687,14 @@ class UOp(Comparisons):
         return self.dtype.scalar() is dtypes.bool
 
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
-        if _is_array(other):
+        if _takes_over(other):
             return NotImplemented
         x, y = _match_widths(self, self.ufix(other))
         return y.alu(op, x) if reverse else x.alu(op, y)
 
     # fmt: off
     def __sub__(self, other):
-        return NotImplemented if _is_array(other) else self + self.ufix(other) * -1
+        return NotImplemented if _takes_over(other) else self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
     def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
     def __invert__(self): return self.logical_not() if self._is_bool() else self ^ -1
@@ -901,7 +901,7 @@ def _match_widths(x: UOp, y: UOp) -> tuple[UOp, UOp]:
     return x, y
 
 
-def _is_array(other: Any) -> bool:
+def _takes_over(other: Any) -> bool:
     """Whether `other` does the arithmetic: a Tensor, which knows what to do with a Variable."""
     return not isinstance(other, UOp) and getattr(other, "__array_ufunc__", True) is None
 
