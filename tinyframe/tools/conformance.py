@@ -226,7 +226,7 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
         except DTypeError as error:
             return Result("--", str(error))
         except Exception as error:
-            story = _told(error)
+            story = _with_traceback(error)
     if not story:
         return Result("ok")
     head = f"{check.name}, {_name(dtype)}, on {device}:"
@@ -238,7 +238,7 @@ def _operands(check: Check, dtype: DType) -> Sequence[tuple]:
     return check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
 
 
-def _told(error: Exception) -> str:
+def _with_traceback(error: Exception) -> str:
     """An exception, with the part of its traceback that starts in the backend's own code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = itertools.dropwhile(lambda frame: frame.filename.startswith(NOT_OWN), frames)
@@ -335,7 +335,7 @@ def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list
         try:
             story = test(device)
         except Exception as error:
-            story = _told(error)
+            story = _with_traceback(error)
         say(f"{name:<24}{'ok' if not story else 'NO'}")
         stories += [f"{name}, on {device}:\n{textwrap.indent(story, '  ')}"] * bool(story)
     say(" " * 24 + "".join(f"{_name(dtype):>9}" for dtype in ALL))
