@@ -24,14 +24,14 @@ def machine_code(binary: bytes) -> dict[str, Any]:
     tool = shutil.which("objdump") or shutil.which("llvm-objdump")
     if tool is None:
         return {"text": None, "why": "objdump was not found: install binutils, or on macOS Xcode"}
-    text = said_by(tool, binary)
+    text = output_of(tool, binary)
     if text is None:
         return {"text": None, "why": "objdump cannot read this machine code"}
     loop = hot_loop(text)
     return {"text": loop or instructions(text), "loop": loop is not None, "why": ""}
 
 
-def said_by(tool: str, binary: bytes) -> str | None:
+def output_of(tool: str, binary: bytes) -> str | None:
     """The output of objdump; None if it fails, as GNU's does on a foreign machine's binary."""
     with tempfile.NamedTemporaryFile(suffix=".so") as file:
         file.write(binary)
