@@ -29,7 +29,7 @@ from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
 from tinyframe.viz.nodes import loops_text, plural, slots
 from tinyframe.viz.picture import Picture
-from tinyframe.viz.touched import NotPlayed, elements_named
+from tinyframe.viz.touched import UnknownElements, elements_named
 from tinyframe.viz.words import sentence
 
 LINE = 11.0  # points: the height of a line of text
@@ -367,7 +367,7 @@ def _bytes_named(item: ScheduleItem, accesses: Sequence[tuple[UOp, int]]) -> int
         ranges = {r for place, _ in places for r in place.ranges}
         try:
             count = len(elements_named([place for place, _ in places], ranges))
-        except NotPlayed:
+        except UnknownElements:
             count = min(buffer.size, sum(times for _, times in places))
         total += count * buffer.dtype.itemsize
     return total

@@ -138,7 +138,7 @@ def arguments_of(sink: UOp) -> list[Argument]:
         for level, inside in levels:
             try:
                 touches.append(Touch(level, elements_named(named, inside)))
-            except NotPlayed as problem:
+            except UnknownElements as problem:
                 touches.append(Touch(level, None, str(problem)))
         shape = tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1)
         found.append(Argument(slot, shape, not written.isdisjoint(named), tuple(touches)))
@@ -161,7 +161,7 @@ ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
 }  # fmt: skip
 
 
-class NotPlayed(ValueError):
+class UnknownElements(ValueError):
     """The elements are not known before the kernel runs; the message says why."""
 
 
@@ -169,7 +169,7 @@ def elements_named(places: Iterable[UOp], ranges: Iterable[UOp]) -> np.ndarray:
     """The elements that these INDEXes of one argument access while `ranges` run and all others stay
     at 0, as indices into the flattened argument, sorted, each once.
 
-    NotPlayed if they depend on data or on a Variable, or are too many.
+    UnknownElements if they depend on data or on a Variable, or are too many.
     """
     running = list(ranges)
     return np.unique(np.concatenate([_named_by(place, running) for place in places]))
@@ -179,10 +179,10 @@ def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
     below = place.toposort(lambda u: u.op is not Ops.RANGE)
     used = [u for u in below if u.op is Ops.RANGE]
     if any(isinstance(size, UOp) for size in place.arg) or any(map(is_symbolic, used)):
-        raise NotPlayed("depends on a Variable")
+        raise UnknownElements("depends on a Variable")
     turning = [r for r in used if r in running]
     if math.prod(map(extent, turning)) > MOST_PLAYED:
-        raise NotPlayed("too many to draw")
+        raise UnknownElements("too many to draw")
     values: Values = {r: np.zeros((), int) for r in used}
     for axis, r in enumerate(turning):
         along = [-1 if a == axis else 1 for a in range(len(turning))]
@@ -201,9 +201,9 @@ def played(u: UOp, values: Values) -> np.ndarray:
         if x in values:
             continue
         if x.op is Ops.LOAD:
-            raise NotPlayed("depends on what is in memory")
+            raise UnknownElements("depends on what is in memory")
         if x.op in (Ops.DEFINE_VAR, Ops.BIND):
-            raise NotPlayed("depends on a Variable")
+            raise UnknownElements("depends on a Variable")
         if x.op is Ops.CONST:
             values[x] = np.array(x.arg)
         elif x.op is Ops.CAST:
@@ -211,7 +211,7 @@ def played(u: UOp, values: Values) -> np.ndarray:
         elif x.op in ON_ARRAYS:
             values[x] = ON_ARRAYS[x.op](*[values[s] for s in x.src])
         else:
-            raise NotPlayed(f"has {x.op.name} in its index")
+            raise UnknownElements(f"has {x.op.name} in its index")
     return values[u]
 
 
