@@ -149,7 +149,7 @@ def arguments_of(sink: UOp) -> list[Argument]:
 
 # Every RANGE that runs is an array of all its values, to which NumPy applies the ops of an index.
 
-MOST_PLAYED = 1 << 22  # combinations of ranges, 32 MB of numbers: more are not evaluated
+MOST_COMBINATIONS = 1 << 22  # combinations of ranges, 32 MB of numbers: more are not evaluated
 
 Values = dict[UOp, np.ndarray]
 
@@ -181,7 +181,7 @@ def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
     if any(isinstance(size, UOp) for size in place.arg) or any(map(is_symbolic, used)):
         raise UnknownElements("depends on a Variable")
     turning = [r for r in used if r in running]
-    if math.prod(map(extent, turning)) > MOST_PLAYED:
+    if math.prod(map(extent, turning)) > MOST_COMBINATIONS:
         raise UnknownElements("too many to draw")
     values: Values = {r: np.zeros((), int) for r in used}
     for axis, r in enumerate(turning):
