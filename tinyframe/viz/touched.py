@@ -189,12 +189,12 @@ def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
         values[r] = np.arange(extent(r)).reshape(along)
     flat = np.zeros((), int)
     for index, size in zip(place.src[2:], place.arg, strict=True):
-        flat = flat * size + played(index, values)
-    flat, valid = np.broadcast_arrays(flat, played(place.src[1], values))
+        flat = flat * size + evaluated(index, values)
+    flat, valid = np.broadcast_arrays(flat, evaluated(place.src[1], values))
     return flat[valid.astype(bool)].ravel()
 
 
-def played(u: UOp, values: Values) -> np.ndarray:
+def evaluated(u: UOp, values: Values) -> np.ndarray:
     """The value of an index for every combination of the ranges in `values`, which gets the values
     of all nodes below it."""
     for x in u.toposort(lambda x: x not in values and x.op is not Ops.LOAD):
