@@ -34,7 +34,7 @@ NOWHERE = -1  # the number of an element of a PAD's padding: it is in no cell
 Numbers = np.ndarray
 
 # Each movement op on an array of cell numbers.
-PLAYED: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
+ON_CELLS: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
     Ops.RESHAPE: lambda cells, shape: cells.reshape(shape),
     Ops.PERMUTE: lambda cells, axes: cells.transpose(axes),
     Ops.EXPAND: lambda cells, shape: np.broadcast_to(cells, shape),
@@ -73,7 +73,7 @@ def memory_layout(x: Tensor | UOp) -> DrawnPicture:
     if not isinstance(u, UOp):
         raise TypeError(f"memory_layout() draws a Tensor or a UOp, not {type(x).__name__}")
     steps: list[UOp] = []
-    while u.op in PLAYED or u.op is Ops.DETACH:
+    while u.op in ON_CELLS or u.op is Ops.DETACH:
         steps.append(u)
         u = u.src[0]
     steps = [s for s in reversed(steps) if s.op is not Ops.DETACH]
@@ -115,7 +115,7 @@ def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
     views = [View(f"{plural(count, 'cell')} of memory", np.arange(count))]
     cells = views[0].cells.reshape(base.shape)
     for step in steps:
-        before, cells = cells, PLAYED[step.op](cells, step.arg)
+        before, cells = cells, ON_CELLS[step.op](cells, step.arg)
         long, was = ([size for size in c.shape if size != 1] for c in (cells, before))
         if step.op is Ops.RESHAPE and len(views) > 1 and long == was:
             views[-1] = View(views[-1].call, cells)
