@@ -71,7 +71,7 @@ class UnknownDType(AttributeError, ValueError):
 class DType:
     """A kind of number, or a vector of `count` of them.
 
-    priority: orders dtypes for promotion; a higher one has a larger range, or less precision.
+    priority: orders dtypes for promotion; a higher one holds more or is less exact.
     itemsize: bytes, of all lanes together.
     name: as C spells it ("signed char", "__bf16"); for a vector, such as "float4".
     fmt: the `struct` format character; None for void, bfloat16 and vectors.
@@ -377,7 +377,7 @@ def _value_range(scalar: DType) -> tuple[ConstType, ConstType]:
 
 
 def strong_dtype(dtype: DType) -> DType:
-    """The dtype itself: here a Python number gets its dtype when it becomes a constant."""
+    """The dtype itself: there are no weak dtypes here, a Python number gets its dtype at once."""
     return dtype
 
 

@@ -76,7 +76,7 @@ PANEL_ROWS = _row(32, "rows",
     "sums of products: a panel of columns is copied if at least this many rows read it",
     "products of 8 to 128 rows with 512 x 512: the copy pays from about 32 rows on")
 MOST_ROWS = _row(12, "rows of a register tile",
-    "sums of products: the highest tile",
+    "sums of products: no tile has more",
     "with two vectors and 32 registers, 12 x 2 accumulators and the operands fit")
 USUAL_ROWS = _row(8, "rows of a register tile",
     "sums of products: the height that is tried first, if registers allow",

@@ -367,7 +367,7 @@ def has_indices(u: UOp) -> bool:
 
 
 def counts(u: UOp) -> bool:
-    """A RANGE has iterations, and no more than its dtype can count: such a loop would not end."""
+    """A RANGE has iterations, but no more than its dtype can count, or the loop would not end."""
     (size,) = u.src
     fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
     return fits and size.vmax > 0

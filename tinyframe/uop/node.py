@@ -675,8 +675,8 @@ class UOp(Comparisons):
         return UOp(op, dtype, src)
 
     def ufix(self, value: Any) -> UOp:
-        """A Python number as a constant of this shape and dtype; beside integers, a float gets the
-        default float dtype."""
+        """A Python number as a constant of this shape and dtype; a float that meets a non-float
+        gets the default float dtype."""
         if isinstance(value, UOp):
             return value
         if isinstance(value, float) and not dtypes.is_float(self.dtype):

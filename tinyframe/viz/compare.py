@@ -120,7 +120,7 @@ def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
 
 
 def _leaves(first: Sequence[Node], second: Sequence[Node]) -> list[dict[int, tuple]]:
-    """A key for each piece of memory in both graphs: equal if it is the same, or matches."""
+    """Keys for the memory of both graphs: equal for the same buffer, or for the same position."""
     shared = {node.of for node in first} & {node.of for node in second} - {None}
     found: list[dict[int, tuple]] = []
     for nodes in (first, second):
@@ -188,7 +188,7 @@ def differences(
         follows |= any(s not in back for s in other.sources)
         words = _differing(node, other, follows)
         below = [pairs.get(s) for s in node.sources]
-        moved = tuple(below) != tuple(other.sources)  # even if one of them differs
+        moved = tuple(below) != tuple(other.sources)  # told unless only because a source differs
         if words is None and moved and not (follows and Counter(below) != Counter(other.sources)):
             words = _taken(first, n), _taken(second, m)
             if words[0] == words[1]:
