@@ -51,10 +51,10 @@ MEANINGS_TO_C = {
 # And for other languages, some of which need stages of their own.
 MEANINGS = {
     **MEANINGS_TO_C,
-    "ranges to values": "turns the loops that a GPU shares out into numbers of blocks and threads",
+    "ranges to values": "turns loops that a GPU runs at once into indices of blocks and threads",
     "scalarize": "computes lane by lane, where the language can only move vectors",
-    "wrap integers": "computes with unsigned integers where signed ones need not wrap around",
-    "emulate int64": "computes 64-bit integers in two words, where the language has none as wide",
+    "wrap integers": "computes with unsigned integers, where signed ones may not wrap around",
+    "emulate int64": "computes 64-bit integers in two words, where the language lacks them",
     "replace unsupported ops": "rewrites what the language cannot express",
 }
 
