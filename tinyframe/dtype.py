@@ -1,14 +1,14 @@
-"""What one number is: its dtype, what two dtypes become together, and how values round into one.
+"""Dtypes: the kinds of numbers, which one two of them promote to, and how values are rounded.
 
 A dtype says how many bytes a number takes and how to read them. Three questions come up everywhere:
 
 - What is `int8 + uint8`?  `least_upper_dtype(dtypes.int8, dtypes.uint8)` is `dtypes.short`: the
   smallest dtype above both in the promotion lattice.
-- What is 300 as a uint8?  `truncate[dtypes.uint8](300)` is 44, as the hardware wraps it.
+- What is 300 as a uint8?  `truncate[dtypes.uint8](300)` is 44: it wraps around, as in hardware.
 - What does NumPy call it?  `to_np_dtype(dtypes.half)` is `np.dtype("float16")`.
 
-Every dtype exists once (`dtypes.int.vec(4) is dtypes.int.vec(4)`), so `is` compares and a hash is
-cheap.
+Every dtype exists once (`dtypes.int.vec(4) is dtypes.int.vec(4)`), so dtypes are compared with `is`
+and hashing is cheap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ConstType: TypeAlias = float | int | bool
 
 
 class InvalidType:
-    """The type of `Invalid`, the value of an index that must not be read; there is only one."""
+    """The type of `Invalid`, the only instance: the value of an index that must not be read."""
 
     _instance: ClassVar[Any] = None
 
@@ -60,7 +60,7 @@ class AddrSpace(Enum):
 
 
 class UnknownDType(AttributeError, ValueError):
-    """A dtype name that does not exist; an AttributeError as in tinygrad, and a ValueError too."""
+    """An unknown dtype name; an AttributeError as in tinygrad, and a ValueError too."""
 
 
 # *** the dtype itself ***
@@ -69,11 +69,11 @@ class UnknownDType(AttributeError, ValueError):
 @functools.total_ordering
 @dataclass(frozen=True, eq=False, repr=False)
 class DType:
-    """One kind of number, or `count` of them side by side in a vector register.
+    """A kind of number, or a vector of `count` of them.
 
-    priority: orders dtypes for promotion; a larger one holds more or is less exact.
+    priority: orders dtypes for promotion; a higher one holds more or is less exact.
     itemsize: bytes, of all lanes together.
-    name: as C spells it ("signed char", "__bf16"); a vector's is "float4".
+    name: as C spells it ("signed char", "__bf16"); for a vector, such as "float4".
     fmt: the `struct` format character; None for void, bfloat16 and vectors.
     """
 
@@ -93,8 +93,8 @@ class DType:
         return self if count == 1 else _vector(self, count)
 
     def mask(self) -> DType:
-        """What a mask is that says of each lane whether something holds: signed integers as wide
-        as the lanes."""
+        """The dtype of a mask, with true or false for each lane: signed integers as wide as the
+        lanes."""
         return dtypes.sints[self.scalar().itemsize.bit_length() - 1].vec(self.count)
 
     def unsigned(self) -> DType:
@@ -102,12 +102,12 @@ class DType:
         return dtypes.uints[self.scalar().itemsize.bit_length() - 1].vec(self.count)
 
     def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
-        """A pointer to `size` of these; -1 where the size is not known."""
+        """A pointer to `size` of these; -1 if the size is unknown."""
         return _pointer(self, size, addrspace)
 
     @property
     def base(self) -> DType:
-        """What a pointer points to; for every other dtype the dtype itself."""
+        """The dtype that a pointer points to; any other dtype itself."""
         return self
 
     @property
@@ -125,7 +125,7 @@ class DType:
         """The largest value of one lane: True, the greatest integer, or inf."""
         return _value_range(self.scalar())[1]
 
-    # By priority; the rest only tells a vector from its scalar.
+    # By priority; itemsize only distinguishes a vector from its scalar.
     def __lt__(self, other: object) -> bool:
         if not isinstance(other, DType):
             return NotImplemented
@@ -135,7 +135,7 @@ class DType:
         text = f"dtypes.{INVERSE_DTYPES_DICT[self.scalar().name]}"
         return text if self.count == 1 else f"{text}.vec({self.count})"
 
-    # Pickle and copy go by name, so that what comes back is the one dtype of that name.
+    # Pickle and copy go by name, so that they return the one dtype of that name.
     def __reduce__(self) -> tuple[Callable[..., DType], tuple[Any, ...]]:
         return (_dtype_named, (self.scalar().name, self.count))
 
@@ -144,7 +144,7 @@ class DType:
 class PtrDType(DType):
     """A pointer to `size` values of `base` in one address space; made by `DType.ptr`.
 
-    Its priority, itemsize, name and count are those of `base`, the value a load through it gives.
+    Its priority, itemsize, name and count are those of `base`, the dtype of a load through it.
     """
 
     _base: DType = None  # type: ignore[assignment]  # always given, by _pointer
@@ -157,7 +157,7 @@ class PtrDType(DType):
 
     @property
     def nbytes(self) -> int:
-        """Bytes pointed to; RuntimeError where the size is not known."""
+        """Bytes pointed to; RuntimeError if the size is unknown."""
         if self.size == -1:
             raise RuntimeError(f"the size of {self} is not known")
         return self.size * self._base.itemsize
@@ -221,7 +221,7 @@ class _DTypesMeta(type):
                 f"dtypes.{name} is fixed; default_float and default_int can be set"
             )
         if value not in getattr(cls, family):
-            raise ValueError(f"dtypes.{name} is one of {getattr(cls, family)}, not {value!r}")
+            raise ValueError(f"dtypes.{name} must be one of {getattr(cls, family)}, not {value!r}")
         super().__setattr__(name, value)
 
 
@@ -235,13 +235,13 @@ class dtypes(metaclass=_DTypesMeta):
     @staticmethod
     @functools.cache
     def is_float(dtype: DType) -> bool:
-        """Whether values are floating point; a vector is what its lanes are."""
+        """Whether values are floating point; of a vector, whether its lanes are."""
         return dtype.scalar() in dtypes.floats
 
     @staticmethod
     @functools.cache
     def is_int(dtype: DType) -> bool:
-        """Whether values are integers, signed or not; bool is not one."""
+        """Whether values are integers, signed or not; bool isn't an integer dtype."""
         return dtype.scalar() in dtypes.ints
 
     @staticmethod
@@ -258,9 +258,10 @@ class dtypes(metaclass=_DTypesMeta):
 
     @staticmethod
     def from_py(x: object) -> DType:
-        """The dtype of a Python value: bool, `default_int`, `default_float`; of a list, its widest.
+        """The dtype of a Python value: bool, `default_int`, `default_float`; for a list, the widest
+        of its items'.
 
-        An empty list is `default_float`. Anything else, NumPy scalars included, is a RuntimeError.
+        An empty list is `default_float`. RuntimeError for anything else, even NumPy scalars.
         """
         kind = x.__class__
         of_number = {float: dtypes.default_float, int: dtypes.default_int, bool: dtypes.bool}
@@ -268,7 +269,7 @@ class dtypes(metaclass=_DTypesMeta):
             return of_number[kind]
         if isinstance(x, (list, tuple)):
             kinds = set(map(type, x))
-            if kinds <= of_number.keys():  # a long flat list, without a Python step per item
+            if kinds <= of_number.keys():  # a flat list may be long: no Python loop over its items
                 x = [kind() for kind in kinds]
             return max((dtypes.from_py(item) for item in x), default=dtypes.default_float)
         raise RuntimeError(f"no dtype for {x!r} of type {kind.__name__}: "
@@ -284,7 +285,8 @@ class dtypes(metaclass=_DTypesMeta):
     def as_const(val: Any, dtype: DType) -> Any:
         """`val` as the Python type that holds a constant of `dtype`: bool, int or float.
 
-        A tuple is one value per lane. The value is not rounded to the dtype; `truncate` does that.
+        A tuple has one value per lane. ValueError if it has too few or too many. Values are not
+        rounded to the dtype; `truncate` does that.
         """
         if isinstance(val, tuple):
             if len(val) != dtype.count:
@@ -308,7 +310,7 @@ class dtypes(metaclass=_DTypesMeta):
     def finfo(dtype: DType) -> tuple[int, int]:
         """(exponent bits, stored mantissa bits) of a float dtype; ValueError for others."""
         if dtype.scalar() not in _FLOAT_LAYOUT:
-            raise ValueError(f"finfo is of a float dtype, one of {dtypes.floats}, not {dtype}")
+            raise ValueError(f"finfo needs a float dtype, one of {dtypes.floats}, not {dtype}")
         return _FLOAT_LAYOUT[dtype.scalar()]
 
     @staticmethod
@@ -316,14 +318,14 @@ class dtypes(metaclass=_DTypesMeta):
         """Every dtype by every name it has, without void."""
         return DTYPES_DICT
 
-    # Of a dtype's names the last one here is the one it is printed with.
+    # A dtype is printed with the last of its names here.
     void = DType(-1, 0, "void", None)
     bool = DType(0, 1, "bool", "?")
     int8 = char = DType(1, 1, "signed char", "b")
     uint8 = uchar = DType(2, 1, "unsigned char", "B")
     int16 = short = DType(3, 2, "short", "h")
     uint16 = ushort = DType(4, 2, "unsigned short", "H")
-    # weakint: where a newer API speaks of an index's dtype, which here is plain int
+    # weakint: the dtype of an index in tinygrad's newer API, here plain int
     weakint = int32 = int = DType(5, 4, "int", "i")
     uint32 = uint = DType(6, 4, "unsigned int", "I")
     int64 = long = DType(7, 8, "long", "q")
@@ -375,14 +377,14 @@ def _value_range(scalar: DType) -> tuple[ConstType, ConstType]:
 
 
 def strong_dtype(dtype: DType) -> DType:
-    """The dtype itself: what a Python number takes on is decided when it is written down."""
+    """The dtype itself: there are no weak dtypes here, a Python number gets its dtype at once."""
     return dtype
 
 
 def to_dtype(dtype: DTypeLike) -> DType:
-    """The dtype itself, or the one of that name ("int8", "half", "float32"), in either case.
+    """The dtype itself, or the one with this name ("int8", "half", "float32"), in any case.
 
-    An unknown name is an `UnknownDType` (AttributeError and ValueError), another type a TypeError.
+    UnknownDType (an AttributeError and ValueError) for an unknown name, TypeError for other types.
     """
     if isinstance(dtype, DType):
         return dtype
@@ -402,7 +404,7 @@ def to_dtype(dtype: DTypeLike) -> DType:
 # *** promotion ***
 
 # JAX's type lattice (https://docs.jax.dev/en/latest/type_promotion.html) without its complex and
-# fp8 types: each dtype with the next larger ones. Python scalars are weak and are not in it.
+# fp8 types: each dtype with the ones directly above it. Python scalars are weak, so not in it.
 promo_lattice: dict[DType, tuple[DType, ...]] = {
     dtypes.bool: (dtypes.int8, dtypes.uint8),
     dtypes.int8: (dtypes.int16,),
@@ -431,26 +433,26 @@ def _at_or_above(dtype: DType) -> frozenset[DType]:
 
 @functools.cache
 def _join(ds: frozenset[DType]) -> DType | None:
-    """The smallest dtype above all of `ds`; None where only "some float" is."""
+    """The smallest dtype above all of `ds`; None if JAX's weak float is."""
     least = min(frozenset.intersection(*map(_at_or_above, ds)))
     return None if dtypes.is_float(least) and not any(map(dtypes.is_float, ds)) else least
 
 
 def least_upper_dtype(*ds: DType) -> DType:
-    """The dtype that arithmetic on these dtypes gives: their join in JAX's lattice.
+    """The dtype of arithmetic on these dtypes: their join in JAX's lattice.
 
-    int8 with uint8 is int16, bfloat16 with half is float32, int64 with half is half. No integer is
-    above both uint64 and a signed one; what is, in JAX, is a weak float, which turns into the
-    default float, and so it does here: `dtypes.default_float`. (tinygrad gives half, which
-    overflows at 65504.) Three in one call are joined at once: int64, uint64 and half are half,
-    where two steps, without the weak float between them, would give float32.
+    int8 with uint8 is int16, bfloat16 with half is float32, int64 with half is half. No integer
+    dtype is above both uint64 and a signed one. In JAX a weak float is, which becomes the default
+    float; so the join is `dtypes.default_float`. (In tinygrad it is half, which overflows at
+    65504.) Several dtypes are joined at once: int64, uint64 and half give half, where two steps,
+    without a weak float in between, would give float32.
     TypeError for void, vectors and pointers.
     """
     return _join(frozenset(ds)) or dtypes.default_float
 
 
 def least_upper_float(dtype: DType) -> DType:
-    """The dtype of a result that has to be a float (`exp`, `/`): itself, or `default_float`."""
+    """The dtype of a result that must be a float (`exp`, `/`): itself, or `default_float`."""
     return dtype if dtypes.is_float(dtype) else dtypes.default_float.vec(dtype.count)
 
 
@@ -458,7 +460,7 @@ def sum_acc_dtype(dtype: DType) -> DType:
     """The dtype in which a sum accumulates: at least 32 bits wide, of the same family.
 
     bool, int8 and int16 in int32; uint8 and uint16 in uint32; half and bfloat16 in float32. A sum
-    of ints also comes out in that dtype; a sum of half or bfloat16 is cast back by whoever asks.
+    of ints keeps that dtype; a sum of half or bfloat16 is cast back by the caller.
     """
     if dtypes.is_unsigned(dtype):
         return least_upper_dtype(dtype, dtypes.uint32)
@@ -467,7 +469,7 @@ def sum_acc_dtype(dtype: DType) -> DType:
 
 @functools.cache
 def can_lossless_cast(source: DType, target: DType) -> bool:
-    """Whether every value of `source` has an equal in `target`, so that casting back restores it.
+    """Whether `target` can represent every value of `source`, so that casting back restores it.
 
     uint8 to half or bfloat16 yes, int16 to half no, half to bfloat16 no, int64 to double no.
     """
@@ -483,7 +485,7 @@ def can_lossless_cast(source: DType, target: DType) -> bool:
             s <= t for s, t in zip(dtypes.finfo(source), dtypes.finfo(target), strict=True)
         )
     if dtypes.is_float(target):
-        # Exact up to 2**(mantissa bits + 1), thanks to the leading 1 that is not stored.
+        # Exact up to 2**(mantissa bits + 1), thanks to the implicit leading 1.
         return int(source.max).bit_length() <= dtypes.finfo(target)[1] + 1
     return target.min <= source.min and source.max <= target.max
 
@@ -499,7 +501,7 @@ _NP_DTYPES[dtypes.bfloat16] = None
 _FROM_NP_NAME = {
     np_dtype.name: dtype for dtype, np_dtype in _NP_DTYPES.items() if np_dtype is not None
 }
-_FROM_NP_NAME["bfloat16"] = dtypes.bfloat16  # the name that ml_dtypes gives it
+_FROM_NP_NAME["bfloat16"] = dtypes.bfloat16  # its name in ml_dtypes
 
 
 def to_np_dtype(dtype: DType) -> np.dtype[Any] | None:
@@ -510,10 +512,10 @@ def to_np_dtype(dtype: DType) -> np.dtype[Any] | None:
 
 
 def from_np_dtype(np_dtype: Any) -> DType:
-    """Our dtype for NumPy's, given as anything `np.dtype` takes; ml_dtypes' bfloat16 too.
+    """Our dtype for anything that `np.dtype` takes, including ml_dtypes' bfloat16.
 
-    TypeError for what has no counterpart (complex, str, object, longdouble) and for a byte order
-    that is not this machine's, since the bytes would be misread.
+    TypeError for dtypes without a counterpart (complex, str, object, longdouble), and for a foreign
+    byte order, because the bytes would be misread.
     """
     if np_dtype is None:
         raise TypeError("None is not a NumPy dtype here (NumPy would read it as float64)")
@@ -545,8 +547,8 @@ def _float_or_inf(x: ConstType) -> float:
 
 def _truncate_fp32(x: ConstType) -> float:
     if x.__class__ is int and abs(x) >= 1 << 53:
-        # Rounding to double first could move x onto the midpoint of two float32s and then to the
-        # wrong one. So keep 53 bits, and let the last say whether any bit was cut (round to odd).
+        # Rounding to double first could move x to the midpoint of two float32s, and from there to
+        # the wrong one. So keep 53 bits, and set the last one if any bit was cut (round to odd).
         magnitude = abs(int(x))
         cut = magnitude.bit_length() - 53
         odd = (magnitude >> cut) | int(magnitude & ((1 << cut) - 1) != 0)
@@ -566,7 +568,7 @@ def truncate_fp16(x: ConstType) -> float:
 def float_to_bf16(x: ConstType) -> float:
     """The nearest bfloat16 to x, ties to even, as a Python float.
 
-    By way of float32, as every backend and ml_dtypes do: a double is rounded twice.
+    Rounded to float32 first, as every backend and ml_dtypes do: a double is rounded twice.
     """
     x = _truncate_fp32(x)
     if not math.isfinite(x):
@@ -580,7 +582,7 @@ truncate_bf16 = float_to_bf16
 
 
 def _whole_part(x: float, bits: int, is_unsigned: bool) -> int:
-    """A float as an integer of 32 or 64 bits; see CAST in rewrite/spec.py."""
+    """A float truncated to an integer of 32 or 64 bits; see CAST in rewrite/spec.py."""
     half = 1 << bits - 1
     above = half if is_unsigned and x > half else 0
     return (int(x) - above if -half <= x - above < half else -half) + above
@@ -606,10 +608,10 @@ truncate: dict[DType, Callable[[Any], Any]] = {
     dtypes.float32: _truncate_fp32,
     dtypes.float64: _float_or_inf,
 }
-"""For each scalar dtype, a Python number -> the nearest value it has, as bool, int or float.
+"""Scalar dtype -> a function that rounds a Python number to it, and returns a bool, int or float.
 
-Ints wrap, floats to ints are cast as rewrite/spec.py says, and floats round to nearest even and
-overflow to inf. `truncate[dtypes.int8](200)` is -56.
+Ints wrap around; floats are cast to ints as rewrite/spec.py says; floats round to nearest, ties to
+even, and overflow to inf. `truncate[dtypes.int8](200)` is -56.
 """
 
 
@@ -617,7 +619,7 @@ overflow to inf. `truncate[dtypes.int8](200)` is -56.
 
 
 def bf16_to_f32(stored: np.ndarray) -> np.ndarray:
-    """float32 values of bfloat16s stored as uint16, of any shape; exact."""
+    """The float32 values of bfloat16s stored as uint16, in any shape; exact."""
     if stored.dtype != np.uint16:
         raise TypeError(f"bfloat16 is stored as uint16, not {stored.dtype}")
     # Through one dimension: arithmetic on a 0-d array gives a NumPy scalar, not an array.
@@ -626,22 +628,22 @@ def bf16_to_f32(stored: np.ndarray) -> np.ndarray:
 
 
 def f32_to_bf16(values: np.ndarray) -> np.ndarray:
-    """float32 values of any shape as bfloat16s stored in uint16.
+    """float32 values of any shape, rounded to bfloat16s stored as uint16.
 
-    Each becomes the nearest, ties to even, beyond the largest inf; NaN stays NaN.
+    Round to nearest, ties to even; overflow gives inf, and NaN stays NaN.
     """
     if values.dtype != np.float32:
         raise TypeError(f"f32_to_bf16 takes float32, not {values.dtype}")
     flat = values.reshape(-1)
     bits = flat.view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    # A NaN whose payload is all in the low bits would round to inf: cut it and set its quiet bit.
+    # A NaN whose payload is only in the low bits would round to inf: truncate, set the quiet bit.
     stored = np.where(np.isnan(flat), (bits >> 16) | 0x40, rounded)
     return stored.astype(np.uint16).reshape(values.shape)
 
 
 def representable(value: ConstType, dtype: DType) -> ConstType:
-    """`value` as a constant of `dtype`: an int wraps around, as a cast to that dtype does."""
+    """`value` as a constant of `dtype`: for an integer dtype it wraps around, as in a cast."""
     if dtypes.is_int(dtype):
         return truncate[dtype](value)
     return dtypes.as_const(value, dtype)

@@ -1,8 +1,8 @@
-"""What a user can get wrong with Tensors, each as one exception.
+"""User errors: one exception for each kind of mistake with Tensors.
 
-Texts and habits differ in which built-in exception a mistake raises: a shape that does not
-broadcast is a ValueError in NumPy, a RuntimeError in PyTorch and an IndexError elsewhere. Ours is
-all that it is taken for, so `except ValueError` and `except RuntimeError` both catch it:
+Frameworks disagree on which built-in exception a mistake raises: shapes that do not broadcast are a
+ValueError in NumPy, a RuntimeError in PyTorch and an IndexError elsewhere. Ours inherit from all of
+them, so `except ValueError` and `except RuntimeError` both work:
 
     try:
         Tensor.ones(2, 3) + Tensor.ones(4)
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 
 class ShapeError(ValueError, IndexError, RuntimeError):
-    """Shapes that do not fit each other, or sizes that an operation cannot have."""
+    """Shapes that do not match, or sizes that an operation does not allow."""
 
 
 class AxisError(IndexError, ValueError, RuntimeError):
-    """An axis that the shape does not have, or one named twice."""
+    """An axis out of range, or one given twice."""
 
 
 class TensorIndexError(IndexError, ValueError, RuntimeError):
@@ -36,32 +36,32 @@ class DeviceError(ValueError, RuntimeError):
 
 
 class LimitError(RuntimeError):
-    """A kernel that its device cannot run, since it needs more of something than there is."""
+    """A kernel that needs more of some resource than its device has."""
 
 
 class GradientError(RuntimeError, AssertionError, ValueError):
-    """A gradient that cannot be had: of a non-scalar, of an int, or where nothing asks for one."""
+    """A gradient that cannot be computed: of a non-scalar or an int, or if nothing requires one."""
 
 
 class AssignError(RuntimeError, ValueError):
-    """A change in place that cannot be."""
+    """An in-place change that is not possible."""
 
 
 class BindError(ValueError, AssertionError):
-    """A value that a Variable cannot have, or no Variable at all."""
+    """A value outside a Variable's limits, or bind() of something that is not a Variable."""
 
 
 class SingleElementError(AssertionError, TypeError, ValueError, RuntimeError):
-    """`item()`, `float(t)` or `int(t)` of a Tensor that has not exactly one element."""
+    """`item()`, `float(t)` or `int(t)` of a Tensor without exactly one element."""
 
 
 class ModeError(ValueError, NotImplementedError):
-    """A way of doing something, given by name, that there is not."""
+    """An unknown name of a mode, such as a kind of padding or reduction."""
 
 
 def check_choice(name: str, value: object, *choices: str | None) -> None:
-    """ModeError where an argument that names a way of doing something names none of these."""
+    """ModeError if the value of an argument is none of these choices."""
     if value not in choices:
         *others, last = ["None" if choice is None else f'"{choice}"' for choice in choices]
         known = f"{', '.join(others)} or {last}" if others else last
-        raise ModeError(f"{name} is {known}, not {value!r}")
+        raise ModeError(f"{name} must be {known}, not {value!r}")

@@ -1,8 +1,8 @@
-"""Small things that programs written for tinygrad import from its `helpers`: docs/from_tinygrad.md.
+"""Helpers that programs for tinygrad import from its `helpers`: docs/from_tinygrad.md.
 
     from tinyframe.helpers import getenv, prod, fetch, trange, Timing, DEBUG
 
-A setting (DEBUG, JIT, BEAM, …) is imported as the number that it is at that moment.
+Importing a setting (DEBUG, JIT, BEAM, …) gives its value at that moment.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ def __getattr__(name: str) -> Any:
 
 
 def flatten(lists: Any) -> list:
-    """The items of all lists in one."""
+    """The items of all lists, in one list."""
     return [item for one in lists for item in one]
 
 
 def partition(items: Any, is_first: Any) -> tuple[list, list]:
-    """The items for which a function is true, and the others."""
+    """The items for which a function is true, and the rest."""
     return [x for x in items if is_first(x)], [x for x in items if not is_first(x)]
 
 
 def get_child(obj: Any, path: str) -> Any:
-    """What a name such as "layers.0.weight" stands for."""
+    """The attribute or item with a dotted name such as "layers.0.weight"."""
     for key in path.split("."):
         is_item = isinstance(obj, dict) or key.isnumeric()
         obj = obj[int(key) if key.isnumeric() else key] if is_item else getattr(obj, key)
     return obj
 
 
-# ---- what is shown -------------------------------------------------------------------------------
+# ---- output --------------------------------------------------------------------------------------
 
 
 def colored(text: Any, color: str | None, background: bool = False) -> str:
-    """Text in a colour for a terminal; in capitals, such as "RED", a bright one."""
+    """Text in a terminal colour; one in capitals, such as "RED", is bright."""
     if color is None or settings.NO_COLOR:
         return str(text)
     code = COLORS.index(color.lower()) + 30 + 10 * background + 60 * color.isupper()
@@ -66,7 +66,7 @@ def colored(text: Any, color: str | None, background: bool = False) -> str:
 
 @contextlib.contextmanager
 def Timing(prefix: str = "", on_exit: Any = None, enabled: bool = True) -> Any:
-    """Prints how long a block takes. on_exit: gives what to print behind it, for nanoseconds."""
+    """Prints how long a block takes. on_exit: nanoseconds -> text to append."""
     began = time.perf_counter_ns()
     yield
     took = time.perf_counter_ns() - began
@@ -75,7 +75,7 @@ def Timing(prefix: str = "", on_exit: Any = None, enabled: bool = True) -> Any:
 
 
 class tqdm:
-    """A loop that shows how far it is: `for x in (bar := tqdm(data)): bar.set_description(…)`."""
+    """A loop that shows its progress: `for x in (bar := tqdm(data)): bar.set_description(…)`."""
 
     def __init__(self, items: Any = (), desc: str = "", disable: bool = False, **_: Any):
         self.items, self.desc, self.disable, self.n = items, desc, disable, 0
@@ -87,19 +87,19 @@ class tqdm:
         self.set_description(self.desc, "\n")
 
     def update(self, n: int = 1) -> None:
-        """Counts."""
+        """Counts `n` more items."""
         self.n += n
         self.set_description(self.desc)
 
     def set_description(self, desc: str, end: str = "\r") -> None:
-        """Shows what the loop says, on a terminal every time, and elsewhere at its end."""
+        """Shows a text beside the count: on a terminal now, elsewhere at the end of the loop."""
         self.desc = desc
         if not self.disable and (end == "\n" or sys.stderr.isatty()):
             print(f"{desc} {self.n}", end=end, file=sys.stderr, flush=True)
 
 
 def trange(n: int, **options: Any) -> tqdm:
-    """`range(n)` that shows how far it is."""
+    """`range(n)` that shows its progress."""
     return tqdm(range(n), **options)
 
 
@@ -107,9 +107,9 @@ def trange(n: int, **options: Any) -> tqdm:
 
 
 def fetch(url: str, name: Any = None, subdir: str = "", gunzip: bool = False) -> Path:
-    """A file of the internet, kept in the folder that the setting TINYFRAME_DATA names.
+    """Downloads a file once, and keeps it in the folder that the setting TINYFRAME_DATA names.
 
-    DownloadError where it cannot be had; the message says where to put it.
+    DownloadError if that fails; the message says where to put the file by hand.
     """
     if "://" not in url:
         return Path(url)

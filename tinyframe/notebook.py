@@ -1,7 +1,7 @@
-"""In a notebook, the Tensor, UOp or schedule that a cell ends with is drawn.
+"""Draws the Tensor, UOp or schedule that is the result of a notebook's cell.
 
-Nothing below knows of this: IPython is told how to show these types as HTML, beside their text,
-which stays what repr() says. Where there is nothing to see, or no way to draw it, the text shows.
+The classes themselves don't know about it: IPython is told how to show them as HTML, beside the
+text, which is still their repr(). If there is nothing to draw, or no way to, only the text shows.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import is_computed
 from tinyframe.uop.node import UOp
 
-MOST = 2000  # nodes: to show a result must not take longer than to compute it
-MOST_TEXT = 10_000  # characters beside a picture; print() of the thing gives all
+MOST = 2000  # nodes: showing a result must not take longer than computing it
+MOST_TEXT = 10_000  # characters beside a picture; print() shows longer ones
 
 
 def draw_in(shell: Any) -> None:
-    """Draw in this IPython shell; None where there is none."""
+    """Turns drawing on in an IPython shell; None, if there isn't one, is ignored."""
     if shell is not None:
         as_html = shell.display_formatter.formatters["text/html"]
-        for kind in (Tensor, UOp, list):  # a schedule is a list; of other lists nothing is drawn
+        for kind in (Tensor, UOp, list):  # a schedule is a list; other lists are not drawn
             as_html.for_type(kind, partial(drawn, scope=shell.user_ns))
 
 
 def drawn(x: Any, scope: dict[str, Any]) -> str | None:
-    """The picture and the text as HTML; None where the text alone is better.
+    """The picture and the text as HTML; None if the text alone is better.
 
     scope: the learner's variables.
     """
     try:
         return _drawn(x, scope)
-    except Exception:  # a graph that is wrong, or no layout program: whoever looks at it wants text
+    except Exception:  # a malformed graph, or no layout program: the text is still of use
         return None
 
 
@@ -56,7 +56,7 @@ def _drawn(x: Any, scope: dict[str, Any]) -> str | None:
 
 
 def is_large(x: Tensor | UOp) -> bool:
-    """Whether there are so many nodes that drawing them would take long."""
+    """Whether there are too many nodes to draw them quickly."""
     root = x.uop if isinstance(x, Tensor) else x
     seen = {root}
     pending = [root]

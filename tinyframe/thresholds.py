@@ -1,14 +1,14 @@
-"""The numbers that the compiler decides by: one table, with units, origins and what each moves.
+"""The numbers behind the compiler's decisions: one table, with units, effects and origins.
 
     from tinyframe import thresholds
     thresholds.LONG_SUM                 64
-    thresholds.TABLE["LONG_SUM"]        its unit, what it moves, where it came from
+    thresholds.TABLE["LONG_SUM"]        its unit, what it moves, where it comes from
 
-Sizes of a machine (vector width, registers, caches, cores) are not here: a `Target` has those, and
-what is said here in parts of them holds for machines that nobody measured. All measurements were
-made on a processor with AVX-512 (32 registers of 64 bytes), two cores, 1 MiB of second-level cache
-for each. `python -m benchmarks.thresholds NAME` makes one again: it times the kernels that the
-number moves, with the number as it is and with others.
+The sizes of a machine (vector width, registers, caches, cores) are not here but in its `Target`.
+Numbers that are a fraction of one carry over to machines that nobody measured. All measurements
+were made on a processor with AVX-512 (32 registers of 64 bytes) and two cores, each with 1 MiB of
+second-level cache. `python -m benchmarks.thresholds NAME` repeats one: it times the kernels that
+the number moves, with this value and with others.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Threshold:
     value: int | float
     unit: str
     moves: str  # which kernels, and how
-    origin: str  # what it was chosen by
+    origin: str  # how it was chosen
 
 
-_rows: list[tuple[int | float, str, str, str]] = []  # as in a Threshold, in order
+_rows: list[tuple[int | float, str, str, str]] = []  # the fields of each Threshold, in order
 
 
 def _row(value: Value, unit: str, moves: str, origin: str) -> Value:
@@ -42,26 +42,26 @@ def _row(value: Value, unit: str, moves: str, origin: str) -> Value:
 # ---- what is stored, what shares a kernel (schedule/fuse.py) -------------------------------------
 
 PARALLEL_WORK = _row(32, "results",
-    "a reduce shares its consumer's kernel only if it leaves so many independent results",
-    "fewer cannot be divided among cores and lanes; a kernel of its own divides the reduce itself")
-TILED_FROM = _row(32, "products summed up for each result",
-    "a contraction that is summed up further has a kernel of its own from here on",
+    "a reduce shares its consumer's kernel only if it has at least this many results",
+    "fewer cannot be divided among cores and lanes; a separate kernel divides the reduce itself")
+TILED_FROM = _row(32, "products per result",
+    "a contraction at least this long, whose results are summed again, has a separate kernel",
     "(512 x k) @ (k x 512), then its sum: below 32, writing and reading the results takes longer")
-EMPTY_PLACES = _row(3, "places for each element",
-    "a sum of windows (a convolution's gradient) shares its consumer's kernel up to so many",
-    "places where nothing is are computed too: less work for more memory beyond three")
-RECOMPUTE_LIMIT = _row(4, "times for each element",
-    "an elementwise value that one place would compute so often is stored, if it is not cheap",
+EMPTY_PLACES = _row(3, "places per element",
+    "a sum of windows (a convolution's gradient) shares its consumer's kernel up to this many",
+    "empty places are computed too: beyond three, storing is less work, if more memory")
+RECOMPUTE_LIMIT = _row(4, "times per element",
+    "an elementwise value that one use would compute this often is stored, unless it is cheap",
     "exp of a matrix in front of a product: memory is cheaper from about four times on")
-RECOMPUTE_LIMIT_IN_ALL = _row(16, "times for each element",
-    "the same, of all places together",
-    "a value with few uses in many kernels costs each of them a read instead")
+RECOMPUTE_LIMIT_IN_ALL = _row(16, "times per element",
+    "the same, for all uses together",
+    "a value with a few uses in each of many kernels costs each of them a read instead")
 CHEAP = _row(2, "additions",
-    "what costs less is recomputed however often: a scaling is, a relu is not",
-    "a product in front of a convolution: reading a scaled copy is no quicker than scaling")
+    "values that cost less are recomputed however often: a scaling is, a relu is not",
+    "a product in front of a convolution: reading a scaled copy is no faster than scaling")
 CHEAP_WITHOUT_MEMORY = _row(8, "additions",
-    "the same of what is made of indices and constants alone (an arange)",
-    "it reads nothing when it is computed anew, and a stored copy is read")
+    "the same, for values made of indices and constants alone (an arange)",
+    "recomputing one reads nothing, and a stored copy has to be read")
 LARGEST_KERNEL = _row(1000, "statements, before loops are unrolled",
     "a value that would make a kernel larger is stored",
     "a chain of n additions takes gcc 12 on two cores 0.15 s for n = 1000, 0.4 for 4000, 1.3 for "
@@ -69,39 +69,39 @@ LARGEST_KERNEL = _row(1000, "statements, before loops are unrolled",
 
 # ---- register tiles and panels (codegen/optimize/plans.py) --------------------------------------
 
-LONG_SUM = _row(64, "products summed up for each result",
-    "sums of products: below it, writing the results takes the time, and nothing is copied",
-    "the gradient of a layer's weight, batches of 16 to 256: a panel gains from about 64 on")
+LONG_SUM = _row(64, "products per result",
+    "sums of products: below this, most of the time goes into the results, and nothing is copied",
+    "the gradient of a layer's weight, batches of 16 to 256: a panel pays from about 64 on")
 PANEL_ROWS = _row(32, "rows",
-    "sums of products: a panel of columns is copied where at least so many rows read it",
-    "products of 8 to 128 rows with 512 x 512: the copy is paid back from about 32 rows on")
+    "sums of products: a panel of columns is copied if at least this many rows read it",
+    "products of 8 to 128 rows with 512 x 512: the copy pays from about 32 rows on")
 MOST_ROWS = _row(12, "rows of a register tile",
-    "sums of products: no tile is higher",
-    "with two vectors and 32 registers, 12 x 2 accumulators and what is read fit")
+    "sums of products: no tile has more",
+    "with two vectors and 32 registers, 12 x 2 accumulators and the operands fit")
 USUAL_ROWS = _row(8, "rows of a register tile",
-    "sums of products: the height that is tried first, where registers allow",
-    "matmul 1024 with 6, 8, 10 and 12 rows: level, and 8 divides most sizes")
-ROUNDING = _row(0.01, "part of the rows",
-    "sums of products: so many may be computed twice rather than to take another height",
-    "1000 rows in tiles of 6 (0.2 % twice) are as quick as 996")
-WIDTH_ROUNDING = _row(0.05, "part of the columns",
-    "sums of products: so many may be computed twice rather than to take a narrower tile",
-    "512 x 512 x 80 to 144: 19 % quicker without the waste of a third; 784 and 1000: 5 % does best")
-PANEL_OF_L2 = _row(0.75, "part of the second-level cache",
+    "sums of products: the height that is tried first, if registers allow",
+    "matmul 1024 with 6, 8, 10 and 12 rows: no difference, and 8 divides most sizes")
+ROUNDING = _row(0.01, "fraction of the rows",
+    "sums of products: this much may be computed twice before another height is chosen",
+    "1000 rows in tiles of 6 (0.2 % twice) are as fast as 996")
+WIDTH_ROUNDING = _row(0.05, "fraction of the columns",
+    "sums of products: this much may be computed twice before a narrower tile is chosen",
+    "512 x 512 x 80 to 144: 19 % faster without a third wasted; 784 and 1000: 5 % is best")
+PANEL_OF_L2 = _row(0.75, "fraction of the second-level cache",
     "matrix products: a panel of three or four vectors of columns is made only if it fits",
     "512 x k x 960 for k of 512 to 20,000: three quarters, since rows pass through it too")
-BLOCK_OF_L2 = _row(0.5, "part of the second-level cache",
+BLOCK_OF_L2 = _row(0.5, "fraction of the second-level cache",
     "products with a transposed operand: copied rows of one block; weights of a convolution",
     "Aᵀ·B of 1024: half; the other half is for the panel of columns")
-NEAR_OF_L2 = _row(0.25, "part of the second-level cache",
-    "short sums: the operand that all rows read is left where it is if it is no larger",
+NEAR_OF_L2 = _row(0.25, "fraction of the second-level cache",
+    "short sums: the operand that all rows read is not copied if it is no larger",
     "the gradient of a layer's weight (784 x 128) for batches of 32 to 256")
 LEAST_BLOCK = _row(4, "tiles of rows",
     "products with a transposed operand: fewer are not copied as a block",
-    "Aᵀ·B of 256: each panel of columns is copied once for every block")
+    "Aᵀ·B of 256: each panel of columns is copied once per block")
 DOTS_LENGTH = _row(32, "vectors",
-    "products of two operands that are contiguous along the sum: lanes along it from here on",
-    "32 x k x 128 for k of 128 to 4096: the sum of a vector's lanes is paid back at about 32")
+    "products of two operands contiguous along the sum: lanes run along it from this length on",
+    "32 x k x 128 for k of 128 to 4096: summing a vector's lanes pays from about 32 on")
 DOTS_ROWS = _row(64, "rows",
     "the same: with more rows a panel is better",
     "8 to 256 x 784 x 128")
@@ -109,23 +109,23 @@ DOTS_ROWS = _row(64, "rows",
 # ---- everything else (codegen/optimize/plans.py) ------------------------------------------------
 
 THREADS_FROM = _row(1 << 16, "results or terms of a kernel",
-    "every kernel: less is done by one core",
-    "waking another core takes some microseconds, in which one adds up 65,536 numbers")
+    "every kernel: anything smaller runs on one core",
+    "waking another core takes some microseconds, in which one core adds 65,536 numbers")
 LONG_TURN = _row(1 << 16, "iterations",
-    "loops longer than a launch can count (2**31) go to the cores in turns of so many",
-    "any number that a core is busy with for longer than it takes to hand out")
+    "loops longer than a launch can count (2**31) go to the cores in turns of this many",
+    "any number that keeps a core busy for longer than it takes to hand out")
 BLOCK_ROWS = _row(16, "rows",
-    "what is transposed is copied in blocks of so many rows and a vector of columns",
-    "a line of memory holds 16 floats")
+    "transposes are copied in blocks of this many rows and a vector of columns",
+    "a cache line holds 16 floats")
 NARROWEST_VECTOR = _row(4, "lanes",
-    "axes shorter than a vector: shorter vectors down to this many lanes",
-    "rows of 2 to 8 floats: of two lanes nothing is gained")
+    "axes shorter than a vector: shorter vectors, down to this many lanes",
+    "rows of 2 to 8 floats: two lanes gain nothing")
 SUMS_AT_ONCE = _row(2, "rows",
-    "a reduce along each row: so many rows side by side (of large arrays more)",
-    "two keep the adders busy where the rows are in a cache")
+    "a reduce along each row: this many rows side by side (more for large arrays)",
+    "two keep the adders busy if the rows are in a cache")
 COLUMNS_AT_ONCE = _row(4, "vectors",
-    "a reduce down columns: so many side by side (of large arrays more)",
-    "four keep the adders busy where the rows are in a cache")
+    "a reduce down columns: this many side by side (more for large arrays)",
+    "four keep the adders busy if the rows are in a cache")
 
 # ---- blocks of threads (gpu/plans.py) -------------------------------------------
 
@@ -134,36 +134,37 @@ BLOCK_THREADS = _row(256, "threads",
     "CUDA C++ Best Practices Guide, Thread and Block Heuristics: whole warps, 128 to 256 to begin "
     "with; no GPU was at hand to measure it")
 PIECE = _row(32, "bytes",
-    "every kernel on a GPU: threads run along the loop for which the fewest such pieces are moved",
+    "every kernel on a GPU: threads run along the loop that moves the fewest such pieces",
     "CUDA C++ Best Practices Guide, Coalesced Access to Global Memory: transactions of 32 bytes")
 MANY_THREADS = _row(1 << 14, "threads",
     "fewer results do not keep a GPU busy: threads share each reduce, and none has several results",
     "64 multiprocessors with a block of 256 each; the same guide asks for more than one block each")
 FILLING_BLOCKS = _row(128, "blocks",
-    "sums of products: a smaller tile is taken where there would be fewer; shared sums: a block "
+    "sums of products: a smaller tile is chosen if there would be fewer; shared sums: a block then "
     "has threads for fewer results",
     "a large GPU has 100 to 150 multiprocessors, and a block runs on one of them")
-RESULTS_OF_REGISTERS = _row(0.25, "part of a thread's registers",
-    "sums of products: so many hold results",
-    "Volkov, Better performance at lower occupancy (2010): many results for each thread; a quarter "
-    "of 255 leaves room for two blocks of 256 threads in 65,536 registers")
-PANEL_STEP = _row(16, "products of each result",
-    "sums of products: so much of the sum passes through the panels at a time",
+RESULTS_OF_REGISTERS = _row(0.25, "fraction of a thread's registers",
+    "sums of products: this many hold results",
+    "Volkov, Better performance at lower occupancy (2010): many results per thread; a quarter of "
+    "255 leaves room for two blocks of 256 threads in 65,536 registers")
+PANEL_STEP = _row(16, "products per result",
+    "sums of products: this much of the sum passes through the panels at a time",
     "Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (2008): blocks of 16; a row "
-    "of 16 floats is two of the pieces of 32 bytes that memory is read in")
-PANELS_OF_SHARED = _row(0.5, "part of the shared memory of a block",
-    "sums of products: tiles and steps whose panels are larger are not taken",
-    "what is left allows a second block on the same multiprocessor")
+    "of 16 floats is two of the 32-byte pieces in which memory is read")
+PANELS_OF_SHARED = _row(0.5, "fraction of a block's shared memory",
+    "sums of products: tiles and steps with larger panels are not chosen",
+    "the rest leaves room for a second block on the same multiprocessor")
 LEAST_TILE = _row(4, "rows and columns",
-    "sums of products: no panels for a tile that has fewer of either",
-    "an element of a panel is then read four times at least")
+    "sums of products: no panels for a tile with fewer of either",
+    "each element of a panel is then read at least four times")
 SHARED_READS = _row(8, "reads of shared memory",
-    "sums that threads share: so many take as long as one from memory, which says how many threads",
+    "sums that threads share: this many take as long as one read of memory, which decides how many "
+    "threads share a sum",
     "CUDA C++ Best Practices Guide: some hundred cycles for memory, some 30 for shared memory; "
-    "several reads of memory are on their way at once")
+    "several reads of memory are in flight at once")
 LEAST_SHARED = _row(32, "elements",
-    "sums on a GPU: threads share no shorter ones",
-    "a warp that reads so many floats side by side reads one line of 128 bytes")
+    "sums on a GPU: threads do not share shorter ones",
+    "a warp that reads this many consecutive floats reads one line of 128 bytes")
 SQUARE = _row(32, "rows and columns",
     "transposes on a GPU: the side of the square that a block copies",
     "Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA (2009): 32, a warp's threads")
@@ -171,57 +172,57 @@ SQUARE = _row(32, "rows and columns",
 # ---- reduces in two kernels (schedule/partial.py) -----------------------------------------------
 
 LARGE_REDUCE = _row(1 << 21, "elements reduced",
-    "reduces on cores to fewer results than MANY_RESULTS: two kernels, on however many cores",
-    "the sum of 2**18 to 2**24 floats on two cores: a second kernel is paid back from 2 MiB on")
+    "reduces on cores to fewer results than MANY_RESULTS: two kernels, for any number of cores",
+    "the sum of 2**18 to 2**24 floats on two cores: a second kernel pays from 2 MiB on")
 MANY_RESULTS = _row(32, "results",
-    "with so many, cores share the results, not each sum",
-    "so many results leave work for 8 cores with a tail of at most an eighth")
+    "from this many on, cores share the results and not each sum",
+    "enough work for 8 cores, with a tail of at most an eighth")
 PARTS = _row(256, "partial results",
-    "the same reduces: at most so many for each result",
+    "the same reduces: the most for each result",
     "enough for any number of cores, and read in no time")
 LEAST_PARTS = _row(16, "partial results",
-    "the same reduces: a size that only fewer parts divide is left in one kernel",
-    "fewer leave cores without work on a machine with many")
-LONG_FOR_A_THREAD = _row(128, "elements for each thread of a block",
-    "reduces on a GPU to fewer results than FILLING_BLOCKS: longer ones are done by several blocks",
-    "32 vectors that a thread waits for, some hundred cycles each (CUDA C++ Best Practices Guide), "
-    "take longer than the launch of another kernel, a few microseconds")
-LEAST_READS = _row(16, "elements for each thread of a block",
-    "the same reduces: a part has at least so many",
-    "four vectors, which are on their way from memory at once; fewer take as long")
+    "the same reduces: a size that only fewer parts divide stays in one kernel",
+    "fewer leave cores idle on a machine with many")
+LONG_FOR_A_THREAD = _row(128, "elements per thread of a block",
+    "reduces on a GPU to fewer results than FILLING_BLOCKS: several blocks share longer ones",
+    "a thread waits some hundred cycles for each of 32 vectors (CUDA C++ Best Practices Guide), in "
+    "all longer than the few microseconds that launching another kernel takes")
+LEAST_READS = _row(16, "elements per thread of a block",
+    "the same reduces: a part has at least this many",
+    "four vectors, which are in flight at the same time; fewer take as long")
 BLOCKS_OF_PARTS = _row(256, "blocks",
-    "the same reduces: at most so many compute partial results, for all results together",
-    "two for each of FILLING_BLOCKS: one waits for memory while the other adds up")
-PART_OF_WINDOWS = _row(512, "products of each partial result",
-    "the gradient of a convolution's weight",
+    "the same reduces: the most that compute partial results, for all results together",
+    "two for each of FILLING_BLOCKS: one waits for memory while the other adds")
+PART_OF_WINDOWS = _row(512, "products per partial result",
+    "the gradient of a convolution's weight: a part has at least this many",
     "64 x 32 x 28 x 28 and 3 x 3: one image (784 places) at a time")
 FEW_SUMS = _row(1 << 16, "results",
-    "long products of two matrices: more results are not done in parts",
+    "long products of two matrices: with more results, sums are not cut into parts",
     "64 x 16384 x 64 gains a third, 512 x 4096 x 512 loses")
-LONG_PRODUCT = _row(4096, "products summed up for each result",
-    "the same: shorter sums are not done in parts",
+LONG_PRODUCT = _row(4096, "products per result",
+    "the same: shorter sums are not cut into parts",
     "64 x k x 64 for k of 1024 to 65536")
-PART_OF_PRODUCT = _row(1024, "products of each partial result",
-    "the same: a part has at least so many",
+PART_OF_PRODUCT = _row(1024, "products per partial result",
+    "the same: a part has at least this many",
     "64 x 16384 x 64 in parts of 256 to 8192")
 
-# ---- before that (schedule/kernels.py) ----------------------------------------------------------
+# ---- preparing the graph (schedule/kernels.py) --------------------------------------------------
 
 TRANSPOSED_FROM = _row(512, "rows, columns and products, each",
-    "products of two operands that lie across the sum: one is transposed by a kernel of its own",
-    "Aᵀ·B of 512, 1024, 2048 with blocks of rows instead: 16, 0 and 16 % longer")
+    "products of two operands, neither contiguous along the sum: a kernel transposes one of them",
+    "Aᵀ·B of 512, 1024, 2048 with blocks of rows instead: 16, 0 and 16 % slower")
 
 # ---- code (codegen/) ----------------------------------------------------------------------------
 
 MOST_COPIES = _row(256, "copies of a statement",
     "UPCAST and UNROLL refuse to make more",
-    "more than fit any processor's registers only make the C compiler slow")
+    "more than any processor's registers hold only slow down the C compiler")
 MOST_ADDITIONS = _row(128, "additions to one accumulator",
-    "float sums that are longer are taken in blocks, so that rounding errors stay small",
+    "longer float sums are computed in blocks, so that rounding errors stay small",
     "the length of a block in NumPy's pairwise sum; a matmul is no slower for it")
 LONG_BLOCK = _row(32, "additions",
-    "a loop is not cut for blocks that are at least so long without it",
-    "a quarter of MOST_ADDITIONS: shorter blocks would cost an addition for every few")
+    "no loop is cut if the blocks are at least this long without that",
+    "a quarter of MOST_ADDITIONS: shorter blocks would cost an extra addition every few")
 # fmt: on
 
 _names = [name for name in list(globals()) if name.isupper()]

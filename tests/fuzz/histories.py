@@ -41,7 +41,7 @@ REFUSALS = [
     (GradientError, "TinyJit"),
     (GradientError, "are gone"),
     (AssignError, "detach"),
-    (ValueError, "in what is realized together"),
+    (ValueError, "in Tensors that are realized together"),
     (ValueError, "n="),  # a size that is only equal for this value of the Variable
 ]
 

@@ -98,7 +98,7 @@ def test_attention_without_masks_averages_equal_keys():
         (lambda: nn.Conv2d(3, 4, 3, padding="sane"), '"same" or "valid", not \'sane\''),
         (lambda: nn.Conv2d(3, 4, 3, stride=2, padding="same"), "stride (2, 2)"),
         (lambda: nn.Conv1d(3, 4, 3, padding_mode="mirror"), '"replicate" or "circular", not'),
-        (lambda: nn.ConvTranspose2d(3, 4, 3, padding_mode="reflect"), 'is "zeros", not'),
+        (lambda: nn.ConvTranspose2d(3, 4, 3, padding_mode="reflect"), 'must be "zeros", not'),
         (lambda: nn.Conv3d(3, 4, (3, 3)), "kernel_size is one int or 3"),
         (lambda: nn.Conv1d(3, 4, 3, groups=2), "groups=2"),
         (lambda: nn.ConvTranspose1d(1, 1, 3, output_padding=1), "output_padding"),

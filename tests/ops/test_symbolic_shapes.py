@@ -382,7 +382,7 @@ def test_one_variable_has_one_value():
 
 def test_a_variable_with_two_values_is_refused_where_the_second_comes_in():
     place = Variable("place", 0, 5)
-    is_second = pytest.raises(ValueError, match="'place' is bound to 1 and to 2 .* realize what")
+    is_second = pytest.raises(ValueError, match="'place' is bound to 1 and to 2 .* realize those")
     memory, lazy = Tensor.zeros(6).contiguous().realize(), Tensor.zeros(6).contiguous()
     lazy[place.bind(1)] = 5
     with is_second:

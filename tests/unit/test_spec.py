@@ -309,7 +309,7 @@ inner_end = node(Ops.ENDRANGE, dtypes.void, inner)
         (lambda p: [u for u in p if u is not p[1]], "before its source"),
         (lambda p: [*p[:7], p[8], p[7], *p[9:]], "before its source"),
         (lambda p: [*p[:-2], p[-1], p[-2]], "outside the loop"),
-        (lambda p: [*p, load.reduce(Ops.ADD, j)], "no meaning"),
+        (lambda p: [*p, load.reduce(Ops.ADD, j)], "is not legal"),
         (lambda p: [*p, place], "breaks its rule"),
         (lambda p: [*p, four, thread], "breaks its rule"),
         (lambda p: [*p, node(Ops.BARRIER, dtypes.void, i)], "breaks its rule"),

@@ -20,7 +20,7 @@ from tinyframe.device import Device
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import access
 from tinyframe.viz.kernels import kernels_of
-from tinyframe.viz.touched import PANEL, NotPlayed, arguments_of, elements_named, shaded
+from tinyframe.viz.touched import PANEL, UnknownElements, arguments_of, elements_named, shaded
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_what_depends_on_values_or_a_variable_is_said_in_words():
 
 
 def test_too_much_to_play_is_said():
-    with pytest.raises(NotPlayed, match="too many"):
+    with pytest.raises(UnknownElements, match="too many"):
         elements_of(Tensor.empty(1 << 12, 1 << 12) + 1)
 
 

@@ -14,7 +14,7 @@ from tests.kernels import filled, kernel_of
 from tinyframe.codegen import get_program
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import renderer_for
-from tinyframe.viz.explorer.disassembly import hot_loop, instructions, machine_code, said_by
+from tinyframe.viz.explorer.disassembly import hot_loop, instructions, machine_code, output_of
 from tinyframe.viz.instructions import meaning
 
 X86 = """
@@ -118,7 +118,7 @@ def compiled(command: str, flag: str, folder: Path) -> bytes:
 def test_the_hot_loop_of_a_product_multiplies_and_adds(command, flag, tmp_path):
     binary, read = compiled(command, flag, tmp_path), 0
     for tool in TOOLS:
-        if (text := said_by(tool, binary)) is None:
+        if (text := output_of(tool, binary)) is None:
             continue
         read += 1
         loop = hot_loop(text)

@@ -83,7 +83,7 @@ def test_a_kernel_and_a_pass_are_printed(folder) -> None:
     (["run.trace", "--kernel", "none"], "there is no kernel 'none'"),
     (["run.trace", "--kernel", "0", "--pass", "none"], "has no pass 'none'"),
     (["missing.trace", "--ls"], "missing.trace cannot be read"),
-    (["script.py", "--ls"], "is no trace of tinyframe's"),
+    (["script.py", "--ls"], "is not a tinyframe trace"),
     (["run.trace", "--port", "99999"], "port 99999 cannot be used"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_in_a_line(folder, arguments, said) -> None:

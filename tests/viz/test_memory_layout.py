@@ -16,8 +16,8 @@ from tinyframe.viz.cells import (
     MOST_BLOCKS,
     MOST_ROWS,
     NOWHERE,
+    ON_CELLS,
     PER_ROW,
-    PLAYED,
     about,
     call_of,
     colour_of,
@@ -29,7 +29,7 @@ from tinyframe.viz.nodes import ordinal
 
 def views(x: Tensor):
     u, steps = x.uop, []
-    while u.op in PLAYED:
+    while u.op in ON_CELLS:
         steps.append(u)
         u = u.src[0]
     return views_of(u, steps[::-1])

@@ -1,4 +1,4 @@
-"""PatternMatcher, a table of rules; and graph_rewrite, which applies one to a whole graph.
+"""PatternMatcher, a table of rules, and graph_rewrite, which applies one to a whole graph.
 
     fold = PatternMatcher([
         (UPat.var("x") + 0, lambda x: x),
@@ -6,8 +6,8 @@
     ])
     graph_rewrite(graph, fold)
 
-A rule's function gets the nodes its pattern named (those it has parameters for, and `ctx` if it
-asks), and returns the replacement, or None: "no match after all".
+A rule's function gets the nodes that its pattern names, as far as it has parameters for them, and
+`ctx` if it has that parameter. It returns the replacement, or None: "no match after all".
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from tinyframe.uop.show import render_pattern
 #     UPat(Ops.ADD, src=(UPat.var("x"), UPat.cvar("c")))     or, the same but in either order:
 #     UPat.var("x") + UPat.cvar("c")
 #
-# What is left out matches anything. A name binds the node it matches; a name used twice must meet
-# the same object twice, so `UPat.var("x") + UPat.var("x")` matches only `y + y`.
+# Whatever a pattern leaves out matches anything. A name binds the node it matches; used twice, it
+# must match the same object twice, so `UPat.var("x") + UPat.var("x")` matches only `y + y`.
 
 Bindings = dict[str, UOp]
 
@@ -40,9 +40,9 @@ Bindings = dict[str, UOp]
 class UPat(Comparisons):
     """Matches a UOp by op, dtype, sources and arg.
 
-    op: one op or several. dtype: one, or a set (vectors match by their scalar too). src: a tuple
-    (in order), a list (any order), or one pattern for every source. `allow_any_len`: further
-    sources may follow those of `src`.
+    op: one or several. dtype: one or several (vectors also match by their scalar). src: a tuple (in
+    this order), a list (in any order), or one pattern for every source. allow_any_len: more sources
+    may follow those of `src`.
     """
 
     __slots__ = ("alternatives", "any_len", "arg", "dtypes", "name", "ops", "orders", "required",
@@ -63,12 +63,12 @@ class UPat(Comparisons):
         self.any_len = allow_any_len
         self.alternatives: tuple[UPat, ...] = ()
         self.sources = () if src is None else (src,) if isinstance(src, UPat) else tuple(src)
-        # the orders in which the sources may stand; None: the one pattern is for every source
+        # the allowed orders of the sources; None: one pattern for every source
         self.orders: list[tuple[UPat, ...]] | None = None
         if isinstance(src, (tuple, list)):
             in_any_order = itertools.permutations(src) if isinstance(src, list) else [self.sources]
             self.orders = list(dict.fromkeys(in_any_order))
-        # ops that must be among the sources: a quick test before the thorough one
+        # ops that must be among the sources: a cheap test before the full match
         single = [p.ops for p in self.sources if p.ops is not None and len(p.ops) == 1]
         self.required: frozenset[Ops] = frozenset().union(*single)
 
@@ -83,12 +83,12 @@ class UPat(Comparisons):
     def cvar(
         name: str | None = None, dtype: DType | Iterable[DType] | None = None, arg: Any = None
     ) -> UPat:
-        """A constant."""
+        """Any constant, or the one whose value is `arg`."""
         return UPat(Ops.CONST, dtype=dtype, arg=arg, name=name)
 
     @staticmethod
     def const(dtype: DType | Iterable[DType] | None, value: Any) -> UPat:
-        """That constant."""
+        """The constant `value`."""
         return UPat(Ops.CONST, dtype=dtype, arg=value)
 
     @staticmethod
@@ -135,11 +135,11 @@ class UPat(Comparisons):
         )
 
     def match(self, u: UOp, bindings: Bindings) -> list[Bindings]:
-        """Every way in which `u` matches, as what each name is then bound to."""
+        """All ways in which `u` matches, each as a dict from names to nodes."""
         return self.match_rest(u, bindings) if self.allows(u.op, u.dtype) else _NO_MATCH
 
     def match_rest(self, u: UOp, bindings: Bindings) -> list[Bindings]:
-        """match(), where it is known already that the op and the dtype are right."""
+        """match() for a node whose op and dtype are known to be allowed."""
         if self.arg is not None and not _same_arg(self.arg, u):
             return _NO_MATCH
         if self.name is not None:
@@ -165,7 +165,7 @@ class UPat(Comparisons):
 
 
 def _set_of(kind: type, given: Any) -> frozenset | None:
-    """One of a kind, or several, as a set; None stays None."""
+    """One value of a kind, or several, as a set; None stays None."""
     return None if given is None else frozenset([given] if isinstance(given, kind) else given)
 
 
@@ -196,7 +196,7 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
     return arg_key(wanted) == arg_key(u.arg)
 
 
-# ---- recording: which rule turned what into what -------------------------------------------------
+# ---- recording: each rule that fired, with the nodes before and after ----------------------------
 #
 # For DEBUG=4, pictures and tests:
 #
@@ -204,13 +204,13 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
 #         graph_rewrite(graph, rules, name="simplify")
 #     passes[0].name, passes[0].before, passes[0].after, passes[0].steps
 #
-# Outside such a block nothing is recorded and nothing is paid.
+# Outside such a block nothing is recorded, and it costs nothing.
 
 
 @dataclass
 class Step:
-    """One rule applied once: `before` became `after`. rule: None where an earlier rewrite by the
-    same rules had found that, and it was kept."""
+    """One application of a rule: `before` became `after`. rule: None if that was cached by an
+    earlier rewrite with the same rules."""
 
     rule: Rule | None
     before: UOp
@@ -219,9 +219,9 @@ class Step:
 
 @dataclass
 class Pass:
-    """One graph_rewrite: the graph before and after, and the steps between.
+    """One graph_rewrite: the graph before and after, and the steps in between.
 
-    walk: what a step gave was left as it is.
+    walk: replacements were not rewritten again.
     """
 
     name: str
@@ -261,15 +261,15 @@ def record() -> Iterator[list[Pass]]:
 
 
 def source_of(rule: Rule) -> str:
-    """The line a rule is written on, as `file:line  text`; its pattern where there is none."""
+    """The line that defines a rule, as `file:line  text`; its pattern if the file isn't there."""
     file, line = rule.location
     text = linecache.getline(file, line).strip().rstrip(",") or repr(rule.pattern)
     return f"{file.rsplit('/', 1)[-1]}:{line}  {text}"
 
 
 def track_rewrites(*args: Any, **kwargs: Any) -> Any:
-    """A decorator of tinygrad's that groups the rewrites of a function under its name; here every
-    rewrite is recorded alike, so it returns the function as it is. With or without arguments."""
+    """tinygrad's decorator that groups the rewrites of a function under its name. Here record()
+    sees every rewrite, so it returns the function unchanged. It may have arguments."""
     if len(args) == 1 and not kwargs and callable(args[0]):
         return args[0]
     return lambda fn: fn
@@ -278,24 +278,24 @@ def track_rewrites(*args: Any, **kwargs: Any) -> Any:
 rewrite_group = track_rewrites
 
 
-# ---- rewriting that does not end -----------------------------------------------------------------
-# It is noticed by the number of steps, and the rules that are to blame are named.
+# ---- endless rewriting ---------------------------------------------------------------------------
+# It is detected by the number of steps, and the error names the rules to blame.
 
-# a graph that needs more steps than this for each of its nodes does not end
+# a rewrite with more steps than this per node of the graph, and in all, counts as endless
 STEPS_PER_NODE, STEPS_AT_LEAST = 200, 20_000
 
-# of the steps before that, those that are looked through for the ones that repeat
+# the error looks for repeated steps among this many last ones
 LAST_STEPS = 50
 
 
 class RewriteLoopError(RuntimeError):
-    """Rules that undo each other, or that grow the graph for ever."""
+    """Rules that undo each other, or grow the graph forever."""
 
 
 class RewriteLog:
-    """The steps of one rewrite: counted, and recorded where somebody asked for that.
+    """Counts the steps of one rewrite, and records them inside record().
 
-    again: does the same rewrite once more, to learn its steps where nobody recorded them.
+    again: repeats the rewrite, to find out its steps if they weren't recorded.
     """
 
     def __init__(
@@ -308,7 +308,7 @@ class RewriteLog:
         self.count, self.limit = 0, STEPS_AT_LEAST
 
     def add(self, rule: Rule, before: UOp, after: UOp) -> None:
-        """Raises RewriteLoopError where these are too many for a graph of this size."""
+        """Adds a step; RewriteLoopError if there are now too many for a graph of this size."""
         if self.record is not None:
             self.record.steps.append(Step(rule, before, after))
         self.count += 1
@@ -318,7 +318,7 @@ class RewriteLog:
                 raise self.error()
 
     def recalled(self, u: UOp, known: UOp | Literal[True]) -> UOp:
-        """What an earlier rewrite by the same rules made of a node; True: it stays as it is."""
+        """The cached replacement of a node, where `known` is True if it stays as it is."""
         if known is True:
             return u
         if self.record is not None:
@@ -326,7 +326,7 @@ class RewriteLog:
         return known
 
     def error(self) -> RewriteLoopError:
-        """Names the rules of the last steps, back to where the same node was met before."""
+        """Names the rules of the last steps, back to where the rewriting last met the same node."""
         steps = self.record.steps if self.record is not None else self._recorded_again()
         last = steps[-LAST_STEPS:]
         met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
@@ -347,7 +347,7 @@ class RewriteLog:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One row: where `pattern` matches, `function` gives the replacement."""
+    """One row: where `pattern` matches, `function` returns the replacement."""
 
     pattern: UPat
     function: Callable[..., UOp | None]
@@ -364,7 +364,7 @@ class Rule:
         return Rule(pattern, function, names, place)
 
     def apply(self, u: UOp, ctx: Any) -> UOp | None:
-        """What the rule gives for `u`, whose op and dtype the pattern allows; None: no match."""
+        """The replacement for `u`, whose op and dtype the pattern allows; None if no match."""
         names = self.parameters
         for bindings in self.pattern.match_rest(u, _NOTHING):
             if names is None:
@@ -402,18 +402,18 @@ class PatternMatcher:
         return iter(self.rules)
 
     def without(self, *rules: Rule) -> PatternMatcher:
-        """The table with some of its rules switched off."""
+        """The table without some of its rules."""
         return PatternMatcher([r for r in self.rules if r not in rules])
 
     def candidates(self, op: Ops, dtype: DType) -> list[Rule]:
-        """The rules whose pattern allows this op and dtype: an index, filled as it is asked."""
+        """The rules whose pattern allows this op and dtype; an index that is filled on demand."""
         if (found := self._candidates.get((op, dtype))) is None:
             found = [r for r in self.rules if r.pattern.allows(op, dtype)]
             self._candidates[op, dtype] = found
         return found
 
     def match(self, u: UOp, ctx: Any = None) -> tuple[Rule, UOp] | None:
-        """The first rule that gives something, and what it gives."""
+        """The first rule that matches, and its replacement."""
         source_ops: set[Ops] | None = None
         for rule in self.candidates(u.op, u.dtype):
             if required := rule.pattern.required:
@@ -426,14 +426,14 @@ class PatternMatcher:
         return None
 
     def rewrite(self, u: UOp, ctx: Any = None) -> UOp | None:
-        """What the first matching rule makes of this one node; None where no rule matches."""
+        """The first matching rule's replacement for this one node; None if no rule matches."""
         found = self.match(u, ctx)
         return None if found is None else found[1]
 
 
 TrackedPatternMatcher = PatternMatcher  # every rewrite can be recorded
 
-# what has been done to a node when it comes up again
+# the states of a node on the stack of a rewrite
 FRESH, SOURCES_DONE, REPLACED = range(3)
 
 
@@ -450,12 +450,12 @@ def graph_rewrite(
 ) -> UOp:
     """Applies a table to a graph until no rule matches any more.
 
-    By default a node is matched after its sources are done; with `bottom_up` before (`bpm` is a
-    second table, for before, in the same walk). What a rule returns is rewritten again, unless
-    `walk`, which visits each node once and leaves what a rule returned as it is. `memo` names an
-    attribute in which results are kept on the nodes for good: for tables without `ctx` that are
-    used again and again. `became` gets what each node of the graph has become.
-    Raises RewriteLoopError, naming the rules, where the rewriting does not end.
+    By default a node is matched after its sources, with `bottom_up` before them; `bpm` is a second
+    table, matched before them in the same walk. Replacements are rewritten again, unless `walk` is
+    set: then each node is visited once, and replacements stay as they are. `memo` names an
+    attribute that caches results on the nodes permanently, for tables without `ctx` that are used
+    many times. `became` is filled with each node's replacement.
+    RewriteLoopError, naming the rules, if the rewriting is endless.
     """
     steps = RewriteLog(
         name,
@@ -483,11 +483,11 @@ def _rewritten(
     memo: str | None,
     steps: RewriteLog,
 ) -> dict[UOp, UOp]:
-    """What each node becomes in the walk of graph_rewrite: `before` is applied on the way down,
-    `after` on the way up."""
+    """The walk of graph_rewrite: maps each node to its replacement. `before` is applied on the way
+    down, `after` on the way up."""
     done: dict[UOp, UOp] = {}
     in_progress: set[UOp] = set()
-    # (node, what it has become so far, what has been done to it)
+    # (node, its replacement so far, its state)
     stack: list[tuple[UOp, UOp, int]] = [(sink, sink, FRESH)]
 
     def finish(original: UOp, result: UOp) -> None:
@@ -497,7 +497,7 @@ def _rewritten(
             original.__dict__[memo] = True if original is result else result
 
     def apply_rule(table: PatternMatcher, original: UOp, u: UOp) -> bool:
-        """Whether a rule matches; what it returns comes next, and the original waits for it."""
+        """Whether a rule matches; its replacement is visited next, and `original` waits for it."""
         if (found := table.match(u, ctx)) is None:
             return False
         rule, out = found
@@ -543,14 +543,14 @@ def substitute(
     name: str | None = None,
     extra_pm: PatternMatcher | None = None,
 ) -> UOp:
-    """Every node of `mapping` replaced, Variables in sizes too; what is inside a replacement is
-    left as it is. name: where tinygrad names the pass; not used here."""
+    """Replaces the nodes in `mapping`, including Variables in sizes; nothing is replaced inside a
+    replacement. name: tinygrad's name for the pass, ignored here."""
     out = substituted(root, mapping)[root]
     return out if extra_pm is None else graph_rewrite(out, extra_pm)
 
 
 def substituted(root: UOp, mapping: dict[UOp, UOp]) -> dict[UOp, UOp]:
-    """What each node becomes by `substitute`."""
+    """Maps each node to its replacement by `substitute`."""
     done: dict[UOp, UOp] = dict(mapping)
     variables = {u for u in mapping if u.op in (Ops.BIND, Ops.DEFINE_VAR)}
     for u in root.toposort(gate=lambda u: u not in mapping):

@@ -1,4 +1,4 @@
-"""`UPat` under the path it had: see `matcher.py`."""
+"""`UPat` under its former path; see `matcher.py`."""
 
 from tinyframe.rewrite.matcher import UPat
 

@@ -1,4 +1,4 @@
-"""What each op means and where it may stand: the reference of the IR, as tables to check with.
+"""What each op means and where it is legal: the reference of the IR, with tables that check it.
 
 The same node type serves three levels, which differ in the ops that are legal. A row is a pattern
 and a condition; the first row whose pattern matches decides, and an op without a row is illegal.
@@ -8,40 +8,40 @@ and a condition; the first row whose pattern matches decides, and an op without 
 **Values** (elementwise, at every level; `evaluate.py` is the definition in Python):
 
     ADD SUB MUL NEG             integers wrap around modulo 2**bits; on bool ADD is or, MUL is and
-    IDIV MOD                    floor division of integers and what it leaves over: -7 // 2 = -4,
+    IDIV MOD                    floor division of integers and its remainder: -7 // 2 = -4,
                                 -7 % 2 = 1; by 0 both give 0 (they never trap)
-    CDIV CMOD                   truncating division, as C has it: -7 / 2 = -3, -7 % 2 = -1. Where
-                                nothing is negative both kinds agree, and only there may a renderer
-                                write C's `/` for IDIV
+    CDIV CMOD                   truncating division and its remainder, as in C: -7 / 2 = -3,
+                                -7 % 2 = -1. The two kinds agree if nothing is negative, and only
+                                then may a renderer write C's `/` for IDIV
     FDIV RECIP SQRT             exactly rounded, IEEE 754: 1/0 = inf, 0/0 = NaN, SQRT(-1) = NaN
-    FMOD                        what truncating division of floats leaves over, with the sign of x;
-                                exact, as C's fmod: FMOD(-5.5, 2) = -1.5, FMOD(x, inf) = x, and
+    FMOD                        the remainder of truncating float division, with the sign of x;
+                                exact, like C's fmod: FMOD(-5.5, 2) = -1.5, FMOD(x, inf) = x, and
                                 NaN for an infinite x or y = 0
     EXP2 LOG2 SIN COS           within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
     MAX MIN                     NaN if either is NaN
     CMPLT CMPLE CMPNE CMPEQ     give bool; a comparison with NaN is false, CMPNE true. Of vectors
-                                they may also give a mask: signed integers as wide as what is
-                                compared, -1 (all bits set) where it holds and 0 elsewhere
-    AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
-    SHL SHR                     of integers; SHR keeps the sign. A count of the width or more, or
-                                below 0, shifts everything out: what is left is 0, or the sign
-                                (C leaves that open, so a decomposition keeps counts in range)
-    TRUNC                       the whole part of a float, rounded towards 0
+                                they may also give a mask: signed integers as wide as the operands,
+                                -1 (all bits set) for true and 0 for false
+    AND OR XOR                  bitwise; logical on bool. "not x" is `x != True`
+    SHL SHR                     of integers; SHR keeps the sign. A count below 0, or of at least the
+                                width, shifts all bits out, which leaves 0, or the sign (undefined
+                                in C, so a decomposition keeps counts in range)
+    TRUNC                       a float rounded towards 0, to a whole number
     CAST                        the nearest value of the other dtype; int to int wraps around, to
-                                bool is `!= 0`. Float to int32 or int64 drops the fraction; NaN and
-                                what does not fit give the smallest number. uint32 has the bits of
-                                that int32, but of x > 2**31 those of x - 2**31, and 2**31 added to
-                                them; uint64 likewise with 2**63. Narrower ints have the low bits of
-                                an int32. (x86 has an instruction for it, and PyTorch agrees there)
+                                bool is `!= 0`. Float to int32 or int64 truncates; NaN and values
+                                that do not fit give the smallest number. To uint32 it gives the
+                                bits of that int32, except that x > 2**31 is converted as x - 2**31,
+                                and 2**31 is added; uint64 likewise with 2**63. Narrower ints get
+                                the low bits of an int32. (As x86's instructions and PyTorch do)
     BITCAST                     the same bits read as another dtype of the same size
-    WHERE(c, x, y)              x where c, else y; both are computed. Of vectors c may be a mask as
-                                wide as they are
+    WHERE(c, x, y)              x where c is true, else y; both are computed. Of vectors c may be a
+                                mask as wide as they are
     MULACC(x, y, z)             x * y + z, rounded once or twice
     THREEFRY(counter, key)      64 random bits
 
 **Sizes** in the argument of a movement op or an INDEX are ints, or expressions of Variables (BIND,
-DEFINE_VAR), simplified, so that equal sizes are one object.
+DEFINE_VAR), simplified, so that equal sizes are the same object.
 
 **Tensor level.** Every node has a shape; sources of an elementwise op have equal shapes.
 
@@ -50,57 +50,59 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
     IOTA                        0, 1, … arg-1: each element is its own index, shape (arg,)
     RESHAPE PERMUTE EXPAND PAD SHRINK FLIP WINDOW UNWINDOW
                                 see movement.py; PAD and UNWINDOW give 0 where the source has
-                                nothing
+                                no element
     REDUCE_AXIS                 arg = (ADD | MUL | MAX, axes); those axes are kept with size 1
     COPY(x, DEVICE)             x on another device
-    CONTIGUOUS, FUSE, DETACH    x; stored row-major; with nothing stored on the way to it; hidden
-                                from the gradient, which flows to a second source if there is one
+    CONTIGUOUS, FUSE, DETACH    x: stored row-major; computed with no intermediate value stored;
+                                hidden from the gradient, which flows to a second source if there
+                                is one
     ASSIGN(target, value)       the memory of target after value was written to it
     BIND(DEFINE_VAR, CONST)     a Variable with its value for this run
-    KERNEL                      a scheduled kernel; what it reads and writes are its sources
+    KERNEL                      a scheduled kernel; its sources are the memory it reads and writes
 
 **Kernel level.** Scalars inside loops that are still abstract.
 
-    RANGE(size)                 a loop variable over 0..size-1, in its dtype, an int that holds its
-                                size; arg = (number, kind of axis). Only the last block of a long
-                                sum has a size that a loop around it changes. GLOBAL, LOCAL,
-                                GROUP and WARP ranges are there at once, as blocks and threads;
-                                SPECIALs take their place before there are programs
+    RANGE(size)                 a loop variable over 0..size-1; its dtype is an int that can hold
+                                its size; arg = (number, kind of axis). Only in the last block of a
+                                long sum does the size depend on an outer loop. GLOBAL, LOCAL, GROUP
+                                and WARP ranges run in parallel, as blocks and threads; SPECIALs
+                                replace them before the program level
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
-    INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
-                                it may be read or written only where `valid` is true, and from
-                                that it has to follow that i, … are inside the shape
-    LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
+    INDEX(memory, valid, i, …)  the place of element [i, …] in memory of shape `arg`; it may be read
+                                or written only where `valid` is true, which must imply that i, …
+                                are inside the shape
+    LOAD(INDEX)                 the element; where `valid` is false it is 0, and nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
-    REDUCE(value, RANGE…)       arg of the value over all combinations of its ranges; OR and AND
-                                come from decompositions
-    STAGE(value, RANGE…)        the values over its ranges, kept in memory `arg`; INDEXes read it.
-                                LOCAL memory belongs to a thread, or where there are blocks of
-                                threads to a block: no range that is threads is around a STAGE,
-                                and one that owns them keeps a value of each thread
-    MMA(a, b, RANGE, RANGE…)    what a tensor core computes (gpu/mma.py), arg = how it reads a and
-                                b: the result that the first range says, of the WARP's thread. The
-                                others, its own, are a thread's rows, and a run of the sum
+    REDUCE(value, RANGE…)       the value, reduced with the op `arg` over all combinations of its
+                                ranges; OR and AND come from decompositions
+    STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, from which
+                                INDEXes read. LOCAL memory belongs to a thread, or on devices with
+                                blocks of threads to a block: there no range of threads is around a
+                                STAGE, and one that owns such a range has a value for each thread
+    MMA(a, b, RANGE, RANGE…)    a matrix product of a tensor core (gpu/mma.py); arg = the form in
+                                which it reads a and b. The first range selects one of the results
+                                of the WARP's thread. The others, its own, run over a thread's rows
+                                and a run of the sum
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
 
-**Program level.** A flat list; a node stands after its sources. Values may be vectors.
+**Program level.** A flat list, each node after its sources. Values may be vectors.
 
-    RANGE … ENDRANGE(RANGE)     a loop, run 0..size-1; a THREAD range runs from the launch's
-                                start to its stop
-    INDEX(memory, valid, i)     one flat index; arg, if not None: how far apart a vector's lanes lie
-    LOAD, STORE                 of a dtype with n lanes: n elements from that index on, side by side
+    RANGE … ENDRANGE(RANGE)     a loop over 0..size-1; a THREAD range runs from the launch's start
+                                to its stop
+    INDEX(memory, valid, i)     one flat index; arg: the distance between a vector's lanes, or None
+    LOAD, STORE                 of a dtype with n lanes: n elements from that index on, contiguous
                                 unless the INDEX says otherwise
-    CONST                       a number; of an unsigned dtype it may be negative, and wraps around
-    DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator, which a STORE always begins
-    VECTORIZE(x, …), GEP(v)     scalars as a vector; lane `arg` of one
-    SPECIAL                     an int, 0..size-1: the number of the block (gidx0, gidx1, gidx2) or
+    CONST                       a number; a negative one of an unsigned dtype wraps around
+    DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator, always initialized by a STORE
+    VECTORIZE(x, …), GEP(v)     scalars as a vector; lane `arg` of a vector
+    SPECIAL                     an int, 0..size-1: the index of the block (gidx0, gidx1, gidx2) or
                                 of the thread in its block (lidx0, …), arg = (name, size)
-    MMA(a, b, c)                the four results of a thread, added to c if that is there; a and b
-                                are all that it gives. All threads of the warp run it
-                                together: 32 successive ones of the block, from a multiple of 32 on
-    BARRIER                     all threads of a block get here before any goes on; arg tells one
-                                from another. It is in no loop that some of them do not run
+    MMA(a, b, c)                the four results of a thread, added to c if it is given; a and b are
+                                this thread's share of the operands. All threads of the warp run it
+                                together: 32 consecutive ones of the block, from a multiple of 32 on
+    BARRIER                     all threads of a block arrive before any goes on; arg distinguishes
+                                barriers. None is in a loop that only some of the threads run
 """
 
 from __future__ import annotations
@@ -137,12 +139,12 @@ Check = Callable[[UOp], bool]
 
 
 def row(ops: Ops | Iterable[Ops], *checks: Check) -> tuple[UPat, Callable[..., Any]]:
-    """Nodes with one of `ops` are legal where all checks hold; each may rely on those before it."""
+    """Nodes with one of `ops` are legal if all checks pass; each may rely on those before it."""
     return UPat(ops, name="u"), lambda u: all(check(u) for check in checks)
 
 
 def sources(*ops: Ops) -> Check:
-    """The sources are just these ops, in this order."""
+    """The sources are exactly these ops, in this order."""
     return lambda u: tuple(s.op for s in u.src) == ops
 
 
@@ -182,7 +184,7 @@ def points_to(space: AddrSpace) -> Check:
 
 
 def closes_ranges(u: UOp) -> bool:
-    """A REDUCE, STAGE or STORE owns its ranges, each once."""
+    """A REDUCE, STAGE or STORE owns RANGEs only, and each once."""
     ranges = u.own_ranges
     return all(r.op is Ops.RANGE for r in ranges) and len(set(ranges)) == len(ranges)
 
@@ -201,7 +203,7 @@ NUMBER_OF_SOURCES = {
 def arithmetic(
     ops: Ops | Iterable[Ops], *families: Callable[[DType], bool]
 ) -> tuple[UPat, Callable[..., Any]]:
-    """Ops on values of one dtype, which is of one of the families."""
+    """Ops whose operands and result have the same dtype, from one of the families."""
     return row(
         ops,
         lambda u: len(u.src) == NUMBER_OF_SOURCES[u.op],
@@ -252,7 +254,7 @@ spec_values = PatternMatcher(values)
 
 
 def equal(a: sint, b: sint) -> bool:
-    """Whether two sizes, either of which may be symbolic, can be the same."""
+    """Whether two sizes, symbolic or not, can be equal."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
     x, y = (s if isinstance(s, UOp) else UOp.const(index_dtype(s), s) for s in (a, b))
@@ -268,8 +270,8 @@ def shapes_agree(u: UOp) -> bool:
 
 
 def assigns(u: UOp) -> bool:
-    """ASSIGN(target, value); with a third source (the scheduler's form) that is the target, a view
-    of the first, whose whole memory it then stands for."""
+    """ASSIGN(target, value). In the scheduler's form the target is a third source, a view of the
+    first, and the ASSIGN is the whole memory of the first."""
     target, value = u.src[2] if len(u.src) == 3 else u.src[0], u.src[1]
     if value.op is Ops.KERNEL:
         return u.dtype is target.dtype
@@ -290,7 +292,7 @@ def gives_sizes(u: UOp) -> bool:
 
 
 def rising(*sizes: sint) -> bool:
-    """Whether none of these can only be smaller than the one before."""
+    """Whether each size can be at least as large as the one before."""
     return all(resolve(a <= b) for a, b in pairwise(sizes))
 
 
@@ -358,15 +360,14 @@ def is_of_memory(u: UOp) -> bool:
 
 
 def has_indices(u: UOp) -> bool:
-    """INDEX(memory, valid, one expression per dimension), or one flat one where arg is no shape."""
+    """INDEX(memory, valid, an expression per dimension), or a flat one if arg is not a shape."""
     _, _, *ix = u.src
     dimensions = len(u.arg) if isinstance(u.arg, tuple) else 1
     return len(ix) == dimensions and all(map(is_index, ix))
 
 
 def counts(u: UOp) -> bool:
-    """A RANGE. Nothing runs for nothing, and a loop over more than its dtype holds would not
-    end."""
+    """A RANGE has iterations, but no more than its dtype can count, or the loop would not end."""
     (size,) = u.src
     fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
     return fits and size.vmax > 0
@@ -377,9 +378,9 @@ def of_an_index(u: UOp) -> bool:
 
 
 def stays_inside(u: UOp) -> bool:
-    """A LOAD or STORE: where its condition holds, its indices are inside the shape. That follows
-    from the condition, or else no try shows otherwise. A flat index was made from others: it is
-    one lane of many, or still has a condition, or all that it reaches is inside the memory."""
+    """A LOAD or STORE: where its condition holds, its indices are inside the shape. Either that can
+    be proved, or no test case refutes it. A flat index is checked only if it has no condition and
+    isn't one lane of a vector: then everything it reaches must be inside the memory."""
     (memory, valid, *ix), sizes = u.src[0].src, u.src[0].arg
     first = last = 0
     if not isinstance(sizes, tuple):
@@ -398,8 +399,8 @@ def stays_inside(u: UOp) -> bool:
 
 
 def tries(*conditions: UOp) -> Iterator[dict[UOp, int]]:
-    """Values for loops, Variables and data that conditions depend on: the ends of each, what lies
-    around the constants in the conditions, and anything in between."""
+    """Test cases: random values for the loops, Variables and data in the conditions, at the ends of
+    their bounds, around the constants in the conditions, and anywhere in between."""
     found = sources_first(conditions, lambda x: x.src if x.op is Ops.RANGE or computes(x) else ())
     constants = [x.arg for x in found if x.op is Ops.CONST]
     rng = Random(0)
@@ -423,26 +424,26 @@ TRIES = 60
 
 
 def computes(x: UOp) -> bool:
-    """Integers and booleans from others."""
+    """An elementwise op on integers or booleans."""
     return x.op in GroupOp.Elementwise and not any(dtypes.is_float(s.dtype) for s in x.src)
 
 
 def value_fits(u: UOp) -> bool:
-    """What a STORE stores is what lies there, or a vector of it."""
+    """A STORE's value has the dtype of the memory, or is a vector of it."""
     return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
 
 
-# what a tensor core reads, by the operands' dtype: PTX's names, and an MMA's arg
+# dtype of the operands -> the form in which a tensor core reads them: PTX's name, an MMA's arg
 MMA_FORMS = {dtypes.half: "f16", dtypes.bfloat16: "bf16", dtypes.float: "tf32"}
 
 
 def multiplies(u: UOp) -> bool:
-    """An MMA: of numbers that a tensor core reads, into float32."""
+    """An MMA takes operands in a form that a tensor core reads, and gives float32."""
     a, b = (s.dtype.scalar() for s in u.src[:2])
     return u.dtype.scalar() is dtypes.float and a is b and u.arg in MMA_FORMS.values()
 
 
-# names of a block's and of a thread's numbers, by axis
+# names of the block and thread indices, by axis
 PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
 
 load_checks = (of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar())
@@ -499,10 +500,10 @@ LEVELS = {id(spec_tensor): "tensor", id(spec_kernel): "kernel", id(spec_program)
 
 
 def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
-    """Raises SpecError at the first node (sources first) that `spec` does not allow; of a flat
-    program also where a node stands before what it needs, or a loop is not closed."""
+    """Raises SpecError at the first node (sources first) that `spec` does not allow; for a flat
+    program also if a node comes before its sources, or a loop is not closed."""
     level = LEVELS.get(id(spec), "this")
-    # A node does not change, so what is legal stays so, and with it all that is below.
+    # Nodes are immutable: once legal, a node stays legal, and so does everything below it.
     known = f"_legal_{level}" if level != "this" else None
     if isinstance(graph, UOp):
         nodes: Iterable[UOp] = graph.toposort(gate=lambda u: known not in u.__dict__)
@@ -513,10 +514,10 @@ def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
             continue
         try:
             legal = spec.rewrite(u)
-        except (IndexError, TypeError, ValueError, AttributeError) as error:  # of another form
+        except (IndexError, TypeError, ValueError, AttributeError) as error:  # not even its form
             raise _error(u, level, f"is malformed ({error})") from error
         if not legal:
-            raise _error(u, level, "has no meaning there" if legal is None else "breaks its rule")
+            raise _error(u, level, "is not legal there" if legal is None else "breaks its rule")
         if known is not None:
             u.__dict__[known] = True
     if not isinstance(graph, UOp):
@@ -534,15 +535,15 @@ def _verify_order(program: list[UOp]) -> None:
     open_loops: list[UOp] = []
     for u in program:
         if missing := [s for s in u.src if s not in seen]:
-            raise _error(u, "program", f"stands before its source {missing[0].op}")
+            raise _error(u, "program", f"comes before its source {missing[0].op}")
         if u in seen:
-            raise _error(u, "program", "stands there twice")
+            raise _error(u, "program", "is there twice")
         seen.add(u)
         if u.op is Ops.ENDRANGE:
             if not open_loops or open_loops.pop() is not u.src[0]:
                 raise _error(u, "program", "does not close the innermost open loop")
         elif outside := [r for r in u.ranges if r is not u and r not in open_loops]:
-            what = f"stands outside the loop {outside[0].arg} that it depends on"
+            what = f"is outside the loop {outside[0].arg} that it depends on"
             raise _error(u, "program", what)
         elif u.op is Ops.RANGE:
             open_loops.append(u)

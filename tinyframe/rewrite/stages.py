@@ -2,8 +2,8 @@
 
     staged("expand copies", spec_kernel, lambda: expand_copies(sink))
 
-SPEC=1 verifies what comes out, DEBUG=4 prints what is new in it with the rules that fired (5 all of
-it), and observers are told (`observe.py`). None of it costs anything when off.
+SPEC=1 verifies the result, DEBUG=4 prints its new lines and the rules that fired (DEBUG=5 all of
+its lines), and observers are told (`observe.py`). All of that is free when off.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEWEST_FOLDED = 3  # unchanged lines in a row
 def staged(
     name: str, spec: PatternMatcher, run: Callable[[], Graph], before: UOp | None = None
 ) -> Graph:
-    """The result of `run`; `before` is the graph it started from, where that is worth comparing."""
+    """The result of `run`. before: the graph it started from, if comparing the two makes sense."""
     if settings.DEBUG < 4 and not observers():
         out = run()
     else:
@@ -46,7 +46,7 @@ def staged(
 
 
 def title(name: str) -> str:
-    return f"───── {name} ".ljust(72, "─")  # a terminal of 80 columns doesn't break it
+    return f"───── {name} ".ljust(72, "─")  # fits in a terminal of 80 columns
 
 
 def stage_text(
@@ -54,8 +54,8 @@ def stage_text(
 ) -> str:
     """One stage as text: its name, the graph or program, and how often each rule fired.
 
-    A stage that changed nothing is one line. Of one that did, lines that stood in the graph before
-    it are folded, unless all is to be shown (`whole`).
+    A stage that changed nothing is one line. Otherwise the lines that the graph before it had too
+    are folded, unless `whole` is set.
     """
     if graph is before:
         return title(f"{name} (nothing to do)")
@@ -64,7 +64,7 @@ def stage_text(
         lines = folded(lines, summary(before).split("\n"))
     lines = [title(name), *lines]
     fired: Counter = Counter()
-    for p in passes:  # expressions simplified one at a time are many small passes
+    for p in passes:  # many are small: each simplified expression is a pass of its own
         fired.update(p.rules_fired())
     if fired:
         lines.append("rules that fired:")
@@ -75,7 +75,7 @@ def stage_text(
 
 
 def folded(lines: list[str], before: list[str]) -> list[str]:
-    """Numbered lines; those in a row that are the same before, number and all, as one."""
+    """Numbered lines; runs of lines that were the same before, number included, become one."""
     out: list[str] = []
     pairs = itertools.zip_longest(lines, before[: len(lines)])
     for same, run in itertools.groupby(enumerate(pairs), lambda pair: pair[1][0] == pair[1][1]):

@@ -1,6 +1,6 @@
 """Scheduling: from a tensor graph to the list of kernels that compute it.
 
-    prepare   remove what need not be computed                             kernels.py
+    prepare   remove values that need not be computed                      kernels.py
     fuse      which values are stored, and which of them share a kernel    fuse.py
     lower     movement becomes index arithmetic on RANGEs                  ranges.py
     partial   long reduces become two kernels                              partial.py
@@ -44,15 +44,15 @@ _PLACES = (Ops.BUFFER, Ops.DEVICE)
 
 @dataclass
 class Kernels:
-    """Kernels over slots: what to launch, on memory that is only known when it is launched.
+    """Kernels over slots: launches on memory that is only known at launch time.
 
-    A graph's schedule and a captured call are both that, with different owners of the slots: who
-    has such an object knows what memory each slot stands for, and who else may read it.
+    A graph's schedule and a captured call are both this; whoever owns one knows which memory each
+    slot stands for, and who else may read it.
 
-    slots: a BUFFER that stands for each, those first whose memory is given. asts: the kernels in
-    running order. uses: the slots of each one's arguments, before any share memory. temporary: the
-    slots that are free after their last use. arguments: the slot numbers of each kernel's
-    arguments, by the set of temporary slots kept.
+    slots: a BUFFER for each; the first `given` of them get their memory from outside. asts: the
+    kernels in running order. uses: the slots of each kernel's arguments, before any of them share
+    memory. temporary: the slots that are free after their last use. arguments: set of temporary
+    slots to keep -> the slot numbers of each kernel's arguments.
     """
 
     slots: list[UOp]
@@ -63,11 +63,11 @@ class Kernels:
     arguments: dict[frozenset[UOp], list[list[int]]] = field(default_factory=dict)
 
     def arguments_keeping(self, kept: frozenset[UOp] = frozenset()) -> list[list[int]]:
-        """The slots of each kernel's arguments, where the slots `kept` don't share memory."""
+        """The slot numbers of each kernel's arguments, if the slots `kept` don't share memory."""
         if kept not in self.arguments:
             launches = zip(self.asts, self.uses, strict=True)
             copied = {slot for ast, use in launches if ast.op is Ops.COPY for slot in use}
-            # a copy fills all of its target, so that can't be larger memory than it needs
+            # a copy fills all of its target, so the target must not be in larger memory
             place = share_memory(self.uses, self.temporary - kept - copied)
             number = {slot: n for n, slot in enumerate(self.slots)}
             self.arguments[kept] = [[number[place.get(s, s)] for s in each] for each in self.uses]
@@ -76,7 +76,7 @@ class Kernels:
     def items(
         self, memory: Callable[[int], Buffer], kept: frozenset[UOp] = frozenset()
     ) -> list[ScheduleItem]:
-        """The kernels on the memory of each slot that they use."""
+        """The kernels with their arguments, given the memory of each slot."""
         return [
             ScheduleItem(ast, tuple([memory(n) for n in numbers]))
             for ast, numbers in zip(self.asts, self.arguments_keeping(kept), strict=True)
@@ -179,8 +179,8 @@ def bindings(unknowns: Iterable[UOp]) -> dict[UOp, UOp]:
         if u.op is Ops.BIND and found.setdefault(var, u) is not u:
             raise ValueError(
                 f"Variable {var.expr!r} is bound to {min(u.val, found[var].val)} and to "
-                f"{max(u.val, found[var].val)} in what is realized together: realize what has one "
-                "of these values first, or use a second Variable"
+                f"{max(u.val, found[var].val)} in Tensors that are realized together: realize "
+                "those with one of these values first, or use a second Variable"
             )
     return found
 
@@ -226,7 +226,7 @@ def _after_running(sink: UOp) -> UOp:
 
 @collector_paused()
 def _schedule_of(sink: UOp) -> tuple[_CachedSchedule, _GraphKey, dict[UOp, UOp]]:
-    """The schedule of a graph; what it fills that with: slot -> BUFFER, Variable -> BIND."""
+    """The schedule of a graph, its key, and what to fill in: slot -> BUFFER, Variable -> BIND."""
     graph = _GraphKey(sink)
     switches = (bool(settings.NOOPT), bool(settings.RELAXED), bool(settings.SPEC))
     key = graph.structure, graph.targets, *switches

@@ -229,8 +229,8 @@ class Fusion:
 
 
 class KernelOutput(NamedTuple):
-    """A value that a kernel stores, and the indices, over the kernel's ranges, that it is stored
-    at.
+    """A value that a kernel stores, and the indices at which it stores it, over the kernel's
+    ranges.
 
     own: the indices in its own kernel, before it moved into another one; its steps use these.
     """
@@ -263,8 +263,8 @@ def decide_fusion(
 ) -> Fusion:
     """Decides what is stored in the graph `order` (sources first) that computes `outputs`.
 
-    numbers: gives fresh range numbers. copied: the ASSIGNs whose value is stored by a kernel of its
-    own first, and then copied.
+    numbers: gives fresh range numbers. copied: the ASSIGNs whose value is first stored by a
+    separate kernel, and then copied.
     """
     graph = _CostModel(outputs, order)
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
@@ -339,7 +339,7 @@ def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
 
 
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
-    """The indices in a state of memory of what a view of it shows at `ix`."""
+    """The indices, in a state of memory, of the element that a view of it has at `ix`."""
     while view is not state:
         view, ix = view.src[0], source_indices(view, ix)
     return ix
@@ -475,7 +475,7 @@ class _CostModel:
 
     def _loses_its_tile(self, end: UOp, ix: Indices) -> bool:
         """Whether fusing a long contraction into a reduce of its results would lose its register
-        tile, because a loop along which one operand is reused would be inside of that reduce. A
+        tile, because a loop along which one operand is reused would be inside that reduce. A
         separate kernel reads each operand into registers once for a whole tile of results, which
         saves far more than writing and reading the results costs."""
         *path, reduce = self.reduce_ends[end]
@@ -489,8 +489,8 @@ class _CostModel:
         return _shares_operands(reduce, alone) and not _shares_operands(reduce, ix)
 
     def occupancy(self, u: UOp) -> Occupancy | None:
-        """What the end of a reduce would keep busy of a device that runs blocks of threads; None
-        of any other value, and on a CPU."""
+        """How busy the end of a reduce would keep a device with blocks of threads; None for any
+        other value, and on a CPU."""
         if u not in self.reduce_ends or (target := Device[u.device].block_target) is None:
             return None
         occupancy: type[Occupancy] = load("tinyframe.gpu.occupancy:Occupancy")
@@ -664,12 +664,12 @@ class _KernelGroups:
         return {own: i for own, i in pairs if own.op is Ops.RANGE}
 
     def _would_spoil(self, k: UOp, u: UOp) -> bool:
-        """Whether in k's kernel, with u's in it, one output would read what another overwrites, at
-        other indices."""
+        """Whether, once u's kernel is part of k's, one output would read what another overwrites,
+        at other indices."""
         ranges = {u: self._ranges_in(k, u), k: {}}
 
         def there(of: UOp, member: UOp, place: Indices) -> Indices:
-            """A place in terms of the ranges of k's kernel, given in those of one output."""
+            """A place of one output, in terms of the ranges of k's kernel."""
             return reindexed(reindexed(place, self.host_indices.get(member, {})), ranges[of])
 
         members = [(of, output.value) for of in (k, u) for output in self.outputs[of]]

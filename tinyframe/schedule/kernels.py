@@ -32,7 +32,7 @@ from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, identity, sources_first
 
-# ---- preparation: the tensor graph without what the scheduler need not deal with -----------------
+# ---- preparation: remove everything that the scheduler need not deal with ------------------------
 
 
 def transpose_operand(reduce: UOp) -> UOp | None:
@@ -341,8 +341,7 @@ def _unpermuted(result: UOp, view: UOp) -> UOp:
 
 
 def stored_view(value: UOp) -> UOp:
-    """The view of its `stored_state` that a value is written through; see above for ASSIGNs
-    to a view."""
+    """The view of its `stored_state` through which a value is written; see `_assign_to_view`."""
     if value.op is not Ops.ASSIGN:
         return value
     return value.src[2] if len(value.src) == 3 else value.src[0]
@@ -367,7 +366,7 @@ def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowe
         state = memory_state(u)
         return (state in fusion.reasons and state not in outputs) or is_memory(state)
 
-    computed: dict[UOp, dict[UOp, None]] = {}  # a value -> those of its sources that are needed
+    computed: dict[UOp, dict[UOp, None]] = {}  # a value -> the sources it needs
     for value in outputs:
         for u, steps in fusion.steps[value].items():
             for step in steps.values():
@@ -548,8 +547,8 @@ def outline_of(
 ) -> Outline:
     """The outline of values stored by one kernel.
 
-    computed: all that is computed on the way to them, they included, and from which sources.
-    is_read: whether a value, or the state that it shows, is read from memory.
+    computed: everything that has to be computed, themselves included -> the sources it needs.
+    is_read: whether a value, or the state of memory below it, is read from memory.
     """
     members = [p.value for p in group]
     states: dict[UOp, int] = {}
@@ -566,7 +565,7 @@ def outline_of(
     def below(u: UOp) -> tuple[UOp, ...]:
         if u in computed:
             return tuple(computed[u])
-        return u.src if u.op in GroupOp.Movement and not is_read(u) else ()  # what is assigned to
+        return u.src if u.op in GroupOp.Movement and not is_read(u) else ()  # an ASSIGN's target
 
     views = [stored_view(value) for value in members if value.op is Ops.ASSIGN]
     for u in sources_first([*members, *views], below):

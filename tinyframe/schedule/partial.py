@@ -103,27 +103,27 @@ def parts_of(r: UOp, each: int) -> int:
 
 TOO_FEW_RESULTS = Partial(
     "too few results",
-    "a very large reduce leaves fewer results than there could be cores: all take part",
+    "a very large reduce has fewer results than a machine may have cores: all cores take part",
     too_few_results,
 )
 PARTIAL: Sequence[Partial] = [
     Partial(
         "windows over images",
-        "few weights are each the sum over all images: what is read of one image at a time can be "
-        "copied in the order of reading, and stays in the cache",
+        "few weights are each a sum over all images: the data of one image at a time can be copied "
+        "in reading order, and stays in the cache",
         windows_over_images,
     ),
     Partial(
         "long product",
-        "few results of a long sum of products: a part of the sum at a time stays in the cache",
+        "few results, each a long sum of products: a part of the sum at a time stays in the cache",
         long_product,
     ),
 ]
 
 
 def split_long_reduces(sink: UOp, target: Target) -> list[UOp]:
-    """The kernels that store partial results of a lowered kernel's long reduces, and last the one
-    that reads them; the kernel itself if nothing is cut.
+    """The kernels that store partial results of a lowered kernel's long reduces, followed by the
+    one that reads them; the kernel itself if nothing is cut.
 
     Each set of partial results is one more argument, after the kernel's own.
     """
@@ -147,8 +147,8 @@ def split_long_reduces(sink: UOp, target: Target) -> list[UOp]:
 
 
 def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
-    """The kernel that stores a reduce's partial results, those of one part next to each other; and
-    the REDUCE of these, which replaces the original one."""
+    """The kernel that stores a reduce's partial results, contiguous for each part; and the REDUCE
+    of these, which replaces the original one."""
     number = fresh_number(sink)
     inside = {r: UOp.range(n, number + k, AxisType.REDUCE) for k, (r, n) in enumerate(cut.items())}
     number += len(cut)
@@ -168,9 +168,9 @@ def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
 
 
 def _value_in_part(reduce: UOp, part_of: dict[UOp, UOp], inside: dict[UOp, UOp]) -> UOp:
-    """The operand of a REDUCE, in terms of the loops over parts and inside of a part. A last part
-    that would run over the end is moved back, and elements that the part before it has counted
-    become the identity."""
+    """The operand of a REDUCE, in terms of the loops over parts and inside a part. A last part that
+    would run past the end starts earlier, and the elements that the previous part has counted
+    already become the identity."""
     place: dict[UOp, UOp] = {}
     counted: list[UOp] = []
     for r, inner in inside.items():

@@ -208,7 +208,7 @@ def order_ranges(sink: UOp) -> UOp:
     """Loops that reduces depend on move outermost, so that a reduce runs once for each of its
     results."""
     nodes = sink.toposort()
-    counts: Counter[UOp] = Counter()  # for each range, the reduces that depend on it
+    counts: Counter[UOp] = Counter()  # for each range, the number of reduces that depend on it
     for u in nodes:
         if u.op is Ops.REDUCE:
             counts.update(u.ranges)

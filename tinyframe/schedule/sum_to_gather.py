@@ -1,4 +1,4 @@
-"""A sum that selects one element is that element: what makes gather, embedding and one_hot cheap.
+"""A sum that selects one element is that element, which makes gather, embedding and one_hot cheap.
 
     sum over v of (v == token[i] ? weight[v, e] : 0)     becomes     weight[token[i], e]
 
@@ -42,7 +42,7 @@ def gathered_index(condition: UOp, r: UOp) -> UOp | None:
 
 
 def gather_rules(guard: Guard) -> PatternMatcher:
-    """The rule; `guard` is that of ranges.py, which imports this file."""
+    """The rule, as a table. guard: the function of ranges.py, which imports this file."""
 
     def gather(reduce: UOp, condition: UOp, value: UOp, nothing: UOp) -> UOp | None:
         if nothing.arg != 0:

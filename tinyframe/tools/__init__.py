@@ -1,1 +1,1 @@
-"""Programs for those who work on tinyframe. They import the package; nothing imports them."""
+"""Programs for developers of tinyframe. They import the package; nothing imports them."""

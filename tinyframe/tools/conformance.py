@@ -3,13 +3,13 @@
     python -m tinyframe.runtime.conformance CL
     python -m tinyframe.runtime.conformance --module my_backend.py MY
 
-What is right is what the PYTHON device computes: it interprets programs, and defines what each op
-means. Each cell of the table runs small kernels on edge values (the least and the largest number,
-zeros of both signs, infinities, NaN) in every combination, and compares bit by bit; where a
-device may round (division and roots in OpenCL, functions that are made of other ops everywhere) a
-few units in the last place are allowed, and the row says how many. Of the first cell that is wrong
-you see the first element that differs, with its inputs, and the source of the first kernel whose
-results PYTHON doesn't get. The rows before the table, which are about no op, are in parts.py.
+The reference is the PYTHON device, which interprets programs and so defines what each op means.
+Each cell of the table runs small kernels on all combinations of edge values (the smallest and the
+largest number, zeros of both signs, infinities, NaN), and compares the results bit by bit. Where a
+device may round (division and roots in OpenCL, functions made of other ops everywhere), a few units
+in the last place are allowed, and the row says how many. For the first wrong cell it prints the
+first element that differs, with its inputs, and the source of the first kernel whose results differ
+from PYTHON's. The rows before the table, which are not about ops, are in parts.py.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ INTS = (dtypes.char, dtypes.uchar, dtypes.short, dtypes.ushort, dtypes.int, dtyp
         dtypes.long, dtypes.ulong)  # fmt: skip
 NUMBERS = (*INTS, *FLOATS)
 ALL = (dtypes.bool, *NUMBERS)
-# where files lie that are no backend's own
+# where the files are that don't belong to a backend
 NOT_OWN = (str(Path(__file__).resolve().parents[1]), sysconfig.get_paths()["stdlib"], "<frozen")
 
 
@@ -53,7 +53,7 @@ NOT_OWN = (str(Path(__file__).resolve().parents[1]), sysconfig.get_paths()["stdl
 
 
 def edges(dtype: DType) -> list[float | int | bool]:
-    """The values of a dtype at which things go wrong first."""
+    """The values of a dtype where bugs show first."""
     if dtypes.is_bool(dtype):
         return [False, True]
     if dtypes.is_int(dtype):
@@ -65,7 +65,7 @@ def edges(dtype: DType) -> list[float | int | bool]:
     return [0.0, -0.0, 1.0, -1.5, 3.25, -100.0, 1e-3, large, -large, inf, -inf, float("nan")]
 
 
-# ---- what is tried ------------------------------------------------------------------------------
+# ---- the checks ---------------------------------------------------------------------------------
 
 Build = Callable[[str, DType], Tensor]
 
@@ -74,8 +74,8 @@ Build = Callable[[str, DType], Tensor]
 class Check:
     """A row of the table.
 
-    build: the result on a device, for a dtype. dtypes: for which. ulps: units in the last place
-    that a result may be off by.
+    build: (device, dtype) -> the result. dtypes: the columns. ulps: the largest allowed error, in
+    units in the last place.
     """
 
     name: str
@@ -86,9 +86,9 @@ class Check:
 
 @dataclass(frozen=True)
 class OfEdges:
-    """A function of every combination of `count` edge values that has an answer.
+    """A function of all combinations of `count` edge values for which it is defined.
 
-    The result has an element for each combination, in order, once or several times over.
+    The result has an element for each combination, in order; the sequence may repeat.
     """
 
     function: Callable[..., Tensor]
@@ -105,17 +105,17 @@ class OfEdges:
 
 
 def one(function: Callable[[Tensor], Tensor]) -> Build:
-    """Of each edge value."""
+    """A function of each edge value."""
     return OfEdges(function, 1)
 
 
 def two(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
-    """Of every combination of two edge values."""
+    """A function of all pairs of edge values."""
     return OfEdges(function, 2)
 
 
 def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
-    """Of small whole numbers, whose sums and products are exact in every dtype."""
+    """A function of small integers, whose sums and products are exact in every dtype."""
 
     def build(device: str, dtype: DType) -> Tensor:
         random = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
 
 
 def _divided(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
-    """Nothing is divided by 0, nor the least number by -1."""
+    """A division, but not by 0, nor of the smallest number by -1."""
     return OfEdges(function, 2, lambda dtype, x, y: y and (x, y) != (dtypes.min(dtype), -1))
 
 
@@ -136,7 +136,7 @@ def _shifted(function: Callable[[Tensor, int], Tensor]) -> Build:
 
 
 def _casts(device: str, dtype: DType) -> Tensor:
-    """To every dtype that the device has and that is as wide as what is left."""
+    """Casts to every dtype that the device has."""
     x = on(device, edges(dtype) if dtypes.is_float(dtype) else [0, 1, 2, 3, 100], dtype)
     lacking = getattr(Device[device].renderer, "unsupported", ())
     wanted = [other for other in ALL if other not in lacking]
@@ -210,14 +210,14 @@ CHECKS = (
 
 
 class Result(NamedTuple):
-    """What came of a check: a mark for the table, and the whole story where it failed."""
+    """The result of a check: a mark for the table, and the full story if it failed."""
 
     mark: str  # "ok", "--" (the device has no such dtype) or "NO"
     story: str = ""
 
 
 def tried(check: Check, dtype: DType, device: str) -> Result:
-    """Runs a check on a device, and on PYTHON."""
+    """Runs a check on a device and on PYTHON, and compares."""
     expected = check.build("PYTHON", dtype).numpy()
     with record_runs() as runs:
         try:
@@ -226,7 +226,7 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
         except DTypeError as error:
             return Result("--", str(error))
         except Exception as error:
-            story = _told(error)
+            story = _with_traceback(error)
     if not story:
         return Result("ok")
     head = f"{check.name}, {_name(dtype)}, on {device}:"
@@ -238,8 +238,8 @@ def _operands(check: Check, dtype: DType) -> Sequence[tuple]:
     return check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
 
 
-def _told(error: Exception) -> str:
-    """An exception, and the way to it from where a backend's own code begins."""
+def _with_traceback(error: Exception) -> str:
+    """An exception, with the part of its traceback that starts in the backend's own code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = itertools.dropwhile(lambda frame: frame.filename.startswith(NOT_OWN), frames)
     return "".join([f"{type(error).__name__}: {error}\n", *traceback.format_list(list(own))])
@@ -248,7 +248,8 @@ def _told(error: Exception) -> str:
 def difference(
     found: np.ndarray, expected: np.ndarray, ulps: int, operands: Sequence[tuple] = ()
 ) -> str:
-    """What differs first; empty where nothing does. operands: of each element, over and over."""
+    """Describes the first difference; empty if there is none. operands: those of each element,
+    starting over when used up."""
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return (f"the result is {found.dtype} of shape {found.shape}, and should be "
                 f"{expected.dtype} of shape {expected.shape}")  # fmt: skip
@@ -262,7 +263,7 @@ def difference(
 
 
 def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How many numbers of the dtype lie between two; 0 between NaNs, and between zeros."""
+    """The distance in units in the last place; 0 between NaNs, and between zeros of both signs."""
     if a.dtype.kind != "f":
         return (a != b).astype(int)
     bits = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
@@ -279,8 +280,8 @@ def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 class FirstWrong(Observer):
-    """Has each kernel that a device runs computed by PYTHON too, and keeps the source of the first
-    one that differs. One that reads what it writes isn't looked at: its input is gone."""
+    """Runs each kernel of a device on PYTHON as well, and keeps the source of the first one whose
+    result differs. Kernels that read what they write are skipped: their input is gone."""
 
     def __init__(self, device: str, ulps: int, runs: list) -> None:
         self.device, self.ulps, self.runs = device, ulps, runs
@@ -310,11 +311,11 @@ class FirstWrong(Observer):
 
 
 def _last_source(runs: list, device: str) -> Iterator[str]:
-    """The source of the last kernel that was to run on the device, where there is one."""
+    """The source of the last kernel that was to run on the device, if there is one."""
     items = [item for items, _ in runs for item in items
              if item.ast.op is Ops.SINK and item.bufs[0].device == device]  # fmt: skip
     if items:
-        with contextlib.suppress(Exception):  # that it cannot be made has been told
+        with contextlib.suppress(Exception):  # if it can't be compiled, the story says so already
             yield "\nThe last kernel was:\n" + get_kernel(items[-1].ast, device).spec.src
 
 
@@ -326,7 +327,7 @@ def _name(dtype: DType) -> str:
 
 
 def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list[str]:
-    """Prints the table line by line as it grows; gives the stories of what failed."""
+    """Prints the table line by line; returns the stories of all failures."""
     stories = []
     for name, test in PARTS.items():
         if only not in name:
@@ -334,7 +335,7 @@ def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list
         try:
             story = test(device)
         except Exception as error:
-            story = _told(error)
+            story = _with_traceback(error)
         say(f"{name:<24}{'ok' if not story else 'NO'}")
         stories += [f"{name}, on {device}:\n{textwrap.indent(story, '  ')}"] * bool(story)
     say(" " * 24 + "".join(f"{_name(dtype):>9}" for dtype in ALL))
@@ -350,14 +351,14 @@ def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list
 
 
 def _import(module: str) -> None:
-    """A module by its name, or by its file. ValueError where there is none."""
+    """Imports a module by its name, or by its file. ValueError if there is none."""
     path = Path(module)
     folder, name = (str(path.parent), path.stem) if path.suffix == ".py" else ("", module)
     sys.path.insert(0, folder)
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:  # what the module itself imports
+        if error.name != name:  # an import of the module itself
             raise
         raise ValueError(f"there is no module {name} in {Path(folder).resolve()}") from error
 
@@ -386,7 +387,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, DeviceUnavailable) as error:
         own = "" if options.module else "\n  --module registers a device of your own"
         parser.error(f"{error}{own}")
-    faulthandler.enable()  # where a kernel ends the process, it says in which Runner
+    faulthandler.enable()  # if a kernel crashes the process, it names the Runner
     print(f"{device}, compared with PYTHON. ok: right, --: no such dtype, NO: wrong\n")
     stories = run(device, functools.partial(print, flush=True), options.only)
     if not stories:

@@ -1,6 +1,6 @@
-"""Do the parts of a backend keep to runtime/README.md, whatever their kernels compute?
+"""Do the parts of a backend do what runtime/README.md asks, whatever its kernels compute?
 
-Each check takes a device's name and says what is wrong; nothing if nothing is. They are the first
+Each check takes a device's name and returns what is wrong, or an empty text. They are the first
 rows of `python -m tinyframe.runtime.conformance`.
 """
 
@@ -20,10 +20,9 @@ from tinyframe.run.realize import CompiledKernel, get_kernel, record_runs
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop.node import Ops
 
-# so long do the launches take together after which memory is read: far longer than Python needs
-# to get there
+# `order` makes launches that take this long together, far longer than Python needs to submit them
 SECONDS, MOST_LAUNCHES = 0.02, 2000
-MOST_THREADS = 256  # of a block that are tried: more than run in step
+MOST_THREADS = 256  # per block: more than run in lockstep
 
 
 def on(device: str, values: Iterable[float], dtype: DType) -> Tensor:
@@ -34,12 +33,12 @@ def on(device: str, values: Iterable[float], dtype: DType) -> Tensor:
 
 
 def bytes_of(buffer: Buffer) -> bytes:
-    """What a Buffer holds."""
+    """The content of a Buffer."""
     return bytes(buffer.copyout(bytearray(buffer.nbytes)))
 
 
 def _kernel_of(result: Tensor) -> ScheduleItem:
-    """Computes a Tensor; gives the one kernel that did it."""
+    """Computes a Tensor, and returns the only kernel that took."""
     with record_runs() as runs:
         result.realize()
     (item,) = [item for items, _ in runs for item in items if item.ast.op is Ops.SINK]
@@ -47,10 +46,10 @@ def _kernel_of(result: Tensor) -> ScheduleItem:
 
 
 def names(device: str) -> str:
-    """Whether a part defines something whose name is nearly that of what it could define: nobody
-    calls it. Empty where none does."""
+    """No part defines a name that is nearly, but not quite, one that it could override: nothing
+    would call it. Empty if none does."""
     opened = Device[device]
-    runner = getattr(opened.runner, "func", opened.runner)  # of a partial, what it calls
+    runner = getattr(opened.runner, "func", opened.runner)  # the function of a partial
     found = []
     for kind in (*map(type, (opened, opened.allocator, opened.renderer, opened.compiler)), runner):
         lines = getattr(kind, "__mro__", ())
@@ -68,8 +67,8 @@ def _is_of_tinyframe(kind: type) -> bool:
 
 
 def memory(device: str) -> str:
-    """Whether each of several Buffers holds what was copied into it, also when others have been
-    freed; empty where it does."""
+    """Each of several Buffers holds what was copied into it, even after others have been freed;
+    empty if it does."""
     allocator = Device[device].allocator
     random = np.random.default_rng(0)
     sizes = (1, 3, 1000, 1000, 4096)
@@ -88,19 +87,19 @@ def memory(device: str) -> str:
 
 
 def launches(device: str) -> str:
-    """A launch has an effect, with `wait` too, which gives the seconds that it took."""
+    """A launch has an effect, and so does one with `wait`, which returns the seconds it took."""
     total, one = (on(device, [1.0] * 1000, dtypes.float) for _ in range(2))
     item = _kernel_of(total.assign(total + one))
     seconds = get_kernel(item.ast, device)(item.bufs, {}, wait=True)
     if not isinstance(seconds, float) or seconds < 0:
-        return f"with wait=True a launch gives the seconds it took, not {seconds!r}"
+        return f"with wait=True a launch must return the seconds it took, not {seconds!r}"
     if not (total.numpy() == 3).all():
         return f"1 + 1 + 1 is {total.numpy()[0]}: one launch had no effect, or both"
     return ""
 
 
 def order(device: str) -> str:
-    """Launches and copies have an effect in the order in which they were asked for."""
+    """Launches and copies take effect in the order in which they were issued."""
     total, one = (on(device, [1.0] * 1000, dtypes.float) for _ in range(2))
     item = _kernel_of(total.assign(total + one))
     kernel, (added,) = get_kernel(item.ast, device), {*item.bufs} - {item.bufs[0]}
@@ -124,8 +123,8 @@ def order(device: str) -> str:
 
 
 def _made_of(result: Tensor, opts: list[Opt], expected: np.ndarray, room: int = 0) -> str:
-    """What is wrong with the kernel of a Tensor when it is given these Opts. room: elements behind
-    its result, which it may not touch."""
+    """What is wrong with the result of a Tensor's kernel with these Opts. room: elements after its
+    result, which it must not touch."""
     opened, item = Device[result.device], _kernel_of(result)
     spec = get_program(item.ast, opened.renderer, opts)
     kernel = CompiledKernel(spec, opened.runner(spec.function, opened.compiler.compile(spec.src)))
@@ -143,7 +142,7 @@ def _made_of(result: Tensor, opts: list[Opt], expected: np.ndarray, room: int = 
 
 def shares(device: str) -> str:
     """All of a kernel is run if one of its loops is divided among cores, or is a grid of blocks.
-    Nothing is asked of a device that has neither."""
+    Nothing is checked on a device that has neither."""
     data = np.arange(96).reshape(12, 8)
     target = Device[device].renderer.target
     if not target.block_threads and target.threads == 1:
@@ -154,8 +153,8 @@ def shares(device: str) -> str:
 
 
 def blocks(device: str) -> str:
-    """The threads of a block share memory, and wait for each other at a BARRIER. Nothing is asked
-    of a device without blocks."""
+    """The threads of a block share memory, and wait for each other at a BARRIER. Nothing is checked
+    on a device without blocks."""
     threads = min(Device[device].renderer.target.block_threads, MOST_THREADS)
     data = np.arange(4 * MOST_THREADS)
     if not threads:
@@ -165,7 +164,7 @@ def blocks(device: str) -> str:
 
 
 def conditions(device: str) -> str:
-    """A STORE whose condition is false writes nothing: four by four, 7 numbers are 8."""
+    """A STORE whose condition is false writes nothing: 7 numbers, four at a time, are 8."""
     x = on(device, [0] * 7, dtypes.float)
     in_place = x.assign(x + 1)
     return _made_of(in_place, [Opt(OptOps.UPCAST, 0, 4)], np.ones(7), room=1)

@@ -1,7 +1,7 @@
-"""Why a kernel's loops are as they are: the plans, and which of them a kernel gets.
+"""Why a kernel's loops are as they are: the plans, and which of them is chosen for a kernel.
 
     python -m tinyframe.plans                                      the plans, with their reasons
-    python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    what each kernel of it gets
+    python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    the plan of each of its kernels
     python -m tinyframe.plans --numbers                            the thresholds and their origin
 
 The plans themselves are in `codegen/optimize/plans.py`, and those for devices that run blocks of
@@ -30,15 +30,15 @@ EXPRESSION = (
 
 
 def explain(*tensors: Tensor) -> str:
-    """For each kernel that computes these Tensors: its plan and why, its Opts, and what it lacks
-    for the plans before that one."""
+    """For each kernel that computes these Tensors: its plan and the reason, its Opts, and which
+    needs of the other plans it doesn't meet."""
     items = tensors[0].schedule(*tensors[1:])
     kernels = [item.ast for item in items if item.ast.op is Ops.SINK]
     return "\n\n".join(map(explain_kernel, kernels)) or "No kernel: nothing is computed."
 
 
 def explain_kernel(ast: UOp) -> str:
-    """The same of one kernel, as it was scheduled."""
+    """The same for one kernel, as it was scheduled."""
     renderer = Device[Device.DEFAULT].renderer
     plans = plans_for(renderer.target)
     program = get_program(ast, renderer)
@@ -56,7 +56,7 @@ def explain_kernel(ast: UOp) -> str:
 
 
 def _loops_text(kernel: Workload) -> str:
-    """`ridx0 = 300, ridx1 = 77; summed ridx2 = 200`."""
+    """`ridx0 = 300, ridx1 = 77; reduced ridx2 = 200`."""
     around = [r for r in kernel.loops if r in kernel.around]
     reduced = [r for r in kernel.loops if r not in kernel.around]
     said = [", ".join(f"{render(r)} = {render(r.src[0])}" for r in rs) for rs in (around, reduced)]
@@ -78,15 +78,15 @@ def _table_text(title: str, plans: Sequence[Plan]) -> str:
 
 
 def tensor_of(expression: str) -> Tensor:
-    """What an EXPRESSION gives. ValueError where it fails, or gives something else."""
+    """The Tensor of an EXPRESSION. ValueError if it raises an error, or isn't a Tensor."""
     names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
     try:
         value = eval(expression, names)
     except Exception as error:
-        words = f"{expression!r} does not work: {type(error).__name__}: {error}"
+        words = f"{expression!r} fails: {type(error).__name__}: {error}"
         raise ValueError(words) from error
     if not isinstance(value, Tensor):
-        raise ValueError(f"{expression!r} is no Tensor: {value!r}")
+        raise ValueError(f"{expression!r} is not a Tensor: {value!r}")
     return value
 
 

@@ -1,12 +1,12 @@
-"""What a CUDA kernel becomes: PTX, or the machine code of a GPU. No GPU is needed.
+"""Compiles CUDA kernels to PTX, or to the machine code of a GPU. No GPU is needed.
 
     python -m tinyframe.ptx "empty(512) * 2"                       PTX, for sm_80 and newer
     python -m tinyframe.ptx --source "empty(512) * 2"              CUDA C++, which needs no NVRTC
     python -m tinyframe.ptx --sass --arch sm_90 "empty(512) * 2"   the instructions of an H100
     python -m tinyframe.ptx --cubin folder "empty(512) * 2"        cubins, for other tools
 
-PTX is NVIDIA's portable assembly, which a driver translates for the GPU that is there; SASS is what
-comes of that. `pip install 'tinyframe[cuda]'` brings NVRTC, which makes both, and nvdisasm.
+PTX is NVIDIA's portable assembly, which the driver translates to SASS, the machine code of the GPU
+at hand. `pip install 'tinyframe[cuda]'` installs NVRTC, which makes both, and nvdisasm.
 
 https://docs.nvidia.com/cuda/parallel-thread-execution/
 """
@@ -31,7 +31,7 @@ from tinyframe.uop.node import Ops
 
 
 def programs(expression: str, architecture: str) -> list[ProgramSpec]:
-    """The CUDA kernels that compute an EXPRESSION, in running order. ValueError where it fails."""
+    """The CUDA kernels that compute an EXPRESSION, in running order. ValueError if it is wrong."""
     with Context(DEVICE="NULL:CUDA"):
         renderer = CUDALanguage(target_for(architecture))
         items = tensor_of(expression).schedule()
@@ -45,12 +45,12 @@ def ptx(source: str, architecture: str) -> str:
 
 
 def sass(source: str, architecture: str) -> str:
-    """The machine code of a CUDA source, in words. DeviceUnavailable without nvdisasm."""
+    """The machine code of a CUDA source, disassembled. DeviceUnavailable without nvdisasm."""
     from cuda.pathfinder import find_nvidia_binary_utility
 
     cubin, program = NVRTC(architecture).compile(source), find_nvidia_binary_utility("nvdisasm")
     if program is None:
-        raise DeviceUnavailable(f"SASS is shown by nvdisasm, and that is not found: {ADVICE}")
+        raise DeviceUnavailable(f"nvdisasm, which shows SASS, was not found: {ADVICE}")
     with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(cubin)
@@ -61,7 +61,7 @@ def sass(source: str, architecture: str) -> str:
 
 
 def show(program: ProgramSpec, options: argparse.Namespace) -> str:
-    """What was asked for of one kernel; with `--cubin`, it is written."""
+    """The text to print for one kernel; with `--cubin`, writes the file and returns its path."""
     if options.source:
         return program.src
     if options.sass:

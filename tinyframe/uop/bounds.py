@@ -1,14 +1,14 @@
-"""Bounds: the smallest and largest value that a node can have, from those of its sources.
+"""Bounds: the smallest and largest value that a node can have, computed from those of its sources.
 
     >>> i = UOp.range(8, 0)
     >>> (i * 4 + 3).bounds
     (3, 31)
 
-Most of index simplification is nothing else: `(i*4+3) // 32` is 0 because 31 < 32. Two promises:
+Most of index simplification rests on them: `(i*4+3) // 32` is 0 because 31 < 32. Two promises:
 
 - *Sound.* Integers wrap around, so a result that could leave its dtype's range may be anything in
   that range: int8 100..100 plus 100..100 is (-128, 127), not (200, 200).
-- A float's bounds say nothing about NaN, so only constants have any; the rest is (-inf, inf).
+- Bounds cannot express NaN, so of floats only constants have any; all others are (-inf, inf).
 """
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ Bounds = tuple[int, int]
 
 @functools.cache
 def dtype_bounds(dtype: DType) -> Bounds:
-    """All that fits in one lane of `dtype`; (-inf, inf) for void too, which has no value."""
+    """The range of one lane of `dtype`; (-inf, inf) for void too, which has no value."""
     if dtype.scalar() is dtypes.void:
         return -math.inf, math.inf  # type: ignore[return-value]
     return dtype.min, dtype.max  # type: ignore[return-value]
 
 
 def fits(dtype: DType, low: int, high: int) -> bool:
-    """Whether all of low..high can be held by an integer dtype, so that nothing wraps around."""
+    """Whether an integer dtype can hold all of low..high, so that nothing wraps around."""
     smallest, largest = dtype_bounds(dtype)
     return smallest <= low and high <= largest
 
 
 def corners(fn: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
-    """Of a function that is monotonic in each argument: the extremes are at the ends."""
+    """The bounds of a function that is monotonic in each argument: its extremes are at the ends."""
     values = [fn(a, b) for a in x for b in y]
     return min(values), max(values)
 
 
 def rule(*ops: Ops, ints_only: bool = True):
-    """Adds a row: bounds of an op from the node and the bounds of each source.
+    """Adds a rule: the bounds of an op, from the node and the bounds of each source.
 
-    With `ints_only` the row is about integers, and widens to the whole dtype what would not fit.
+    With `ints_only` the rule is for integers only, and bounds that do not fit the dtype widen to
+    its whole range.
     """
     def add(fn):
         def bounds(u: UOp) -> Bounds:
@@ -82,7 +83,7 @@ def _(u):
 def _(u): return u.arg[1], u.arg[2]
 
 
-# not the bound value: a kernel made for one value of a Variable serves all of them
+# not the bound value: a kernel compiled for one value of a Variable serves all of them
 @UOp.bounds.rule(Ops.BIND)
 def _(u): return u.src[0].bounds
 
@@ -150,7 +151,7 @@ def _(u, x, y): return min(x[0], y[0]), min(x[1], y[1])
 
 
 def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
-    """A quotient is monotonic in the divisor on each side of 0; and x/0 is 0."""
+    """A quotient is monotonic in the divisor on either side of 0, and x/0 is 0."""
     low, high = y
     parts = [corners(divide, x, (low, min(high, -1)))] if low < 0 else []
     parts += [corners(divide, x, (max(low, 1), high))] if high > 0 else []
@@ -173,7 +174,7 @@ def _(u, x, y):
         return x[0] % low, x[1] % low
     if x[0] >= 0 and low > 0:
         return (x if x[1] < low else (0, min(x[1], high - 1)))
-    return min(low + 1, 0), max(high - 1, 0)  # the divisor's sign
+    return min(low + 1, 0), max(high - 1, 0)  # has the divisor's sign
 
 
 @rule(Ops.CMOD)
@@ -181,7 +182,7 @@ def _(u, x, y):
     largest = max(abs(y[0]), abs(y[1]), 1) - 1
     if x[0] >= 0 and y[0] > x[1]:
         return x
-    return max(min(x[0], 0), -largest), min(max(x[1], 0), largest)  # the numerator's sign
+    return max(min(x[0], 0), -largest), min(max(x[1], 0), largest)  # has the dividend's sign
 
 
 SHIFTS = {Ops.SHL: operator.lshift, Ops.SHR: operator.rshift}
@@ -225,7 +226,7 @@ def _(u, x, y):
 
 
 def _bits_of(x: Bounds, y: Bounds) -> Bounds:
-    """All signed integers of as many bits as the widest bound has: 2 and -1 are among -4 … 3."""
+    """All signed integers with as many bits as the widest bound: -4 … 3 for 2 and -1."""
     bits = max((n if n >= 0 else ~n).bit_length() for n in (*x, *y))
     return -(1 << bits), (1 << bits) - 1
 
@@ -253,7 +254,7 @@ COMPARED: dict[Ops, Callable[[Bounds, Bounds], tuple[bool, bool]]] = {
 def _(u, x, y):
     of_floats = dtypes.is_float(u.src[0].dtype)
     low, high = (False, True) if of_floats else COMPARED[u.op](x, y)
-    return (low, high) if dtypes.is_bool(u.dtype) else (-int(high), -int(low))  # a mask's lanes
+    return (low, high) if dtypes.is_bool(u.dtype) else (-int(high), -int(low))  # lanes of a mask
 
 
 @rule(Ops.WHERE, ints_only=False)
@@ -263,7 +264,7 @@ def _(u, condition, yes, no):
     if condition[0] == condition[1]:
         return yes if condition[0] else no
     test, *branches = u.src
-    if test.op is Ops.CMPLT and set(test.src) == set(branches):  # the smaller of two, or the larger
+    if test.op is Ops.CMPLT and set(test.src) == set(branches):  # the min or max of two values
         choose = min if test.src[0] is branches[0] else max
         return choose(yes[0], no[0]), choose(yes[1], no[1])
     return union(yes, no)

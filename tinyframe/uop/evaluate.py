@@ -1,12 +1,12 @@
-"""What each elementwise op means, on Python numbers: the definition that all else agrees with.
+"""Every elementwise op on Python numbers: the definition that everything else must agree with.
 
     >>> exec_alu(Ops.IDIV, dtypes.int, (-7, 2))
     -4
     >>> exec_alu(Ops.ADD, dtypes.int8, (100, 100))
     -56
 
-The PYTHON device runs programs with it, constant folding computes with it, tests compare with it.
-No input raises: division of integers by 0 gives 0, floats follow IEEE 754 (1/0 is inf, 0/0 is NaN).
+The PYTHON device, constant folding and the tests use it. No input raises an error: integer division
+by 0 gives 0, and floats follow IEEE 754 (1/0 is inf, 0/0 is NaN).
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ def _log2(x: float) -> float:
 
 def _trunc(x: Number) -> Number:
     finite = isinstance(x, float) and math.isfinite(x)
-    return math.copysign(math.trunc(x), x) if finite else x  # keeps the sign of -0.5: -0.0
+    return math.copysign(math.trunc(x), x) if finite else x  # keeps the sign: -0.5 gives -0.0
 
 
 def _power(x: Number, y: Number) -> Number:
     if isinstance(x, int) and isinstance(y, int):
         if y >= 0:
-            return x**y if y < 64 or x in (-1, 0, 1) else pow(x, y, 1 << 64)  # wraps, as C does
+            return x**y if y < 64 or x in (-1, 0, 1) else pow(x, y, 1 << 64)  # wraps around
         return (x if y % 2 else 1) if x in (-1, 1) else 0
     try:
         return math.pow(x, y)
     except (OverflowError, ValueError):
-        # 0 to a negative power, or too large: inf, negative for an odd power of a negative base;
-        # a negative base to a fraction: NaN
+        # 0 to a negative power, and overflow, give inf, or -inf for an odd power of a negative
+        # base; a negative base to a fractional power gives NaN
         if x < 0 and math.isfinite(x) and not float(y).is_integer():
             return math.nan
         odd = float(y).is_integer() and y % 2 == 1
@@ -93,7 +93,7 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 def threefry(x: int, key: int) -> int:
     """Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-    SC 2011): the halves of a 64-bit counter, low first, scrambled by those of a 64-bit key."""
+    SC 2011): the two halves of a 64-bit counter, low first, scrambled by those of a 64-bit key."""
     keys = key & _MASK, key >> 32 & _MASK, (key ^ key >> 32) & _MASK ^ 0x1BD11BDA
     a, b = (x + keys[0]) & _MASK, ((x >> 32) + keys[1]) & _MASK
     for i in range(5):
@@ -105,7 +105,7 @@ def threefry(x: int, key: int) -> int:
     return b << 32 | a
 
 
-# SHL and SHR are not here: they need the width
+# without SHL and SHR, which need the width
 python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.NEG: lambda x: not x if isinstance(x, bool) else -x,
     Ops.RECIP: lambda x: _divide(1.0, x),
@@ -142,8 +142,8 @@ python_alu: dict[Ops, Callable[..., Number]] = {
 
 
 def _shift(op: Ops, bits: int, x: int, count: int) -> int:
-    """What leaves the register is lost. A count outside 0..bits-1, so also one below 0, shifts
-    everything out: SHR leaves copies of the sign, as in NumPy and PyTorch."""
+    """A count outside 0..bits-1, even a negative one, shifts all bits out: that leaves 0, or copies
+    of the sign after SHR, as in NumPy and PyTorch."""
     if not 0 <= count < bits:
         return -1 if op is Ops.SHR and x < 0 else 0
     return x << count if op is Ops.SHL else x >> count
@@ -154,8 +154,8 @@ def exec_alu(
 ) -> Number:
     """`op` on Python numbers, as a value of `dtype`: ints wrap around, floats are rounded.
 
-    For a vector dtype each operand is a tuple of one number per lane. `truncate_output=False`
-    leaves the number as Python computed it.
+    For a vector dtype each operand is a tuple, one number per lane. `truncate_output=False` returns
+    the number as Python computed it.
     """
     if dtype.count > 1:
         return tuple(
@@ -174,7 +174,7 @@ def exec_alu(
 def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
     """The value of a scalar expression, given those of its leaves (RANGEs, Variables, LOADs …).
 
-    RuntimeError where one of them is missing.
+    RuntimeError if one of them is missing.
     """
     done: dict[UOp, Number] = {}
     for x in u.toposort(gate=lambda x: x not in values and x.op in GroupOp.Elementwise):
@@ -194,7 +194,7 @@ def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
 
 
 def sym_infer(u: int | UOp, values: Mapping[UOp, int] | Mapping[str, int]) -> int:
-    """A symbolic size as a number, given the values of its Variables (by Variable or by name)."""
+    """A symbolic size as a number, given values for its Variables, by Variable or by name."""
     if not isinstance(u, UOp):
         return u
     given: Mapping[Any, int] = values

@@ -1,9 +1,9 @@
-"""Movement ops: the shape each gives, and where its elements come from.
+"""Movement ops: the shape of each result, and where its elements come from.
 
-Nothing moves. A movement op says at which indices of its *source* the element at some index of its
-*result* is found; the compiler writes those indices into the loads. The two tables, read side by
-side, are the whole meaning of an op: `x.permute((1, 0))` has the shape `(s1, s0)`, and its element
-at `(i, j)` is the source's element at `(j, i)`.
+Nothing moves. A movement op maps the indices of its *result* to indices of its *source*, and the
+compiler writes those into the loads. The two tables below, one for shapes and one for indices, are
+the whole meaning of an op: `x.permute((1, 0))` has the shape `(s1, s0)`, and its element at
+`(i, j)` is the source's element at `(j, i)`.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from tinyframe.uop.node import (
 Indices = tuple[UOp, ...]
 
 
-# ---- memory: what five functions say of one graph ------------------------------------------------
+# ---- memory: five functions and their results on one graph ---------------------------------------
 #
 #     b = BUFFER of 6            w = b.reshape((2, 3))      x = w + 1
 #     a = ASSIGN(w, x)           v = a.permute((1, 0))      r = v.reshape((6,))
 #     p = v.shrink(((0, 1), (0, 2)))
 #
 #                       w    x    a    v    r    p
-#     base_of           b    x    a    a    a    a    below all movement
-#     memory_of         b    -    a    a    a    -    the same, if every element is there, and once
-#     memory_state      b    x    a    v    v    p    below reshapes alone
-#     stored_state      w    x    b    v    r    p    what an ASSIGN overwrites
-#     stored_view       w    x    w    v    r    p    what that is written through (kernels.py)
+#     base_of           b    x    a    a    a    a    the node below all movement
+#     memory_of         b    -    a    a    a    -    the same, if it is memory and shown whole
+#     memory_state      b    x    a    v    v    p    the node below reshapes only
+#     stored_state      w    x    b    v    r    p    the state that an ASSIGN overwrites
+#     stored_view       w    x    w    v    r    p    the view it writes through (kernels.py)
 
 
 def memory_state(u: UOp) -> UOp:
-    """What a chain of reshapes shows: the same elements in the same order."""
+    """The node below a chain of reshapes: the same elements in the same order."""
     while u.op is Ops.RESHAPE:
         u = u.src[0]
     return u
 
 
-# What shows every element of its source, and each once.
+# ops whose result has every element of the source, each exactly once
 EVERY_ELEMENT = {Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.DETACH}
 
 
 def memory_of(u: UOp) -> UOp | None:
-    """The state of memory, a BUFFER or an ASSIGN, that holds all elements of a value, each in a
-    place of its own, and nothing else; None for a value that is not in memory."""
-    changes: list[UOp] = []  # the chain of ASSIGNs above memory; what is found is kept on each
+    """The state of memory, a BUFFER or an ASSIGN, that holds exactly the elements of a value, each
+    once, in any order; None if there is no such state."""
+    changes: list[UOp] = []  # the chain of ASSIGNs above memory; the answer is cached on each
     first = state = _below_front(u)
     while state.op is Ops.ASSIGN and not is_result(state) and "_in_memory" not in state.__dict__:
         changes.append(state)
@@ -75,35 +75,35 @@ def _below_front(u: UOp) -> UOp:
 
 
 def base_of(u: UOp) -> UOp:
-    """What lies below the movement of a value, detach() included."""
+    """The node below all movement ops and DETACHes."""
     while u.op in GroupOp.Movement or u.op is Ops.DETACH:
         u = u.src[0]
     return u
 
 
 def _is_front(u: UOp) -> bool:
-    """The front of memory, as much of it as a symbolic size takes up."""
+    """Whether this is the front of some memory, as far as a symbolic size reaches."""
     if u.op is not Ops.SHRINK or len(u.shape) != 1 or not isinstance(u.shape[0], UOp):
         return False
     return u.arg[0][0] == 0
 
 
 def is_result(u: UOp) -> bool:
-    """ASSIGN(BUFFER, KERNEL): memory once the kernel has run."""
+    """Whether this is ASSIGN(BUFFER, KERNEL): memory after the kernel has run."""
     return u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL
 
 
 def stored_state(value: UOp) -> UOp:
-    """What stands for the memory in which a value is stored: that which an ASSIGN overwrites, a
-    BUFFER or an earlier ASSIGN to it; any other value is in new memory, and stands for itself."""
+    """The state of memory that storing a value overwrites: for an ASSIGN a BUFFER, or an earlier
+    ASSIGN to it. Any other value is stored in new memory, and stands for that itself."""
     return base_of(value.src[0]) if value.op is Ops.ASSIGN else value
 
 
 def in_new_memory(
     graph: UOp, assigns: Collection[UOp], new_buffer: Callable[[str, int, DType], UOp]
 ) -> dict[UOp, UOp]:
-    """Every node of a graph, with some of its ASSIGNs writing to new memory: what they would have
-    overwritten stays. Where one writes to a part only, the rest is copied there first."""
+    """Makes `assigns` write to new memory instead of overwriting the old; one that writes only a
+    part first copies the rest there. Maps every node of the graph to its replacement."""
 
     def moved(old: UOp, u: UOp) -> UOp:
         if old not in assigns:
@@ -183,8 +183,8 @@ def _(u: UOp):
 
 # ---- indices ----------------------------------------------------------------------------------
 #
-# An index is an int32, and an int64 where its axis is longer than that can count. Where indices are
-# multiplied and added up on the way, that is done in the width of what may come out.
+# An index is an int32, or an int64 if its axis is too long for that. Sums and products of indices
+# are computed in the width that the result may need.
 
 source_index_rules: dict[Ops, Callable[[UOp, Indices], Indices]] = {}
 
@@ -198,10 +198,10 @@ def source_index_rule(op: Ops):
 
 
 def source_indices(u: UOp, ix: Indices) -> Indices:
-    """Where the element at `ix` of a movement op is found in its source, simplified; the same
-    place for other ops.
+    """The indices in the source of a movement op for the element at `ix`, simplified; `ix` itself
+    for other ops.
 
-    PAD and UNWINDOW may give indices that lie outside; `condition` says when they do not.
+    For PAD and UNWINDOW they may be out of range; `condition` says when they are not.
     """
     if u.op not in GroupOp.Movement:
         return ix
@@ -258,7 +258,7 @@ def _(u, ix):
 
 
 def _before_window(u: UOp, ix: Indices) -> UOp:
-    """What UNWINDOW divides by its stride."""
+    """The numerator that UNWINDOW divides by its stride."""
     axis, _, dilation, length = u.arg
     reach = upper(length) + upper(u.src[0].shape[-1]) * dilation
     return widened(ix[axis], reach) - widened(ix[-1], reach) * dilation
@@ -266,7 +266,7 @@ def _before_window(u: UOp, ix: Indices) -> UOp:
 
 @source_index_rule(Ops.RESHAPE)
 def _(u, ix):
-    """Axes are matched in groups of equal product: (a, b, c) -> (a, b*c) leaves `a` alone."""
+    """Axes are matched in groups of equal size: (a, b, c) -> (a, b*c) leaves `a` alone."""
     out: list[UOp] = []
     for new_axes, old_axes in reshape_groups(u.shape, u.src[0].shape):
         index, new = [ix[d] for d in new_axes], [u.shape[d] for d in new_axes]
@@ -276,7 +276,7 @@ def _(u, ix):
 
 
 def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
-    """When PAD's or UNWINDOW's source has an element for `ix`; True for other movement ops."""
+    """Whether the source of a PAD or UNWINDOW has an element for `ix`; True for other ops."""
     true = valid = UOp.const(dtypes.bool, True)
     if u.op is Ops.PAD:
         for i, n, (before, after) in zip(source_ix, u.src[0].shape, u.arg, strict=True):
@@ -289,8 +289,7 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
 
 
 def is_inside(pad: UOp, source_ix: Indices) -> bool | None:
-    """Whether a PAD's source has an element there: always, never, or (None) not known from
-    bounds."""
+    """Whether a PAD's source has an element there: always, never, or None if bounds don't tell."""
     inside: bool | None = True
     for i, n, (before, after) in zip(source_ix, pad.src[0].shape, pad.arg, strict=True):
         low, high = i.bounds
@@ -302,7 +301,7 @@ def is_inside(pad: UOp, source_ix: Indices) -> bool | None:
 
 
 def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
-    """One index into memory, row-major."""
+    """The row-major offset of indices into memory of this shape."""
     flat, count = constant(0), elements(shape)
     for d, i in enumerate(ix):
         flat = flat + widened(i, count) * elements(shape[d + 1 :])
@@ -310,12 +309,12 @@ def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
 
 
 def widened(index: UOp, size: sint) -> UOp:
-    """The index in 64 bits where it becomes one into so many elements that 32 may be too small."""
+    """The index, in 64 bits if `size` elements are too many for 32."""
     return index.cast(dtypes.long) if index_dtype(size) is dtypes.long else index
 
 
 def unflatten(flat: UOp, shape: Sequence) -> list[UOp]:
-    """The inverse of flatten: by div and mod."""
+    """The inverse of flatten, by // and %."""
     out = []
     for d, size in enumerate(shape):
         i = flat // elements(shape[d + 1 :])
@@ -325,7 +324,7 @@ def unflatten(flat: UOp, shape: Sequence) -> list[UOp]:
 
 
 def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[int]]]:
-    """Consecutive axes of `new` and `old`, in the smallest groups that hold the same elements."""
+    """Consecutive axes of `new` and `old`, in the smallest groups with equal products of sizes."""
     if 0 in new:
         common = 0
         while common < min(len(new), len(old)) and new[common] == old[common]:

@@ -1,4 +1,4 @@
-"""The names of the compiler under the path that texts about tinygrad import them from."""
+"""The compiler's names, under the path where texts about tinygrad import them from."""
 
 from tinyframe.rewrite.matcher import (
     PatternMatcher,

@@ -1,4 +1,5 @@
-"""UOps as text: `pretty` a whole graph, `render` an index expression, `listing` a flat program.
+"""UOps as text: `pretty` for a whole graph, `render` for an index expression, `listing` for a flat
+program.
 
 >>> print(UOp.variable("a", 0, 9) + 3)
 UOp(Ops.ADD, dtypes.int, arg=None, src=(
@@ -20,17 +21,17 @@ from tinyframe.uop.node import Ops, UOp
 if TYPE_CHECKING:
     from tinyframe.rewrite.matcher import UPat
 
-DEEPEST_INDENT = 60  # or the text of a chain of 10,000 nodes would be mostly spaces
+DEEPEST_INDENT = 60  # without a limit, the text of a chain of 10,000 nodes is mostly spaces
 
 
 @UOp.pretty.by
 def pretty(root: UOp) -> str:
-    """The graph as nested UOp(...), runnable but for the names of nodes that are used more than
-    once: written `x0:=UOp(…)` where they first appear, and `x0` after."""
+    """The graph as nested UOp(...), which Python can evaluate. A node used more than once is
+    written `x0:=UOp(…)` where it first appears, and `x0` after that."""
     numbers, uses = _discovery(root)
     lines: list[str] = []
     written: set[UOp] = set()
-    # (node, depth, what follows it): the closing brackets of the parents whose last source it is
+    # (node, depth, suffix): the suffix closes the parents whose last source the node is
     pending: list[tuple[UOp, int, str]] = [(root, 0, "")]
     while pending:
         u, depth, after = pending.pop()
@@ -54,7 +55,7 @@ def pretty(root: UOp) -> str:
 
 
 def _discovery(root: UOp) -> tuple[dict[UOp, int], Counter[UOp]]:
-    """The nodes below `root` in the order a reader meets them, and how often each is a source."""
+    """The nodes below `root`, numbered as a reader meets them, and how often each is a source."""
     numbers: dict[UOp, int] = {}
     uses: Counter[UOp] = Counter()
     pending = list(reversed(root.src))
@@ -67,12 +68,12 @@ def _discovery(root: UOp) -> tuple[dict[UOp, int], Counter[UOp]]:
     return numbers, uses
 
 
-# characters of our texts that not every terminal has
+# characters in our output that not every terminal has
 _ASCII = str.maketrans({"─": "-", "×": "x", "…": "...", "·": "."})
 
 
 def printable(text: str) -> str:
-    """The text in characters that stdout can show: an ASCII terminal gets - for ─."""
+    """The text in characters that stdout can encode: an ASCII terminal gets - for ─."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
@@ -111,13 +112,13 @@ render_rules: dict[Ops, Callable[..., str]] = {
 
 # fmt: on
 
-# characters; shared parts are written out at each use, which can double at every step
+# in characters; shared nodes are written out at each use, so the length may double at every op
 LONGEST = 2000
 
 
 @UOp._expression.by
 def render(u: UOp) -> str:
-    """An expression as text, each operation in brackets, `((a*4)+b)`; cut where it is too long."""
+    """An expression as text, each operation in parentheses: `((a*4)+b)`; abridged if too long."""
     text: dict[UOp, str] = {}
     for x in u.toposort():
         words = [text[s] for s in x.src]
@@ -130,7 +131,7 @@ def render(u: UOp) -> str:
 
 
 def sizes_text(arg: Any) -> str:
-    """A shape, or another argument that may hold symbolic sizes, as text: (2, n=3)."""
+    """A shape, or another argument that may contain symbolic sizes, as text: (2, n=3)."""
     if isinstance(arg, tuple):
         return f"({', '.join(map(sizes_text, arg))}{',' * (len(arg) == 1)})"
     if not isinstance(arg, UOp):
@@ -167,7 +168,7 @@ def render_pattern(p: UPat) -> str:
 
 
 def listing(uops: Iterable[UOp]) -> str:
-    """A flat program as a table: number, op, dtype, sources (%7 is line 7, 7 is the constant),
+    """A flat program as a table: number, op, dtype, sources (%7 is line 7, 7 is the constant) and
     arg."""
     numbers: dict[UOp, int] = {}
     lines = []
@@ -191,5 +192,5 @@ def _short(dtype: Any) -> str:
 
 
 def summary(graph: UOp) -> str:
-    """A graph on about a page: one numbered line per node, sources first, constants in place."""
+    """A graph as a list: one numbered line per node, sources first, constants inline."""
     return listing(u for u in graph.toposort() if u.op is not Ops.CONST or u is graph)

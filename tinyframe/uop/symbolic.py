@@ -1,4 +1,4 @@
-"""The tables of algebra under the path that texts about tinygrad import them from."""
+"""The tables of algebra, under the path where texts about tinygrad import them from."""
 
 from tinyframe.algebra.symbolic import sym, symbolic_simple
 

@@ -1,4 +1,4 @@
-"""Pictures of what happens on the way from an expression to machine code, for notebooks.
+"""Pictures of every step from an expression to machine code, for notebooks.
 
     from tinyframe.viz import graph
     graph(x)                 # as the last line of a cell; print(graph(x)) says the same in words
@@ -6,7 +6,7 @@
 What computing x would do; nothing runs, and x stays as lazy as it was:
 
     graph(x)                 the graph that x is made of, or a schedule's kernels
-    compare(a, b)            two graphs side by side, with what differs marked
+    compare(a, b)            two graphs side by side, with their differences marked
     schedule(x)              the kernels in running order, and the buffers between them
     memory(x)                how long each value lives, and in which memory, before and after reuse
     traffic(x)               the bytes that each kernel reads and writes; fused, and step by step

@@ -38,11 +38,11 @@ def main() -> int:
     add("--ls", action="store_true", help="list its realizes and kernels")
     add("--kernel", metavar="NAME", help="print a kernel: source, numbers, passes")
     add(
-        "--pass", dest="stage", metavar="NAME", help="of --kernel: the graph after it, its rewrites"
+        "--pass", dest="stage", metavar="NAME", help="with --kernel: the graph after it, rewrites"
     )
     add("--json", action="store_true", help="print it for a program to read")
     add("--chrome", action="store_true", help="print the profile for Perfetto")
-    add("--port", type=int, default=0, help="of the page; any that is free")
+    add("--port", type=int, default=0, help="port of the page; by default any free one")
     args = parser.parse_args()
     if args.stage and not args.kernel:
         parser.error("--pass goes with --kernel: python -m tinyframe.viz FILE --ls lists them")
@@ -96,7 +96,7 @@ def listing(trace: Trace) -> str:
             times = f"{took * 1e6:9.1f} us {took / total:6.1%}"
             lines.append(f"  {ran['name']:24s} {times}  {size:>10s}")
     if about["lost"]:
-        lines.append(f"… and {about['lost']} realizes more, which were not recorded")
+        lines.append(f"… and {about['lost']} more realizes, which were not recorded")
     return "\n".join(lines)
 
 

@@ -5,9 +5,9 @@
     #     MUL          (64, 64)  output
     #     REDUCE_AXIS  (1, 1)    a reduce with too little parallel work
 
-The scheduler is asked about the graph, and an observer is told of each kernel with the values that
-it stores and what it reads. Nothing is computed, no memory is taken, and no Tensor is told: it
-stays as lazy as it was.
+The scheduler runs on the graph, and an observer collects its kernels, with the values that each
+stores and reads. Nothing is computed, no memory is allocated, and every Tensor stays as lazy as it
+was.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from tinyframe.viz.words import sentence
 
 
 class _Kernels(Observer):
-    """Collects the kernels, in running order. prepared: what the results are in the graph that was
-    made ready, and what nodes with a Variable's value in them are without it."""
+    """Collects the kernels, in running order. prepared: the results -> their nodes in the prepared
+    graph; and nodes that contain a Variable's value -> the same without it."""
 
     def __init__(self) -> None:
         self.found: list[tuple[UOp, list[UOp], list[UOp]]] = []
@@ -58,9 +58,9 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
     """The kernels that would compute these graphs, in running order: the loop nest, the nodes that
     it stores, and those that it reads.
 
-    The nodes are those of the graph as the scheduler has made it ready (`schedule/kernels.py`).
+    They are nodes of the graph as the scheduler prepares it (`schedule/kernels.py`).
     """
-    seen, numbers = _Kernels(), itertools.count(-1, -1)  # which no real memory has
+    seen, numbers = _Kernels(), itertools.count(-1, -1)  # real memory has none of these numbers
 
     def memory(device: str, size: int, dtype: DType) -> UOp:
         number = UOp(Ops.UNIQUE, arg=next(numbers))
@@ -81,8 +81,8 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
 
 
 def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
-    """The nodes of graphs, each in the box of the kernel that computes it: one that several kernels
-    compute is there for each of them."""
+    """The nodes of graphs, each in the box of the kernel that computes it. A node that several
+    kernels compute appears in each of their boxes."""
     kernels = fused_by(roots)
     known = dict(names)
     for old, new in kernels.prepared.items():
@@ -92,7 +92,7 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     for u in known:
         if is_view_of_memory(u) and any(u in root.toposort() for root in roots):
             drawn.add([u], lambda u: u.op is Ops.BUFFER, None)
-    heading: list[str] = []  # of kernels that leave parts of a result for the next one
+    heading: list[str] = []  # the kernels that store partial results for the next one
     said: list[str] = []
     for number, (ast, values, reads) in enumerate(kernels.found, 1):
         heading.append(str(number))
@@ -113,7 +113,7 @@ def is_view_of_memory(u: UOp) -> bool:
 
 
 class _Drawn:
-    """Nodes of one kernel after the other. place: the numbers of those that are in memory."""
+    """The nodes, added kernel by kernel. place: the numbers of those that are in memory."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -135,7 +135,7 @@ class _Drawn:
             self.nodes[number] = replace(node, note=note)
 
     def add_views(self, root: UOp) -> None:
-        """What shows a stored value without a kernel of its own."""
+        """Adds views of stored values, which need no kernel."""
         base = root
         while base not in self.place and base.op in (*GroupOp.Movement, Ops.DETACH):
             base = base.src[0]
@@ -143,7 +143,7 @@ class _Drawn:
             self.add([root], lambda u: u in self.place or u.op is Ops.BUFFER, None)
 
     def add(self, roots: list[UOp], is_given: Callable[[UOp], bool], box: Box | None) -> None:
-        """Adds what is between these roots and what is in memory already."""
+        """Adds everything between these roots and the values that are in memory already."""
         inside = of_graph(roots, names=self.names, ends=is_given, numbering=self.numbering)
         number: dict[int, int] = {}
         for n, node in enumerate(inside):
@@ -162,7 +162,7 @@ class _Drawn:
 
 
 class Stored(NamedTuple):
-    """A value that gets memory, and the reason that the scheduler has for it."""
+    """A value that gets memory, and the scheduler's reason."""
 
     op: Ops
     shape: tuple

@@ -1,10 +1,10 @@
-"""`memory_layout(x)`: which cell of memory each element of a view is, movement op by movement op.
+"""`memory_layout(x)`: the cell of memory behind each element of a view, movement op by movement op.
 
     x = Tensor.arange(6).reshape(2, 3).realize()
     memory_layout(x.permute(1, 0).flip(0))
 
-The cells of memory are numbered, and each has a colour of its own that it keeps in every view. The
-movement ops are played on the numbers with NumPy, not with the compiler's rules.
+The cells of memory are numbered, and each keeps its colour in every view. NumPy applies the
+movement ops to an array of these numbers; the compiler's rules are not involved.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tinyframe.viz.picture import DrawnPicture
 
 CELL_HEIGHT = 18.0  # points
 GAP = 30.0  # points between two views, for an arrow
-PER_ROW = 24  # cells drawn beside one another
-MOST_ROWS, MOST_BLOCKS = 12, 8  # of a matrix, and matrices: more are not told apart by eye
-MOST_CELLS = 1 << 20  # of a view; a smaller one shows the same
-NOWHERE = -1  # the number of an element that PAD made: no cell holds it
+PER_ROW = 24  # cells drawn side by side
+MOST_ROWS, MOST_BLOCKS = 12, 8  # rows per matrix, and matrices: the eye can't take in more
+MOST_CELLS = 1 << 20  # per view; a smaller one shows the same
+NOWHERE = -1  # the number of an element of a PAD's padding: it is in no cell
 
 Numbers = np.ndarray
 
-# What each movement op does to an array of cell numbers.
-PLAYED: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
+# Each movement op on an array of cell numbers.
+ON_CELLS: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
     Ops.RESHAPE: lambda cells, shape: cells.reshape(shape),
     Ops.PERMUTE: lambda cells, axes: cells.transpose(axes),
     Ops.EXPAND: lambda cells, shape: np.broadcast_to(cells, shape),
@@ -47,7 +47,7 @@ PLAYED: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
 
 @dataclass(frozen=True)
 class View:
-    """What gave it, as it is written, and the cell that each element is."""
+    """The call that made the view, as one writes it, and the cell of each element."""
 
     call: str
     cells: Numbers
@@ -64,16 +64,16 @@ def _windows(cells: Numbers, axis: int, size: int, stride: int, dilation: int) -
 def memory_layout(x: Tensor | UOp) -> DrawnPicture:
     """A picture of memory, and below it of each view on the way from there to x, cell by cell.
 
-    Where x has to be computed, the memory is the one that the result of its last operation would
-    have. Cells that the last view does not show are grey there. Of large views the first rows and
-    columns are drawn. Nothing runs. TypeError for what is no Tensor or UOp, ValueError for a shape
-    whose size is not known yet, and for a million elements or more.
+    If x has to be computed, the memory is that of the result of its last operation. Cells that the
+    last view does not show are grey in memory. Only the first rows and columns of large views are
+    drawn. Nothing runs. TypeError for anything but a Tensor or UOp, ValueError for symbolic sizes,
+    and for more than a million elements.
     """
     u = x.uop if isinstance(x, Tensor) else x
     if not isinstance(u, UOp):
         raise TypeError(f"memory_layout() draws a Tensor or a UOp, not {type(x).__name__}")
     steps: list[UOp] = []
-    while u.op in PLAYED or u.op is Ops.DETACH:
+    while u.op in ON_CELLS or u.op is Ops.DETACH:
         steps.append(u)
         u = u.src[0]
     steps = [s for s in reversed(steps) if s.op is not Ops.DETACH]
@@ -106,8 +106,8 @@ def memory_layout(x: Tensor | UOp) -> DrawnPicture:
 
 
 def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
-    """The views on the way from a value to the last of these movement ops, each with the cells that
-    its elements are.
+    """The views on the way from a value to the last of these movement ops, each with the cells of
+    its elements.
 
     A RESHAPE that only adds or drops axes of one element is shown with the view before it.
     """
@@ -115,7 +115,7 @@ def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
     views = [View(f"{plural(count, 'cell')} of memory", np.arange(count))]
     cells = views[0].cells.reshape(base.shape)
     for step in steps:
-        before, cells = cells, PLAYED[step.op](cells, step.arg)
+        before, cells = cells, ON_CELLS[step.op](cells, step.arg)
         long, was = ([size for size in c.shape if size != 1] for c in (cells, before))
         if step.op is Ops.RESHAPE and len(views) > 1 and long == was:
             views[-1] = View(views[-1].call, cells)
@@ -127,7 +127,7 @@ def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
 
 
 def call_of(step: UOp) -> str:
-    """A step as it is written in Python: `permute(1, 0)`."""
+    """A step as one writes it in Python: `permute(1, 0)`."""
     if step.op is Ops.FLIP:
         axes = ", ".join(str(i) for i, yes in enumerate(step.arg) if yes)
         return f"flip({axes})"
@@ -142,8 +142,8 @@ def call_of(step: UOp) -> str:
 
 
 def strides_of(cells: Numbers) -> tuple[int | None, ...]:
-    """How many cells farther the next element lies along each axis; 0 along one of one element.
-    None where that is not the same everywhere: no strides describe such a view."""
+    """The distance in cells from one element to the next along each axis; 0 for an axis of size 1.
+    None if it varies: no stride describes such a view."""
 
     def step(axis: int) -> int | None:
         there = cells >= 0
@@ -156,7 +156,7 @@ def strides_of(cells: Numbers) -> tuple[int | None, ...]:
 
 
 def about(cells: Numbers) -> list[str]:
-    """What there is to say of a view, in lines."""
+    """The lines that describe a view."""
     steps = ["none" if s is None else str(s) for s in strides_of(cells)]
     strides = f"strides ({', '.join(steps)}{',' if len(steps) == 1 else ''})"
     lines = [f"shape {cells.shape}", strides]
@@ -170,7 +170,7 @@ def about(cells: Numbers) -> list[str]:
 
 
 def written(cells: Numbers) -> str:
-    """Cells as nested brackets, whatever NumPy was told to print arrays like."""
+    """Cells in nested brackets, whatever NumPy's print options are."""
     width = len(str(cells.max(initial=0)))
     words = {"int": lambda cell: ("·" if cell == NOWHERE else str(cell)).rjust(width)}
     return np.array2string(cells, 100, threshold=1000, edgeitems=3, formatter=words)  # type: ignore
@@ -180,8 +180,8 @@ def written(cells: Numbers) -> str:
 
 
 def _panel(view: View, notes: Sequence[str], count: int, used: set[int]) -> Drawing:
-    """A view under its call: matrices of the last two axes, beside one another; what has fewer axes
-    in lines, as long as there is room."""
+    """A view below its call: matrices of the last two axes, side by side; with fewer axes, in lines
+    as long as there is room for."""
     sheet, cells = Drawing(), view.cells
     top = sheet.paragraph(0, 1, view.call, 190, bold=True)
     for note in notes:

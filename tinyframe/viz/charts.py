@@ -1,4 +1,4 @@
-"""Charts by matplotlib as Pictures, and `use_style()` for everybody's own plots.
+"""matplotlib's charts as Pictures, and `use_style()` for your own plots.
 
 from tinyframe.viz import use_style
 use_style()
@@ -14,8 +14,8 @@ from typing import Any
 from tinyframe.viz.drawing import MUTED, PAGE, xml
 from tinyframe.viz.picture import NoLayout, Picture
 
-# Each at least 3:1 against white and against #111111. The dashes tell the lines apart without
-# colour.
+# Each has a contrast of at least 3:1 with white and with #111111. Dashes distinguish the lines
+# without colour.
 LINES = [
     ("#2f86d6", "-"),
     ("#d9480f", "--"),
@@ -24,16 +24,16 @@ LINES = [
     ("#a88100", (0, (5, 1))),
     ("#d6478f", (0, (3, 1, 1, 1))),
 ]
-# Of tick labels along x and y: just above and just below half of full brightness. Where all labels
-# of a transparent plot are dark, or all are light, a notebook puts a white or black slab behind it.
+# Tick labels along x and y: just above and just below half brightness. If all labels of a
+# transparent plot are dark, or all are light, a notebook puts a white or black slab behind it.
 TICKS = ("#818181", "#7b7b7b")
 ADVICE = "needs matplotlib: pip install 'tinyframe[course]'"
-NOTE_LINE, NOTE_WIDTH = 12.0, 118  # points from line to line of a note; characters in one
+NOTE_LINE, NOTE_WIDTH = 12.0, 118  # a note's line height in points, and width in characters
 
 
 def use_style() -> None:
-    """Makes all plots from now on transparent, with grey words and with colours that can be read on
-    any theme. ImportError, with what to install, where matplotlib is not."""
+    """Makes all plots from now on transparent, with grey text and with colours that work on light
+    and dark themes. ImportError, with what to install, if matplotlib is missing."""
     try:
         import matplotlib as mpl
     except ImportError as error:
@@ -42,7 +42,7 @@ def use_style() -> None:
 
 
 def style() -> Any:
-    """matplotlib's settings for it, by name."""
+    """matplotlib's settings for this style, by name."""
     from cycler import cycler
 
     colours, dashes = zip(*LINES, strict=True)
@@ -60,7 +60,7 @@ def style() -> Any:
         "lines.linewidth": 2,
         "font.family": "sans-serif",
         "figure.constrained_layout.use": True,
-        "svg.hashsalt": "tinyframe",  # the ids in an SVG are the same on every run
+        "svg.hashsalt": "tinyframe",  # makes the ids in an SVG the same on every run
     }
 
 
@@ -71,13 +71,13 @@ SMALL: Any = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "legend.frameon": False,
-    "svg.fonttype": "none",  # words stay words
+    "svg.fonttype": "none",  # text stays text
     "text.parse_math": False,  # a kernel's name may have a $
 }
 
 
 def name_rows(axes: Any, title: str, labels: Sequence[str], **settings: Any) -> None:
-    """Axes with a title and a row for each label, from the top down. settings: of `axes.set`."""
+    """Gives axes a title, and a row for each label from the top down. settings: for `axes.set`."""
     axes.set_title(title)
     axes.set_yticks(range(len(labels)), labels)
     axes.set(**{"ylim": (len(labels) - 0.4, -0.6), **settings})
@@ -90,8 +90,8 @@ def chart(
     height: float,
     notes: Sequence[str] = (),
 ) -> Picture:
-    """A Picture as wide as a page. draw: puts axes on an empty Figure. height: of these, in points.
-    notes: paragraphs below them."""
+    """A Picture as wide as a page. draw: puts axes on an empty Figure. height: that of the axes, in
+    points. notes: paragraphs below them."""
     lines = [line for note in notes for line in textwrap.wrap(note, NOTE_WIDTH)]
 
     def svg() -> str:

@@ -1,13 +1,13 @@
-"""`compare(a, b)`: two graphs side by side, with what differs marked.
+"""`compare(a, b)`: two graphs side by side, with their differences marked.
 
     compare(mine, asked)
-    print(compare(mine, asked))    # what differs, in words, and both graphs
+    print(compare(mine, asked))    # the differences in words, and both graphs
 
-Sources come first, so what is the same from the leaves up is found by giving each node a key made
-of its words and of its sources' keys: equal keys are equal graphs. What has no equal is matched
-with what differs from it in the order of sources only, where that does not change the values.
-BUFFERs are the same where they are one object, else by their place: the first of a shape is the
-first of that shape. What is left over is matched in order, as lines of two texts are (difflib).
+Nodes are matched from the leaves up. Each node gets a key, made of its words and its sources' keys:
+equal keys mean equal graphs. A node without an equal is then matched with one that differs from it
+only in the order of sources, if that does not affect the values. Two BUFFERs match if they are the
+same object, or else by position: the first of a shape with the first of that shape. The remaining
+nodes are matched in order, like the lines of two texts (difflib).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from tinyframe.viz.layout import SCREEN
 from tinyframe.viz.nodes import Box, Node, of_graph, ordinal
 
 TAKES = "takes "
-MOST_LEFT = 2000  # nodes that are matched in order, which takes their number squared
-MOST_KINDS = 3  # of ops that are named
+MOST_LEFT = 2000  # nodes that are matched in order, which takes quadratic time
+MOST_KINDS = 3  # of ops that are named one by one
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -41,11 +41,11 @@ def compare(
     titles: tuple[str, str] = ("the first", "the second"),
     **names: Tensor | UOp,
 ) -> GraphPicture:
-    """A picture of two graphs side by side, with what they share at the same height, and what
-    differs marked.
+    """A picture of two graphs side by side, with shared nodes at the same height, and differences
+    marked.
 
-    a, b: Tensors, UOps, ScheduleItems, ProgramSpecs, or lists of one of them. titles: what the two
-    are called. names: as in graph(). TypeError for what cannot be drawn.
+    a, b: Tensors, UOps, ScheduleItems, ProgramSpecs, or lists of one of them. titles: names for the
+    two graphs. names: as in graph(). TypeError for anything that cannot be drawn.
     """
     called = given(names) if names else of_variables(sys._getframe(1))
     numbering: dict[Any, int] = {}
@@ -55,7 +55,7 @@ def compare(
         for xs in both
     )
     pairs = matched(first, second)
-    for n, m in pairs.items():  # a BUFFER has the number of what it stands for
+    for n, m in pairs.items():  # matched BUFFERs have the same number
         if first[n].kind == "memory":
             second[m] = replace(second[m], title=first[n].title)
     found = differences(first, second, pairs)
@@ -64,7 +64,7 @@ def compare(
             if number is not None:
                 nodes[number] = _marked(nodes[number], words)
     about = f"two graphs: {sentence_of(found, first, second, titles)}"
-    # a number for what stands at the same height, in place of the UOp, which need not be kept
+    # the number of the node at the same height, in place of the UOp, which need not be kept alive
     back = {m: n for n, m in pairs.items()}
     left = [replace(node, of=n) for n, node in enumerate(first)]
     right = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
@@ -83,7 +83,7 @@ def compare(
 
 
 def _marked(node: Node, words: str) -> Node:
-    """The node with a mark; and where that is about its sources, a word for each arrow."""
+    """The node with a mark; if that is about its sources, also with a word for each arrow."""
     if words.startswith(TAKES) and not node.operands and len(node.sources) > 1:
         node = replace(node, operands=tuple(map(ordinal, range(1, 1 + len(node.sources)))))
     return replace(node, mark=words)
@@ -93,7 +93,7 @@ def _marked(node: Node, words: str) -> Node:
 
 
 def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
-    """The nodes of the first that stand for one of the second, by number; each at most once."""
+    """Matches nodes of the first graph with nodes of the second, by number; each at most once."""
     leaves = _leaves(first, second)
     pairs: dict[int, int] = {}
     for ordered in (True, False):
@@ -120,7 +120,7 @@ def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
 
 
 def _leaves(first: Sequence[Node], second: Sequence[Node]) -> list[dict[int, tuple]]:
-    """For the memory of both graphs a key each: equal where it is, or stands for, the same."""
+    """Keys for the memory of both graphs: equal for the same buffer, or for the same position."""
     shared = {node.of for node in first} & {node.of for node in second} - {None}
     found: list[dict[int, tuple]] = []
     for nodes in (first, second):
@@ -137,31 +137,31 @@ def _leaves(first: Sequence[Node], second: Sequence[Node]) -> list[dict[int, tup
 def _keys(
     nodes: Sequence[Node], known: dict[tuple, int], leaves: dict[int, tuple], ordered: bool
 ) -> list[int]:
-    """A number for each node, equal for equal graphs. known: the numbers so far, which grows.
-    ordered: whether graphs with sources in a different order are always different graphs."""
+    """A number for each node, equal for equal graphs. known: the numbers so far; new ones are
+    added. ordered: whether a different order of sources always makes a different graph."""
     found: list[int] = []
     for number, node in enumerate(nodes):
         sources = [found[s] for s in node.sources]
         if not ordered and not node.operands and node.kind == "elementwise":
-            sources.sort()  # their order does not matter to the values
+            sources.sort()  # their order does not affect the values
         words = node.title, node.value, node.note, node.operands, *sources
         found.append(known.setdefault(leaves.get(number) or words, len(known)))
     return found
 
 
 def _general(node: Node) -> str:
-    """`BUFFER` of `BUFFER 3`, `reduce` of `2. reduce`."""
+    """The title without its number: `BUFFER` for `BUFFER 3`, `reduce` for `2. reduce`."""
     is_numbered = node.kind in ("memory", "kernel")
     return re.sub(r"^\d+\. | (data)?\d+$", "", node.title) if is_numbered else node.title
 
 
-# ---- what differs --------------------------------------------------------------------------------
+# ---- differences ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What sets one node apart. first, second: its number in each graph, None where it is in one
-    only. words: of it as it is in the first, and in the second."""
+    """A difference in one node. first, second: its number in each graph, None where it is missing.
+    words: how it differs in the first graph, and in the second."""
 
     first: int | None
     second: int | None
@@ -171,13 +171,14 @@ class Difference:
 def differences(
     first: Sequence[Node], second: Sequence[Node], pairs: dict[int, int]
 ) -> list[Difference]:
-    """What differs, in the order of the second graph; what only follows from that is left out."""
+    """The differences, in the order of the second graph, without those that only follow from
+    others."""
     back = {m: n for n, m in pairs.items()}
     found: list[tuple[tuple[int, int], Difference]] = []
     changed: set[int] = set()  # nodes of the first that differ, or have such sources
     for n, node in enumerate(first):
         m = pairs.get(n)
-        if m is None:  # stands before what comes next in the second graph
+        if m is None:  # goes before the next matched node of the second graph
             following = min((pairs[k] for k in range(n, len(first)) if k in pairs), default=None)
             place = len(second) if following is None else following
             found.append(((place, 0), Difference(n, None, ("only here", ""))))
@@ -187,7 +188,7 @@ def differences(
         follows |= any(s not in back for s in other.sources)
         words = _differing(node, other, follows)
         below = [pairs.get(s) for s in node.sources]
-        moved = tuple(below) != tuple(other.sources)  # and not only because one of them differs
+        moved = tuple(below) != tuple(other.sources)  # told unless only because a source differs
         if words is None and moved and not (follows and Counter(below) != Counter(other.sources)):
             words = _taken(first, n), _taken(second, m)
             if words[0] == words[1]:
@@ -202,7 +203,7 @@ def differences(
 
 
 def _differing(node: Node, other: Node, follows: bool) -> tuple[str, str] | None:
-    """Words for two nodes of one op that say different things; None where they say the same."""
+    """How two nodes of one op differ, in words; None if they don't."""
     for ours, theirs in ((node.note, other.note), (node.value, other.value)):
         if ours != theirs and not (follows and ours is node.value):
             a, b = ours or "nothing", theirs or "nothing"
@@ -211,7 +212,7 @@ def _differing(node: Node, other: Node, follows: bool) -> tuple[str, str] | None
 
 
 def _taken(nodes: Sequence[Node], number: int) -> str:
-    """What a node takes as its sources, in their order: "takes b, then a", "takes b as x …"."""
+    """A node's sources in words, in order: "takes b, then a", "takes b as x …"."""
     node = nodes[number]
     names = [" or ".join(nodes[s].names) or nodes[s].title for s in node.sources]
     if any(node.operands):
@@ -250,7 +251,7 @@ def sentence_of(
 
 
 def _counted(ops: Counter[str]) -> str:
-    """`two SIN and one EXP2`; of many kinds, `fourteen nodes`."""
+    """`two SIN and one EXP2`; `fourteen nodes` if there are many kinds."""
 
     def number(count: int) -> str:
         return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"

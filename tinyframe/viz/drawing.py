@@ -2,11 +2,11 @@
 
     sheet = Drawing()
     sheet.box(0, 0, 60, 24, fill="#cfe6fa", words=["4 × 8"])
-    sheet.to_svg("a box", "what it says, for who cannot see it")
+    sheet.to_svg("a box", "its content in words, for those who cannot see it")
 
-Everything is in points; x grows to the right, y down. Words are dark and stand on a light fill, or
-they are in MUTED, which can be read on a white page and on a nearly black one: an SVG in an `<img>`
-does not know the page that it is on.
+Everything is in points; x grows to the right, y down. An SVG in an `<img>` does not know the page
+that it is on. So text is dark on a light fill, or MUTED, which is readable both on a white page and
+on a nearly black one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ FONTS = "Arial, Helvetica, Liberation Sans, sans-serif"
 MONO = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 MUTED = "#787878"  # 4.4:1 against white, 4.2:1 against #111111
 MARGIN = 4
-PAGE = 660.0  # points: what a notebook shows without making it smaller
-HIGH = 640.0  # points: what a screen shows at once
+PAGE = 660.0  # points: the width that a notebook shows without scaling it down
+HIGH = 640.0  # points: the height that fits on a screen
 WIDE = "\u2e80"  # from here on letters are as wide as they are high
 
-# Thousandths of the font's size, of the characters from space to ~ in Helvetica, whose widths
-# Arial and Liberation Sans have too (Adobe's font metrics, "Core 14").
+# The widths of Helvetica's characters from space to ~, in thousandths of the font size; Arial and
+# Liberation Sans have the same (Adobe's font metrics, "Core 14").
 WIDTHS = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -43,7 +43,7 @@ WIDTHS = [
 
 
 def width_of(words: str, size: float = 11, bold: bool = False, mono: bool = False) -> float:
-    """How wide words are, in points; bold letters are up to a tenth wider."""
+    """The width of text in points; bold letters are up to a tenth wider."""
     if mono:
         return 0.602 * size * len(words)
     known = [WIDTHS[ord(c) - 32] if " " <= c <= "~" else 600 if c < WIDE else 1000 for c in words]
@@ -51,17 +51,17 @@ def width_of(words: str, size: float = 11, bold: bool = False, mono: bool = Fals
 
 
 def fitted(words: str, width: float) -> dict[str, str]:
-    """The attributes of a <text> that make it as wide as it was taken to be, whatever fonts there
-    are: where Helvetica and Arial are missing, another one may be a fifth wider."""
+    """The attributes that give a <text> its estimated width in any font: without Helvetica and
+    Arial, the substitute may be a fifth wider."""
     return {"textLength": n(width), "lengthAdjust": "spacingAndGlyphs"} if len(words) > 3 else {}
 
 
 def wrapped(
     words: str, width: float, size: float = 11, bold: bool = False, mono: bool = False
 ) -> list[str]:
-    """Words in lines that are at most so wide; what is too long for a line is cut where it ends.
+    """Text in lines of at most this width; words too long for a line are cut at its end.
 
-    Code (mono) keeps its indentation, and what follows is indented further."""
+    Code (mono) keeps its indentation, and its continuation lines are indented further."""
     indent = words[: len(words) - len(words.lstrip())] if mono else ""
     lines = [indent]
     for word in words.split():
@@ -80,15 +80,15 @@ def wrapped(
 
 
 def xml(text: str) -> str:
-    """Text as it may stand in XML: escaped, and what cannot be shown as its code."""
+    """Text for XML: escaped, with unprintable characters as their codes."""
     return html.escape("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
 
 
 class Drawing:
-    """Shapes and words; `width` and `height` grow with what is put on it.
+    """Shapes and text; `width` and `height` grow as they are added.
 
-    links: numbers that boxes share which belong together. Where the SVG itself is in the page, or
-    opened by itself, all of one number get a thick outline under the pointer.
+    links: boxes that belong together share a number. If the SVG is inline in a page, or opened by
+    itself, pointing at one of them gives all of them a thick outline.
     """
 
     def __init__(self) -> None:
@@ -113,8 +113,8 @@ class Drawing:
         mono: bool = False,
         link: int | None = None,
     ) -> None:
-        """A box with lines of words in its middle. title: what shows under the pointer. link: the
-        number of those that it belongs to."""
+        """A box with lines of text in its middle. title: its tooltip. link: the number of the group
+        that it belongs to."""
         look = ' stroke-dasharray="4 3"' if dashed else ""
         if link is not None:
             look += f' class="link-{link}"'
@@ -144,7 +144,7 @@ class Drawing:
         mono: bool = False,
         colour: str = TEXT,
     ) -> None:
-        """A line of words, whose base line is at y. anchor: "start", "middle" or "end"."""
+        """A line of text, with its baseline at y. anchor: "start", "middle" or "end"."""
         look = f' font-family="{MONO}" xml:space="preserve"' if mono else ""
         look += ' font-weight="bold"' if bold else ""
         look += f' text-anchor="{anchor}"' if anchor != "start" else ""
@@ -159,8 +159,8 @@ class Drawing:
     def paragraph(
         self, x: float, top: float, words: str, width: float, size: float = 11, **look: Any
     ) -> float:
-        """Words in lines at most so wide, from `top` on, MUTED where no colour is given; gives
-        where they end. look: as for `words`."""
+        """Text in lines of at most this width, from `top` on, MUTED unless a colour is given;
+        returns where it ends. look: as for `words`."""
         bold, mono = look.get("bold", False), look.get("mono", False)
         for line in wrapped(words, width, size, bold, mono):
             self.words(x, top + size, line, size, **{"colour": MUTED, **look})
@@ -170,7 +170,7 @@ class Drawing:
     def line(
         self, points: Sequence[tuple[float, float]], width: float = 1, arrow: bool = False
     ) -> None:
-        """A line through points; with an arrow's head at the last, if those differ."""
+        """A line through points. arrow: with a head at the last (the last two must differ)."""
         path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
         look = f'stroke="{ARROW}" stroke-width="{n(width)}"'
         self.parts.append(f'<polyline points="{path}" fill="none" {look}/>')
@@ -194,7 +194,7 @@ class Drawing:
         pixels: np.ndarray,
         colours: Sequence[str],
     ) -> None:
-        """Pixels, numbers of these colours, as an image with a thin border."""
+        """An image with a thin border. pixels: for each, the number of its colour."""
         data = base64.b64encode(png(pixels, colours)).decode()
         size = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
         self.parts.append(
@@ -204,7 +204,7 @@ class Drawing:
         self.box(x, y, width, height, "none", radius=0, thick=0.75)
 
     def put(self, other: Drawing, x: float, y: float, name: str = "") -> None:
-        """Another drawing on this one, its corner at (x, y). name: its class, for a style."""
+        """Puts another drawing on this one, its corner at (x, y). name: its class, for CSS."""
         look, inside = f' class="{xml(name)}"' if name else "", "".join(other.parts)
         self.parts.append(f'<g transform="translate({n(x)} {n(y)})"{look}>{inside}</g>')
         self._reach(x + other.width, y + other.height)
@@ -214,10 +214,10 @@ class Drawing:
         self.width, self.height = max(self.width, x), max(self.height, y)
 
     def to_svg(self, title: str, text: str) -> str:
-        """title: what it is, in a line. text: all that it says, for who cannot see it."""
+        """The SVG. title: one line. text: everything in the picture, for those who can't see it."""
         width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
         style = ""
-        if self.links:  # what happens under the pointer
+        if self.links:  # the outline under the pointer
             linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
             look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
             style = f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
@@ -231,14 +231,14 @@ class Drawing:
 
 
 def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:
-    """Pixels as an image file: one byte each, the number of its colour (W3C, "PNG", third ed.)."""
+    """A PNG with one byte per pixel, the number of its colour (W3C, "PNG", third ed.)."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         checked = kind + data
         return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
 
     height, width = pixels.shape
-    rows = np.pad(pixels.astype(np.uint8), ((0, 0), (1, 0)))  # each begins with 0: not filtered
+    rows = np.pad(pixels.astype(np.uint8), ((0, 0), (1, 0)))  # each row starts with 0: no filter
     return (
         b"\x89PNG\r\n\x1a\n"
         + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
@@ -249,7 +249,7 @@ def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:
 
 
 def colour_of(number: int, count: int) -> str:
-    """The colour of one thing of so many: the rainbow, light enough for dark words."""
+    """The colour of item `number` of `count`: a rainbow, light enough for dark text."""
     red, green, blue = colorsys.hls_to_rgb(0.85 * number / max(count, 1), 0.84, 0.75)
     return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 

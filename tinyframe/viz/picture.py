@@ -1,4 +1,4 @@
-"""What every function of `viz` gives back: something to look at, to read, and to keep.
+"""The result of every function in `viz`: a picture to look at, read and save.
 
 picture                   # as the last line of a cell: it is drawn
 print(picture)            # the same as text
@@ -24,13 +24,13 @@ CENTRED = "display: block; margin: 0 auto; max-width: 100%; height: auto"
 
 
 class NoLayout(RuntimeError):
-    """A package that draws is missing, or cannot draw this; the text says what to install, or what
-    is wrong."""
+    """A package for drawing is missing, or cannot draw this; the message says what to install, or
+    what is wrong."""
 
 
 class Picture:
-    """headline: what there is to see, in a line. text: all that the picture says, in words. draw:
-    gives the SVG, and is called once, when it is first looked at."""
+    """headline: a summary in one line. text: everything in the picture, in words. draw: returns the
+    SVG; called once, when the picture is first shown."""
 
     def __init__(self, headline: str, text: str, draw: Callable[[], str]) -> None:
         self.headline, self.text, self._draw = headline, text, draw
@@ -43,21 +43,21 @@ class Picture:
         return self._draw()
 
     def svg(self) -> str:
-        """The picture as SVG. NoLayout where nothing can draw it."""
+        """The picture as SVG. NoLayout if nothing can draw it."""
         return self._svg
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the SVG to a file, whole or not at all; gives back its path."""
+        """Writes the SVG to a file, completely or not at all; returns the path."""
         text = self.svg()
         with replacing(path) as temporary:
             Path(temporary).write_text(text, encoding="utf-8")
         return Path(path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """For notebooks: the picture, as an image that has a text alternative, and the text.
+        """For notebooks: the picture, as an image with a text alternative, and the text.
 
-        An <img>, since JupyterLab removes inline SVG from notebooks that it does not trust yet, and
-        shows an image/svg+xml output as one that screen readers know nothing of.
+        It is an <img> because JupyterLab removes inline SVG from notebooks that it does not trust
+        yet, and shows image/svg+xml output in a way that tells screen readers nothing.
         """
         try:
             return {"text/html": self.html(), "text/plain": self.text}
@@ -65,22 +65,22 @@ class Picture:
             return {"text/plain": f"{self.text}\n(no picture: {problem})"}
 
     def html(self) -> str:
-        """An <img> of the picture, in the middle of where it is put. NoLayout as svg() has it."""
+        """An <img> of the picture, centred. NoLayout as for svg()."""
         data = base64.b64encode(self.svg().encode()).decode()
         alt = html.escape(f"{self.headline}. print() of it gives it as text.")
         return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}" style="{CENTRED}">'
 
 
 class DrawnPicture(Picture):
-    """A picture that was drawn shape by shape."""
+    """A picture made of a Drawing."""
 
     def __init__(self, headline: str, text: str, drawing: Drawing) -> None:
         super().__init__(headline, text, lambda: drawing.to_svg(headline, text))
         self.drawing = drawing
 
     def html(self) -> str:
-        """An <img>; where parts are linked the SVG itself before it, and a style that hides the
-        <img>. A notebook that is not trusted loses both, and shows that."""
+        """An <img>; if boxes are linked, preceded by the SVG itself, and a style that hides the
+        <img>. A notebook that is not trusted loses both, and shows the <img>."""
         still = super().html()
         if not self.drawing.links:
             return still

@@ -1,4 +1,4 @@
-"""What computing something would run, as charts: kernels in order, their memory, their traffic.
+"""Charts of what computing something would run: kernels in order, their memory, their traffic.
 
     schedule((a @ b).softmax() @ c)    # kernels in running order, and the buffers between them
     memory(model(images))              # how long values live, and the memory that they share
@@ -29,19 +29,19 @@ from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
 from tinyframe.viz.nodes import loops_text, plural, slots
 from tinyframe.viz.picture import Picture
-from tinyframe.viz.touched import NotPlayed, elements_named
+from tinyframe.viz.touched import UnknownElements, elements_named
 from tinyframe.viz.words import sentence
 
-LINE = 11.0  # points, of a line of words
-MOST_ROWS, MOST_LANES = 20, 10  # that are drawn
-LABEL = 60  # characters of a kernel's words in a line
-READ, WRITTEN = "#e0a83a", "#d9480f"  # seen on a white page and on a dark one
+LINE = 11.0  # points: the height of a line of text
+MOST_ROWS, MOST_LANES = 20, 10  # in a picture
+LABEL = 60  # characters per line of a kernel's description
+READ, WRITTEN = "#e0a83a", "#d9480f"  # visible on a white page and on a dark one
 READ_FILL, WRITTEN_FILL = "#ffdf9e", "#fbb9a0"
 HELD = "#8fb8de"
 
 
 def nothing(headline: str) -> Picture:
-    """The picture of a schedule that is empty."""
+    """The picture of an empty schedule."""
     return chart(headline, f"{headline}. {NOTHING}", lambda figure: None, LINE, [NOTHING])
 
 
@@ -53,7 +53,7 @@ def tensors_in(x: Any, caller: str) -> list[Tensor]:
 
 
 def wrapped(labels: Sequence[str]) -> tuple[list[str], float]:
-    """Labels in lines, and the height in points of a row that has room for each of them."""
+    """Labels, wrapped, and the row height in points that fits each of them."""
     broken = [textwrap.wrap(label, LABEL) for label in labels]
     return ["\n".join(lines) for lines in broken], max(map(len, broken), default=1) * LINE + 8
 
@@ -67,7 +67,7 @@ def left_out(count: int, drawn: int, word: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """A kernel of a schedule. reads, writes: numbers of buffers; one may be in both."""
+    """A kernel of a schedule. reads, writes: buffer numbers; a buffer may be in both."""
 
     work: str
     loops: str
@@ -80,12 +80,12 @@ class Row:
 
 
 def schedule(x: Any) -> Picture:
-    """A picture of the kernels that realizing x would run: a Tensor, or several in a list, or
-    ScheduleItems. A row is a kernel, and a line down the page a buffer, from the first kernel that
-    touches it to the last: `w2` stands where buffer 2 is written, `r2` where it is read.
+    """A picture of the kernels that realizing x (a Tensor, a list of them, or ScheduleItems) would
+    run. Each row is a kernel. Each vertical line is a buffer, from the first kernel that touches it
+    to the last: `w2` where buffer 2 is written, `r2` where it is read.
 
-    Buffers are numbered in the order in which they are first touched, sizes are in bytes. Nothing
-    runs. TypeError for anything else.
+    Buffers are numbered in the order of their first use; sizes are in bytes. Nothing runs.
+    TypeError for anything else.
     """
     buffers: dict[Buffer, int] = {}
     rows = []
@@ -139,8 +139,8 @@ def schedule(x: Any) -> Picture:
 
 
 def lanes_of(rows: Sequence[Row], most: int) -> dict[int, int]:
-    """Which line each buffer is drawn on: the first that is free from its first use to its last.
-    Those for which none of so many is free have none."""
+    """The line for each buffer: the first of `most` that is free from its first use to its last. A
+    buffer without a free line is left out."""
     spans: dict[int, list[int]] = {}
     for place, row in enumerate(rows):
         for b in row.touches:
@@ -160,8 +160,8 @@ def lanes_of(rows: Sequence[Row], most: int) -> dict[int, int]:
 @dataclass(frozen=True)
 class Value:
     """first, last: the kernels that make it and that use it last, from 0 on; a result lives to the
-    end. memory: the number of the value whose memory it has after reuse, its own or an earlier
-    one's."""
+    end. memory: the number of the value whose memory it gets with reuse, itself or an earlier
+    one."""
 
     nbytes: int
     first: int
@@ -171,12 +171,12 @@ class Value:
 
 
 def memory(x: Any) -> Picture:
-    """A picture of the memory that realizing x (a Tensor, or several in a list) takes beside what
-    there is already: before reuse, where every value has memory of its own, and as it really is,
-    where a value takes over memory whose value nobody needs any more (`schedule/memory.py`).
+    """A picture of the additional memory that realizing x (a Tensor, or a list of them) takes:
+    without reuse, with separate memory for every value; and as it really is, where a value takes
+    over the memory of one that is no longer needed (`schedule/__init__.py`).
 
-    In bytes. The peak is what is held when the last kernel runs: memory that was taken is given
-    back only then. Nothing runs. TypeError for what is no Tensor.
+    In bytes. The peak is at the last kernel, because no memory is freed before that. Nothing runs.
+    TypeError for anything but Tensors.
     """
     kernels, values = lifetimes_of(tensors_in(x, "memory"))
     if not values:
@@ -216,7 +216,7 @@ def memory(x: Any) -> Picture:
 
 
 def _lifetimes(axes: Any, title: str, found: Sequence[tuple[int, Value, int]], count: int) -> None:
-    """A row for each memory, with the values that live in it one after another."""
+    """A row for each piece of memory, with the values that it holds one after another."""
     rows = {memory: n for n, memory in enumerate(dict.fromkeys(m for _, _, m in found))}
     sizes = {m: human_bytes(value.nbytes) for _, value, m in reversed(found)}
     name_rows(axes, title, [sizes[memory] for memory in rows], ylim=(len(found) - 0.4, -0.6))
@@ -231,7 +231,7 @@ def _lifetimes(axes: Any, title: str, found: Sequence[tuple[int, Value, int]], c
 
 
 def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
-    """How many kernels there are, and the values that they make, in that order."""
+    """The number of kernels, and the values that they make, in running order."""
     if not (roots := unrealized(*tensors)):
         return 0, []
     use = kernels_in_slots(UOp.sink(*InPlacePlan(roots).roots))
@@ -257,8 +257,8 @@ def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
 
 
 def held(kernels: int, values: Sequence[Value], reused: bool) -> list[int]:
-    """The bytes that are held while each kernel runs. reused: whether a value may take over the
-    memory of another."""
+    """The bytes held while each kernel runs. reused: whether a value may take over the memory of
+    another."""
     taken = [0] * kernels
     for number, value in enumerate(values):
         if not reused or value.memory == number:
@@ -271,7 +271,7 @@ def held(kernels: int, values: Sequence[Value], reused: bool) -> list[int]:
 
 @dataclass(frozen=True)
 class Moved:
-    """What one kernel moves between memory and the processor, in bytes."""
+    """The bytes that one kernel moves between memory and the processor."""
 
     name: str
     read: int
@@ -283,13 +283,13 @@ class Moved:
 
 
 def traffic(x: Any) -> Picture:
-    """A picture of the memory traffic of computing x (a Tensor, or several in a list): step by
-    step, where every operation has a kernel of its own, and fused as it will be.
+    """A picture of the memory traffic of computing x (a Tensor, or a list of them): step by step,
+    with a separate kernel for every operation, and fused as it will really be.
 
-    In bytes. Each element of memory counts once for each kernel that touches it: what comes from a
-    cache within a kernel does not count. Where it depends on values which elements these are, as
-    many count as there are reads, up to all of them. Variables count as the largest they can be.
-    Nothing runs. TypeError for what is no Tensor.
+    In bytes. An element of memory counts once per kernel that touches it, since repeated accesses
+    in a kernel hit the cache. If the elements depend on data, each read counts, up to the size of
+    the buffer. Variables count with their largest value. Nothing runs. TypeError for anything but
+    Tensors.
     """
     tensors = tensors_in(x, "traffic")
     apart = step_by_step([t.uop for t in tensors])
@@ -311,7 +311,7 @@ def traffic(x: Any) -> Picture:
     shown = [_largest(moved) for _, moved in parts]
     labels = [wrapped([m.name for m in rows]) for rows in shown]
     heights = [len(words) * high + 26 for words, high in labels]
-    room = 2 * max([1, *[m.total for m in (*apart, *fused)]])  # words stand beside the bars
+    room = 2 * max([1, *[m.total for m in (*apart, *fused)]])  # leaves room for text after a bar
 
     def draw(figure: Any) -> None:
         both = figure.subplots(2, sharex=True, height_ratios=heights)
@@ -337,13 +337,13 @@ def moved_text(m: Moved) -> str:
 
 
 def _largest(moved: Sequence[Moved]) -> list[Moved]:
-    """Those that move most, in their order."""
+    """The kernels that move most, in running order."""
     kept = sorted(range(len(moved)), key=lambda n: -moved[n].total)[: MOST_ROWS // 2]
     return [moved[n] for n in sorted(kept)]
 
 
 def of_kernel(number: int, item: ScheduleItem) -> Moved:
-    """What a kernel of a schedule moves."""
+    """The traffic of a kernel of a schedule."""
     name = f"{number}. {sentence(item.ast)}"
     if item.ast.op is Ops.COPY:
         return Moved(name, item.bufs[1].nbytes, item.bufs[0].nbytes)
@@ -356,8 +356,8 @@ def of_kernel(number: int, item: ScheduleItem) -> Moved:
 
 
 def _bytes_named(item: ScheduleItem, accesses: Sequence[tuple[UOp, int]]) -> int:
-    """The bytes of all elements that INDEXes name, each once. accesses: these, and how often each
-    is used."""
+    """The bytes of all elements that some INDEXes access, each counted once. accesses: INDEXes, and
+    how often each is used."""
     by_slot: dict[int, list[tuple[UOp, int]]] = {}
     for index, times in accesses:
         by_slot.setdefault(index.src[0].arg, []).append((index, times))
@@ -367,7 +367,7 @@ def _bytes_named(item: ScheduleItem, accesses: Sequence[tuple[UOp, int]]) -> int
         ranges = {r for place, _ in places for r in place.ranges}
         try:
             count = len(elements_named([place for place, _ in places], ranges))
-        except NotPlayed:
+        except UnknownElements:
             count = min(buffer.size, sum(times for _, times in places))
         total += count * buffer.dtype.itemsize
     return total
@@ -379,14 +379,14 @@ IN_NO_MEMORY = (Ops.CONST, Ops.IOTA, Ops.DEVICE, Ops.BIND, Ops.DEFINE_VAR)
 
 def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
     """Every operation of a graph as a kernel that reads its operands from memory and writes its
-    result to it. Movement and constants need no memory traffic."""
+    result to memory. Movement and constants cause no traffic."""
     moved: list[Moved] = []
     sorted_roots = [root.toposort(lambda u: u.op is not Ops.BUFFER) for root in roots]
     for u in dict.fromkeys(u for order in sorted_roots for u in order):
         if u.op not in (*GroupOp.Elementwise, *ALONE) or not _bytes(u):
             continue
         operands: dict[UOp, int] = {}
-        for view in dict.fromkeys(u.src):  # of a part of something only that part is read
+        for view in dict.fromkeys(u.src):  # a view of a part reads only that part
             if (base := base_of(view)).op not in IN_NO_MEMORY:
                 operands[base] = min(_bytes(base), operands.get(base, 0) + _bytes(view))
         if operands:

@@ -1,10 +1,10 @@
-"""One kernel's way through the compiler, as something to step through, and a rewrite in words.
+"""One kernel's route through the compiler, step by step; and a rewrite in words.
 
     way = way_of(sink, renderer)
-    way.stages[0].rules[0].meaning, way.stops[12], way.view(way.stops[12])
+    way.stages[0].rules[0].meaning, way.stops[12], way.rewrite(way.stops[12])
 
-The kernel is compiled to source text once more, and watched (`explorer/record.py`). Nothing runs. A
-stop is one rewrite, or the end of a stage; what is drawn at one is worked out when it is asked for.
+The kernel is compiled to source text again, and recorded (`explorer/record.py`). Nothing runs. A
+stop is one rewrite, or the end of a stage; its picture is made on demand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Described, Stage, Trace
 from tinyframe.viz.nodes import plural
 
-# What each stage of the compiler does on the way to C.
+# What each stage of the compiler does for C.
 MEANINGS_TO_C = {
     "simplify": "applies algebra to indices and values",
     "tidy loops": "merges neighbouring loops, and splits those that a division cuts in two",
@@ -48,20 +48,20 @@ MEANINGS_TO_C = {
     "block long sums": "adds up long sums in blocks, so that rounding errors stay small",
     "linearize": "puts the operations into the order in which they run",
 }
-# And on the way to other languages, of which some need stages of their own.
+# And for other languages, some of which need stages of their own.
 MEANINGS = {
     **MEANINGS_TO_C,
-    "ranges to values": "turns the loops that a GPU shares out into numbers of blocks and threads",
+    "ranges to values": "turns loops that a GPU runs at once into indices of blocks and threads",
     "scalarize": "computes lane by lane, where the language can only move vectors",
-    "wrap integers": "computes with unsigned integers where signed ones need not wrap around",
-    "emulate int64": "computes 64-bit integers in two words, where the language has none as wide",
+    "wrap integers": "computes with unsigned integers, where signed ones may not wrap around",
+    "emulate int64": "computes 64-bit integers in two words, where the language lacks them",
     "replace unsupported ops": "rewrites what the language cannot express",
 }
 
 
 class Rule(NamedTuple):
-    """A rule of the compiler. place: `file.py:line`. source: that line. meaning: the first line of
-    its docstring, where it has one."""
+    """A rule of the compiler. place: `file.py:line`. source: that line. meaning: the first sentence
+    of its docstring, if it has one."""
 
     place: str
     source: str
@@ -69,18 +69,18 @@ class Rule(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Where it is, and the name of its function where that has words."""
+        """Its place, with the name of its function if that has a docstring."""
         name = self.source.removeprefix("def ").partition("(")[0]
         return f"{self.place}  {name}" if self.meaning else self.place
 
     @property
     def words(self) -> str:
-        """What it does, in words, or as code where nobody wrote any."""
+        """Its meaning, or else its source."""
         return self.meaning or self.source
 
 
 def rule_at(file: str, line: int) -> Rule:
-    """The rule that is written there, with the first sentence of its docstring."""
+    """The rule at a line of a file, with the first sentence of its docstring."""
     shown = shown_rule(file, line)
     place = f"{shown.file if file.startswith(OURS) else Path(file).name}:{line}"
     words = ""
@@ -91,13 +91,13 @@ def rule_at(file: str, line: int) -> Rule:
 
 @functools.cache
 def _functions(file: str) -> dict[int, ast.FunctionDef]:
-    """The functions that are written in a file, by their line."""
+    """The functions in a file, by line."""
     tree = ast.parse("".join(linecache.getlines(file)))
     return {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 class Stop(NamedTuple):
-    """A place to stop at: rewrite number `step` of stage number `stage`, or with None its end."""
+    """A place to stop: at rewrite `step` of stage `stage`, or at its end if `step` is None."""
 
     stage: int
     step: int | None
@@ -105,8 +105,8 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Way:
-    """All that happened to one kernel. function: its name in the source. opts: what was done to its
-    loops."""
+    """Everything that happened to one kernel. function: its name in the source. opts: the Opts that
+    were applied."""
 
     function: str
     source: str
@@ -120,14 +120,14 @@ class Way:
 
     @cached_property
     def changing(self) -> list[int]:
-        """The numbers of the stages that changed something, or are another form of the kernel."""
+        """The numbers of the stages that changed something, or gave the kernel a new form."""
         return [
             n for n, s in enumerate(self.stages) if s.steps or s.before is not s.after
         ]  # fmt: skip
 
     @cached_property
     def stops(self) -> list[Stop]:
-        """Every rewrite in the order in which it was made, and the end of each stage."""
+        """Every rewrite, in order, and the end of each stage."""
         return [
             Stop(n, step)
             for n in self.changing
@@ -136,11 +136,11 @@ class Way:
 
     @property
     def count(self) -> int:
-        """How many rewrites there are."""
+        """The number of rewrites."""
         return sum(len(s.steps) for s in self.stages)
 
     def before_stage(self, n: int) -> list[Row]:
-        """The graph that a stage starts from."""
+        """The graph that a stage starts with."""
         before = self.stages[n].before
         return [before] if before is not None else self.stages[n - 1].roots if n else []
 
@@ -152,7 +152,7 @@ class Way:
         return one.steps[at]
 
     def busiest(self, most: int) -> list[tuple[Rule, int, Stop]]:
-        """The rules that were applied most often: how often, and where each first did something."""
+        """The rules that fired most often: how often, and where each first fired."""
         times: Counter[int] = Counter()
         first: dict[int, Stop] = {}
         for stop in self.stops:
@@ -163,9 +163,9 @@ class Way:
 
 
 def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
-    """What the compiler does to a kernel on its way to source text."""
+    """A kernel's route through the compiler to source text."""
     recorder = Recorder(Store.temporary(), [])
-    forget_simplified()  # or what another kernel has in common with this one would be no step here
+    forget_simplified()  # or nodes shared with an earlier kernel would be simplified already
     with observing(recorder):
         recorder.compiling(ast, renderer.device)
         program = get_program(ast, renderer, opts)
@@ -177,17 +177,17 @@ def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
 
 # ---- a rewrite in words --------------------------------------------------------------------------
 
-BRACKETED = {*INFIX, Ops.NEG, Ops.RECIP, Ops.WHERE, Ops.MULACC}  # as `render` writes them
-SHORT = 18  # characters: what is no longer than this needs no letter
-FITS = 60  # characters that a letter is explained in, if its expression is no longer
-MOST_WRITTEN = 14  # operations of one side that are written out; fewer, where it gets longer
+BRACKETED = {*INFIX, Ops.NEG, Ops.RECIP, Ops.WHERE, Ops.MULACC}  # by `render`
+SHORT = 18  # characters: shorter expressions need no letter
+FITS = 60  # characters: a letter for a longer expression is explained by its size only
+MOST_WRITTEN = 14  # operations of one side that are written out; fewer if the text gets too long
 LONGEST = 240  # characters
 LETTERS = "abcdefghijkmnpqrstuvwxyz"  # without l and o, which look like digits
 
 
 @dataclass(frozen=True)
 class Told:
-    """A rewrite in words. letters: (letter, what it stands for) for each."""
+    """A rewrite in words. letters: pairs of a letter and its meaning."""
 
     before: str
     after: str
@@ -200,9 +200,9 @@ class Told:
 
 
 def told(before: Row, after: Row) -> Told:
-    """The rewrite of one node into the other: `a+(-b)` and `a-b`. The parts that both have are
-    named a, b, c and so on, in the order in which a reader meets them; parts that only one has are
-    written out, the outermost operations first."""
+    """The rewrite of one node into another: `a+(-b)` and `a-b`. Parts that both have are named a,
+    b, c and so on, in reading order; parts that only one has are written out, the outermost
+    operations first."""
     inside = [row.toposort().keys() for row in (before, after)]
     shared = inside[0] & inside[1]
     taken = {row.arg[0] for row in inside[0] | inside[1] if row.op is Ops.DEFINE_VAR}
@@ -231,7 +231,7 @@ def told(before: Row, after: Row) -> Told:
             else:
                 done[row] = row
         text = text_of(done[root])
-        if len(text) > LONGEST and most > 1:  # the same part may be there many times
+        if len(text) > LONGEST and most > 1:  # the same part may appear many times
             return written(root, most // 2)
         names.update(named)
         return text
@@ -241,7 +241,7 @@ def told(before: Row, after: Row) -> Told:
 
 
 def _named(row: Row, name: str) -> Row:
-    """What is written as this name."""
+    """A node that is written as this name."""
     return Row(-1, Ops.DEFINE_VAR, row.dtype, (), (Word(name), 0, 0))
 
 
@@ -260,7 +260,7 @@ def _is_short(row: Row) -> bool:
 
 
 def text_of(row: Row) -> str:
-    """An expression as a line, without the brackets around all of it."""
+    """An expression in one line, without the outermost parentheses."""
     if row.op is Ops.STORE:
         index, value, *_ = row.src
         return f"{render(index)} = {render(value)}"  # type: ignore[arg-type]
@@ -269,7 +269,7 @@ def text_of(row: Row) -> str:
 
 
 def meaning_of(row: Row) -> str:
-    """What a letter stands for: its expression where that is short, else how large it is."""
+    """The meaning of a letter: its expression if that is short, or else its size."""
     text = text_of(_all_lanes(row, row.src) or row)
     if len(text) <= FITS and " ... " not in text:
         return text

@@ -1,10 +1,10 @@
-"""`access(x)`: which elements of its arguments a kernel touches in one turn of its inner loops.
+"""`access(x)`: the elements of its arguments that a kernel touches in one turn of its inner loops.
 
     access(a @ b)
 
-From left to right, more of the loops run: one iteration, one vector, one register tile, one block
-of threads, a whole reduce. Each row is an argument, drawn as the matrix that it is; of more than
-two axes as a matrix of matrices.
+From left to right, more and more loops run: one iteration, one vector, one register tile, one block
+of threads, a whole reduce. Each row is an argument, drawn as a matrix, or with more than two axes
+as a matrix of matrices.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from tinyframe.viz.drawing import MUTED, Drawing, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.picture import DrawnPicture
 
-PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix' longer side; between two; their names
-MOST_ROWS = 7  # arguments; more do not fit a screen
-LARGEST, PIXEL = 24.0, 2.0  # points, of one element; of the smallest thing that can be seen
-THINNEST = 0.1  # the shorter side of an array, of the longer one: a thinner one would be a line
-READ, WRITTEN = "#1f77b4", "#d9480f"  # both 3:1 and more against the light fill around them
+PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix's longer side; the space between; names
+MOST_ROWS = 7  # arguments: more do not fit on a screen
+LARGEST, PIXEL = 24.0, 2.0  # points: the largest element, and the smallest visible one
+THINNEST = 0.1  # the shorter side of an array, relative to the longer: less would be a line
+READ, WRITTEN = "#1f77b4", "#d9480f"  # both have 3:1 or more with the light fill around them
 
-MOST_TILES, TILE_GAP = 3, 12.0  # arguments beside one another on a card; points between them
+MOST_TILES, TILE_GAP = 3, 12.0  # arguments side by side on a card; points between them
 
-# What runs at each level, beside what runs at those before it.
+# The kinds of loops that each level adds to those before it.
 LEVELS: list[tuple[str, set[AxisType]]] = [
     ("one iteration", set()),
     ("one vector", {AxisType.VECTOR}),
@@ -45,8 +45,8 @@ LEVELS: list[tuple[str, set[AxisType]]] = [
 
 @dataclass(frozen=True)
 class Touch:
-    """An argument at a level. cells: the elements, as flat numbers; None with a reason where that
-    cannot be said."""
+    """An argument at a level. cells: the elements, as flat indices; None, with a reason, if they
+    are unknown."""
 
     level: str
     cells: np.ndarray | None
@@ -55,7 +55,7 @@ class Touch:
 
 @dataclass(frozen=True)
 class Argument:
-    """slot: which one. shape: as the kernel indexes it, without axes of one element."""
+    """slot: its number. shape: as the kernel indexes it, without axes of size 1."""
 
     slot: int
     shape: tuple[Any, ...]
@@ -78,9 +78,9 @@ class Argument:
 def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = None) -> DrawnPicture:
     """A picture of what one turn of a kernel's inner loops reads and writes.
 
-    x, opts, number: as for `kernel`, and the same errors. Panels, into which STAGE copies, are left
-    out, so that all that is drawn is memory. An index that depends on values, and a size that is a
-    Variable, are told in words. Nothing runs.
+    x, opts, number: as for `kernel`, with the same errors. The panels that STAGE copies into are
+    left out, so that everything drawn is memory. Indices that depend on data and symbolic sizes are
+    described in words. Nothing runs.
     """
     item, which = one_kernel(x, number, "access")
     renderer = renderer_of(item)
@@ -106,26 +106,26 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
             high = max(high, _panel(sheet, left, top, argument, touch))
         top += high + 12
     if len(arguments) > MOST_ROWS:
-        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() tells of all"
+        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() lists them all"
         sheet.words(0, top + 11, more, colour=MUTED)
     return DrawnPicture(headline, "\n".join(text), sheet)
 
 
 def arguments_after(ast: UOp, renderer: Renderer, opts: Sequence[Opt]) -> list[Argument]:
-    """What a kernel touches of each argument after these Opts, without panels."""
+    """The elements of each argument that a kernel touches with these Opts, without panels."""
     plain = [opt for opt in opts if opt.op is not OptOps.STAGE]
     return arguments_of(apply_opts(scheduled_kernel(ast, renderer), plain, renderer.target))
 
 
 def arguments_of(sink: UOp) -> list[Argument]:
-    """What a kernel, after its Opts, touches of each argument at each level that it has."""
+    """The elements of each argument that a kernel, after its Opts, touches at each level."""
     written = {store.src[0] for store in sink.src}
     places: dict[int, list[UOp]] = {}
     for u in sink.toposort():
         if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL:
             places.setdefault(u.src[0].arg, []).append(u)
     ranges = [u for u in sink.toposort() if u.op is Ops.RANGE]
-    levels: list[tuple[str, list[UOp]]] = []  # that this kernel has, and the ranges that run there
+    levels: list[tuple[str, list[UOp]]] = []  # of this kernel, with the ranges that run there
     running: set[AxisType] = set()
     for level, kinds in LEVELS:
         running |= kinds
@@ -138,18 +138,18 @@ def arguments_of(sink: UOp) -> list[Argument]:
         for level, inside in levels:
             try:
                 touches.append(Touch(level, elements_named(named, inside)))
-            except NotPlayed as problem:
+            except UnknownElements as problem:
                 touches.append(Touch(level, None, str(problem)))
         shape = tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1)
         found.append(Argument(slot, shape, not written.isdisjoint(named), tuple(touches)))
     return found
 
 
-# ---- indices played out --------------------------------------------------------------------------
+# ---- evaluating indices --------------------------------------------------------------------------
 
-# Every RANGE that runs is an array of all its values; the ops of an index are NumPy's on those.
+# Every RANGE that runs is an array of all its values, to which NumPy applies the ops of an index.
 
-MOST_PLAYED = 1 << 22  # combinations of ranges: 32 MB of numbers; more are not played
+MOST_COMBINATIONS = 1 << 22  # combinations of ranges, 32 MB of numbers: more are not evaluated
 
 Values = dict[UOp, np.ndarray]
 
@@ -161,15 +161,15 @@ ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
 }  # fmt: skip
 
 
-class NotPlayed(ValueError):
-    """It cannot be said before running which elements these are; the text says why."""
+class UnknownElements(ValueError):
+    """The elements are not known before the kernel runs; the message says why."""
 
 
 def elements_named(places: Iterable[UOp], ranges: Iterable[UOp]) -> np.ndarray:
-    """The elements that these INDEXes of one argument name while `ranges` run, all others standing
-    at 0: as numbers of the flattened argument, sorted, each once.
+    """The elements that these INDEXes of one argument access while `ranges` run and all others stay
+    at 0, as indices into the flattened argument, sorted, each once.
 
-    NotPlayed where that depends on what is in memory or on a Variable, or is too much work.
+    UnknownElements if they depend on data or on a Variable, or are too many.
     """
     running = list(ranges)
     return np.unique(np.concatenate([_named_by(place, running) for place in places]))
@@ -179,30 +179,31 @@ def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
     below = place.toposort(lambda u: u.op is not Ops.RANGE)
     used = [u for u in below if u.op is Ops.RANGE]
     if any(isinstance(size, UOp) for size in place.arg) or any(map(is_symbolic, used)):
-        raise NotPlayed("depends on a Variable")
+        raise UnknownElements("depends on a Variable")
     turning = [r for r in used if r in running]
-    if math.prod(map(extent, turning)) > MOST_PLAYED:
-        raise NotPlayed("too many to draw")
+    if math.prod(map(extent, turning)) > MOST_COMBINATIONS:
+        raise UnknownElements("too many to draw")
     values: Values = {r: np.zeros((), int) for r in used}
     for axis, r in enumerate(turning):
         along = [-1 if a == axis else 1 for a in range(len(turning))]
         values[r] = np.arange(extent(r)).reshape(along)
     flat = np.zeros((), int)
     for index, size in zip(place.src[2:], place.arg, strict=True):
-        flat = flat * size + played(index, values)
-    flat, valid = np.broadcast_arrays(flat, played(place.src[1], values))
+        flat = flat * size + evaluated(index, values)
+    flat, valid = np.broadcast_arrays(flat, evaluated(place.src[1], values))
     return flat[valid.astype(bool)].ravel()
 
 
-def played(u: UOp, values: Values) -> np.ndarray:
-    """An index for every combination of the ranges in `values`, to which all below it is added."""
+def evaluated(u: UOp, values: Values) -> np.ndarray:
+    """The value of an index for every combination of the ranges in `values`, which gets the values
+    of all nodes below it."""
     for x in u.toposort(lambda x: x not in values and x.op is not Ops.LOAD):
         if x in values:
             continue
         if x.op is Ops.LOAD:
-            raise NotPlayed("depends on what is in memory")
+            raise UnknownElements("depends on what is in memory")
         if x.op in (Ops.DEFINE_VAR, Ops.BIND):
-            raise NotPlayed("depends on a Variable")
+            raise UnknownElements("depends on a Variable")
         if x.op is Ops.CONST:
             values[x] = np.array(x.arg)
         elif x.op is Ops.CAST:
@@ -210,7 +211,7 @@ def played(u: UOp, values: Values) -> np.ndarray:
         elif x.op in ON_ARRAYS:
             values[x] = ON_ARRAYS[x.op](*[values[s] for s in x.src])
         else:
-            raise NotPlayed(f"has {x.op.name} in its index")
+            raise UnknownElements(f"has {x.op.name} in its index")
     return values[u]
 
 
@@ -218,14 +219,14 @@ def played(u: UOp, values: Values) -> np.ndarray:
 
 
 def said(argument: Argument, touch: Touch) -> str:
-    """`16 of 262,144`, or why that is not known."""
+    """`16 of 262,144`, or why the number is unknown."""
     if touch.cells is None:
         return touch.reason
     return f"{len(touch.cells):,} of {argument.size:,}"
 
 
 def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: Touch) -> float:
-    """An argument with what is touched in colour; gives its height."""
+    """Draws an argument, with the touched elements in colour; returns its height."""
     high = 0.0
     if touch.cells is not None:
         high = draw_cells(sheet, left, top, argument, PANEL, [touch.cells])
@@ -243,8 +244,8 @@ def draw_cells(
     panel: float,
     cells: Sequence[np.ndarray],
 ) -> float:
-    """An argument as an image, its longer side at most `panel` points. cells: the elements in
-    colour, those of a later entry darker. Gives the height."""
+    """Draws an argument as an image, its longer side at most `panel` points. cells: sets of
+    elements to colour, later ones darker. Returns the height."""
     image = shaded(argument.shape, cells, panel)
     longest = min(panel, LARGEST * max(image.shape))
     height, width = (longest * max(size / max(image.shape), THINNEST) for size in image.shape)
@@ -258,8 +259,8 @@ def draw_cells(
 
 def shaded(shape: Sequence[int], cells: Sequence[np.ndarray], panel: float) -> np.ndarray:
     """The last two axes as a matrix, the two before them as a matrix of such matrices, any others
-    stacked on these; 3 where the last of `cells` has an element, 2 for the one before it, 1 between
-    two matrices, where there is room for lines."""
+    stacked: 3 for the elements of the last entry of `cells`, 2 for those of the one before, 1 for
+    lines between matrices, if there is room for them."""
     padded = (1,) * (4 - len(shape)) + tuple(shape)
     shade = np.zeros(math.prod(padded), np.uint8)
     for number, found in enumerate(cells, 4 - len(cells)):
@@ -272,19 +273,19 @@ def shaded(shape: Sequence[int], cells: Sequence[np.ndarray], panel: float) -> n
     return image[: len(image) - gap, : image.shape[1] - gap]
 
 
-# ---- what one tile touches, small enough for a card ----------------------------------------------
+# ---- the elements that one tile touches, small enough for a card ---------------------------------
 
 
 def tile_text(argument: Argument) -> str:
-    """`data0: writes 384`, `data1: reads 6`: by one turn of the loops."""
+    """`data0: writes 384`, `data1: reads 6`: in one turn of the loops."""
     touch = _tile(argument)
     count = touch.reason if touch.cells is None else f"{len(touch.cells):,}"
     return f"{argument.name}: {argument.verb} {count}"
 
 
 def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:
-    """The first three arguments side by side: what one turn of the loops touches, and lighter what
-    its whole reduce does."""
+    """The first three arguments side by side: the elements that one turn of the loops touches, and
+    in a lighter colour those of its whole reduce."""
     sheet = Drawing()
     room = (width - 2 * TILE_GAP) / MOST_TILES
     for n, argument in enumerate(arguments[:MOST_TILES]):
@@ -301,5 +302,5 @@ def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:
 
 
 def _tile(argument: Argument) -> Touch:
-    """The largest level that is one turn of the loops."""
+    """The largest level within one turn of the loops."""
     return [t for t in argument.touches if t.level != LEVELS[-1][0]][-1]

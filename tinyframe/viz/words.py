@@ -1,10 +1,10 @@
-"""What a kernel does, in a sentence, from its loops and operations alone.
+"""A kernel described in a sentence, from its loops and operations alone.
 
     sentence((x / x.sum(axis=1, keepdim=True)).schedule()[0].ast)
     # "sums each of 64 rows of 128 numbers; then divides"
 
-A kernel stores values. On the way to each there may be reduces, in their order; what is done to the
-numbers before each reduce, and after the last, is said by the verbs of its operations.
+A kernel stores values. Each may be computed through reduces, which are told in order, with verbs
+for the operations before each reduce and after the last one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import render
 
-MOST_VERBS = 4  # of one step: more are only counted
+MOST_VERBS = 4  # per step: more operations are only counted
 
 VERBS: dict[Ops, str] = {
     Ops.ADD: "adds", Ops.SUB: "subtracts", Ops.MUL: "multiplies", Ops.FDIV: "divides",
@@ -40,7 +40,7 @@ REDUCES = {
 
 
 def sentence(ast: UOp) -> str:
-    """What a kernel (a SINK) or a COPY does, without a full stop."""
+    """A sentence on a kernel (a SINK) or a COPY, without a full stop."""
     if ast.op is Ops.COPY:
         return f"copies {_numbers(ast.src[0].dtype.size)} to {ast.src[2].arg}"  # type: ignore
     told: set[UOp] = set()
@@ -52,8 +52,8 @@ def sentence(ast: UOp) -> str:
 
 
 def _stored(store: UOp, told: set[UOp]) -> str:
-    """How one stored value comes about; nothing where it is a step on the way to another. told: the
-    reduces that have been spoken of, which grows."""
+    """How one stored value is computed; empty if that was told as a step towards another one. told:
+    the reduces mentioned so far; new ones are added."""
     value = store.src[1]
     if value in told:
         return ""
@@ -78,18 +78,18 @@ def _stored(store: UOp, told: set[UOp]) -> str:
 
 
 def _arithmetic(value: UOp, stop: Callable[[UOp], bool] = lambda u: False) -> list[UOp]:
-    """The operations on numbers below a value, sources first; not those on indices."""
+    """The operations on data below a value, sources first, without index arithmetic."""
     found = value.toposort(lambda u: u is value or not (u.op is Ops.INDEX or stop(u)))
     return [u for u in found if u.op is Ops.REDUCE or u.op in GroupOp.Elementwise]
 
 
 def _verbs(value: UOp) -> list[str]:
-    """What is done to numbers since they were loaded or reduced: subtracts, divides."""
+    """The operations on numbers since they were loaded or reduced: subtracts, divides."""
     if value.op is Ops.REDUCE:
         return []
     ops = [u for u in _arithmetic(value, lambda u: u.op is Ops.REDUCE) if u.op is not Ops.REDUCE]
     numbers = _of_numbers(value)
-    ops = [u for u in ops if u in numbers] or ops  # not what chooses between places
+    ops = [u for u in ops if u in numbers] or ops  # not the conditions on indices
     said = {u: _said(u) for u in ops}
     parts = {part for _, inside in said.values() for part in inside}
     verbs = dict.fromkeys(words for u, (words, _) in said.items() if u not in parts)
@@ -97,7 +97,7 @@ def _verbs(value: UOp) -> list[str]:
 
 
 def _of_numbers(value: UOp) -> set[UOp]:
-    """What is about numbers from memory, and not about where they lie."""
+    """The nodes that depend on data, not only on indices."""
     found: set[UOp] = set()
     for u in value.toposort(lambda u: u.op is not Ops.INDEX):
         if u.op in (Ops.LOAD, Ops.REDUCE) or any(s in found for s in u.src):
@@ -110,12 +110,12 @@ def _constant(u: UOp) -> float | None:
 
 
 def _where(number: float, words: str) -> Callable[[float], str]:
-    """The words, where a constant is about this number."""
+    """The words, if a constant is about equal to this number."""
     return lambda c: words if math.isclose(c, number, rel_tol=1e-6) else ""
 
 
 def _mean(c: float) -> str:
-    """Of a sum, * (1 / 128)"""
+    """The words for a sum * (1 / 128)."""
     is_part = 0 < c < 1 and math.isclose(1 / c, round(1 / c), rel_tol=1e-6)
     return f"divides by {round(1 / c):,}" if is_part else ""
 
@@ -129,7 +129,7 @@ def _named(op: Ops, *src: UPat) -> UPat:
     return UPat(op, src=src or None, name="part")
 
 
-# The first that fits, and has words for its constant, says what an operation is.
+# An operation is described by the first pattern that matches and has words for its constant.
 IDIOMS: list[tuple[UPat, str | Callable[[float], str]]] = [
     (UPat(Ops.ADD, src=[_x, _named(Ops.NEG)]), "subtracts"),
     (UPat(Ops.ADD, src=[_x, _named(Ops.MUL, UPat(), _c)]), _where(-1, "subtracts")),
@@ -146,7 +146,7 @@ IDIOMS: list[tuple[UPat, str | Callable[[float], str]]] = [
 
 
 def _said(u: UOp) -> tuple[str, Sequence[UOp]]:
-    """An operation in words, and those below it that need none of their own then."""
+    """An operation in words, and the operations below it that these words include."""
     for pattern, words in IDIOMS:
         for found in pattern.match(u, {}):
             number = None if isinstance(words, str) else _constant(found["c"])
@@ -162,7 +162,7 @@ def _said(u: UOp) -> tuple[str, Sequence[UOp]]:
         if _constant(yes) == 0 and zero and any(t.op is Ops.CMPLT for t in compares):
             return RELU, tests  # 0 where a < 0 or a == 0, else a
         if condition.op is not Ops.CONST and not _of_numbers(condition):
-            return "puts together", []  # no number decides: what cat() becomes
+            return "puts together", []  # no data decides: this is a cat()
     if u.op is Ops.CAST:
         return f"converts to {repr(u.dtype).removeprefix('dtypes.')}", []
     if u.op in (Ops.AND, Ops.OR, Ops.XOR) and u.dtype.name == "bool":
@@ -179,7 +179,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 class Groups(NamedTuple):
-    """What is made one number: `places` rows, columns, windows or groups of `size` numbers each."""
+    """What a reduce reduces: `places` rows, columns, windows or groups of `size` numbers each."""
 
     noun: str
     places: str
@@ -187,7 +187,8 @@ class Groups(NamedTuple):
 
 
 def _reduced(reduce: UOp, known: set[Groups]) -> str:
-    """A reduce and what is done to the numbers before. known: groups spoken of, which grows."""
+    """A reduce, with the operations before it. known: the groups mentioned so far; its own is
+    added."""
     value, verb = reduce.src[0], REDUCES.get(reduce.arg, f"reduces by {reduce.arg.name}")
     outer = _sorted(r for r in reduce.ranges if r not in reduce.own_ranges)
     size, places = _product(reduce.own_ranges), _product(outer)
@@ -220,7 +221,7 @@ def _uncast(u: UOp) -> UOp:
 
 
 def _noun(own: Sequence[UOp], outer: Sequence[UOp], loads: Iterable[UOp]) -> str:
-    """Rows lie side by side in the last dimensions of what is read, columns across."""
+    """Rows run along the last dimensions of what is read, columns across them."""
     for load in loads:
         places = load.src[0].src[2:]
         inside = [n for n, place in enumerate(places) if set(own) & set(place.ranges)]
@@ -234,11 +235,11 @@ def _noun(own: Sequence[UOp], outer: Sequence[UOp], loads: Iterable[UOp]) -> str
     return "groups"
 
 
-# ---- what is only moved --------------------------------------------------------------------------
+# ---- copies --------------------------------------------------------------------------------------
 
 
 def _moved(store: UOp, value: UOp, places: str) -> str:
-    """A value that nothing is computed of."""
+    """A value that is stored without arithmetic."""
     if value.op is Ops.CONST:
         return f"fills {_each(places, 'element', '')} with {value.arg}"
     if value.op is not Ops.LOAD:
@@ -265,7 +266,7 @@ def _sorted(ranges: Iterable[UOp]) -> list[UOp]:
 
 
 def _product(ranges: Iterable[UOp]) -> str:
-    """How many turns loops take together; where that is known only later, `3 × n`."""
+    """The number of iterations of loops together; `3 × n` if a size is symbolic."""
     sizes = [r.src[0] for r in _sorted(ranges)]
     if all(size.op is Ops.CONST for size in sizes):
         return f"{math.prod(size.arg for size in sizes):,}"

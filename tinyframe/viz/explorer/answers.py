@@ -1,7 +1,7 @@
-"""What the explorer's page asks for, as functions from a trace and a query to plain data.
+"""The answers to the explorer's page, as functions from a trace and a query to plain data.
 
-`ANSWERS` is the table: the name in the URL, and who answers. A query is a dict of strings, as they
-stand in a URL; BadQuery says what is wrong with one.
+`ANSWERS` is the table: name in the URL -> function. A query is a dict of the URL's parameters, as
+strings; BadQuery says what is wrong with one.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tinyframe.viz.picture import NoLayout
 from tinyframe.viz.roof import Roof, costs_of, verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
-MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
-MOST_STEPS = 200  # rewrites that one answer lists
+MOST_WHOLE = 1000  # nodes, if the whole graph is requested: more take seconds to lay out
+MOST_STEPS = 200  # rewrites in one answer
 
 Query = Mapping[str, str]
 
 
 class BadQuery(ValueError):
-    """A question that has no answer: the text says why."""
+    """A query without an answer; the message says why."""
 
 
 def number(query: Query, name: str, default: int | None = None) -> int:
@@ -38,16 +38,16 @@ def number(query: Query, name: str, default: int | None = None) -> int:
     if not text and default is not None:
         return default
     if not text.isdecimal() or len(text) > 9:
-        raise BadQuery(f"{name} is a number from 0 on, not {text[:40]!r}")
+        raise BadQuery(f"{name} must be a number, 0 or more, not {text[:40]!r}")
     return int(text)
 
 
 def described(trace: Trace, query: Query) -> Described:
-    """The kernel or the schedule that is asked for: `of=kernel/3`."""
+    """The kernel or schedule that a query names: `of=kernel/3`."""
     name = query.get("of", "")
     what, _, n = name.partition("/")
     if what not in ("kernel", "schedule") or not n.isdecimal():
-        raise BadQuery(f"of is kernel/… or schedule/… with a number, not {name[:40]!r}")
+        raise BadQuery(f"of must be kernel/… or schedule/… with a number, not {name[:40]!r}")
     try:
         return trace.described(name)
     except KeyError:
@@ -69,7 +69,7 @@ def realize(trace: Trace, query: Query) -> Any:
 
 
 def stages(trace: Trace, query: Query) -> Any:
-    """Everything about a kernel or a schedule but its graphs."""
+    """Everything about a kernel or a schedule except its graphs."""
     d = described(trace, query)
     listed = [
         {
@@ -81,7 +81,7 @@ def stages(trace: Trace, query: Query) -> Any:
         }
         for s in d.stages
     ]
-    said = None  # in a sentence or two, what limits a kernel that has run
+    said = None  # a sentence or two on what limits a kernel that has run
     about, (what, _, n) = trace.overview, query["of"].partition("/")
     if what == "kernel" and (kernel := about["kernels"][int(n)])["best"]:
         costs = costs_of(d.data["opts"], d.data["source"], about["threads"])
@@ -91,7 +91,7 @@ def stages(trace: Trace, query: Query) -> Any:
 
 
 def steps(trace: Trace, query: Query) -> Any:
-    """Some of a stage's rewrites: the rule, and what became what."""
+    """Some of a stage's rewrites, each with its rule and the nodes before and after."""
     stage = _stage(described(trace, query), number(query, "stage"))
     start, count = number(query, "from", 0), number(query, "count", MOST_STEPS)
     return {"total": len(stage.steps),
@@ -108,8 +108,8 @@ def listed_steps(stage: Stage, start: int = 0, end: int | None = None) -> list[d
 
 
 def graph(trace: Trace, query: Query) -> Any:
-    """A graph as SVG, and what a click on each of its nodes shows. A program, which is a list, is
-    text; so is a graph where nothing can lay it out, and why."""
+    """A graph as SVG, with the details that a click on each node shows. A program, which is a list,
+    is text. So is a graph that nothing can lay out, with the reason."""
     d = described(trace, query)
     n = number(query, "stage")
     _stage(d, n)
@@ -136,31 +136,31 @@ def graph(trace: Trace, query: Query) -> Any:
 
 
 def assembly(trace: Trace, query: Query) -> Any:
-    """A kernel's machine code as text, where objdump is there."""
+    """A kernel's machine code as text, if objdump is installed."""
     binary = trace.binary(number(query, "n"))
     if binary is None:
-        return {"text": None, "why": "no compiler made machine code of this kernel"}
+        return {"text": None, "why": "no compiler made machine code for this kernel"}
     return machine_code(binary)
 
 
-# ---- parts of them -------------------------------------------------------------------------------
+# ---- helpers -------------------------------------------------------------------------------------
 
 
 def _stage(d: Described, n: int) -> Stage:
     if n >= len(d.stages):
-        raise BadQuery(f"there are {len(d.stages)} stages, and none of number {n}")
+        raise BadQuery(f"there is no stage {n}: there are {len(d.stages)}")
     return d.stages[n]
 
 
 def nodes_of(view: View, most: int) -> list[Node]:
-    """A graph's nodes: folded where there are more than `most`, around what changes."""
+    """A graph's nodes; if there are more than `most`, folded around the ones that change."""
     nodes = of_graph(view.roots, marks=view.marks)  # type: ignore[arg-type]
     nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
     return nearest(folded(nodes, lambda drawn: len(drawn) <= most), most)
 
 
 def details(node: Node) -> dict[str, Any]:
-    """What is known of a node that was clicked."""
+    """The details of a node that was clicked."""
     row = node.of
     data: dict[str, Any] = {"title": node.title, "kind": node.kind, "mark": node.mark}
     if isinstance(row, Row):
@@ -177,7 +177,7 @@ def details(node: Node) -> dict[str, Any]:
 
 
 def shown(row: Row) -> str:
-    """A node as a line: an expression where it is one, else its op with those of its sources."""
+    """A node in one line: its expression, or else its op with its sources."""
     if row.op is Ops.SINK:
         return f"sink of {len(row.src)}"
     text = render(row)  # type: ignore[arg-type]
@@ -188,9 +188,9 @@ def shown(row: Row) -> str:
 
 
 def chrome_trace(trace: Trace) -> dict[str, Any]:
-    """Kernels and compilations as Chrome's trace events: chrome://tracing and Perfetto read them.
+    """Kernels and compilations as Chrome's trace events, for chrome://tracing and Perfetto.
 
-    (Google, "Trace Event Format", complete events: microseconds.)
+    (Google, "Trace Event Format": complete events, in microseconds.)
     """
     about = trace.overview
     events: list[dict[str, Any]] = []

@@ -11,32 +11,32 @@ from typing import Any
 
 from tinyframe.viz.instructions import meaning
 
-# the section that kernels are in, as Linux and as macOS name it
+# the section with kernels, under its names on Linux and macOS
 KERNELS = re.compile(r"Disassembly of section (\.text|__TEXT,__text):")
 INSTRUCTION = re.compile(r"(?P<place>\s*[0-9a-f]+:)\s+(?P<words>\S.*)")
-# what x86 and ARM call a jump, and the address that it goes to
+# a jump of x86 or ARM, with its target
 JUMP = re.compile(r"(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)\s+(?:.*,\s*)?(?:0x)?(?P<to>[0-9a-f]+)\b")
 
 
 def machine_code(binary: bytes) -> dict[str, Any]:
     """What the page shows of a compiled kernel: its hottest loop, or all of it ("text"); or why
-    there is nothing to show ("why"). The binary may be another machine's."""
+    there is nothing to show ("why"). The binary may be for a different machine."""
     tool = shutil.which("objdump") or shutil.which("llvm-objdump")
     if tool is None:
-        return {"text": None, "why": "objdump is not there: binutils brings it, on macOS Xcode"}
-    text = said_by(tool, binary)
+        return {"text": None, "why": "objdump was not found: install binutils, or on macOS Xcode"}
+    text = output_of(tool, binary)
     if text is None:
         return {"text": None, "why": "objdump cannot read this machine code"}
     loop = hot_loop(text)
     return {"text": loop or instructions(text), "loop": loop is not None, "why": ""}
 
 
-def said_by(tool: str, binary: bytes) -> str | None:
-    """What objdump prints; None where it refuses, as GNU's does what is not this machine's."""
+def output_of(tool: str, binary: bytes) -> str | None:
+    """The output of objdump; None if it fails, as GNU's does on a foreign machine's binary."""
     with tempfile.NamedTemporaryFile(suffix=".so") as file:
         file.write(binary)
         file.flush()
-        for syntax in (("-M", "intel"), ()):  # LLVM's refuses an option of x86 for others
+        for syntax in (("-M", "intel"), ()):  # LLVM's rejects x86's option for other machines
             command = [tool, "-d", "--no-show-raw-insn", *syntax, file.name]
             with contextlib.suppress(OSError, subprocess.SubprocessError):
                 return subprocess.run(
@@ -47,7 +47,7 @@ def said_by(tool: str, binary: bytes) -> str | None:
 
 
 def instructions(text: str) -> str:
-    """The instructions of a disassembly, a line each."""
+    """The instructions of a disassembly, one per line."""
     lines, inside = [], True
     for line in text.splitlines():
         if line.startswith("Disassembly of section"):
@@ -58,9 +58,9 @@ def instructions(text: str) -> str:
 
 
 def hot_loop(text: str) -> str | None:
-    """Of a disassembly, the innermost loop with most arithmetic; None where none has any.
+    """The innermost loop with the most arithmetic in a disassembly; None if no loop has any.
 
-    A loop is a jump back; innermost is one that holds no other.
+    A loop is a backward jump; it is innermost if it contains no other.
     """
     lines = instructions(text).splitlines()
     rows = [line.split("\t", 1) for line in lines]  # a place and an instruction

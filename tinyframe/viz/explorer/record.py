@@ -1,14 +1,14 @@
-"""A Recorder watches tinyframe at work and writes a trace of it, piece by piece (`store.py`).
+"""A Recorder observes tinyframe at work, and writes a trace of it piece by piece (`store.py`).
 
     recorder = Recorder(Store.temporary())
     with observing(recorder):
         (a @ b).realize()
     recorder.overview()
 
-What is known of a realize(): the line that asked for it, the graph, the kernels with the lines that
-their work was written on, each stage and rewrite on their way down, source, machine code, and when
-each ran for how long. A kernel that runs again, or a graph of the same structure, is not described
-again.
+A trace has, for each realize(): the line that called it, the graph, the kernels with the lines of
+the script that they compute, every stage and rewrite of their compilation, source, machine code,
+and when and how long each ran. A kernel that runs again, or a graph with the same structure, is not
+described again.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.words import sentence
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
-# How IPython, and Jupyter's kernel, name the file of a cell.
+# A cell's file name in Jupyter's kernel and in IPython.
 CELL = re.compile(r".*ipykernel_\d+[/\\]\d+\.py|<ipython-input-.*>")
-KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: what `memo` had kept
-MOST_REALIZES = 5000  # of one trace; those after them are counted only
+KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: a result cached by `memo`
+MOST_REALIZES = 5000  # per trace; further ones are only counted
 
 
 class Line(NamedTuple):
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 
 def line_of_the_caller() -> Line | None:
-    """The innermost line that is not tinyframe's, nor Python's own."""
+    """The innermost line that belongs neither to tinyframe nor to Python itself."""
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -67,7 +67,7 @@ def line_of_the_caller() -> Line | None:
 
 
 class _Described:
-    """What is written of one kernel, or of one schedule: its graphs and stages."""
+    """The record of one kernel, or of one schedule: its graphs and stages."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -114,26 +114,26 @@ class Recorder(Observer):
         self.kernels: list[dict[str, Any]] = []
         self.schedules = 0
         self._roof: dict[str, float] | None = None
-        self.live = True  # whether more may come
-        self.lost = 0  # realizes that were not recorded, since there were too many
+        self.live = True  # whether the script is still running
+        self.lost = 0  # realizes beyond MOST_REALIZES, which were not recorded
         self.rules: dict[tuple[str, int], int] = {}
         self.lines: dict[Line, int] = {}
         self._seen: set[Any] = set()
-        self._schedule_of: dict[Any, int] = {}  # a graph's structure -> the schedule described
+        self._schedule_of: dict[Any, int] = {}  # a graph's structure -> its recorded schedule
         self._structure: Any = None
         self._kernel_of: dict[UOp, int] = {}
-        self._asts: list[UOp] = []  # of each kernel
-        self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> where its work was written
-        self._compiling: dict[int, tuple[int, ProgramSpec]] = {}  # by the id of the latter
-        # Nodes that the compiler made, and the lines that they come from: of the tensor graph, of
-        # the loop nest that it is at now, and of each one before that.
+        self._asts: list[UOp] = []  # one per kernel
+        self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> the lines that it computes
+        self._compiling: dict[int, tuple[int, ProgramSpec]] = {}  # id of a ProgramSpec -> both
+        # The lines of nodes that the compiler made: in the tensor graph, in the current loop nest,
+        # and in each earlier one.
         self._prepared: dict[UOp, Line] = {}
         self._is_preparing = False
-        self._loop_nests: dict[UOp, dict[str, Any]] = {}  # and the stage that gave each
+        self._loop_nests: dict[UOp, dict[str, Any]] = {}  # -> the stage that made it
         self._made_of: dict[UOp, Line] = {}
         self._lines_in: dict[UOp, dict[UOp, Line]] = {}
         self._lanes: dict[int, str] = {}
-        self._lock = threading.RLock()  # compilers report from threads of their own
+        self._lock = threading.RLock()  # compilers report from their own threads
         self._schedule: _Described | None = None
         self._found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
         self._pending: tuple[Sequence[ScheduleItem], int] | None = None
@@ -141,7 +141,7 @@ class Recorder(Observer):
         self._tidied: UOp | None = None  # the kernel before any Opt
         self._realize: dict[str, Any] | None = None
 
-    # ---- numbers for what is said more than once -------------------------------------------------
+    # ---- numbers for lines and rules -------------------------------------------------------------
 
     def line_number(self, line: Line | None) -> int | None:
         return None if line is None else self.lines.setdefault(line, len(self.lines))
@@ -154,7 +154,7 @@ class Recorder(Observer):
         """Seconds since the trace began."""
         return round(time - self.started, 7)
 
-    # ---- what is told ----------------------------------------------------------------------------
+    # ---- events ----------------------------------------------------------------------------------
 
     def wants(self, work: Any) -> bool:
         if self._schedule is not None:
@@ -171,13 +171,13 @@ class Recorder(Observer):
         stack = [graph]
         while stack:
             u = stack.pop()
-            # A CONST is one node for all lines that have that number.
+            # A CONST is the same node on all lines that contain the number.
             if "_line" not in u.__dict__ and u.op not in (Ops.CONST, Ops.DEVICE):
                 u.__dict__["_line"] = line
                 stack += u.src
 
     def line_of(self, u: UOp) -> Line | None:
-        """The line that a node was written on: a Tensor's own, or what it was made of."""
+        """The line that a node comes from: recorded on it, or known from the node it replaces."""
         return u.__dict__.get("_line") or self._made_of.get(u) or self._prepared.get(u)
 
     def became(self, became: list[tuple[UOp, UOp]]) -> None:
@@ -186,14 +186,14 @@ class Recorder(Observer):
                 self._written_on(new, line)
 
     def _written_on(self, root: UOp, line: Line) -> None:
-        """Notes the line of a node and of those below it that were made with it. Of indices nothing
-        is noted: the loops and their arithmetic belong to all of a kernel."""
+        """Records the line of a node, and of the nodes below it that were made with it. Indices get
+        no line: the loops and their arithmetic belong to the whole kernel."""
         stack = [root]
         while stack:
             u = stack.pop()
             if u.op in FROM_LINES and self.line_of(u) is None:
                 if self._schedule is None and self._kernel is None:
-                    u.__dict__["_line"] = line  # a user's graph in another form
+                    u.__dict__["_line"] = line  # the user's graph in a different form
                 elif self._is_preparing:
                     self._prepared[u] = line
                 else:
@@ -210,7 +210,7 @@ class Recorder(Observer):
 
     def scheduling(self, sink: UOp) -> None:
         self._schedule, self._found = _Described(self), []
-        self._kernel = None  # one whose compiling ended in an error
+        self._kernel = None  # drops a kernel that failed to compile
         self._prepared, self._is_preparing, self._loop_nests = {}, True, {}
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
@@ -243,7 +243,7 @@ class Recorder(Observer):
             self._pending = items, self._schedule_of[self._structure]
 
     def _in_order(self, items: Sequence[ScheduleItem]) -> list[int]:
-        """Which of the kernels that were found each item is."""
+        """For each item, the number of its kernel among those found."""
         places: dict[UOp, list[int]] = {}
         for n, (ast, _, _) in reversed(list(enumerate(self._found))):
             places.setdefault(ast, []).append(n)
@@ -252,7 +252,7 @@ class Recorder(Observer):
     def _found_kernel(
         self, described: _Described, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]
     ) -> dict[str, Any]:
-        """Which nodes of the prepared graph a kernel computes, and where they were written."""
+        """The nodes of the prepared graph that a kernel computes, and their lines in the script."""
         fused = nodes_between(values, reads)
         numbers = described.table.numbers
         return {
@@ -289,7 +289,7 @@ class Recorder(Observer):
         })  # fmt: skip
 
     def _lacking(self, spec: ProgramSpec) -> list[list[str]]:
-        """The plans that come before the kernel's own, and what it lacks for them."""
+        """The plans before the kernel's own, and which of their needs it does not meet."""
         target = Device[spec.device].renderer.target
         plans = plans_for(target)
         if spec.plan is None or spec.plan not in plans or self._tidied is None:
@@ -351,18 +351,18 @@ class Recorder(Observer):
             "busy": sum(r["seconds"] for r in ran),
         })  # fmt: skip
 
-    # ---- all of it -------------------------------------------------------------------------------
+    # ---- the overview ----------------------------------------------------------------------------
 
     def roof(self) -> dict[str, float]:
-        """What this machine can do at most, measured once."""
+        """The peak performance of this machine, measured once."""
         if self._roof is None:
             self._roof = measured_roof()._asdict()
-        # A kernel may be faster than the measurement, which others disturbed.
+        # A kernel may beat the measurement, if other processes disturbed that.
         reached = [kernel["ops"] / kernel["best"] for kernel in self.kernels if kernel["best"]]
         return {**self._roof, "flops": max([self._roof["flops"], *reached])}
 
     def overview(self) -> dict[str, Any]:
-        """What the trace holds, without the graphs."""
+        """The content of the trace, without the graphs."""
         return {
             "format": FORMAT, "version": VERSION, "live": self.live,
             "script": self.script, "python": platform.python_version(),
@@ -379,12 +379,12 @@ class Recorder(Observer):
 
 
 def shown_file(file: str) -> str:
-    """A file as its reader knows it: what a notebook's kernel calls a cell's file is a cell."""
+    """A file under the name that a reader knows: a notebook's cell is `cell`."""
     return CELL.sub("cell", file)
 
 
 class ShownRule(NamedTuple):
-    """A rule's place, its file from tinyframe's folder on, and what stands there."""
+    """A rule's file, relative to the folder that contains tinyframe, its line, and the text."""
 
     file: str
     number: int
@@ -392,7 +392,7 @@ class ShownRule(NamedTuple):
 
 
 def shown_rule(file: str, number: int) -> ShownRule:
-    """The rule that is written there."""
+    """The rule at this line of a file."""
     if (file, number) == KEPT:
         return ShownRule("", 0, "(known from an earlier rewrite by the same rules)")
     text = linecache.getline(file, number).strip().rstrip(",")
@@ -400,12 +400,12 @@ def shown_rule(file: str, number: int) -> ShownRule:
 
 
 def _plain(size: Any) -> Any:
-    """A number; of one that is known only at run time, the largest."""
+    """A size as a number; the largest possible, if it is symbolic."""
     return int(size.vmax) if isinstance(size, UOp) else int(size)
 
 
 def nodes_between(values: Iterable[UOp], reads: Iterable[UOp]) -> list[UOp]:
-    """What has to be computed for some values where others are there already."""
+    """The nodes to compute for some values, given others."""
     given = set(reads) - set(values)
     stop = (Ops.BUFFER, Ops.KERNEL)
     found: dict[UOp, None] = {}
@@ -414,7 +414,7 @@ def nodes_between(values: Iterable[UOp], reads: Iterable[UOp]) -> list[UOp]:
     return [u for u in found if u not in given]
 
 
-# What the user's lines say, as opposed to how memory is gone through.
+# Ops that come from the user's lines, as opposed to loops and index arithmetic.
 FROM_LINES = {
     *GroupOp.Elementwise, *GroupOp.Movement, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.STAGE,
     Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.VECTORIZE, Ops.GEP,
@@ -422,11 +422,11 @@ FROM_LINES = {
 
 
 def lines_of(recorder: Recorder, nodes: Iterable[UOp]) -> list[int]:
-    """The lines that nodes were written on, those of most work first. What has one value in every
-    place counts as nothing: a constant, in the shape of what it is added to."""
+    """The lines that nodes come from, those with most work first. Broadcast constants don't
+    count."""
     lines: Counter[int] = Counter()
     for u in nodes:
         number = recorder.line_number(recorder.line_of(u))
         if number is not None and base_of(u).op is not Ops.CONST:
-            lines[number] += 1 if u.op in GroupOp.Movement else 4  # they move nothing by themselves
+            lines[number] += 1 if u.op in GroupOp.Movement else 4  # movement itself moves nothing
     return [number for number, _ in lines.most_common()]

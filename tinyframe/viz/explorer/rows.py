@@ -1,12 +1,12 @@
 """Graphs in a trace: nodes as rows of JSON, each with the numbers of its sources.
 
     table = Table()
-    table.number(sink)        # its row, and those of all below it that are not there yet
+    table.number(sink)        # adds rows for it and everything below it that has none yet
     rows = Rows(table.rows)
     rows[5].op, rows[5].src, rows[5].shape
 
-A Row looks like a UOp to what draws and prints graphs, but it is only what the trace says: reading
-one never runs anything, whoever wrote it.
+To the functions that draw and print graphs, a Row looks like a UOp. But it is only data from the
+trace: reading one never runs anything, whoever wrote the trace.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tinyframe.uop.show import sizes_text
 
 ENUMS: dict[str, type[enum.Enum]] = {kind.__name__: kind for kind in (Ops, AxisType, AddrSpace)}
 
-# A row of the file: op, dtype, sources, argument, shape or None, [least, largest value] or None,
-# number of the line of the user's script or None.
+# A row of the file: op, dtype, sources, argument, shape or None, [smallest, largest value] or None,
+# number of the user's line or None.
 RowData = list[Any]
 
 
@@ -38,7 +38,7 @@ class Word(str):
 
 
 def encoded(arg: Any) -> Any:
-    """An argument as JSON; what has no such form is its text."""
+    """An argument as JSON, or as text if it has no such form."""
     if arg is None or isinstance(arg, (bool, str)):
         return arg
     if isinstance(arg, enum.Enum):
@@ -54,7 +54,7 @@ def encoded(arg: Any) -> Any:
 
 
 def decoded(data: Any) -> Any:
-    """What `encoded` gave, with tuples for lists; ValueError where nothing gives that."""
+    """The inverse of `encoded`, with tuples for lists; ValueError for data it never returns."""
     if isinstance(data, list):
         return tuple(decoded(d) for d in data)
     if not isinstance(data, dict):
@@ -75,7 +75,7 @@ def decoded(data: Any) -> Any:
 class Table:
     """The nodes of some graphs, each once, sources before their users.
 
-    line_of: gives the number of the line that a node was written on, or None.
+    line_of: node -> the number of the line that it comes from, or None.
     """
 
     def __init__(self, line_of: Callable[[UOp], int | None] = lambda u: None) -> None:
@@ -84,7 +84,7 @@ class Table:
         self.line_of = line_of
 
     def number(self, root: UOp) -> int:
-        """The number of a node, which gets a row if it has none."""
+        """The number of a node; adds a row if it has none."""
         for u in root.toposort(lambda u: u not in self.numbers):
             if u not in self.numbers:
                 self.numbers[u] = len(self.rows)
@@ -100,7 +100,7 @@ class Table:
 
 
 def _shape(u: UOp) -> list[Any] | None:
-    """A node's shape, where it has one that says something."""
+    """A node's shape; None if it is () or unknown."""
     try:
         shape = u.shape
     except (TypeError, ValueError, AttributeError, IndexError, KeyError, AssertionError):
@@ -109,7 +109,7 @@ def _shape(u: UOp) -> list[Any] | None:
 
 
 def _interval(u: UOp) -> list[Any] | None:
-    """The least and the largest value, of indices and conditions."""
+    """The smallest and the largest value of an index or a condition; None for other nodes."""
     if u.dtype.name not in ("int", "long", "bool") or u.op is Ops.CONST:
         return None
     try:
@@ -121,7 +121,7 @@ def _interval(u: UOp) -> list[Any] | None:
 
 # ---- reading -------------------------------------------------------------------------------------
 
-below: Any = sources_first  # rows have sources as UOps do
+below: Any = sources_first  # Rows have `src`, like UOps
 
 
 @dataclass(eq=False)
@@ -131,7 +131,7 @@ class Row:
     number: int
     op: Ops
     dtype: Word
-    src: tuple[Row, ...] = field(repr=False)  # shared parts would be written again and again
+    src: tuple[Row, ...] = field(repr=False)  # shared nodes would be repeated again and again
     arg: Any
     shape: tuple[Any, ...] = ()
     interval: tuple[int, int] | None = None
@@ -144,17 +144,16 @@ class Row:
 
     @property
     def device(self) -> str:
-        """Where a BUFFER is, or what is copied goes to."""
+        """The device of a BUFFER, or the one that a COPY copies to."""
         return next((str(s.arg) for s in self.src if s.op is Ops.DEVICE), "")
 
     def toposort(self, gate: Callable[[Row], bool] | None = None) -> dict[Row, None]:
-        """All below and itself, as UOp.toposort has it."""
+        """Itself and everything below it, like UOp.toposort."""
         return below((self,), lambda row: row.src if gate is None or gate(row) else ())
 
 
 class Rows:
-    """The rows of a trace as Rows, made when they are asked for. ValueError where the data is not
-    that of a graph."""
+    """The Row objects of a trace. ValueError if the data is not that of a graph."""
 
     def __init__(self, data: Sequence[RowData]) -> None:
         self.known: list[Row] = []
@@ -184,7 +183,7 @@ class Rows:
         return len(self.known)
 
     def with_sources(self, row: Row, src: tuple[Row, ...]) -> Row:
-        """A node like this one, of other sources: that of the trace where there is one."""
+        """This node with other sources: the trace's own, if it has such a node."""
         if src == row.src:
             return row
         key = (row.op, row.dtype, src, row.key[3])
@@ -196,7 +195,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Step:
-    """A rule applied once: `before` became `after`. rule: its number in the trace."""
+    """One application of a rule: `before` became `after`. rule: its number in the trace."""
 
     rule: int
     before: Row
@@ -204,15 +203,15 @@ class Step:
 
 
 def after_steps(rows: Rows, root: Row, steps: Sequence[Step], walk: bool) -> Row:
-    """What the graph below `root` is after these first steps of a rewrite.
+    """The graph below `root` after these first steps of a rewrite.
 
-    walk: what a step gives is left as it is. A rewrite goes from the sources up: a node's `before`
-    may be what it has become by earlier steps.
+    walk: replacements are not rewritten again. A rewrite goes from the sources up, so the `before`
+    of a step may be the result of earlier steps.
     """
     became = {step.before: step.after for step in steps}
     done: dict[Row, Row] = {}
     entered: set[Row] = set()
-    # (the row whose result is wanted, what it is so far, what has been done to that)
+    # (original row, its replacement so far, state of that)
     stack: list[tuple[Row, Row, str]] = [(root, root, "fresh")]
 
     def replace(original: Row, after: Row) -> None:

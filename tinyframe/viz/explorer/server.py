@@ -1,11 +1,11 @@
-"""The explorer's web server: on this computer alone, for who has the token.
+"""The explorer's web server: only for this computer, and only for those who have the token.
 
     server = Server(trace)
     server.start()
     server.url            # http://127.0.0.1:53111/Zm9v…/
 
-It answers GET and HEAD of its own pages and of `ANSWERS`, below a path that begins with the token,
-where the request names the host that this server is: a page of another site cannot ask it anything.
+It answers GET and HEAD requests for its own pages and for `ANSWERS`, if the path begins with the
+token and the Host header names this server. So no other site's page can query it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-PATIENCE = 30  # seconds that a connection may say nothing
-THREADS = 16  # each has one connection at a time; a browser opens six
+PATIENCE = 30  # seconds until an idle connection is closed
+THREADS = 16  # each serves one connection at a time; a browser opens six
 
 
 def pages() -> dict[str, bytes]:
-    """The files of the page by name."""
+    """The files of the page, by name."""
     folder = resources.files("tinyframe.viz.explorer") / "page"
     return {
         f.name: f.read_bytes() for f in folder.iterdir() if f.name[f.name.rfind(".") :] in KINDS
@@ -48,9 +48,9 @@ def pages() -> dict[str, bytes]:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one trace on a free port of the loopback.
+    """Serves one trace, on a free port of the loopback interface.
 
-    Its threads begin with it: from Python 3.12 on none can begin once the script is done.
+    All threads start with it: since Python 3.12, none can be started once the script is done.
     """
 
     def __init__(self, trace: Trace, port: int = 0) -> None:
@@ -64,8 +64,8 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     def start(self) -> None:
-        """Answers from now on, in a thread that ends with the process."""
-        # The first layout takes a second, in which WebAssembly is compiled: not when it is asked.
+        """Starts answering, in threads that end with the process."""
+        # The first layout takes a second to compile WebAssembly, so do that before it is needed.
         for work in (self.serve_forever, warm_up, *[self.answer] * THREADS):
             threading.Thread(target=work, name="tinyframe explorer", daemon=True).start()
 
@@ -77,7 +77,7 @@ class Server(ThreadingHTTPServer):
             self.process_request_thread(*self.waiting.get())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that was broken off is nobody's fault."""
+        """Ignores broken connections."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -86,10 +86,10 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "tinyframe", ""
 
     def do_GET(self) -> None:
-        """Answers GET, and HEAD without a body."""
+        """Answers GET, and HEAD without the body."""
         try:
             status, kind, body = self._found()
-        except Exception as error:  # a page that hangs would say less
+        except Exception as error:  # better an error page than one that hangs
             is_asked, is_known = isinstance(error, BadQuery), isinstance(error, TraceError)
             code = HTTPStatus.BAD_REQUEST if is_asked else HTTPStatus.INTERNAL_SERVER_ERROR
             prefix = "" if is_asked or is_known else f"{type(error).__name__}: "
@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _found(self) -> tuple[HTTPStatus, str, bytes]:
         if self.headers.get("Host") not in self.server.hosts:
-            return _error(HTTPStatus.FORBIDDEN, "this server is known by another name")
+            return _error(HTTPStatus.FORBIDDEN, "the Host header does not name this server")
         url = urllib.parse.urlsplit(self.path)
         _, token, *rest = url.path.split("/", 2) if url.path.count("/") > 1 else ("", "", "")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
@@ -123,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         return HTTPStatus.OK, "application/json", found.encode()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: the terminal is the script's."""
+        """Prints nothing: the terminal belongs to the script."""
 
 
 def _error(status: HTTPStatus, text: str) -> tuple[HTTPStatus, str, bytes]:

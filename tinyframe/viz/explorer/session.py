@@ -1,8 +1,8 @@
-"""What VIZ=1 and VIZ_TRACE do in a script: record from the first Tensor on, and show it at the end.
+"""VIZ=1 and VIZ_TRACE in a script: record from the first Tensor on, and show the trace at the end.
 
-The server runs from the beginning, so that a long script can be looked at while it runs; when the
-script is done, it stays until Ctrl-C. In a notebook it stays as long as the kernel does. Whatever
-goes wrong here is said and changes nothing of what the script does, its exit status included.
+The server runs from the beginning, so that you can watch a long script while it runs. When the
+script is done, the server stays until Ctrl-C; in a notebook, as long as the kernel. Errors here are
+reported, and do not affect the script or its exit status.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _session: Session | None = None
 
 
 class Session:
-    """One process that is watched. path: the file for the trace; without one it is shown."""
+    """The recording of one process. path: the trace's file; None shows the trace in a browser."""
 
     def __init__(self, path: Path | None) -> None:
         self.recorder = Recorder(Store.temporary())
@@ -46,8 +46,8 @@ class Session:
         atexit.register(self.end)
 
     def end(self) -> None:
-        """When the script is done: writes the trace, or waits for who looks at it."""
-        if os.getpid() != self.pid:  # a child that was forked
+        """After the script: writes the trace, or keeps showing it until Ctrl-C."""
+        if os.getpid() != self.pid:  # a forked child
             return
         self.recorder.live = False
         if self.path is not None:
@@ -62,10 +62,10 @@ class Session:
 
 
 def session() -> observe.Observer:
-    """The observer of this process, which begins when it is first asked for."""
+    """The observer of this process; the first call starts the session."""
     global _session
     if is_helper():
-        return observe.Observer()  # which notes nothing
+        return observe.Observer()  # which records nothing
     if _session is None:
         file = settings.VIZ_TRACE
         _session = Session(Path(file).expanduser() if file else None)
@@ -73,8 +73,8 @@ def session() -> observe.Observer:
 
 
 def is_helper() -> bool:
-    """Whether this process is not the script: one that it started by multiprocessing, or the one
-    that shows a trace."""
+    """Whether this process isn't the script itself, but one that it started with multiprocessing,
+    or one that shows a trace."""
     started = sys.modules.get("multiprocessing")
     is_child = started is not None and started.parent_process() is not None
     return is_child or sys.orig_argv[1:3] == ["-m", "tinyframe.viz"]
@@ -86,8 +86,8 @@ def wait_for_ctrl_c() -> None:
 
 
 def has_browser() -> bool:
-    """Whether opening a browser shows anything: on Linux there must be a display, or BROWSER set by
-    who knows better. A browser in the terminal would take that from the script."""
+    """Whether a browser can open a window: Linux needs a display, or an explicit BROWSER. A text
+    browser would take the terminal away from the script."""
     names = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
     return not sys.platform.startswith("linux") or any(map(os.environ.get, names))
 

@@ -1,10 +1,10 @@
 """A trace as a file: a zip archive of JSON members, which is read one member at a time.
 
-realize/0    what was asked for, from where, and what ran
-schedule/0   the graph that kernels were found for, and its stages
+realize/0    the line that called realize(), its schedule, and the kernels that ran
+schedule/0   the graph that was scheduled, and its stages
 kernel/0     the stages of one kernel, its source and numbers
 binary/0     its machine code
-overview     all of the above in short; written last, so that a trace without one is cut short
+overview     a summary of all the above; written last, so that a trace without one is cut short
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from tinyframe.nn.state import replacing
 
 FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
-FOREIGN = "no trace of tinyframe's"
-LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any
+FOREIGN = "not a tinyframe trace"
+LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any size
 
 
-# What reading a member of a damaged archive raises.
+# The errors of reading a member of a damaged archive.
 DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
 
 
 class TraceError(ValueError):
-    """A file that is no trace, or not one that can be read here."""
+    """A file that isn't a trace, or one that cannot be read here."""
 
 
 class Store:
-    """Members by name, which can be read while others are still being written."""
+    """Named members, which can be read while others are still being written."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -44,7 +44,7 @@ class Store:
 
     @staticmethod
     def temporary() -> Store:
-        """One that is gone with the process."""
+        """A Store that disappears with the process."""
         file = tempfile.TemporaryFile()
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1)
         store = Store(archive)
@@ -54,37 +54,37 @@ class Store:
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Store:
-        """A trace that was written before. TraceError where it is none, or cut short, or of another
-        version; FileNotFoundError where there is no such file."""
+        """A trace from a file. TraceError if it isn't a trace, is cut short, or is of another
+        version; FileNotFoundError if there is no such file."""
         path = Path(path)
         try:
             store = Store(zipfile.ZipFile(path))
         except zipfile.BadZipFile:
             with path.open("rb") as file:
-                cut = file.read(2) == b"PK"  # it begins like an archive
+                cut = file.read(2) == b"PK"  # how an archive begins
             what = "is cut short: it was not written to its end" if cut else f"is {FOREIGN}"
             raise TraceError(f"{path} {what}") from None
         try:
             about = store.json(OVERVIEW)
         except KeyError:
-            raise TraceError(f"{path} is {FOREIGN}: it is another archive") from None
+            raise TraceError(f"{path} is {FOREIGN}: it is a different archive") from None
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise TraceError(f"{path} is {FOREIGN}")
         if about.get("version") != VERSION:
             raise TraceError(
-                f"{path} was written by another version of tinyframe (trace version "
+                f"{path} was written by a different version of tinyframe (trace version "
                 f"{about.get('version')}, and this one reads {VERSION}): write it again"
             )
         return store
 
     def write(self, name: str, data: Any) -> None:
-        """Adds a member: bytes as they are, anything else as JSON."""
+        """Adds a member: bytes unchanged, anything else as JSON."""
         raw = data if isinstance(data, bytes) else json.dumps(data, separators=(",", ":")).encode()
         with self._lock:
             self._archive.writestr(name, raw)
 
     def raw(self, name: str) -> bytes:
-        """KeyError where there is no such member; TraceError where it is damaged."""
+        """A member's bytes. KeyError if there is no such member; TraceError if it is damaged."""
         with self._lock:
             if self._archive.getinfo(name).file_size > LARGEST:
                 raise TraceError(f"{name} in this trace is larger than any that tinyframe writes")
@@ -94,14 +94,14 @@ class Store:
                 raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
     def json(self, name: str) -> Any:
-        """KeyError where there is no such member; TraceError where it is damaged."""
+        """A member's JSON. KeyError if there is no such member; TraceError if it is damaged."""
         try:
             return json.loads(self.raw(name))
         except ValueError as error:
             raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
     def save(self, path: Path, overview: dict[str, Any]) -> None:
-        """All of it as a file, whole or not at all."""
+        """Writes everything to a file, completely or not at all."""
         with replacing(path) as temporary:
             with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
                 for name in self._archive.namelist():

@@ -1,10 +1,10 @@
-"""A trace to ask: its realizes and kernels, the graph at a stage or between two rewrites.
+"""Access to a trace: its realizes and kernels, and the graph at a stage or between two rewrites.
 
     trace = Trace.open("run.trace")
     trace.overview["kernels"][3]["name"]
     view_of(trace.described("kernel/3"), stage=0, step=12)     # nodes, with what changes marked
 
-What it gives is what the page and the terminal show, as plain data.
+The results are what the page and the terminal show, as plain data.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tinyframe.viz.explorer.rows import Row, Rows, Step, after_steps, below
 from tinyframe.viz.explorer.store import OVERVIEW, Store, TraceError
 from tinyframe.viz.nodes import Box
 
-KERNELS = "kernels"  # a stage that is not the compiler's: the prepared graph, and what is fused
-KEPT = 16  # members that were read last are kept ready
+KERNELS = "kernels"  # a stage that the compiler doesn't have: the prepared graph, with kernels
+KEPT = 16  # members last read, which stay in memory
 NEW, TAKEN = "new", "matched"  # marks of nodes
-MOST_NEW = 35  # nodes: where nearly all of a stage is new, a mark says nothing
+MOST_NEW = 35  # nodes: if nearly all of a stage is new, marks say nothing
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Rewrite:
 
 @dataclass
 class Stage:
-    """One stage: after is a graph, or a list of instructions."""
+    """One stage. after: a graph, or a list of instructions."""
 
     name: str
     before: Row | None
@@ -51,15 +51,15 @@ class Stage:
 
     @functools.cached_property
     def steps(self) -> list[tuple[Rewrite, int]]:
-        """Every application of a rule: the rewrite it belongs to, and which of its steps it is."""
+        """Every application of a rule: its rewrite, and its number among that one's steps."""
         return [(rewrite, n) for rewrite in self.rewrites for n in range(len(rewrite.steps))]
 
 
 @dataclass
 class Described:
-    """A kernel, or a schedule: the graphs of its stages, and what else is known of it.
+    """A kernel, or a schedule: the graphs of its stages, and other data.
 
-    boxes: of a schedule, the kernel that a node of the prepared graph is computed by.
+    boxes: for a schedule, node of the prepared graph -> the box of the kernel that computes it.
     """
 
     rows: Rows
@@ -69,7 +69,7 @@ class Described:
 
 
 class Trace:
-    """What a Store holds. about: gives its overview."""
+    """The content of a Store. about: returns its overview."""
 
     def __init__(self, store: Store, about: Callable[[], dict[str, Any]]) -> None:
         self.store, self._about = store, about
@@ -77,7 +77,7 @@ class Trace:
 
     @staticmethod
     def open(path: str | os.PathLike[str]) -> Trace:
-        """A trace that was written before; see Store.read for what it raises."""
+        """A trace from a file, with the errors of Store.read."""
         store = Store.read(path)
         overview = store.json(OVERVIEW)
         return Trace(store, lambda: overview)
@@ -87,15 +87,15 @@ class Trace:
         return self._about()
 
     def _described(self, name: str) -> Described:
-        """`kernel/3` or `schedule/0`. KeyError where there is none; TraceError where it says what
-        cannot be."""
+        """`kernel/3` or `schedule/0`. KeyError if there is none; TraceError if its data is
+        impossible."""
         data = self.store.json(name)
         try:
             rows = Rows(data.pop("rows"))
             stages = [_stage(rows, stage) for stage in data.pop("stages")]
             boxes = _boxes(rows, data.get("kernels", []))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise TraceError(f"{name} in this trace says what cannot be: {error}") from error
+            raise TraceError(f"{name} in this trace makes no sense: {error}") from error
         if boxes:
             place, prepared = next((n, s) for n, s in enumerate(stages) if s.name == "prepare")
             stages.insert(place + 1, Stage(KERNELS, None, prepared.after, []))
@@ -105,7 +105,7 @@ class Trace:
         return self.store.json(f"realize/{number}")
 
     def binary(self, number: int) -> bytes | None:
-        """A kernel's machine code, where a compiler made any."""
+        """A kernel's machine code, if a compiler made any."""
         try:
             return self.store.raw(f"binary/{number}")
         except KeyError:
@@ -128,7 +128,7 @@ def _stage(rows: Rows, data: dict[str, Any]) -> Stage:
 
 
 def _boxes(rows: Rows, kernels: list[dict[str, Any]]) -> dict[Row, Box]:
-    """What several kernels compute is drawn in the first one's box."""
+    """Node -> box. A node that several kernels compute is in the first one's box."""
     boxes: dict[Row, Box] = {}
     for number, kernel in enumerate(kernels, 1):
         box = Box("kernel", number, f"kernel {number}", str(kernel["words"]))
@@ -137,12 +137,12 @@ def _boxes(rows: Rows, kernels: list[dict[str, Any]]) -> dict[Row, Box]:
     return boxes
 
 
-# ---- what is drawn -------------------------------------------------------------------------------
+# ---- views ---------------------------------------------------------------------------------------
 
 
 class View(NamedTuple):
-    """Graphs to draw. marks: the nodes that the next step takes away, or that the last one or the
-    stage made, with a word for that. boxes: around what each kernel computes."""
+    """Graphs to draw. marks: words for some nodes: those that the next step replaces, or that the
+    last step or stage made. boxes: around the nodes that each kernel computes."""
 
     roots: Sequence[Row]
     marks: dict[Row, str]
@@ -150,8 +150,8 @@ class View(NamedTuple):
 
 
 def view_of(described: Described, stage: int, step: int | None = None, after: bool = False) -> View:
-    """The graph after a stage, or before (or after) its step number `step`. IndexError where there
-    is no such stage or step."""
+    """The graph after a stage, or before (or after) its step number `step`. IndexError if there is
+    no such stage or step."""
     s = described.stages[stage]
     if step is None:
         new = set() if s.before is None else below(s.roots).keys() - below([s.before]).keys()

@@ -1,1 +1,1 @@
-"""What needs a browser to be stepped through in a notebook: Python here, and its page beside it."""
+"""Steps through rewrites in a notebook: the widget in Python, and its page in JavaScript."""

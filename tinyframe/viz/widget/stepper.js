@@ -1,4 +1,4 @@
-// One kernel's rewrites, step by step. Python draws each stop when it is asked for (stepper.py).
+// One kernel's rewrites, step by step. Python draws each stop on demand (stepper.py).
 // Interface: https://anywidget.dev/en/afm
 
 const PAUSE = 900; // ms between stops while it plays
@@ -69,7 +69,7 @@ function render({ model, el }) {
   let asked = wanted;
   let timer = null;
 
-  // Only one question is open at a time; when its answer is there, the latest wish is asked for.
+  // Only one request is open at a time; when its answer arrives, the latest one is sent.
   const isAnswered = () => model.get("shown").at === model.get("at");
   const ask = () => {
     if (model.get("at") === wanted || !isAnswered()) return;

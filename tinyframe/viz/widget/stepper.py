@@ -1,6 +1,6 @@
-"""The widget behind `rewrites(x)`: the page asks for a stop by its number, Python draws that one.
+"""The widget behind `rewrites(x)`: the page requests a stop by its number, and Python draws it.
 
-Nothing but what is looked at is drawn, so a kernel of thousands of rewrites opens at once.
+Stops are drawn on demand, so a kernel with thousands of rewrites opens at once.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ HERE = Path(__file__).parent
 
 
 class Stepper(anywidget.AnyWidget):
-    """at: the number of a stop, which the page sets. shown: what is there, as plain data.
+    """at: the number of the stop, set by the page. shown: its content, as plain data.
 
-    headline, outline, count: what the page shows of all stops.
+    headline, outline, count: the page's overview of all stops.
     """
 
     _esm = HERE / "stepper.js"
@@ -42,7 +42,7 @@ class Stepper(anywidget.AnyWidget):
 
     @traitlets.validate("at")
     def _within(self, proposal: Any) -> int:
-        """The nearest stop that there is: what a page sends is not to be trusted."""
+        """The nearest stop that exists: what a page sends can't be trusted."""
         return max(0, min(int(proposal["value"]), self.count - 1))
 
     @traitlets.observe("at")

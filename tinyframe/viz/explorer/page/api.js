@@ -1,8 +1,8 @@
-// Questions to the server. Each is asked once; what it answers about a finished script does not change.
+// Queries to the server. Each is sent once: answers about a finished script do not change.
 
 const answers = new Map();
 
-/** What the server says to `name` with these parameters; an Error with its words where it objects. */
+/** The server's answer to `name` with these parameters; an Error with its message if it refuses. */
 export async function ask(name, parameters = {}, { fresh = false } = {}) {
   const url = `api/${name}?${new URLSearchParams(parameters)}`;
   if (!fresh && answers.has(url)) return answers.get(url);
@@ -49,7 +49,7 @@ export function bytes(n) {
 export const percent = (x) => (x >= 0.995 ? "100 %" : x < 0.01 ? `${(100 * x).toFixed(1)} %` : `${Math.round(100 * x)} %`);
 export const many = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
-/** The last part of a path, which is what people know a file by. */
+/** The last part of a path: the name that people know a file by. */
 export const fileName = (path) => path.split(/[\\/]/).pop();
 
 export function place(overview, line) {

@@ -101,7 +101,7 @@ function source() {
 
 const WORDS = /(\/\/.*|\/\*[\s\S]*?\*\/)|("(?:[^"\\]|\\.)*")|\b(for|if|else|return|static|inline|const|void|typedef|struct|while|restrict|__attribute__|union|sizeof|extern|__global__|__kernel|__shared__)\b|\b(float\d*|int\d*|long|char|short|double|unsigned|signed|bool|half|size_t|u?int\d+_t|_Bool|_Float16)\b|\b(0x[\da-fA-F]+|\d[\d.]*(?:e[+-]?\d+)?[fFuUlL]*)\b|\b([A-Za-z_]\w*)(?=\()/g;
 
-/** Source text with its words in colours, each line with its number. */
+/** Source text with syntax colours and line numbers. */
 function* coloured(text) {
   let number = 1;
   const digits = () => element("span", { class: "n" }, String(number++));

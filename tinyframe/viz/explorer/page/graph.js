@@ -77,7 +77,7 @@ async function draw(report) {
 const width = () => svg.viewBox.baseVal.width * 4 / 3; // points in pixels
 const height = () => svg.viewBox.baseVal.height * 4 / 3;
 
-/** All of it, however small. */
+/** Shows the whole graph, however small. */
 export function fit() {
   if (!svg || !box.clientWidth) return;
   const scale = Math.min((box.clientWidth - 16) / width(), (box.clientHeight - 16) / height(), 1.15);
@@ -85,7 +85,7 @@ export function fit() {
   move();
 }
 
-/** The first look: all of it, or of what would be too small to read, the beginning. */
+/** The first view: the whole graph, or its beginning if it would be too small to read. */
 export function start() {
   fit();
   if (!svg || !box.clientWidth || at.scale >= READABLE) return;
@@ -107,7 +107,7 @@ export function zoom(factor, x = box.clientWidth / 2, y = box.clientHeight / 2) 
   move();
 }
 
-/** Moves the graph so that a node stands at this part of the width and height. */
+/** Moves the graph so that a node is at this fraction of the width and height. */
 function bringIntoView(n, across, down) {
   const drawn = svg.querySelector(`[data-node="${n}"]`);
   if (!drawn) return;
@@ -157,7 +157,7 @@ function drag() {
   };
 }
 
-/** What is known of the node that was clicked. */
+/** The details of the node that was clicked. */
 export const chosen = () => (state.node === null ? null : nodes[state.node]);
 
 const isFound = (node, wanted) => [node.title, node.op, node.shape, node.dtype, node.arg, node.value, node.note]

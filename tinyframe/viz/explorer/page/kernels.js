@@ -1,4 +1,4 @@
-// The list on the left: kernels by the time they took in all, or each realize() in order.
+// The list on the left: kernels by total time, or each realize() in order.
 
 import { byId, element, many, percent, place, seconds } from "./api.js";
 import { listen, state } from "./state.js";

@@ -86,7 +86,7 @@ addEventListener("keydown", (event) => {
   return act();
 });
 
-// ---- beginning -----------------------------------------------------------------------------------
+// ---- start ---------------------------------------------------------------------------------------
 
 async function load() {
   const before = state.overview;
@@ -114,7 +114,7 @@ async function begin() {
   listen((changed) => {
     const now = address();
     if (!now || now === location.hash) return;
-    // Back leads to the kernel before, not to each rewrite.
+    // The back button leads to the previous kernel, not to each rewrite.
     const another = changed.has("of") && location.hash.length > 1 && !following;
     history[another ? "pushState" : "replaceState"](null, "", now);
   });

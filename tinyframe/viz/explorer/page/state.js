@@ -1,5 +1,5 @@
-// What is being looked at, and who wants to know when that changes. It is also the address: a link
-// with #kernel=…&pass=…&step=… shows the same to somebody else.
+// What the page shows, and the listeners to its changes. It is also in the address, so a link with
+// #kernel=…&pass=…&step=… shows somebody else the same.
 
 export const state = {
   overview: null,
@@ -18,7 +18,7 @@ export function listen(listener) {
   listeners.push(listener);
 }
 
-/** Changes the state and tells everybody, with the names of what changed. */
+/** Changes the state, and tells all listeners which parts of it changed. */
 export function change(part) {
   const changed = Object.keys(part).filter((name) => state[name] !== part[name]);
   if (!changed.length) return;
@@ -29,7 +29,7 @@ export function change(part) {
 export const kernelNumber = () => (state.of?.startsWith("kernel/") ? Number(state.of.slice(7)) : null);
 export const kernelNow = () => (kernelNumber() === null ? null : state.overview.kernels[kernelNumber()]);
 
-/** The address of what is being looked at. */
+/** The address of the current state. */
 export function address() {
   if (!state.of || !state.stages) return "";
   const said = new URLSearchParams();
@@ -42,7 +42,7 @@ export function address() {
   return `#${said}`;
 }
 
-/** What an address asks for: {of, pass, step}; of is null where there is no such thing. */
+/** The state in an address: {of, pass, step}; of is null if there is no such thing. */
 export function asked(hash, overview) {
   const said = new URLSearchParams(hash.slice(1));
   let of = null;

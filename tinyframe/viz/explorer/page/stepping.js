@@ -1,4 +1,4 @@
-// Below the graph: the passes, and inside of each the rewrites one at a time.
+// Below the graph: the passes, and the rewrites in each, one at a time.
 
 import { ask, byId, element, many } from "./api.js";
 import { change, listen, state } from "./state.js";
@@ -43,7 +43,7 @@ function toPosition(n) {
   else change({ step: n - 1, after: true });
 }
 
-/** Forwards or back by one rewrite; past the end of a pass to the next pass. */
+/** One rewrite forwards or back; past the end of a pass, on to the next. */
 export function go(by) {
   const stages = state.stages?.stages;
   if (!stages) return false;
@@ -53,7 +53,7 @@ export function go(by) {
     if (steps) { toPosition(steps - 1); return true; }
     return goToStage(-1);
   }
-  // each rewrite is seen twice: what matches, then what became of it
+  // each rewrite is shown twice: the nodes that match, then the result
   if (by > 0) {
     if (!state.after) { change({ after: true }); return true; }
     if (state.step + 1 < steps) { change({ step: state.step + 1, after: false }); return true; }
@@ -64,7 +64,7 @@ export function go(by) {
   return goToStage(-1);
 }
 
-/** The next pass, or the one before: at its first rewrite, where it has any. */
+/** The next pass, or the previous one, at its first rewrite if it has any. */
 export function goToStage(by) {
   const stages = state.stages?.stages;
   if (!stages) return false;
@@ -89,7 +89,7 @@ function stop() {
   byId("play").textContent = "▶ Play";
 }
 
-/** The rewrite of that number in the stage being looked at. */
+/** The rewrite with this number in the current stage. */
 export async function stepOf(n) {
   const from = n - (n % PAGE);
   const page = await ask("steps", { of: state.of, stage: state.stage, from, count: PAGE });

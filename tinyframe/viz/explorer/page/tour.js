@@ -2,7 +2,7 @@
 
 import { byId, element } from "./api.js";
 
-// Each card points at the part of the page that it speaks of.
+// Each card points at the part of the page that it explains.
 const CARDS = [
   ["left", "What ran", "Every kernel that your script ran, slowest first, with the line it comes from. Click one to look at it."],
   ["middle", "How it was compiled", "The graph of that kernel. Choose a stage to see what your line looked like at that point: a tensor graph, loops and indices, the instructions of the program."],
