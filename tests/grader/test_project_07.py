@@ -198,6 +198,23 @@ def test_what_breaks_everything_is_told_in_its_own_task(name):
     assert words in said, said
 
 
+BUSY = """
+quiet, calls = benchmark, []
+def benchmark(devices, n):
+    calls.append(n)
+    rows = quiet(devices, n)
+    for row in rows if len(calls) % 3 else []:
+        row["launch"] *= 9
+        row["share"] *= 9
+    return rows
+"""
+
+
+def test_a_machine_that_is_busy_for_a_while_costs_nothing():
+    judged = WORKED.rows(WORKED.text + BUSY, tasks={"benchmark"})
+    assert judged and lost(judged) == {}, [row.found for row in judged]
+
+
 # ---- what is shipped -----------------------------------------------------------------------------
 
 HEAD = """

@@ -451,8 +451,13 @@ def expect_benchmark(ask, late):
     expect_device(ask)
     launching, computing = ask.integer(10, 15) / 1e4, ask.integer(30, 40) / 1e4
     name, n = f"SLOW{ask.integer(10, 99)}", ask.integer(20, 40)
-    rows, (matmuls, others) = benchmark_rows(ask, (name, launching, computing), n, late)
-    slow, mine = rows
+    for again in ("", "B", "C"):  # a busy machine is slow for a while, a wrong clock always
+        times = name + again, launching, computing
+        rows, (matmuls, others) = benchmark_rows(ask, times, n, late)
+        slow, mine = rows
+        if slow["seconds"] <= 6 * computing and slow["launch"] <= 6 * launching:
+            break
+    name = slow["device"]
     ran = f"{name} ran {matmuls} matmuls and {others} other kernels while you measured it"
     early = "it is back before it is done: Device[name].synchronize() waits for it"
     with ask.part("seconds"):
