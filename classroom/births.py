@@ -1,8 +1,8 @@
 """Who made a node: the row of a table that it comes from, or the learner.
 
-    passes = recorded(x)                  what the compiler's tables did, pass by pass, step by step
-    births(x, who_made)                   each node of the finished kernel, and where it comes from
-    told(x, "decompose")                  what DEBUG=4 prints of one stage
+passes = recorded(x)                  what the compiler's tables did, pass by pass, step by step
+births(x, who_made)                   each node of the finished kernel, and where it comes from
+told(x, "decompose")                  what DEBUG=4 prints of one stage
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from classroom.yours import yours_or
 from tinyframe import Context, Tensor
 from tinyframe.codegen import full_rewrite_to_sink, get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.rewrite.matcher import Pass, Step, record, source_of
+from tinyframe.rewrite.matcher import Rewrite, Step, record, source_of
 from tinyframe.uop import GroupOp, UOp
 from tinyframe.viz.kernels import one_kernel
 
 WIDEST = 66  # characters of a rule that are shown
 
 
-def recorded(x: Tensor) -> tuple[UOp, list[Pass]]:
+def recorded(x: Tensor) -> tuple[UOp, list[Rewrite]]:
     """The finished kernel of a Tensor, and every pass of rules on the way there. Nothing runs."""
     item, _ = one_kernel(x, None, "recorded")
     with record() as passes:
@@ -33,7 +33,7 @@ def recorded(x: Tensor) -> tuple[UOp, list[Pass]]:
     return sink, passes
 
 
-def made_in(node: UOp, passes: Sequence[Pass]) -> Step | None:
+def made_in(node: UOp, passes: Sequence[Rewrite]) -> Step | None:
     """The first step that a node comes out of, and didn't go into; None of one that was there."""
 
     def holds(graph: UOp) -> bool:

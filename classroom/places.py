@@ -24,7 +24,7 @@ from typing import Any
 from classroom.exercise import Open, Wrong
 from classroom.walking import PACKAGE
 from tinyframe.rewrite import Rule
-from tinyframe.rewrite.matcher import Pass, Step, record
+from tinyframe.rewrite.matcher import Rewrite, Step, record
 from tinyframe.uop import Ops
 
 # How a name is defined, the best way first: where several files have it, that one counts.
@@ -156,7 +156,7 @@ def returned_by(
     return list(found)
 
 
-def fired(work: Callable[[], Any], is_it: Callable[[Step, Pass], bool]) -> list[Place]:
+def fired(work: Callable[[], Any], is_it: Callable[[Step, Rewrite], bool]) -> list[Place]:
     """The rows of tables that did such a step while `work` ran."""
     with record() as passes:
         work()

@@ -22,7 +22,7 @@ from tinyframe.settings import settings
 
 if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
-    from tinyframe.rewrite.matcher import Pass
+    from tinyframe.rewrite.matcher import Rewrite
     from tinyframe.schedule.kernels import ScheduleItem
     from tinyframe.uop.node import UOp
 
@@ -75,7 +75,7 @@ class Observer:
         """Scheduling is done. becomes: node of the graph -> its value once the items have run."""
 
     def stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Rewrite]
     ) -> None:
         """A stage of the compiler is done; passes: its rewrites."""
 

@@ -135,7 +135,7 @@ def test_rules_are_not_listed_without_end(capsys):
 def test_a_stage_that_changes_nothing_is_one_line(capsys):
     for debug in (4, 5):
         text = shown(product(), capsys, DEBUG=debug)
-        assert re.search(r"^───── tidy loops \(nothing to do\) ─+$", text, re.MULTILINE)
+        assert re.search(r"^───── canonicalize loops \(nothing to do\) ─+$", text, re.MULTILINE)
         quiet = re.findall(rf"^───── (.+){re.escape(NOTHING)}", text, re.MULTILINE)
         assert quiet and all(stages_of(text)[name] == [] for name in quiet)
 

@@ -135,7 +135,7 @@ def test_memory_is_that_of_all_arguments_once():
 
 def test_the_passes_are_a_list_that_can_be_called_one_by_one():
     names = [name for name, _ in passes]
-    assert names[:3] == ["simplify", "tidy loops", "optimize"]
+    assert names[:3] == ["simplify", "canonicalize loops", "optimize"]
     assert {"flatten indices", "decompose", "expand lanes", "expand copies"} < set(names)
 
 

@@ -64,7 +64,8 @@ def test_source_and_stages_are_the_compilers(trace) -> None:
         described = trace.described(f"kernel/{n}")
         assert f"{kernel['function']}(" in described.data["source"]
         names = [stage.name for stage in described.stages]
-        assert names[:3] == ["simplify", "tidy loops", "optimize"] and names[-1] == "linearize"
+        assert names[:3] == ["simplify", "canonicalize loops", "optimize"]
+        assert names[-1] == "linearize"
         assert isinstance(described.stages[-1].after, list)
 
 

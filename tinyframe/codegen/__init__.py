@@ -96,7 +96,7 @@ Pass = tuple[str, Callable[[Any, Compilation], Any]]
 # of a kernel, from graph to graph
 passes: list[Pass] = [
     ("simplify", simplify),
-    ("tidy loops", canonicalize_loops),
+    ("canonicalize loops", canonicalize_loops),
     ("optimize", optimize),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
     ("decompose", decompose),

@@ -218,7 +218,7 @@ class Step:
 
 
 @dataclass
-class Pass:
+class Rewrite:
     """One graph_rewrite: the graph before and after, and the steps in between.
 
     walk: replacements were not rewritten again.
@@ -234,25 +234,25 @@ class Pass:
         return Counter(step.rule for step in self.steps if step.rule is not None)
 
 
-_recording: list[list[Pass]] = []
+_recording: list[list[Rewrite]] = []
 
 
 def is_recording() -> bool:
     return bool(_recording)
 
 
-def begin(name: str, before: UOp, walk: bool) -> Pass:
-    """Opens a Pass in every active recording."""
-    new = Pass(name, before, walk)
+def begin(name: str, before: UOp, walk: bool) -> Rewrite:
+    """Opens a Rewrite in every active recording."""
+    new = Rewrite(name, before, walk)
     for passes in _recording:
         passes.append(new)
     return new
 
 
 @contextlib.contextmanager
-def record() -> Iterator[list[Pass]]:
+def record() -> Iterator[list[Rewrite]]:
     """The passes of every graph_rewrite inside the block, in order."""
-    passes: list[Pass] = []
+    passes: list[Rewrite] = []
     _recording.append(passes)
     try:
         yield passes
@@ -302,7 +302,7 @@ class RewriteLog:
         self, name: str | None, sink: UOp, walk: bool, again: Callable[[], object]
     ) -> None:
         self.name, self.sink, self.again = name or "graph_rewrite", sink, again
-        self.record: Pass | None = None
+        self.record: Rewrite | None = None
         if is_recording():
             self.record = begin(name or "rewrite", sink, walk)
         self.count, self.limit = 0, STEPS_AT_LEAST

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tinyframe.observe import observers, tell
-from tinyframe.rewrite.matcher import Pass, PatternMatcher, record
+from tinyframe.rewrite.matcher import PatternMatcher, Rewrite, record
 from tinyframe.rewrite.spec import SpecError, verify
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
@@ -50,7 +50,7 @@ def title(name: str) -> str:
 
 
 def stage_text(
-    name: str, before: UOp | None, graph: UOp | list[UOp], passes: list[Pass], whole: bool
+    name: str, before: UOp | None, graph: UOp | list[UOp], passes: list[Rewrite], whole: bool
 ) -> str:
     """One stage as text: its name, the graph or program, and how often each rule fired.
 

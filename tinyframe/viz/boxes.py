@@ -20,7 +20,7 @@ from typing import NamedTuple
 from tinyframe.device import human_bytes
 from tinyframe.dtype import DType
 from tinyframe.observe import Observer, observing
-from tinyframe.rewrite.matcher import Pass, graph_rewrite, substituted
+from tinyframe.rewrite.matcher import Rewrite, graph_rewrite, substituted
 from tinyframe.schedule import bindings
 from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.kernels import kernelize, prepare_rules
@@ -43,7 +43,7 @@ class _Kernels(Observer):
         self.prepared: dict[UOp, UOp] = {}
 
     def stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Rewrite]
     ) -> None:
         if name == "tensor graph" and isinstance(after, UOp):
             self.wanted = after

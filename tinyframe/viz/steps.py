@@ -35,7 +35,7 @@ from tinyframe.viz.nodes import plural
 # What each stage of the compiler does for C.
 MEANINGS_TO_C = {
     "simplify": "applies algebra to indices and values",
-    "tidy loops": "merges neighbouring loops, and splits those that a division cuts in two",
+    "canonicalize loops": "merges neighbouring loops, and splits those that a division cuts in two",
     "optimize": "splits, reorders and vectorizes the loops, as the list of opts says",
     "flatten indices": "turns one index per dimension into one offset into memory",
     "decompose": "rewrites operations that the device lacks into ones that it has",

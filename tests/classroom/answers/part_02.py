@@ -172,7 +172,7 @@ WRONG = [
     ("2.6", "lower to ranges", "still says `MUL float`"),
     ("2.6", "tensor graph", "still says `MUL float`"),
     ("2.6", "MUL", "No heading"),
-    ("2.6", "tidy loops", "one heading further up"),
+    ("2.6", "canonicalize loops", "one heading further up"),
     ("2.6", 4, "has to be the name of a stage"),
     ("2.7", lambda node: True, "accuses an innocent"),
     ("2.7", lambda node: False, "lets this one go"),

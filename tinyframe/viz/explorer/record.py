@@ -30,7 +30,7 @@ from tinyframe.codegen.optimize.plans import Workload, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
-from tinyframe.rewrite.matcher import Pass, Step
+from tinyframe.rewrite.matcher import Rewrite, Step
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of
@@ -75,7 +75,7 @@ class _Described:
         self.stages: list[dict[str, Any]] = []
 
     def add_stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: Sequence[Pass]
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: Sequence[Rewrite]
     ) -> None:
         number = self.table.number
         many = isinstance(after, list)
@@ -87,7 +87,7 @@ class _Described:
         }
         self.stages.append(stage)
 
-    def _pass(self, p: Pass) -> dict[str, Any]:
+    def _pass(self, p: Rewrite) -> dict[str, Any]:
         number = self.table.number
         return {
             "name": p.name,
@@ -217,7 +217,7 @@ class Recorder(Observer):
         self._found.append((ast, values, arguments))
 
     def stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Rewrite]
     ) -> None:
         if self._kernel is not None:
             self._kernel.add_stage(name, before, after, passes)
