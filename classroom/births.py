@@ -1,8 +1,8 @@
 """Who made a node: the row of a table that it comes from, or the learner.
 
-passes = recorded(x)                  what the compiler's tables did, pass by pass, step by step
-births(x, who_made)                   each node of the finished kernel, and where it comes from
-told(x, "decompose")                  what DEBUG=4 prints of one stage
+    passes = recorded(x)                  what the compiler's tables did, pass by pass, step by step
+    births(x, who_made)                   each node of the finished kernel, and where it comes from
+    told(x, "decompose")                  what DEBUG=4 prints of one stage
 """
 
 from __future__ import annotations
