@@ -19,6 +19,7 @@ from tests.values import arrays, check, computed
 from tinyframe import Tensor, dtypes
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
+from tinyframe.tensor import core
 from tinyframe.tensor.gradient import compute_gradient, gradient_rules
 from tinyframe.tensor.history import origin_of
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -508,6 +509,34 @@ def test_no_grad_holds_in_its_own_thread():
     found.append((w * 2).requires_grad)
     thread.join()
     assert found[0] is True and found[-1] is True and found[1:3] == [False, False]
+
+
+def test_another_thread_realizes_nothing_while_a_gradient_is_written(monkeypatch):
+    w = Tensor([2.0, 3.0], requires_grad=True).realize()
+    y = (w * w).contiguous()
+    read, other = core.values_of_storages, threading.Thread(target=y.realize)
+
+    def slowly(below):
+        other.start()
+        other.join(0.3)
+        return read(below)
+
+    monkeypatch.setattr(core, "values_of_storages", slowly)
+    (found,) = y.gradient(w, gradient=Tensor([1.0, 1.0]))
+    monkeypatch.undo()
+    other.join()
+    assert found.tolist() == [4.0, 6.0]
+
+
+def test_a_view_is_of_the_graph_that_it_was_made_from():
+    x = (Tensor([[1.0, 2.0], [3.0, 4.0]]) * 2).permute(1, 0)
+
+    def realized_meanwhile(uop):
+        x.contiguous().realize()
+        x._storage.point_to(x._storage.uop.contiguous())
+        return uop.reshape((4,))
+
+    assert x._view(realized_meanwhile).tolist() == [2.0, 6.0, 4.0, 8.0]
 
 
 def test_no_grad_and_train_leave_each_other_alone():

@@ -430,3 +430,9 @@ def test_changes_that_memory_is_missing_for_are_made_once_each(monkeypatch, miss
         with pytest.raises(MemoryError):
             Tensor.realize(x, y, z)
     assert (x.tolist(), y.tolist(), z.tolist()) == ([2, 3], [15, 5, 5], [17, 7, 7])
+
+
+def test_a_scalar_that_a_view_of_it_writes_to_stays_one():
+    x = Tensor(1.0).contiguous().realize()
+    x.reshape(1)[::2].assign(Tensor([5.0]))
+    assert (x.shape, (x + 1).shape, x.item(), x.numpy().shape) == ((), (), 5.0, ())

@@ -362,14 +362,7 @@ class TensorBase(Methods, metaclass=Switch):
     @property
     def uop(self) -> UOp:
         """The graph that computes the values."""
-        if captures and (capture := capture_now()) is not None:
-            capture.note(self._storage, self)
-        root = self._storage.uop
-        if not self._path:
-            return root
-        if self._seen is None or self._seen[0] is not root:
-            self._seen = root, follow(self._path, root)
-        return self._seen[1]
+        return self._rooted()[1]
 
     @uop.setter
     def uop(self, uop: UOp) -> None:
@@ -379,6 +372,18 @@ class TensorBase(Methods, metaclass=Switch):
                 self._storage, self._path, self._seen = Storage(uop, self._storage.asks), (), None
         else:
             self._storage.assign(uop)
+
+    def _rooted(self) -> tuple[UOp, UOp]:
+        """The storage's graph and this Tensor's, both from before or after what another thread
+        does."""
+        if captures and (capture := capture_now()) is not None:
+            capture.note(self._storage, self)
+        root = self._storage.uop
+        if not self._path:
+            return root, root
+        if (seen := self._seen) is None or seen[0] is not root:
+            self._seen = seen = root, follow(self._path, root)
+        return seen
 
     def _register(self) -> None:
         _live.add(weakref.ref(self, _live.discard))
@@ -415,8 +420,8 @@ class TensorBase(Methods, metaclass=Switch):
         is_cut = not (
             is_grad_enabled() or self._requires_grad is False or not dtypes.is_float(self.dtype)
         )
-        seen = function(self.uop.detach() if is_cut else self.uop)
-        root = self._storage.uop
+        root, uop = self._rooted()
+        seen = function(uop.detach() if is_cut else uop)
         view = self._seeing(
             self._storage, path_between(root, seen), False if is_cut else self._requires_grad
         )

@@ -561,8 +561,9 @@ class Tensor(
         incoming gradient, of this shape; without it this must be a scalar. GradientError if no
         gradient is defined.
         """
-        below = below_with_history(self.uop)
-        return self._gradients(targets, gradient, materialize_grads, below)
+        with running:  # nothing is realized while the graph is read
+            below = below_with_history(self.uop)
+            return self._gradients(targets, gradient, materialize_grads, below)
 
     def _gradients(
         self,
@@ -634,13 +635,15 @@ class Tensor(
         Results of such Tensors require one too. Returns this Tensor. GradientError if none requires
         one, or if this is not a scalar and `gradient` is missing.
         """
-        below = below_with_history(self.uop)
-        storages = {storage for u in below for storage in storages_at(u)}
-        storages.update(lost_below(self.uop, below))
         asking = (True, None) if settings.ALL_GRADS else (True,)
-        found = [t for t in live_tensors() if t._requires_grad in asking and t._storage in storages]
-        wanted = [t for t in found if dtypes.is_float(t.dtype)]
-        grads = self._gradients(wanted, gradient, False, below)
+        with running:  # nothing is realized while the graph is read
+            below = below_with_history(self.uop)
+            storages = {storage for u in below for storage in storages_at(u)}
+            storages.update(lost_below(self.uop, below))
+            all_asking = [t for t in live_tensors() if t._requires_grad in asking]
+            found = [t for t in all_asking if t._storage in storages]
+            wanted = [t for t in found if dtypes.is_float(t.dtype)]
+            grads = self._gradients(wanted, gradient, False, below)
         if all(grad is None for grad in grads):
             raise GradientError(
                 "backward() found no Tensor to give a gradient to: create one with "

@@ -125,11 +125,14 @@ def in_new_memory(
 # ---- shapes -----------------------------------------------------------------------------------
 
 
-@UOp.shape.rule(
-    *GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY, Ops.STORE
-)
+@UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.COPY, Ops.STORE)
 def _(u: UOp):
     return next((s.shape for s in u.src if s.shape), ())
+
+
+@UOp.shape.rule(Ops.ASSIGN)
+def _(u: UOp):
+    return u.src[0].shape
 
 
 @UOp.shape.rule(Ops.BUFFER, Ops.IOTA)
