@@ -307,6 +307,7 @@ def lab(options: list[str]) -> None:
         return
     say("opening JupyterLab in my_course/. To stop it, press Ctrl-C twice in this terminal")
     command = [PYTHON, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{FIRST_PAGE}"]
+    command.append("--Application.log_level=WARN")  # so that these words stay in sight
     command.append(f"--ServerApp.terminado_settings={{'shell_command': {shell_command()}}}")
     if os.geteuid() == 0:  # usual in a container; JupyterLab refuses unless told so
         command.append("--allow-root")

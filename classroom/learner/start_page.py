@@ -45,8 +45,8 @@ copy. Change whatever you like in it, break it if you can; the original is one c
 {beside}
 """
 A_NEW_KERNEL = """\
-First click into its grey cell, then choose *Run → Run All Above Selected Cell*, because Python
-starts fresh today."""
+Python starts fresh today. So when you get there, first click into the grey cell, then choose *Run →
+Run All Above Selected Cell*."""
 MINI = """
 ## Your own framework
 
@@ -238,7 +238,7 @@ def _next(parts: list[Part], record: Record) -> str:
             file, number = part.path.as_posix(), to_do[0].number
             if len(part.to_do(record)) < len(part.exercises):
                 place = f"{file}#cell-id={part.places[number]}"  # JupyterLab goes there
-                return f"**Go on with [{part.title}, exercise {number}]({place}).** {A_NEW_KERNEL}"
+                return f"{A_NEW_KERNEL} **Go on with [{part.title}, exercise {number}]({place}).**"
             if part is parts[0]:
                 return f"**Start here: [{part.title}]({file}) (Shift+Enter runs a cell)**"
             return f"**Go on with [{part.title}]({file}).**"

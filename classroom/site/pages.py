@@ -168,6 +168,8 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
             caption = {"text/html": f'<p class="sample">{SAMPLES[cell["id"]]}</p>'}
             words = {"output_type": "display_data", "metadata": {}, "data": caption}
             cell["outputs"] = [words, *shown[cell["id"]]]
+        elif source.startswith("progress("):
+            cell["outputs"] = []  # a reader has none
         if cell["cell_type"] == "markdown":
             if number == 0:
                 title, _, rest = source.partition("\n")
