@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe import thresholds
-from tinyframe.codegen.linearize import loop_tree, repeated_reduces
+from tinyframe.codegen.linearize import repeated_reduces
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
@@ -66,8 +66,8 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
     kernel then needs."""
     try:
         out = load(_primitives[opt.op])(sink, opt)
-        again = repeated_reduces(out, loop_tree(out))
-        if again and not repeated_reduces(sink, loop_tree(sink)):
+        again = repeated_reduces(out)
+        if again and not repeated_reduces(sink):
             times = math.prod(map(extent, next(iter(again.values()))))
             raise KernelOptError(f"a reduce would run {times} times for each of its results")
         if target is not None:

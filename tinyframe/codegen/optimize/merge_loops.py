@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 
 from tinyframe.algebra.access import access
-from tinyframe.codegen.linearize import loop_tree, repeated_reduces
+from tinyframe.codegen.linearize import repeated_reduces
 from tinyframe.codegen.optimize.loops import replace_ranges, split_range
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
@@ -114,7 +114,7 @@ def split_at_divisions(sink: UOp) -> UOp:
         split = split_range(sink, *found, axis_type(found[0]))
         if _divisions(split) < _divisions(sink):
             ordered = order_ranges(split)  # a reduce may depend on one of the two only
-            if not repeated_reduces(ordered, loop_tree(ordered)):
+            if not repeated_reduces(ordered):
                 sink = ordered
     return sink
 
