@@ -369,7 +369,7 @@ def _bodies(nodes: list[UOp], tree: LoopTree) -> dict[UOp | None, Body]:
 
     reads = _reads_before_overwriting(around)
     for u, loops in around.items():
-        for outer, inner in itertools.pairwise((None, *loops, u)):
+        for outer, inner in zip((None, *loops), (*loops, u), strict=True):
             bodies.setdefault(outer, {}).setdefault(inner, {})
         for s in u.src:
             if s.op is Ops.STAGE:
