@@ -248,18 +248,19 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
 # ---- products -----------------------------------------------------------------------------------
 
 
-def product_factors(u: UOp) -> list[UOp]:
-    """The factors of a chain of MULs; a chain that is too long counts as one factor."""
+def chain(u: UOp, op: Ops, most: float = MOST_TERMS) -> list[UOp]:
+    """The operands of a chain of one op, in the order they are written: x*(y*z) gives x, y and z. A
+    chain of more than `most` counts as one operand."""
     out, pending = [], [u]
-    for _ in range(2 * MOST_TERMS):
+    while pending:
         x = pending.pop()
-        if x.op is Ops.MUL:
+        if x.op is op:
             pending += reversed(x.src)
         else:
             out.append(x)
-        if not pending:
-            return out
-    return [u]
+        if len(out) + len(pending) > most:
+            return [u]
+    return out
 
 
 def product_bounds(factors: Counter[UOp]) -> tuple[int, int]:
@@ -281,7 +282,7 @@ def multiply(u: UOp) -> UOp:
     if value_of(u.src[1]) is not None or value_of(u.src[0]) is not None:
         return canonical_sum(u)
     scale, factors = 1, []
-    for f in product_factors(u):
+    for f in chain(u, Ops.MUL):
         if (c := value_of(f)) is not None:
             scale *= c
         else:
@@ -430,11 +431,11 @@ def divide_by_symbol(u: UOp) -> UOp | None:
     (unit, scale), *others = terms(d).items()
     if others or unit is None:
         unit, scale = d, 1
-    factors = Counter(product_factors(unit))
+    factors = Counter(chain(unit, Ops.MUL))
     quotient: Terms = {}
     rest: Terms = {None: ts.pop(None, 0)}
     for t, f in ts.items():
-        inside = Counter(product_factors(t))
+        inside = Counter(chain(t, Ops.MUL))
         if inside >= factors and f % scale == 0 and fits(dtype, *product_bounds(inside)):
             left = [*(inside - factors).elements()]
             quotient = plus(quotient, {product(left, dtype) if left else None: f // scale})

@@ -16,7 +16,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 
-from tinyframe.algebra.sums import product, product_factors, terms
+from tinyframe.algebra.sums import chain, product, terms
 from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
 from tinyframe.uop.movement import condition, flatten, source_indices
 from tinyframe.uop.node import GroupOp, Ops, UOp, plain, sint, upper
@@ -71,7 +71,7 @@ class ShapeTracker:
             if t is None:
                 offset += f
                 continue
-            factors = product_factors(t)
+            factors = chain(t, Ops.MUL)
             varying = [x for x in factors if x.ranges & own]
             others = [x for x in factors if x not in varying]
             step = f * product(others, index.dtype) if others else f
