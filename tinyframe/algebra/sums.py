@@ -179,17 +179,9 @@ def bounds_of(ts: Terms) -> tuple[int, int]:
     """The smallest and largest value of a sum of integers that do not wrap around."""
     low = high = 0
     for t, f in ts.items():
-        if t is None:
-            low += f
-            high += f
-            continue
-        a, b = t.bounds
-        if f > 0:
-            low += f * a
-            high += f * b
-        else:
-            low += f * b
-            high += f * a
+        a, b = (1, 1) if t is None else t.bounds
+        low += f * (a if f > 0 else b)
+        high += f * (b if f > 0 else a)
     return low, high
 
 
@@ -233,7 +225,7 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
                     if g == f * c and p is not None and p.op in (Ops.IDIV, Ops.MOD)]  # fmt: skip
         if not partners:
             continue
-        quotient = from_terms(_quotient(exact_terms(x), c, x.dtype), x.dtype)
+        quotient = from_terms(_divided(Ops.IDIV, exact_terms(x), c, x.dtype), x.dtype)
         for p in partners:
             rest = {s: g for s, g in ts.items() if s is not t and s is not p}
             if p is quotient:
@@ -304,12 +296,12 @@ def simplify_division(u: UOp) -> UOp | None:
     ts = exact_terms(x)
     found: Terms | None
     if c > 0:
-        found = quotient_terms(ts, c, dtype) if is_div else remainder_terms(ts, c, dtype)
+        found = (quotient_terms if is_div else remainder_terms)(ts, c, dtype)
     else:  # x // -c = -x // c   and   x % -c = -(-x % c)
         ts, c = scaled(ts, -1), -c
         if not fits(dtype, *bounds_of(ts)) or not fits(dtype, c, c):
             return None
-        found = _quotient(ts, c, dtype) if is_div else scaled(_remainder(ts, c, dtype), -1)
+        found = scaled(_divided(u.op, ts, c, dtype), 1 if is_div else -1)
     return None if found is None else _in_shape_of(u, from_terms(found, dtype))
 
 
@@ -323,10 +315,10 @@ def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
         return None
     if (parts := _coarse_and_fine(rest, c)) is not None:  # (coarse*g + fine) // (n*g) = coarse // n
         coarse, _, g = parts
-        return plus(quotient, _quotient(coarse, c // g, dtype))
+        return plus(quotient, _divided(Ops.IDIV, coarse, c // g, dtype))
     if (found := _quotient_of_one(rest, c, dtype)) is not None:
         return plus(quotient, found)
-    return plus(quotient, _quotient(rest, c, dtype)) if quotient else None
+    return plus(quotient, _divided(Ops.IDIV, rest, c, dtype)) if quotient else None
 
 
 def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
@@ -339,9 +331,9 @@ def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
     if t.op is Ops.IDIV:
         inside = plus(exact_terms(x), {None: k * a})
         if fits(dtype, 0, a * c) and fits(dtype, *bounds_of(inside)):
-            return _quotient(inside, a * c, dtype)
+            return _divided(Ops.IDIV, inside, a * c, dtype)
     elif a % c == 0 and not k:
-        return _remainder(_quotient(exact_terms(x), c, dtype), a // c, dtype)
+        return _divided(Ops.MOD, _divided(Ops.IDIV, exact_terms(x), c, dtype), a // c, dtype)
     return None
 
 
@@ -352,7 +344,7 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
             rest = {s: g for s, g in ts.items() if s is not t}
             inside = plus(rest, scaled(exact_terms(x), f))
             if fits(dtype, *bounds_of(inside)):
-                return _remainder(inside, c, dtype)
+                return _divided(Ops.MOD, inside, c, dtype)
     quotient, rest, low, high = _split(ts, c)
     if high < c:
         return rest
@@ -360,26 +352,16 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
         return None
     if (parts := _coarse_and_fine(rest, c)) is not None:
         coarse, fine, g = parts  # (coarse*g + fine) % (n*g) = coarse%n * g + fine
-        return plus(scaled(_remainder(coarse, c // g, dtype), g), fine)
-    return _remainder(rest, c, dtype) if quotient else None
+        return plus(scaled(_divided(Ops.MOD, coarse, c // g, dtype), g), fine)
+    return _divided(Ops.MOD, rest, c, dtype) if quotient else None
 
 
-def _quotient(ts: Terms, c: int, dtype: DType) -> Terms:
-    out = quotient_terms(ts, c, dtype)
-    return (
-        {UOp(Ops.IDIV, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
-        if out is None
-        else out
-    )
-
-
-def _remainder(ts: Terms, c: int, dtype: DType) -> Terms:
-    out = remainder_terms(ts, c, dtype)
-    return (
-        {UOp(Ops.MOD, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
-        if out is None
-        else out
-    )
+def _divided(op: Ops, ts: Terms, c: int, dtype: DType) -> Terms:
+    """quotient_terms (IDIV) or remainder_terms (MOD); a division as one term if nothing is simpler."""
+    out = (quotient_terms if op is Ops.IDIV else remainder_terms)(ts, c, dtype)
+    if out is None:
+        return {UOp(op, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
+    return out
 
 
 def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
