@@ -357,7 +357,8 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
 
 
 def _divided(op: Ops, ts: Terms, c: int, dtype: DType) -> Terms:
-    """quotient_terms (IDIV) or remainder_terms (MOD); a division as one term if nothing is simpler."""
+    """The quotient (IDIV) or remainder (MOD) of a sum; a division as one term if there is no other
+    form."""
     out = (quotient_terms if op is Ops.IDIV else remainder_terms)(ts, c, dtype)
     if out is None:
         return {UOp(op, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}

@@ -63,7 +63,7 @@ def _summed_axis(reduce: UOp) -> int | None:
 
 def _rows_across(product: UOp) -> list[int]:
     """Each operand's own axis (the other is constant along it), if it is contiguous along it."""
-    views = [s.st.views[0] for s in product.src]
+    views = [s.st for s in product.src]
     if any(view.mask is not None for view in views):
         return []
     found = []
