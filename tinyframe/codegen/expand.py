@@ -195,10 +195,6 @@ def _lanes(lane: UOp | None) -> int:
     return 1 if lane is None else extent(lane)
 
 
-def _broadcast(u: UOp, n: int) -> UOp:
-    return u if u.dtype.count == n else u.vectorize(n)
-
-
 def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     """One INDEX for all lanes if they are evenly spaced and share a condition (`arg` is the stride,
     None for 1); otherwise one for each lane."""
@@ -251,7 +247,7 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         case Ops.STORE:
             index, value = u.src[:2]
             lane = lane_of(index, value)
-            places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
+            places, value = _places(index, lane, done), done[value].vectorize(_lanes(lane))
             if len(places) == 1:
                 return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
             # lanes that are stored one by one
@@ -268,11 +264,11 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         case Ops.MMA:  # a thread's run of operand elements becomes lanes, and so do its results
             a, b, result = u.src[:3]
             (run,) = of_kind(u, AxisType.VECTOR)
-            given = [_broadcast(done[operand], extent(run)) for operand in (a, b)]
+            given = [done[operand].vectorize(extent(run)) for operand in (a, b)]
             return UOp(Ops.MMA, u.dtype.vec(extent(result)), (*given, done[result], *loops), u.arg)
         case _:  # computed in all lanes at once
             n = _lanes(lane_of(u))
-            src = tuple([_broadcast(done[s], n) for s in u.src])
+            src = tuple([done[s].vectorize(n) for s in u.src])
             return UOp(u.op, u.dtype.vec(n), src, u.arg, u.tag)
 
 
@@ -283,7 +279,7 @@ def _reduced_lanes(value: UOp, reduce: UOp, loops: list[UOp]) -> UOp:
     if not lanes:
         return value.reduce(reduce.arg, *loops)
     n = extent(lanes[0])
-    total = _broadcast(value, n).reduce(reduce.arg, *loops)
+    total = value.vectorize(n).reduce(reduce.arg, *loops)
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:
         half = len(parts) // 2

@@ -33,6 +33,7 @@ from tinyframe.uop.movement import (
     memory_state,
     source_indices,
     stored_state,
+    stored_view,
 )
 from tinyframe.uop.node import (
     AxisType,
@@ -318,8 +319,16 @@ def decide_fusion(
         for use in uses.get(state, ()):
             reads[state].setdefault(use.kernel, {})[use.unguarded_indices] = None
 
-    writes = {u: _place_written(u, own_indices[u]) for u in stored if u.op is Ops.ASSIGN}
-    if unsafe := _read_elsewhere(reads, writes):
+    writes = {
+        u: _place_in(stored_state(u), stored_view(u), own_indices[u])
+        for u in stored
+        if u.op is Ops.ASSIGN
+    }
+    # ASSIGNs whose kernel reads what they overwrite at indices other than those they write
+    unsafe = [
+        u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}
+    ]
+    if unsafe:
         return decide_fusion(outputs, order, numbers, copied.union(unsafe))
     groups = _KernelGroups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
@@ -333,22 +342,11 @@ shape of that state, at which they do. A kernel may only overwrite what it reads
 indices."""
 
 
-def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
-    """The ASSIGNs whose kernel reads what they overwrite at indices other than those they write."""
-    return [u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}]
-
-
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
     """The indices, in a state of memory, of the element that a view of it has at `ix`."""
     while view is not state:
         view, ix = view.src[0], source_indices(view, ix)
     return ix
-
-
-def _place_written(assign: UOp, ix: Indices) -> Indices:
-    """The indices that an ASSIGN writes, in the shape of the state that it overwrites."""
-    view = assign.src[2] if len(assign.src) == 3 else assign.src[0]
-    return _place_in(stored_state(assign), view, ix)
 
 
 class _CostModel:

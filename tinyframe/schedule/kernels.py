@@ -29,7 +29,7 @@ from tinyframe.schedule.fuse import (
 )
 from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.ranges import lower
-from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
+from tinyframe.uop.movement import in_new_memory, memory_state, stored_state, stored_view
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, identity, sources_first
 
 # ---- preparation: remove everything that the scheduler need not deal with ------------------------
@@ -107,8 +107,8 @@ def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
     again) now reads this ASSIGN through the same view."""
     if value.op is Ops.KERNEL or memory_state(target).op in (Ops.BUFFER, Ops.ASSIGN):
         return None
-    state, part = target.base, u.src[2] if len(u.src) == 3 else target
-    return target.substitute({state: u.replace(src=(state, value, part))})
+    state = target.base
+    return target.substitute({state: u.replace(src=(state, value, stored_view(u)))})
 
 
 def _filled(u: UOp, value) -> UOp:
@@ -338,13 +338,6 @@ def _unpermuted(result: UOp, view: UOp) -> UOp:
             result = result.permute(tuple(back))
         view = view.src[0]
     return result
-
-
-def stored_view(value: UOp) -> UOp:
-    """The view of its `stored_state` through which a value is written; see `_assign_to_view`."""
-    if value.op is not Ops.ASSIGN:
-        return value
-    return value.src[2] if len(value.src) == 3 else value.src[0]
 
 
 def buffer_of_state(u: UOp) -> UOp:

@@ -436,13 +436,10 @@ class UOp(Comparisons):
 
     def replace(self, **changes: Any) -> UOp:
         """A copy with some of op, dtype, src, arg and tag changed."""
-        if unknown := changes.keys() - {"op", "dtype", "src", "arg", "tag"}:
+        fields = {name: getattr(self, name) for name in ("op", "dtype", "src", "arg", "tag")}
+        if unknown := changes.keys() - fields.keys():
             raise TypeError(f"a UOp has no field {', '.join(sorted(unknown))}")
-        fields = {
-            name: changes.get(name, getattr(self, name))
-            for name in ("op", "dtype", "src", "arg", "tag")
-        }
-        return UOp(**fields)
+        return UOp(**fields | changes)
 
     def rtag(self, tag: Any = True) -> UOp:
         return self.replace(tag=tag)
@@ -886,8 +883,10 @@ class UOp(Comparisons):
         return UOp(Ops.GEP, self.dtype.scalar(), (self,), lane) if self.dtype.count > 1 else self
 
     def vectorize(self, count: int) -> UOp:
-        """This scalar in every lane."""
-        return UOp(Ops.VECTORIZE, self.dtype.vec(count), (self,) * count) if count > 1 else self
+        """This scalar in every lane; a vector of as many lanes is itself."""
+        if self.dtype.count == count:
+            return self
+        return UOp(Ops.VECTORIZE, self.dtype.vec(count), (self,) * count)
 
     @property
     def addrspace(self) -> AddrSpace:
@@ -1025,17 +1024,9 @@ def holds(condition: bool | UOp) -> bool:
 
 # ---- RANGE: how often loops run, and of which kind they are --------------------------------------
 
-# the kinds of ranges that are left after expansion, which turns UPCAST, UNROLL and VECTOR ranges
-# into copies, straight-line code and lanes
-LOOPS = (
-    AxisType.LOOP,
-    AxisType.REDUCE,
-    AxisType.THREAD,
-    AxisType.GLOBAL,
-    AxisType.LOCAL,
-    AxisType.GROUP,
-    AxisType.WARP,
-)
+# the kinds that expansion turns into copies, straight-line code and lanes, and those that are left
+EXPANDED = (AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
+LOOPS = tuple([kind for kind in AxisType if kind not in EXPANDED])
 # the threads of a block, and these together with the blocks
 THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 BLOCKS = (AxisType.GLOBAL, *THREADS)
