@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from tinyframe import thresholds
@@ -205,18 +206,6 @@ ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
 
 
-class CycleError(RuntimeError):
-    """Kernels that depend on each other in a cycle, because memory is updated in place between
-    reads.
-
-    stuck: the ASSIGNs in the cycle; one of them has to write to new memory.
-    """
-
-    def __init__(self, stuck: list[UOp]) -> None:
-        super().__init__(f"{len(stuck)} in-place updates depend on each other")
-        self.stuck = stuck
-
-
 @dataclass
 class Lowered:
     """A lowered group: its loop nest, and its arguments in the order of their slots.
@@ -292,15 +281,16 @@ def _store_all(
         fusion = decide_fusion(outputs, list(order), numbers)
         known: dict[tuple, tuple[UOp, list[int]]] = {}
         groups = [_lower_group(group, fusion, known) for group in fusion.kernels]
+        cut: Cuts = {}
+        parts = [part for g in groups for part in _split_long_reduces(g, cut, new_buffer)]
         try:
-            cut: Cuts = {}
-            parts = [part for g in groups for part in _split_long_reduces(g, cut, new_buffer)]
             return _link(parts, new_buffer), replaced
-        except CycleError as cycle:
-            movable = [u for u in cycle.stuck if u not in in_new_buffer]
+        except CycleError as error:  # with the numbers of parts that form a cycle, the first twice
+            cycle = [u for n in error.args[1][1:] for u in parts[n].outputs]
+            moved = next(u for u in cycle if u.op is Ops.ASSIGN and u not in in_new_buffer)
             everything = UOp.sink(*outputs, *replaced.values())
-            changed = in_new_memory(everything, {movable[-1]}, new_buffer)
-            in_new_buffer = {changed[u] for u in (*in_new_buffer, movable[-1]) if u in changed}
+            changed = in_new_memory(everything, {moved}, new_buffer)
+            in_new_buffer = {changed[u] for u in (*in_new_buffer, moved) if u in changed}
             outputs = [changed[u] for u in outputs]
             replaced = {old: changed[new] for old, new in replaced.items()}
 
@@ -364,16 +354,15 @@ def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowe
         for u, steps in fusion.steps[value].items():
             for step in steps.values():
                 computed.setdefault(u, {}).update(dict.fromkeys(step.sources))
-    outline = outline_of(group, computed, is_read)
-    if outline.rows not in known:
+    rows, states = outline_of(group, computed, is_read)
+    if rows not in known:
         tell.lowering()
         ast, arguments = _loop_nest(group, fusion.steps, is_read)
         tell.lowered(ast)
-        number = {state: n for n, state in enumerate(outline.states)}
-        known[outline.rows] = ast, [number[a] for a in arguments]
-    ast, slots = known[outline.rows]
+        known[rows] = ast, [states.index(a) for a in arguments]
+    ast, slots = known[rows]
     keep_whole = any(u.op is Ops.FUSE for u in computed)
-    return Lowered(ast, outputs, [outline.states[n] for n in slots], keep_whole=keep_whole)
+    return Lowered(ast, outputs, [states[n] for n in slots], keep_whole=keep_whole)
 
 
 def _loop_nest(
@@ -455,7 +444,8 @@ def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
 
 
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
-    """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory."""
+    """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory.
+    CycleError if memory is updated in place between reads, so that groups depend on each other."""
     producer = {value: n for n, g in enumerate(groups) for value in g.outputs}
     overwriters: dict[UOp, list[int]] = {}
     for n, g in enumerate(groups):
@@ -472,7 +462,10 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
 
     results: dict[UOp, UOp] = {}
     kernels: dict[int, UOp] = {}
-    for n in _running_order(groups):
+    order = TopologicalSorter[int](dict.fromkeys(range(len(groups)), ()))
+    for n, g in enumerate(groups):
+        order.add(n, *g.after)
+    for n in order.static_order():
         g = groups[n]
         memory = {
             a: (
@@ -497,28 +490,6 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
     return results
 
 
-def _running_order(groups: list[Lowered]) -> list[int]:
-    waiting = {n: len(g.after) for n, g in enumerate(groups)}
-    followers: dict[int, list[int]] = {}
-    for n, g in enumerate(groups):
-        for m in g.after:
-            followers.setdefault(m, []).append(n)
-    ready = [n for n in waiting if not waiting[n]]
-    for n in ready:  # grows while it is walked
-        for f in followers.get(n, []):
-            waiting[f] -= 1
-            if not waiting[f]:
-                ready.append(f)
-    if len(ready) < len(groups):
-        # Each of the rest waits for another one: following these ends in a cycle.
-        path = [next(n for n in waiting if waiting[n])]
-        while (n := next(m for m in groups[path[-1]].after if waiting[m])) not in path:
-            path.append(n)
-        cycle = [groups[n] for n in path[path.index(n) :]]
-        raise CycleError([v for g in cycle for v in g.outputs if v.op is Ops.ASSIGN])
-    return ready
-
-
 # ---- outlines: groups that differ only in which memory they read are lowered once ----------------
 # An unrolled loop (the time steps of an LSTM, the stages of a sort, the pieces of a long chain)
 # gives many groups of the same form. A group's outline holds everything its loop nest depends on,
@@ -526,19 +497,11 @@ def _running_order(groups: list[Lowered]) -> list[int]:
 # except for which memory the slots of the arguments refer to.
 
 
-@dataclass
-class Outline:
-    """rows: equal for groups of the same form. states: the states of memory that the group reads
-    and writes, in the order of their numbers in `rows`."""
-
-    rows: tuple
-    states: list[UOp]
-
-
 def outline_of(
     group: list[KernelOutput], computed: Mapping[UOp, Iterable[UOp]], is_read: Callable[[UOp], bool]
-) -> Outline:
-    """The outline of values stored by one kernel.
+) -> tuple[tuple, list[UOp]]:
+    """The outline of values stored by one kernel: rows that are equal for groups of the same form,
+    and the states of memory that it reads and writes, in the order of their numbers in the rows.
 
     computed: everything that has to be computed, themselves included -> the sources it needs.
     is_read: whether a value, or the state of memory below it, is read from memory.
@@ -576,7 +539,7 @@ def outline_of(
         state = stored_state(value)
         rows.append((place[value], place[stored_view(value)], number(state), state.size))
     rows += _index_rows(i for _, indices, _ in group for i in indices)
-    return Outline(tuple(rows), list(states))
+    return tuple(rows), list(states)
 
 
 def _index_rows(indices: Iterable[UOp]) -> list[tuple]:
