@@ -95,11 +95,9 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
         return x.replace(src=(u.src[1],))
     if x.device == u.src[1].arg:
         return x.contiguous()
-    return (
-        None
-        if is_memory(x) or x.op is Ops.CONTIGUOUS
-        else u.replace(src=(x.contiguous(), u.src[1]))
-    )
+    if is_memory(x) or x.op is Ops.CONTIGUOUS:
+        return None
+    return u.replace(src=(x.contiguous(), u.src[1]))
 
 
 def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
@@ -213,15 +211,13 @@ class Lowered:
     An argument is a value that the group stores (in new memory), or a state of memory that it reads
     or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores. Partial
     results that one group stores for another are represented by their BUFFER.
-    outputs: the stored values. after: the numbers of the groups that must run before.
-    keep_whole: it stays one kernel, because the user asked for that (`Tensor.fuse()`), or because
-    it is a COPY.
+    outputs: the stored values. keep_whole: it stays one kernel, because the user asked for that
+    (`Tensor.fuse()`), or because it is a COPY.
     """
 
-    ast: UOp
     outputs: list[UOp]
+    ast: UOp
     arguments: list[UOp]
-    after: dict[int, None] = field(default_factory=dict)
     keep_whole: bool = False
 
 
@@ -343,7 +339,7 @@ def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowe
         copy = outputs[0]
         places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
         ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
-        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])], keep_whole=True)
+        return Lowered(outputs, ast, [copy, memory_state(copy.src[0])], keep_whole=True)
 
     def is_read(u: UOp) -> bool:
         state = memory_state(u)
@@ -362,7 +358,7 @@ def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowe
         known[rows] = ast, [states.index(a) for a in arguments]
     ast, slots = known[rows]
     keep_whole = any(u.op is Ops.FUSE for u in computed)
-    return Lowered(ast, outputs, [states[n] for n in slots], keep_whole=keep_whole)
+    return Lowered(outputs, ast, [states[n] for n in slots], keep_whole)
 
 
 def _loop_nest(
@@ -374,11 +370,8 @@ def _loop_nest(
     slots: dict[UOp, UOp] = {}
 
     def slot(argument: UOp) -> UOp:
-        if argument not in slots:
-            slots[argument] = UOp(
-                Ops.DEFINE_GLOBAL, argument.dtype.ptr(argument.size), (), len(slots)
-            )
-        return slots[argument]
+        pointer = argument.dtype.ptr(argument.size)
+        return slots.setdefault(argument, UOp(Ops.DEFINE_GLOBAL, pointer, (), len(slots)))
 
     targets = {}
     for value, *_ in group:
@@ -394,11 +387,7 @@ def _loop_nest(
         spec_kernel,
         lambda: lower(group, steps, memory, targets.__getitem__),
     )
-    # a value that turned out not to be read is not an argument
-    used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
-    slots = {argument: place for argument, place in slots.items() if place in used}
-    renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
-    return ast.substitute(renamed), list(slots)
+    return _with_arguments(ast, list(slots))
 
 
 Cuts = dict[tuple[UOp, Target], list[UOp]]
@@ -430,17 +419,18 @@ def _split_long_reduces(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
         dtype = kernel.src[0].src[0].src[0].dtype
         assert isinstance(dtype, PtrDType)
         arguments.append(new_buffer(device, dtype.size, dtype.base))
-        out.append(_with_slots(kernel, arguments[-1:], arguments))
-    return [*out, _with_slots(final, g.outputs, arguments)] if out else [g]
+        out.append(Lowered(arguments[-1:], *_with_arguments(kernel, arguments)))
+    return [*out, Lowered(g.outputs, *_with_arguments(final, arguments))] if out else [g]
 
 
-def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
-    """A kernel with its slots renumbered, outputs first."""
+def _with_arguments(ast: UOp, arguments: list[UOp]) -> tuple[UOp, list[UOp]]:
+    """A kernel with its slots renumbered, outputs first, and those of the arguments that it has: a
+    value that turned out not to be read is none."""
     stored = [store.src[0].src[0] for store in ast.src]
     used = [u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL]
     order = list(dict.fromkeys((*stored, *sorted(used, key=lambda u: u.arg))))
     ast = ast.substitute({place: place.replace(arg=n) for n, place in enumerate(order)})
-    return Lowered(ast, outputs, [arguments[place.arg] for place in order])
+    return ast, [arguments[place.arg] for place in order]
 
 
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
@@ -452,19 +442,20 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         for value in g.outputs:
             if value.op is Ops.ASSIGN:
                 overwriters.setdefault(stored_state(value), []).append(n)
+    after: list[dict[int, None]] = [{} for _ in groups]  # the groups that must run before each
     for n, g in enumerate(groups):
         for state in g.arguments:
             if (m := producer.get(state, n)) != n:
-                g.after[m] = None
+                after[n][m] = None
             for w in overwriters.get(state, []):  # readers run before the kernel that overwrites
                 if n not in overwriters[state]:
-                    groups[w].after[n] = None
+                    after[w][n] = None
 
     results: dict[UOp, UOp] = {}
     kernels: dict[int, UOp] = {}
     order = TopologicalSorter[int](dict.fromkeys(range(len(groups)), ()))
-    for n, g in enumerate(groups):
-        order.add(n, *g.after)
+    for n, before in enumerate(after):
+        order.add(n, *before)
     for n in order.static_order():
         g = groups[n]
         memory = {
@@ -477,16 +468,16 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         }
         arguments = list(memory.values())
         made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
-        before = [kernels[m] for m in g.after if kernels[m] not in made_by]
+        earlier = [kernels[m] for m in after[n] if kernels[m] not in made_by]
         tell.kernel(g.ast, g.outputs, g.arguments)
-        sources = (*arguments, *before, *g.ast.variables())
+        sources = (*arguments, *earlier, *g.ast.variables())
         kernels[n] = UOp(Ops.KERNEL, dtypes.void, sources, Kernel(g.ast, len(arguments)))
         for value in g.outputs:
             state = stored_state(value)
             buffer = buffer_of_state(memory[state])
-            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).front(state.shape)
+            written = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).front(state.shape)
             whole = value.src[0] if value.op is Ops.ASSIGN else value
-            results[value] = whole.substitute({state: after})
+            results[value] = whole.substitute({state: written})
     return results
 
 
