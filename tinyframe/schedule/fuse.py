@@ -241,9 +241,9 @@ class KernelOutput(NamedTuple):
     own: Indices
 
 
-def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
+def new_indices(shape: tuple, numbers: Iterator[int]) -> Indices:
     """A RANGE for each dimension; 0 for those of size 1."""
-    return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
+    return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers)) for s in shape)
 
 
 def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
@@ -424,10 +424,11 @@ class _CostModel:
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             return self._reason_to_store_reduce(u, uses, evaluations)
+        cheap = thresholds.CHEAP if self.reads_memory[u] else thresholds.CHEAP_WITHOUT_MEMORY
         if (
             max(evaluations) >= thresholds.RECOMPUTE_LIMIT * u.size
             or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
-        ) and (self.after_reduce[u] or self._is_costly(u)):
+        ) and (self.after_reduce[u] or self.cost[u] >= cheap):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
         return None
 
@@ -454,10 +455,6 @@ class _CostModel:
             return "a reduce whose operands a tile would share, reduced further"
         occupancy = self.occupancy(u)
         return None if occupancy is None else occupancy.reason_to_store(uses)
-
-    def _is_costly(self, u: UOp) -> bool:
-        reads = self.reads_memory[u]
-        return self.cost[u] >= (thresholds.CHEAP if reads else thresholds.CHEAP_WITHOUT_MEMORY)
 
     def _is_summed_from_windows(self, u: UOp) -> bool:
         """Whether this sum is only unwindowed and then summed again, as in a convolution's

@@ -335,22 +335,15 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
         common = 0
         while common < min(len(new), len(old)) and new[common] == old[common]:
             common += 1
-        same = [([d], [d]) for d in range(common)]
-        rest = list(range(common, len(new))), list(range(common, len(old)))
-        return [*same, rest]
-
-    def cuts(shape):
-        return {p: d for d, p in reversed(list(enumerate(products(shape))))}
-
-    def products(shape):
-        return [plain(elements(shape[:d])) for d in range(len(shape) + 1)]
-
-    new_cuts, old_cuts = cuts(new), cuts(old)
-    common_products = [p for p in reversed(new_cuts) if p in old_cuts]
-    groups = [
-        (list(range(new_cuts[a], new_cuts[b])), list(range(old_cuts[a], old_cuts[b])))
-        for a, b in pairwise(common_products)
+        cuts = [(d, d) for d in range(common + 1)]
+    else:
+        # the product of the first sizes -> how many these are
+        new_cuts, old_cuts = (
+            {plain(elements(shape[:d])): d for d in reversed(range(len(shape) + 1))}
+            for shape in (new, old)
+        )
+        cuts = [(d, old_cuts[p]) for p, d in reversed(new_cuts.items()) if p in old_cuts]
+    return [
+        (list(range(a, b)), list(range(c, d)))
+        for (a, c), (b, d) in pairwise([*cuts, (len(new), len(old))])
     ]
-    last_new, last_old = new_cuts[common_products[-1]], old_cuts[common_products[-1]]
-    groups.append((list(range(last_new, len(new))), list(range(last_old, len(old)))))
-    return groups

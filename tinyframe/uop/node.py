@@ -835,11 +835,6 @@ class UOp(Comparisons):
         first, *rest = [x.reshape(shape) for x in (self, *others)]
         return first.cat(*rest, dim=dim)
 
-    @staticmethod
-    def iota(size: int, dtype: DType = dtypes.int) -> UOp:
-        """0, 1, … size-1: each element is its own index. Like a constant it needs no memory."""
-        return UOp(Ops.IOTA, dtype, (), size)
-
     def contiguous(self) -> UOp:
         return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
 
