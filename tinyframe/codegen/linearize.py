@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
@@ -116,24 +115,8 @@ def unrolled_parts(reduce: UOp) -> list[UOp]:
 # of the blocks.
 
 
-@dataclass
-class SumLevels:
-    """The loops of a blocked sum: `levels` of nested accumulators, innermost first, and the index
-    expression that `replaced` each original loop."""
-
-    levels: list[list[UOp]] = field(default_factory=lambda: [[]])
-    replaced: dict[UOp, UOp] = field(default_factory=dict)
-
-    @property
-    def loops(self) -> tuple[UOp, ...]:
-        """The loops of all levels, outermost first."""
-        return tuple(r for level in reversed(self.levels) for r in level)
-
-    def replace(self, cut: UOp, index: UOp, original: UOp) -> None:
-        """Puts `index` in place of a loop that was cut: an original one, or a part of that."""
-        # the length of the last block depends on the loop outside of it
-        self.levels = [[r.substitute({cut: index}) for r in level] for level in self.levels]
-        self.replaced[original] = self.replaced.get(original, cut).substitute({cut: index})
+Levels = list[list[UOp]]
+"""The loops of a blocked sum: those of nested accumulators, the innermost accumulator first."""
 
 
 def block_long_sums(sink: UOp) -> UOp:
@@ -143,21 +126,22 @@ def block_long_sums(sink: UOp) -> UOp:
         if u.op is Ops.REDUCE:
             by_loops.setdefault(u.own_ranges, []).append(u)
     numbers = itertools.count(fresh_number(sink))
-    cut: dict[tuple[UOp, ...], SumLevels] = {}
+    cut: dict[tuple[UOp, ...], Levels] = {}
+    replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
     for loops, reduces in by_loops.items():
         if added := [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]:
-            split = split_into_levels(loops, max(added), numbers)
-            if len(split.levels) > 1:
-                cut[loops] = split
+            levels, indices = split_into_levels(loops, max(added), numbers)
+            if len(levels) > 1:
+                cut[loops] = levels
+                replaced |= indices
     if not cut:
         return sink
 
     def changed(old: UOp, u: UOp) -> UOp:
         if old.op is Ops.REDUCE and old.own_ranges in cut:
-            split, value = cut[old.own_ranges], u.src[0]
+            (first, *others), value = cut[old.own_ranges], u.src[0]
             if not _is_float_sum(old):
-                return value.reduce(old.arg, *split.loops)
-            first, *others = split.levels
+                return value.reduce(old.arg, *itertools.chain(*reversed(others), first))
             value = value.reduce(Ops.ADD, *first)
             # A tensor core adds products to all lanes at once; its sums are added lane by lane.
             lanes = [value]
@@ -173,7 +157,7 @@ def block_long_sums(sink: UOp) -> UOp:
         # loop alone can be computed there.
         return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
 
-    blocked = rebuild(sink, changed, {r: i for s in cut.values() for r, i in s.replaced.items()})
+    blocked = rebuild(sink, changed, replaced)
     # blocks of a sum may not depend on the loops over blocks around them
     return separate_loops(blocked)
 
@@ -182,22 +166,28 @@ def _is_float_sum(u: UOp) -> bool:
     return u.arg is Ops.ADD and dtypes.is_float(u.dtype)
 
 
-def split_into_levels(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> SumLevels:
-    """The loops in levels of few additions each; one iteration of all of them has `additions`."""
-    split, count = SumLevels(), additions
+def split_into_levels(
+    loops: tuple[UOp, ...], count: int, numbers: Iterator[int]
+) -> tuple[Levels, dict[UOp, UOp]]:
+    """The loops in levels of few additions each, and the index in place of each loop that was cut.
+    count: the additions in one iteration of all loops."""
+    levels: Levels = [[]]
+    replaced: dict[UOp, UOp] = {}
     for loop in reversed(loops):
         rest = loop
         while count * extent(rest) > thresholds.MOST_ADDITIONS:
             if count < thresholds.LONG_BLOCK:
                 outer, inner, index = _cut(rest, thresholds.MOST_ADDITIONS // count, numbers)
-                split.replace(rest, index, original=loop)
-                split.levels[-1].insert(0, inner)
+                # the length of the last block depends on the loop outside of it
+                levels = [[r.substitute({rest: index}) for r in level] for level in levels]
+                replaced[loop] = replaced.get(loop, rest).substitute({rest: index})
+                levels[-1].insert(0, inner)
                 rest = outer
-            split.levels.append([])
+            levels.append([])
             count = 1
-        split.levels[-1].insert(0, rest)
+        levels[-1].insert(0, rest)
         count *= extent(rest)
-    return split
+    return levels, replaced
 
 
 def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
