@@ -41,8 +41,8 @@ chain of n additions would cost n*n."""
 
 @recursive_property
 def _order(u: UOp) -> tuple:
-    """By the first leaf (buffers and slots, Variables by name, ranges by number), then by op, then
-    by a digest of everything below: the same in every process."""
+    """The sort key of terms, factors and conditions, the same in every process: the first leaf
+    (buffers and slots, Variables by name, ranges by number), the op, a digest of everything below."""
     if u.op is Ops.RANGE:
         number = u.arg[0]
         leaf = (2, number, "") if isinstance(number, int) else (2, 0, repr(number))
@@ -58,10 +58,7 @@ def _order(u: UOp) -> tuple:
     return leaf, u.op.value, hash((u.op.value, _dtype_hash(u.dtype), _arg_hash(u.arg), *below))
 
 
-def order(u: UOp) -> tuple:
-    """The sort key of terms, factors and conditions."""
-    known = u.__dict__.get("_order")
-    return _order.__get__(u, UOp) if known is None else known
+order = _order.of
 
 
 def _text_hash(text: str) -> int:

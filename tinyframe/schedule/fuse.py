@@ -158,17 +158,14 @@ def is_memory(u: UOp) -> bool:
 
 @recursive_property
 def _leaf(u: UOp) -> bool:
-    one_value = u.op in _KEEPS_ONE_VALUE and _leaf.of(u.src[0]) and u.base.op is Ops.CONST
+    """Whether a value needs no computation: memory, an IOTA, the same constant in every element."""
+    one_value = u.op in _KEEPS_ONE_VALUE and is_leaf(u.src[0]) and u.base.op is Ops.CONST
     return one_value or u.op in LEAVES or is_memory(u)
 
 
+is_leaf = _leaf.of
 LEAVES = {Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR}
 _KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
-
-
-def is_leaf(u: UOp) -> bool:
-    """Whether a value needs no computation: memory, an IOTA, the same constant in every element."""
-    return _leaf.of(u)
 
 
 # The cost of an op, in additions; 1 for ops not listed.

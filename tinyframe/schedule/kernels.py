@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -231,12 +232,12 @@ def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
     computed = sink.toposort(gate=lambda u: not is_leaf(u))
     stored_by_user = [u for u in computed if u.op in ALWAYS_STORED and not is_leaf(u)]
     stored_by_user += [b for u in sink.src if (b := u.base) is not u]  # the base of a view
-    everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
+    everything = staged("tensor graph", spec_tensor, partial(UOp.sink, *sink.src, *stored_by_user))
     became: dict[UOp, UOp] = {}
     prepared = staged(
         "prepare",
         spec_tensor,
-        lambda: graph_rewrite(everything, prepare_rules, name="prepare", became=became),
+        partial(graph_rewrite, everything, prepare_rules, name="prepare", became=became),
         before=everything,
     )
     lasting = dict.fromkeys((*sink.src, *stored_by_user))
@@ -382,11 +383,8 @@ def _loop_nest(
     def memory(u: UOp) -> UOp | None:
         return slot(memory_state(u)) if is_read(u) else None
 
-    ast = staged(
-        "lower to ranges",
-        spec_kernel,
-        lambda: lower(group, steps, memory, targets.__getitem__),
-    )
+    lowering = partial(lower, group, steps, memory, targets.__getitem__)
+    ast = staged("lower to ranges", spec_kernel, lowering)
     return _with_arguments(ast, list(slots))
 
 

@@ -68,8 +68,11 @@ def lower(
     tell_became((u, value) for (u, _), value in values.items())
     stores = []
     for value, ix, _ in outputs:
-        index = _index_of(target(value), ix)
         ranges = sorted({r for i in ix for r in i.ranges}, key=lambda r: r.arg[0])
+        place, at = target(value), ix
+        while (written := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
+            at, place = source_indices(place, at), place.src[0]
+        index = written.index(*at, shape=place.shape)
         stores.append(index.store(value_at(value, ix), *ranges))
     return graph_rewrite(
         renumber(order_ranges(UOp.sink(*stores))), lowering_rules, name="simplify the kernel"
@@ -107,13 +110,6 @@ def _value(u: UOp, sources: list[UOp], step: Demand, users: Counter[UOp]) -> UOp
 
 # ops whose value is that of their source
 _VALUE_OF_SOURCE = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
-
-
-def _index_of(place: UOp, ix: Indices) -> UOp:
-    """The INDEX of an element of a DEFINE_GLOBAL under movement ops; reshapes are free."""
-    while (memory := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
-        ix, place = source_indices(place, ix), place.src[0]
-    return memory.index(*ix, shape=place.shape)
 
 
 # ---- validity ---------------------------------------------------------------------------------

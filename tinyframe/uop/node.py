@@ -680,21 +680,20 @@ class UOp(Comparisons):
             return UOp.const(dtypes.default_float, value).broadcast_to(self.shape)
         return self.const_like(value)
 
-    def _is_bool(self) -> bool:
-        return self.dtype.scalar() is dtypes.bool
-
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
         if _takes_over(other):
             return NotImplemented
-        x, y = _match_widths(self, self.ufix(other))
+        x, y = self, self.ufix(other)
+        if x.dtype is not y.dtype and {x.dtype, y.dtype} == {dtypes.int, dtypes.long}:
+            x, y = x.cast(dtypes.long), y.cast(dtypes.long)  # a 32-bit index meets a 64-bit one
         return y.alu(op, x) if reverse else x.alu(op, y)
 
     # fmt: off
     def __sub__(self, other):
         return NotImplemented if _takes_over(other) else self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
-    def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
-    def __invert__(self): return self.logical_not() if self._is_bool() else self ^ -1
+    def __neg__(self): return self.logical_not() if dtypes.is_bool(self.dtype) else self * -1
+    def __invert__(self): return self.logical_not() if dtypes.is_bool(self.dtype) else self ^ -1
 
     def logical_not(self): return self.ne(True)
     def minimum(self, other): return self.mirror().maximum(self.ufix(other).mirror()).mirror()
@@ -886,13 +885,6 @@ class UOp(Comparisons):
     @property
     def addrspace(self) -> AddrSpace:
         return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
-
-
-def _match_widths(x: UOp, y: UOp) -> tuple[UOp, UOp]:
-    """Widens a 32-bit index that meets a 64-bit one."""
-    if x.dtype is not y.dtype and {x.dtype, y.dtype} == {dtypes.int, dtypes.long}:
-        return x.cast(dtypes.long), y.cast(dtypes.long)
-    return x, y
 
 
 def _takes_over(other: Any) -> bool:
