@@ -42,7 +42,8 @@ chain of n additions would cost n*n."""
 @recursive_property
 def _order(u: UOp) -> tuple:
     """The sort key of terms, factors and conditions, the same in every process: the first leaf
-    (buffers and slots, Variables by name, ranges by number), the op, a digest of everything below."""
+    (buffers and slots, Variables by name, ranges by number), the op, a digest of everything
+    below."""
     if u.op is Ops.RANGE:
         number = u.arg[0]
         leaf = (2, number, "") if isinstance(number, int) else (2, 0, repr(number))
@@ -254,10 +255,8 @@ def chain(u: UOp, op: Ops, most: float = MOST_TERMS) -> list[UOp]:
 
 def product_bounds(factors: Counter[UOp]) -> tuple[int, int]:
     """The smallest and largest value of a product of integers that does not wrap around."""
-    out = 1, 1
-    for f in factors.elements():
-        out = corners(operator.mul, out, f.bounds)
-    return out
+    bounds = [f.bounds for f in factors.elements()]
+    return functools.reduce(functools.partial(corners, operator.mul), bounds, (1, 1))
 
 
 def product(factors: list[UOp], dtype: DType) -> UOp:

@@ -209,9 +209,8 @@ class Use(NamedTuple):
     kernel: UOp  # the stored value whose kernel uses it
     indices: Indices  # over the kernel's loops, and over placeholders below a PAD
     path: tuple[UOp, ...]  # the loops around the use, outermost first
-    unguarded_indices: (
-        Indices  # over the kernel's loops alone: below a PAD they may be out of range
-    )
+    # over the kernel's loops alone: below a PAD they may be out of range
+    unguarded_indices: Indices
 
 
 @dataclass
@@ -316,16 +315,9 @@ def decide_fusion(
         for use in uses.get(state, ()):
             reads[state].setdefault(use.kernel, {})[use.unguarded_indices] = None
 
-    writes = {
-        u: _place_in(stored_state(u), stored_view(u), own_indices[u])
-        for u in stored
-        if u.op is Ops.ASSIGN
-    }
-    # ASSIGNs whose kernel reads what they overwrite at indices other than those they write
-    unsafe = [
-        u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}
-    ]
-    if unsafe:
+    assigns = [u for u in stored if u.op is Ops.ASSIGN]
+    writes = {u: _place_in(stored_state(u), stored_view(u), own_indices[u]) for u in assigns}
+    if unsafe := _read_elsewhere(reads, writes):
         return decide_fusion(outputs, order, numbers, copied.union(unsafe))
     groups = _KernelGroups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
@@ -337,6 +329,11 @@ Reads = dict[UOp, dict[UOp, dict[Indices, None]]]
 """A state of memory that an ASSIGN overwrites -> the kernels that read it -> the indices, in the
 shape of that state, at which they do. A kernel may only overwrite what it reads at the same
 indices."""
+
+
+def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
+    """The ASSIGNs whose kernel reads what they overwrite at indices other than those they write."""
+    return [u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}]
 
 
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
@@ -628,15 +625,11 @@ class _KernelGroups:
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
         stores = {p.value for p in self.outputs[u]}
+        # two stores to the same memory: k overwrites what u, or a guest of u, stores
         if any(p.value.op is Ops.ASSIGN and p.value.src[0].base in stores for p in self.outputs[k]):
-            return (
-                False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
-            )
-        if len(places := self._indices_in(k, u)) > 1 or not covers_once(
-            next(iter(places)), u.shape
-        ):
             return False
-        if self._would_spoil(k, u):
+        indices, *others = self._indices_in(k, u)
+        if others or not covers_once(indices, u.shape) or self._would_spoil(k, u):
             return False
         # no third kernel may need u and be needed by k: it would have to run between the two
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])

@@ -137,9 +137,8 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
     tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    outer = UOp.range(
-        plain(tiles), r.arg[0], axis_type(r)
-    )  # it keeps the number: an Opt can name it
+    # it keeps the number: an Opt can name it
+    outer = UOp.range(plain(tiles), r.arg[0], axis_type(r))
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
     start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
