@@ -29,7 +29,6 @@ from dataclasses import dataclass
 
 from tinyframe.algebra.symbolic import terms
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     AxisType,
     GroupOp,
     Ops,
@@ -278,4 +277,4 @@ class AccessTable:
 
     def around(self, u: UOp) -> frozenset[UOp]:
         """The ranges that a node runs in, its own included."""
-        return u.ranges.union(u.own_ranges) if u.op in FIRST_RANGE else u.ranges
+        return u.ranges.union(u.own_ranges)

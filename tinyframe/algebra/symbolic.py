@@ -236,11 +236,10 @@ def one_value(u: UOp) -> UOp | None:
 
 def drop_closed_constants(u: UOp) -> UOp | None:
     """REDUCE, STAGE and STORE: a RANGE of size 1 has become 0, and needs no loop."""
-    first = FIRST_RANGE[u.op]
-    ranges = tuple(r for r in u.src[first:] if r.op is not Ops.CONST)
-    if len(ranges) == len(u.src) - first:
+    ranges = [r for r in u.own_ranges if r.op is not Ops.CONST]
+    if len(ranges) == len(u.own_ranges):
         return None
-    return u.src[0] if u.op is Ops.REDUCE and not ranges else u.replace(src=u.src[:first] + ranges)
+    return u.src[0] if u.op is Ops.REDUCE and not ranges else u.with_ranges(*ranges)
 
 
 def cast_of_cast(u: UOp, x: UOp) -> UOp | None:

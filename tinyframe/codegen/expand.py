@@ -16,7 +16,6 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     AxisType,
     GroupOp,
     Ops,
@@ -99,7 +98,7 @@ def expand_copies(sink: UOp) -> UOp:
     kind of range holds all copies."""
 
     def expanded(old: UOp, u: UOp) -> UOp:
-        unrolled = of_kind(u, AxisType.UNROLL) if u.op in FIRST_RANGE else ()
+        unrolled = of_kind(u, AxisType.UNROLL)
         match u.op:
             case Ops.REDUCE if unrolled:
                 value, *parts = copies_of((u.src[0],), unrolled)
@@ -137,7 +136,7 @@ def _copies_of_stores(stores: tuple[UOp, ...]) -> list[UOp]:
     for store in stores:
         copied = tuple(of_kind(store, AxisType.UPCAST))
         loops = [r for r in store.own_ranges if r not in copied]
-        groups.setdefault(copied, []).append(store.replace(src=(*store.src[:2], *loops)))
+        groups.setdefault(copied, []).append(store.with_ranges(*loops))
     copies = [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
     # If an axis is shorter than the number of its copies, the excess copies would write nothing.
     return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
@@ -229,8 +228,7 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     """A node in all lanes. done: node -> its replacement, for all of its sources."""
     # the ranges that it closes, except lanes
-    owned = u.own_ranges if u.op in FIRST_RANGE else ()
-    loops = [done[r] for r in owned if axis_type(r) is not AxisType.VECTOR]
+    loops = [done[r] for r in u.own_ranges if axis_type(r) is not AxisType.VECTOR]
     match u.op:
         case Ops.RANGE:
             if axis_type(u) is not AxisType.VECTOR:

@@ -23,7 +23,7 @@ from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.schedule.fuse import Conditions, Demand, KernelOutput, Steps
 from tinyframe.schedule.sum_to_gather import gather_rules
 from tinyframe.uop.movement import Indices, memory_state, source_indices
-from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, rebuild, sources_first
+from tinyframe.uop.node import GroupOp, Ops, UOp, rebuild, sources_first
 
 
 def lower(
@@ -212,8 +212,7 @@ def order_ranges(sink: UOp) -> UOp:
     def ordered(old: UOp, u: UOp) -> UOp:
         if u.op not in (Ops.STORE, Ops.REDUCE):
             return u
-        ranges = sorted(u.own_ranges, key=lambda r: -counts[r])
-        return u.replace(src=(*u.src[: FIRST_RANGE[u.op]], *ranges))
+        return u.with_ranges(*sorted(u.own_ranges, key=lambda r: -counts[r]))
 
     return rebuild(sink, ordered)
 
@@ -221,7 +220,7 @@ def order_ranges(sink: UOp) -> UOp:
 def renumber(sink: UOp) -> UOp:
     """Numbers ranges in the order of the walk, so that equal kernels become the same object."""
     found = [r for s in sink.src for r in s.own_ranges]
-    found += [r for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
+    found += [r for u in sink.toposort() for r in u.own_ranges]
     ranges = list(dict.fromkeys(found))
     # in two steps, because an old and a new range may be the same object
     for offset in (1 << 20, 0):

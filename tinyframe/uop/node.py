@@ -559,8 +559,12 @@ class UOp(Comparisons):
 
     @property
     def own_ranges(self) -> tuple[UOp, ...]:
-        """The RANGEs that a REDUCE, STAGE or STORE closes."""
-        return self.src[FIRST_RANGE[self.op] :]
+        """The RANGEs that a REDUCE, STAGE, STORE or MMA closes; none for other ops."""
+        return self.src[FIRST_RANGE.get(self.op, len(self.src)) :]
+
+    def with_ranges(self, *ranges: UOp) -> UOp:
+        """The same REDUCE, STAGE, STORE or MMA, closing other RANGEs."""
+        return self.replace(src=(*self.src[: FIRST_RANGE[self.op]], *ranges))
 
     def variables(self) -> list[UOp]:
         """The DEFINE_VARs that this depends on, including those in shapes, sorted by name."""
@@ -916,8 +920,7 @@ def _(u: UOp) -> frozenset[UOp]:
 
 @UOp.ranges.rule(*FIRST_RANGE)
 def _(u: UOp) -> frozenset[UOp]:
-    first = FIRST_RANGE[u.op]
-    return _no_ranges.union(*[s.ranges for s in u.src]) - frozenset(u.src[first:])
+    return _no_ranges.union(*[s.ranges for s in u.src]) - frozenset(u.own_ranges)
 
 
 @UOp.device.rule(Ops.DEVICE)

@@ -43,7 +43,6 @@ from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import (
     BLOCKS,
-    FIRST_RANGE,
     LOOPS,
     AxisType,
     Ops,
@@ -167,7 +166,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     out = tile(sink, opt, AxisType.LOOP, AxisType.REDUCE)
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
-        along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
+        along = {*u.ranges, *u.own_ranges}
         if sum(axis_type(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
     return out
@@ -212,9 +211,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
 
     def then(u: UOp) -> UOp | None:
         if u.op in (Ops.REDUCE, Ops.STORE):
-            first = FIRST_RANGE[u.op]
-            owned = tuple(sorted(u.own_ranges, key=lambda r: place.get(r, last)))
-            return u.replace(src=u.src[:first] + owned) if owned != u.own_ranges else None
+            return u.with_ranges(*sorted(u.own_ranges, key=lambda r: place.get(r, last)))
         return None
 
     return replace_ranges(sink, {}, then)

@@ -11,7 +11,6 @@ from tinyframe.codegen.optimize.loops import replace_ranges, split_range
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     Ops,
     UOp,
     axis_type,
@@ -31,8 +30,7 @@ def merge_neighbours(sink: UOp) -> UOp:
     loops stay.
     """
     while True:
-        owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
-        pairs = (pair for owner in owners for pair in itertools.pairwise(owner.own_ranges))
+        pairs = (pair for u in sink.toposort() for pair in itertools.pairwise(u.own_ranges))
         merged = next((new for pair in pairs if (new := _merge(sink, *pair)) is not None), None)
         if merged is None:
             return sink
@@ -43,7 +41,7 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     if axis_type(outer) is not axis_type(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
     nodes = sink.toposort()
-    if not all(_both_or_neither(u, outer, inner) for u in nodes if u.op in FIRST_RANGE):
+    if not all(_both_or_neither(u, outer, inner) for u in nodes if u.own_ranges):
         return None
     if not all(_contiguous(u, outer, inner) for u in nodes if u.op is Ops.INDEX):
         return None
@@ -55,8 +53,7 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     merged = replace_ranges(
         sink, {outer: merged_range // n, inner: merged_range % n}, _merge_dimensions
     )
-    owned = [r for u in merged.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
-    are_loops = all(r.op is Ops.RANGE for r in owned)
+    are_loops = all(r.op is Ops.RANGE for u in merged.toposort() for r in u.own_ranges)
     return merged if _divisions(merged) <= divisions and are_loops else None
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from tinyframe.algebra.symbolic import all_of
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     LOOPS,
     AxisType,
     Ops,
@@ -91,13 +90,12 @@ def replace_ranges(
     order = new_owners or {}
 
     def change(old: UOp, u: UOp) -> UOp:
-        if u is not old and u.op in FIRST_RANGE:
-            first = FIRST_RANGE[u.op]
+        if u is not old and old.own_ranges:
             owned: list[UOp] = []
             for r in old.own_ranges:
                 below = order.get(r) or mapping.get(r, r).toposort()
                 owned += [x for x in below if x.op is Ops.RANGE]
-            u = u.replace(src=(*u.src[:first], *dict.fromkeys(owned)))
+            u = u.with_ranges(*dict.fromkeys(owned))
         elif u is not old and u.op is Ops.INDEX:
             u = u.replace(src=(u.src[0], *[s.simplify() for s in u.src[1:]]))
         return u if (out := then(u)) is None else out
