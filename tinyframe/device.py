@@ -342,13 +342,11 @@ class Compiled:
         self.device = device
         self.allocator = allocator
         self.runner = self.runtime = runner
-        self._compiler, self._renderer = compiler, renderer
+        self._compiler, self._renderer = compiler or Compiler(), renderer
 
     @property
     def compiler(self) -> Compiler:
         """Compiles this device's source code."""
-        if self._compiler is None:
-            self._compiler = Compiler()
         return self._compiler
 
     @property

@@ -93,16 +93,17 @@ class Access:
         return iterations(self.ranges)
 
     @property
-    def windows(self) -> list[tuple[UOp, ...]]:
-        return [tuple(d) for d in self.dims if len(d) > 1 and None not in d.values()]
+    def windows(self) -> list[dict[UOp, int]]:
+        """The Factors of dimensions that add up several ranges."""
+        return [d for d in self.dims if len(d) > 1 and None not in d.values()]  # type: ignore[misc]
 
     @property
     def overlaps(self) -> bool:
         """Whether neighbouring windows share elements."""
         return any(
-            1 + sum(abs(d[r] or 0) * (extent(r) - 1) for r in d) < iterations(d)
-            for d in self.dims
-            if len(d) > 1 and None not in d.values()
+            1 + sum(abs(factor) * (extent(r) - 1) for r, factor in window.items())
+            < iterations(window)
+            for window in self.windows
         )
 
     def step(self, r: UOp) -> int | None:

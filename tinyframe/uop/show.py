@@ -162,7 +162,8 @@ def listing(uops: Iterable[UOp]) -> str:
         numbers[u] = len(numbers)
         sources = ", ".join(_source(s, numbers) for s in u.src)
         arg = "" if u.arg is None else sizes_text(u.arg)
-        place = f"{numbers[u]:4d} {u.op.name:14s} {_short(u.dtype):20s}"
+        dtype = repr(u.dtype).removeprefix("dtypes.")
+        place = f"{numbers[u]:4d} {u.op.name:14s} {dtype:20s}"
         lines.append(f"{place} {f'[{sources}]':24s} {arg}".rstrip())
     return "\n".join(lines)
 
@@ -171,10 +172,6 @@ def _source(u: UOp, numbers: dict[UOp, int]) -> str:
     if u.op is Ops.CONST:
         return repr(u.arg)
     return f"%{numbers[u]}" if u in numbers else f"?{u.op.name}"
-
-
-def _short(dtype: Any) -> str:
-    return repr(dtype).removeprefix("dtypes.")
 
 
 def summary(graph: UOp) -> str:
