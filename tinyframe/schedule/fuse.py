@@ -42,6 +42,7 @@ from tinyframe.uop.node import (
     UOp,
     iterations,
     recursive_property,
+    sources_first,
 )
 
 if TYPE_CHECKING:
@@ -496,6 +497,8 @@ class _CostModel:
 
 
 _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
+# between a sum of products and its operands
+_BETWEEN = LEAVES | GroupOp.Movement | GroupOp.Elementwise
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored at any cost, because the user asked for it
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
@@ -520,25 +523,18 @@ def _shares_operands(reduce: UOp, ix: Indices) -> bool:
     ix = tuple(constant(0) if d in reduce.arg[1] else i for d, i in enumerate(ix))
     loops = {
         frozenset(r for r in depends_on(at) if r.arg[1] is not AxisType.REDUCE)
-        for at in _where_read(reduce.src[0], ix)
+        for u, at in sources_first([(reduce.src[0], ix)], _sources_at)
+        if u.op not in _BETWEEN
     }
     return any(not a <= b and not b <= a for a, b in itertools.combinations(loops, 2))
 
 
-def _where_read(value: UOp, ix: Indices) -> Iterator[Indices]:
-    """The indices at which each operand of a value is read, element by element."""
-    left, seen = [(value, ix)], set()
-    while left:
-        u, ix = place = left.pop()
-        if place in seen or u.op in LEAVES:
-            continue
-        seen.add(place)
-        if u.op in GroupOp.Movement:
-            left.append((u.src[0], source_indices(u, ix)))
-        elif u.op in GroupOp.Elementwise:
-            left += [(s, ix) for s in u.src]
-        else:
-            yield ix
+def _sources_at(place: tuple[UOp, Indices]) -> tuple[tuple[UOp, Indices], ...]:
+    """The places, each a value and its indices, that one in between is computed from."""
+    u, ix = place
+    if u.op in GroupOp.Movement:
+        return ((u.src[0], source_indices(u, ix)),)
+    return tuple((s, ix) for s in u.src) if u.op in GroupOp.Elementwise else ()
 
 
 class _KernelGroups:

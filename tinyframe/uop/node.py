@@ -146,20 +146,21 @@ JOINED_AT_ONCE = 16
 
 
 _JUST_INT = {int}
+Node = TypeVar("Node")  # a UOp, or whatever else has sources
 
 
 def sources_first(
-    roots: Iterable[UOp],
-    sources_of: Callable[[UOp], tuple[UOp, ...]] = operator.attrgetter("src"),
-    known: Iterable[UOp] = (),
-) -> dict[UOp, None]:
+    roots: Iterable[Node],
+    sources_of: Callable[[Node], tuple[Node, ...]] = operator.attrgetter("src"),
+    known: Iterable[Node] = (),
+) -> dict[Node, None]:
     """The given nodes and everything below them in topological order, sources first, each once.
 
     sources_of: the sources to follow from a node. known: nodes to leave out, with all below them.
     """
-    order: dict[UOp, None] = {}
+    order: dict[Node, None] = {}
     seen = set(known)
-    stack: list[UOp | None] = list(roots)
+    stack: list[Node | None] = list(roots)
     stack.reverse()
     while stack:
         u = stack.pop()

@@ -19,6 +19,7 @@ from tinyframe.uop.node import (
     index_dtype,
     is_symbolic,
     plain,
+    sources_first,
 )
 
 
@@ -149,6 +150,11 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
     }
     alike: dict[tuple, list[tuple[UOp, ...]]] = {}
     shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it is fused into
+
+    def direct(nest: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], ...]:
+        """The loop nests that one depends on, without those in between."""
+        return tuple({shared.get(n, n) for n in needs[nest]})
+
     for nest, reduces in nests.items():
         around = {u.ranges for u in reduces}
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
@@ -156,7 +162,8 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
             continue
         others = alike.setdefault((*around, tuple(r.src[0] for r in nest)), [])
         for other in others:
-            if not {nest, other} & (_needs(nest, needs, shared) | _needs(other, needs, shared)):
+            needed = sources_first((*direct(nest), *direct(other)), direct)
+            if nest not in needed and other not in needed:
                 shared[nest] = other
                 needs[other] |= needs[nest]
                 break
@@ -164,18 +171,3 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
             others.append(nest)
     mapping = {r: s for nest, other in shared.items() for r, s in zip(nest, other, strict=True)}
     return replace_ranges(sink, mapping)
-
-
-def _needs(
-    nest: tuple[UOp, ...],
-    needs: dict[tuple[UOp, ...], set[tuple[UOp, ...]]],
-    shared: dict[tuple[UOp, ...], tuple[UOp, ...]],
-) -> set[tuple[UOp, ...]]:
-    """The loop nests that one depends on, directly or indirectly."""
-    found: set[tuple[UOp, ...]] = set()
-    pending = [nest]
-    while pending:
-        direct = {shared.get(n, n) for n in needs[pending.pop()]}
-        pending += direct - found
-        found |= direct
-    return found
