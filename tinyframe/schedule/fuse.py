@@ -365,15 +365,11 @@ class _CostModel:
             self.reads_memory[u] = is_memory(u) or any(
                 self.reads_memory.get(s, False) for s in u.src
             )
-            if (
-                is_leaf(u)
-                or u.op is Ops.REDUCE_AXIS
-                or (u.op is Ops.EXPAND and u.size > u.src[0].size)
-            ):
-                self.cost[u] = 0  # if anything is stored, it is the value before the EXPAND
-            else:
-                own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
-                self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
+            own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
+            cost = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
+            # if anything is stored, it is the value before the EXPAND
+            repeats = u.op is Ops.EXPAND and u.size > u.src[0].size
+            self.cost[u] = 0 if is_leaf(u) or u.op is Ops.REDUCE_AXIS or repeats else cost
         self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if forced
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.below_fuse:
@@ -537,22 +533,21 @@ def _sources_at(place: tuple[UOp, Indices]) -> tuple[tuple[UOp, Indices], ...]:
     return tuple((s, ix) for s in u.src) if u.op in GroupOp.Elementwise else ()
 
 
+@dataclass
 class _KernelGroups:
     """Groups of stored values that share a kernel. A group's root is the value that the kernel was
     made for; the others are its guests."""
 
-    def __init__(
-        self,
-        graph: _CostModel,
-        stored: list[UOp],
-        uses: dict[UOp, dict[Use, None]],
-        reads: Reads,
-        writes: dict[UOp, Indices],
-        own_indices: dict[UOp, Indices],
-        statements: Counter[UOp],
-    ):
-        self.graph, self.stored, self.uses, self.statements = graph, stored, uses, statements
-        self.reads, self.writes = reads, writes
+    graph: _CostModel
+    stored: list[UOp]
+    uses: dict[UOp, dict[Use, None]]
+    reads: Reads
+    writes: dict[UOp, Indices]
+    own_indices: dict[UOp, Indices]
+    statements: Counter[UOp]
+
+    def __post_init__(self) -> None:
+        stored, uses, own_indices = self.stored, self.uses, self.own_indices
         # producers have smaller numbers
         self.number = {u: n for n, u in enumerate(reversed(stored))}
         self.host: dict[UOp, UOp] = {}
@@ -564,7 +559,7 @@ class _KernelGroups:
         }
         self.contracts = dict.fromkeys(stored, False)
         for u, places in uses.items():
-            if graph.is_contraction(u):
+            if self.graph.is_contraction(u):
                 for k in [u] if u in self.contracts else {use.kernel for use in places}:
                     self.contracts[k] = True
         self.by_number = list(reversed(stored))
@@ -575,12 +570,12 @@ class _KernelGroups:
             for k in self.users_of[u]:
                 self.needs[k] |= 1 << self.number[u]
         overwriters: dict[UOp, list[UOp]] = {}
-        for k in writes:
+        for k in self.writes:
             overwriters.setdefault(stored_state(k), []).append(k)
         for state, writers in overwriters.items():
             # an in-place update runs after the one before it, and after all readers of the old
             # value
-            earlier = {state, *reads[state]} - {*writers}
+            earlier = {state, *self.reads[state]} - {*writers}
             for r in earlier & self.number.keys():
                 for k in writers:
                     self.needs[k] |= 1 << self.number[r]

@@ -1094,10 +1094,8 @@ def rebuild(
         return u not in known and (below is None or below(u))
 
     for u in root.toposort(gate=opens if known or below else None):
-        if u in known:
-            continue
-        if below is not None and not below(u):
-            done[u] = u
+        if not opens(u):
+            done.setdefault(u, u)
             continue
         src = tuple([done[s] for s in u.src])
         done[u] = change(u, u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag))
