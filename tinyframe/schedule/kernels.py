@@ -7,7 +7,7 @@ after the kernel has run, so the graph itself says which kernel must run before 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -346,26 +346,23 @@ def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowe
         state = memory_state(u)
         return (state in fusion.reasons and state not in outputs) or is_memory(state)
 
-    computed: dict[UOp, dict[UOp, None]] = {}  # a value -> the sources it needs
+    steps: Steps = {}  # of all outputs together
     for value in outputs:
-        for u, steps in fusion.steps[value].items():
-            for step in steps.values():
-                computed.setdefault(u, {}).update(dict.fromkeys(step.sources))
-    rows, states = outline_of(group, computed, is_read)
+        for u, found in fusion.steps[value].items():
+            steps.setdefault(u, {}).update(found)
+    rows, states = outline_of(group, steps, is_read)
     if rows not in known:
         tell.lowering()
-        ast, arguments = _loop_nest(group, fusion.steps, is_read)
+        ast, arguments = _loop_nest(group, steps, is_read)
         tell.lowered(ast)
         known[rows] = ast, [states.index(a) for a in arguments]
     ast, slots = known[rows]
-    keep_whole = any(u.op is Ops.FUSE for u in computed)
+    keep_whole = any(u.op is Ops.FUSE for u in steps)
     return Lowered(outputs, ast, [states[n] for n in slots], keep_whole)
 
 
 def _loop_nest(
-    group: list[KernelOutput],
-    steps: dict[UOp, Steps],
-    is_read: Callable[[UOp], bool],
+    group: list[KernelOutput], steps: Steps, is_read: Callable[[UOp], bool]
 ) -> tuple[UOp, list[UOp]]:
     """A group's SINK, and its arguments in the order of their slots."""
     slots: dict[UOp, UOp] = {}
@@ -487,13 +484,13 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
 
 
 def outline_of(
-    group: list[KernelOutput], computed: Mapping[UOp, Iterable[UOp]], is_read: Callable[[UOp], bool]
+    group: list[KernelOutput], steps: Steps, is_read: Callable[[UOp], bool]
 ) -> tuple[tuple, list[UOp]]:
     """The outline of values stored by one kernel: rows that are equal for groups of the same form,
     and the states of memory that it reads and writes, in the order of their numbers in the rows.
 
-    computed: everything that has to be computed, themselves included -> the sources it needs.
-    is_read: whether a value, or the state of memory below it, is read from memory.
+    steps: of everything that has to be computed, themselves included. is_read: whether a value, or
+    the state of memory below it, is read from memory.
     """
     members = [p.value for p in group]
     states: dict[UOp, int] = {}
@@ -508,8 +505,8 @@ def outline_of(
         rows.append(row)
 
     def below(u: UOp) -> tuple[UOp, ...]:
-        if u in computed:
-            return tuple(computed[u])
+        if u in steps:
+            return tuple(dict.fromkeys(s for step in steps[u].values() for s in step.sources))
         return u.src if u.op in GroupOp.Movement and not is_read(u) else ()  # an ASSIGN's target
 
     views = [stored_view(value) for value in members if value.op is Ops.ASSIGN]

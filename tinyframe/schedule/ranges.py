@@ -28,23 +28,18 @@ from tinyframe.uop.node import GroupOp, Ops, UOp, rebuild, sources_first
 
 def lower(
     outputs: list[KernelOutput],
-    steps: dict[UOp, Steps],
+    steps: Steps,
     memory: Callable[[UOp], UOp | None],
     target: Callable[[UOp], UOp],
 ) -> UOp:
     """The kernel that stores `outputs` at their indices, as a SINK of STOREs.
 
-    `steps`: for each stored value, the steps of everything computed for it, itself included.
+    `steps`: of everything that is computed for them, themselves included.
     `memory`: the DEFINE_GLOBAL of a value that is read from memory, None for one that is computed.
     `target`: where a value is stored, a DEFINE_GLOBAL or a movement of one.
     """
     own = {output.value: output.own for output in outputs}
-    computed: Steps = {}
-    for value in own:
-        for u, places in steps[value].items():
-            computed.setdefault(u, {}).update(places)
-    users = Counter(s for u in computed for s in u.src)
-    users.update(list(own))  # storing a value is a use
+    users = Counter([*own, *(s for u in steps for s in u.src)])  # storing a value is a use
     values: dict[tuple[UOp, Indices], UOp] = {}
 
     def value_at(u: UOp, ix: Indices) -> UOp:
@@ -58,10 +53,10 @@ def lower(
                 values[u, ix] = _leaf_value(u, ix)
         return values[u, ix]
 
-    for u in sources_first(own, lambda u: u.src if u in computed else ()):
+    for u in sources_first(own, lambda u: u.src if u in steps else ()):
         if u not in own and memory(u) is not None:
             continue
-        for ix, step in computed.get(u, {}).items():
+        for ix, step in steps.get(u, {}).items():
             sources = [value_at(s, step.indices) for s in step.sources]
             values[u, ix] = _value(u, sources, step, users)
 
@@ -183,13 +178,11 @@ def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
     return x if guarded.issuperset(conjuncts(c)) else None
 
 
+_LOAD_OR_ZERO = UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero")))
 _NEVER_VALID = UPat(Ops.INDEX, src=(UPat(), UPat.const(dtypes.bool, False)), allow_any_len=True)
 kernel_rules = PatternMatcher(
     [
-        (
-            UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero"))),
-            _drop_where,
-        ),
+        (_LOAD_OR_ZERO, _drop_where),
         # a LOAD that is never valid is 0
         (UPat(Ops.LOAD, src=(_NEVER_VALID,), name="x"), lambda x: x.const_like(0)),
     ]
