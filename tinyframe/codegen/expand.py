@@ -15,16 +15,7 @@ from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import (
-    AxisType,
-    GroupOp,
-    Ops,
-    UOp,
-    axis_type,
-    extent,
-    rebuild,
-    sources_first,
-)
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, extent, rebuild
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
@@ -199,7 +190,7 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     None for 1); otherwise one for each lane."""
     memory, valid, flat = index.src
     # the loaded or reduced values that the index is computed from -> their replacements
-    below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
+    below = UOp.sink(*index.src[1:]).toposort(lambda u: u.op not in DATA)
     data = {u: done[u] for u in below if u.op in DATA}
 
     def place(valid: UOp, flat: UOp, step: int | None = None) -> UOp:

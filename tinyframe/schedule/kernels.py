@@ -21,14 +21,7 @@ from tinyframe.renderer import Renderer, Target
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
-from tinyframe.schedule.fuse import (
-    Fusion,
-    KernelOutput,
-    Steps,
-    decide_fusion,
-    is_leaf,
-    is_memory,
-)
+from tinyframe.schedule.fuse import Fusion, KernelOutput, Steps, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state, stored_view

@@ -82,11 +82,6 @@ def with_sign_of(x: UOp, size: UOp) -> UOp:
     return (bits_of(size) | sign_of(x)).bitcast(x.dtype.scalar())
 
 
-def uint64_like(x: UOp, value: int) -> UOp:
-    """A uint64 constant with as many lanes as x."""
-    return UOp.const(dtypes.uint64.vec(x.dtype.count), value)
-
-
 def round_to(x: UOp, step: int = 1) -> tuple[UOp, UOp]:
     """x rounded to a multiple of `step` (a power of two), as a float, and as bits whose low ones
     are that / step: the last mantissa bit of `shifted` is worth `step`."""

@@ -6,13 +6,7 @@ from __future__ import annotations
 
 import math
 
-from tinyframe.codegen.decompose.elementary import (
-    LAYOUTS,
-    absolute,
-    bits_of,
-    uint64_like,
-    with_sign_of,
-)
+from tinyframe.codegen.decompose.elementary import LAYOUTS, absolute, bits_of, with_sign_of
 from tinyframe.dtype import dtypes
 from tinyframe.uop.evaluate import threefry_halves
 from tinyframe.uop.node import Ops, UOp
@@ -179,7 +173,7 @@ def fmod_float32(x: UOp, y: UOp) -> UOp:
     def modulo(product: UOp) -> UOp:
         return product - (product / n).alu(Ops.TRUNC) * n
 
-    e = (a < b).where(uint64_like(a, 0), _exponent(a).alu(Ops.SUB, _exponent(b)))
+    e = (a < b).where(bits_of(a).const_like(0), _exponent(a).alu(Ops.SUB, _exponent(b)))
     power = _power_of_two(e >> SQUARINGS)  # e is below 277, so this is below 2**18
     for bit in reversed(range(SQUARINGS)):
         twice = ((e >> bit) & 1).ne(0).where(power.const_like(2.0), power.const_like(1.0))

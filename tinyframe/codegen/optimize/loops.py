@@ -41,16 +41,7 @@ from tinyframe.codegen.optimize.stage import stage
 from tinyframe.device import load
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import (
-    BLOCKS,
-    LOOPS,
-    AxisType,
-    Ops,
-    UOp,
-    axis_type,
-    extent,
-    is_symbolic,
-)
+from tinyframe.uop.node import BLOCKS, LOOPS, AxisType, Ops, UOp, axis_type, extent, is_symbolic
 
 
 def apply_opts(sink: UOp, opts: Iterable[Opt], target: Target | None = None) -> UOp:
