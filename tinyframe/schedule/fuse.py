@@ -253,17 +253,13 @@ def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
     return path[: last + 1]
 
 
-def decide_fusion(
-    outputs: list[UOp],
-    order: list[UOp],
-    numbers: Iterator[int],
-    copied: frozenset[UOp] = frozenset(),
-) -> Fusion:
-    """Decides what is stored in the graph `order` (sources first) that computes `outputs`.
+def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> Fusion:
+    """Decides what is stored in the graph that computes `outputs`.
 
-    numbers: gives fresh range numbers. copied: the ASSIGNs whose value is first stored by a
-    separate kernel, and then copied.
+    copied: the ASSIGNs whose value is first stored by a separate kernel, and then copied.
     """
+    *order, _ = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))  # without the SINK
+    numbers = itertools.count()  # of ranges: shared, or two of them could be the same node
     graph = _CostModel(outputs, order)
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
     stored: list[UOp] = []
@@ -319,7 +315,7 @@ def decide_fusion(
     assigns = [u for u in stored if u.op is Ops.ASSIGN]
     writes = {u: _place_in(stored_state(u), stored_view(u), own_indices[u]) for u in assigns}
     if unsafe := _read_elsewhere(reads, writes):
-        return decide_fusion(outputs, order, numbers, copied.union(unsafe))
+        return decide_fusion(outputs, copied.union(unsafe))
     groups = _KernelGroups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
     fusion.kernels = [groups.outputs[k] for k in groups.by_number if k in groups.outputs]

@@ -6,7 +6,6 @@ after the kernel has run, so the graph itself says which kernel must run before 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -265,10 +264,7 @@ def _store_all(
     nodes -> nodes of the graph), updated for the graph in which in-place updates are safe."""
     in_new_buffer: set[UOp] = set()  # ASSIGNs whose old value is still needed
     while True:
-        order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
-        del order[UOp.sink(*outputs)]
-        numbers = itertools.count()  # shared, or two ranges could be the same node
-        fusion = decide_fusion(outputs, list(order), numbers)
+        fusion = decide_fusion(outputs)
         known: dict[tuple, tuple[UOp, list[int]]] = {}
         groups = [_lower_group(group, fusion, known) for group in fusion.kernels]
         cut: Cuts = {}
