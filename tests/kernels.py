@@ -93,5 +93,5 @@ def launch(spec: ProgramSpec, bufs: Sequence[Buffer]) -> None:
 
 def repeated_reduces(kernel: UOp) -> list[UOp]:
     """The REDUCEs of a kernel that would run more often than they have results."""
-    parent = loop_tree(kernel)
-    return [u for u in ops_in(kernel, Ops.REDUCE) if set(enclosing_loops(u, parent)) != u.ranges]
+    tree = loop_tree(kernel)
+    return [u for u in ops_in(kernel, Ops.REDUCE) if set(enclosing_loops(u, tree)) != u.ranges]

@@ -342,13 +342,11 @@ class Compiled:
         self.device = device
         self.allocator = allocator
         self.runner = self.runtime = runner
-        self._compiler, self._renderer = compiler, renderer
+        self._compiler, self._renderer = compiler or Compiler(), renderer
 
     @property
     def compiler(self) -> Compiler:
         """Compiles this device's source code."""
-        if self._compiler is None:
-            self._compiler = Compiler()
         return self._compiler
 
     @property
@@ -648,26 +646,27 @@ class Buffer:
 
     def copyin(self, src: memoryview | bytes | bytearray) -> Buffer:
         """Copy in `src`, which has exactly `nbytes` bytes. ValueError if the lengths differ."""
-        data = _flat_bytes(src)
-        self._check_length(data, "copied into")
+        data = self._checked(src, "copied into")
         if self.nbytes:
             self.allocator.copyin(self._buf, data)
         return self
 
     def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
         """Copy all bytes to `dst`, and return it. ValueError if the lengths differ."""
-        data = _flat_bytes(dst)
-        self._check_length(data, "the target of a copy from")
+        data = self._checked(dst, "the target of a copy from")
         if self.nbytes:
             Device[self.device].synchronize()
             self.allocator.copyout(data, self._buf)
         return dst
 
-    def _check_length(self, data: memoryview, what: str) -> None:
-        if data.nbytes != self.nbytes:
+    def _checked(self, data: memoryview | bytes | bytearray, what: str) -> memoryview:
+        view = memoryview(data)
+        if view.nbytes != self.nbytes:
             raise ValueError(
-                f"{data.nbytes} bytes cannot be {what} {self}, which has {self.nbytes} bytes"
+                f"{view.nbytes} bytes cannot be {what} {self}, which has {self.nbytes} bytes"
             )
+        # a memoryview cannot be cast if a dimension is 0
+        return memoryview(b"") if view.nbytes == 0 else view.cast("B")
 
     def as_memoryview(self) -> memoryview:
         """The bytes: the memory itself if Python can access it (CPU, PYTHON), else a copy."""
@@ -701,12 +700,6 @@ class _ArrayOf:
 
     def __init__(self, owner: Buffer, array: np.ndarray) -> None:
         self.owner, self.__array_interface__ = owner, array.__array_interface__
-
-
-def _flat_bytes(data: memoryview | bytes | bytearray) -> memoryview:
-    view = memoryview(data)
-    # a memoryview cannot be cast if a dimension is 0
-    return memoryview(b"") if view.nbytes == 0 else view.cast("B")
 
 
 class OverwrittenError(RuntimeError):

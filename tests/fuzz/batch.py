@@ -86,8 +86,8 @@ class Batch:
             entry = library[f"{name}_entry"]
             entry.restype = None
             bufs = struct.pack(f"{len(arrays)}P", *[memory[n].address for n in arrays])
-            half = spec.threads // 2
-            for start, stop in ((half, spec.threads), (0, half)):
+            half = spec.global_size[0] // 2
+            for start, stop in ((half, spec.global_size[0]), (0, half)):
                 if start < stop:
                     entry(bufs, None, start, stop)
         return self.arrays
@@ -115,12 +115,12 @@ class Batch:
         for n, a in enumerate(self.arrays):
             lines.append(f"  void* a{n} = malloc({a.nbytes}); fread(a{n}, 1, {a.nbytes}, file);")
         for spec, name, arrays in self.calls:
-            half = spec.threads // 2
+            half = spec.global_size[0] // 2
             bufs = ", ".join(f"a{n}" for n in arrays)
             lines.append(f"  {{ void* bufs[] = {{ {bufs} }};")
             if half:
-                lines.append(f"    {name}_entry(bufs, 0, {half}, {spec.threads});")
-            lines.append(f"    {name}_entry(bufs, 0, 0, {half or spec.threads}); }}")
+                lines.append(f"    {name}_entry(bufs, 0, {half}, {spec.global_size[0]});")
+            lines.append(f"    {name}_entry(bufs, 0, 0, {half or spec.global_size[0]}); }}")
         lines.append("  rewind(file);")
         lines += [
             f"  fwrite(a{n}, 1, {a.nbytes}, file); free(a{n});" for n, a in enumerate(self.arrays)

@@ -131,8 +131,8 @@ MUTATIONS = [
     ),
     Mutation(
         "overwritten-before-read",
-        "groups[w].after[n] = None",
-        "groups[w].after.pop(n, None)",
+        "after[w][n] = None",
+        "after[w].pop(n, None)",
         "a kernel that reads the old value has to run before the one that overwrites it",
         ("tests/ops/test_laziness.py", "tests/unit/test_schedule.py"),
     ),

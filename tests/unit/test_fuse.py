@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +12,7 @@ from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.algebra.access import covers_once
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import decide_fusion, is_leaf
+from tinyframe.schedule.fuse import decide_fusion
 from tinyframe.schedule.kernels import prepare_rules
 from tinyframe.thresholds import LARGE_REDUCE, PARTS
 from tinyframe.uop.node import Ops, UOp
@@ -207,9 +206,7 @@ def reasons_of(*tensors: Tensor) -> list[tuple[Ops, str]]:
     """Op of each stored value, consumers first, and why it is stored."""
     prepared = graph_rewrite(UOp.sink(*[t.uop for t in tensors]), prepare_rules)
     outputs = [u.base for u in prepared.src]
-    order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
-    fusion = decide_fusion(outputs, [u for u in order if u.op is not Ops.SINK], itertools.count())
-    return [(u.op, reason) for u, reason in fusion.reasons.items()]
+    return [(u.op, reason) for u, reason in decide_fusion(outputs).reasons.items()]
 
 
 def test_reasons_an_output():

@@ -295,7 +295,7 @@ def test_a_loop_that_a_launch_cannot_count_is_not_divided_among_cores_whole():
 @pytest.mark.parametrize("name", ["elementwise", "rows", "flipped", "counted", "padded"])
 def test_a_launch_can_count_what_is_divided_among_cores(name):
     program = get_program(kernel_of(WIDE[name]()), CStyleLanguage(MACHINE))
-    assert 1 < program.threads <= LIMIT
+    assert 1 < program.global_size[0] <= LIMIT
 
 
 def test_a_long_loop_without_vectors_goes_to_the_cores_in_turns():

@@ -110,13 +110,13 @@ def test_several_stores_share_the_loops_they_have_in_common():
 
 def test_the_loop_of_a_reduce_hangs_under_the_deepest_loop_of_its_result():
     kernel = kernel_of(on_buffer(40, 9).softmax())
-    parent = loop_tree(kernel)
+    tree = loop_tree(kernel)
     row, column = kernel.src[0].own_ranges
-    reduces = {r for r in parent if r.arg[1] is AxisType.REDUCE}
-    assert parent[row] is None
-    assert parent[column] is row
-    assert {parent[r] for r in reduces} == {row}
-    assert all(enclosing_loops(u, parent) == [row] for u in kernel.toposort() if u.op is Ops.REDUCE)
+    reduces = {r for r in tree if r.arg[1] is AxisType.REDUCE}
+    assert tree[row] == (row,)
+    assert tree[column] == (row, column)
+    assert {tree[r][:-1] for r in reduces} == {(row,)}
+    assert all(enclosing_loops(u, tree) == (row,) for u in kernel.toposort() if u.op is Ops.REDUCE)
 
 
 def index(slot: int, size: int, *ranges: UOp) -> UOp:
@@ -131,7 +131,7 @@ def test_a_reduce_that_would_run_more_often_than_it_has_results_is_an_error():
     total = index(1, 30, column, k).load().reduce(Ops.ADD, k)
     kernel = UOp.sink(index(0, 20, row, column).store(total, row, column))
     with pytest.raises(RuntimeError, match="a reduce would run again in 1 loop"):
-        check_no_recompute(kernel, loop_tree(kernel))
+        check_no_recompute(kernel)
 
 
 def test_loops_that_need_each_others_results_are_an_error():

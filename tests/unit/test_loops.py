@@ -164,7 +164,7 @@ def test_unroll_makes_straight_line_code_that_accumulates_at_once():
 
 def test_thread_divides_the_outermost_loop():
     program = program_of(product(), [Opt(THREAD, 0)])
-    assert program.threads == 24
+    assert program.global_size[0] == 24
     assert "for (int ridx0 = start; ridx0 < stop; ridx0++) {" in program.src
     assert "const int start, const int stop)" in program.src
 

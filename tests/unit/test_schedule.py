@@ -22,9 +22,9 @@ from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule import ScheduleItem, create_schedule, kernelize, share_memory
-from tinyframe.schedule.kernels import Kernel, stored_view
+from tinyframe.schedule.kernels import Kernel
 from tinyframe.uop import movement
-from tinyframe.uop.movement import base_of, memory_of, memory_state, stored_state
+from tinyframe.uop.movement import base_of, memory_of, memory_state, stored_state, stored_view
 from tinyframe.uop.node import Ops, UOp
 
 

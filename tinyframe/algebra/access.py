@@ -29,7 +29,6 @@ from dataclasses import dataclass
 
 from tinyframe.algebra.symbolic import terms
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     AxisType,
     GroupOp,
     Ops,
@@ -94,16 +93,17 @@ class Access:
         return iterations(self.ranges)
 
     @property
-    def windows(self) -> list[tuple[UOp, ...]]:
-        return [tuple(d) for d in self.dims if len(d) > 1 and None not in d.values()]
+    def windows(self) -> list[dict[UOp, int]]:
+        """The Factors of dimensions that add up several ranges."""
+        return [d for d in self.dims if len(d) > 1 and None not in d.values()]  # type: ignore[misc]
 
     @property
     def overlaps(self) -> bool:
         """Whether neighbouring windows share elements."""
         return any(
-            1 + sum(abs(d[r] or 0) * (extent(r) - 1) for r in d) < iterations(d)
-            for d in self.dims
-            if len(d) > 1 and None not in d.values()
+            1 + sum(abs(factor) * (extent(r) - 1) for r, factor in window.items())
+            < iterations(window)
+            for window in self.windows
         )
 
     def step(self, r: UOp) -> int | None:
@@ -278,4 +278,4 @@ class AccessTable:
 
     def around(self, u: UOp) -> frozenset[UOp]:
         """The ranges that a node runs in, its own included."""
-        return u.ranges.union(u.own_ranges) if u.op in FIRST_RANGE else u.ranges
+        return u.ranges.union(u.own_ranges)

@@ -41,8 +41,9 @@ chain of n additions would cost n*n."""
 
 @recursive_property
 def _order(u: UOp) -> tuple:
-    """By the first leaf (buffers and slots, Variables by name, ranges by number), then by op, then
-    by a digest of everything below: the same in every process."""
+    """The sort key of terms, factors and conditions, the same in every process: the first leaf
+    (buffers and slots, Variables by name, ranges by number), the op, a digest of everything
+    below."""
     if u.op is Ops.RANGE:
         number = u.arg[0]
         leaf = (2, number, "") if isinstance(number, int) else (2, 0, repr(number))
@@ -58,10 +59,7 @@ def _order(u: UOp) -> tuple:
     return leaf, u.op.value, hash((u.op.value, _dtype_hash(u.dtype), _arg_hash(u.arg), *below))
 
 
-def order(u: UOp) -> tuple:
-    """The sort key of terms, factors and conditions."""
-    known = u.__dict__.get("_order")
-    return _order.__get__(u, UOp) if known is None else known
+order = _order.of
 
 
 def _text_hash(text: str) -> int:
@@ -179,17 +177,9 @@ def bounds_of(ts: Terms) -> tuple[int, int]:
     """The smallest and largest value of a sum of integers that do not wrap around."""
     low = high = 0
     for t, f in ts.items():
-        if t is None:
-            low += f
-            high += f
-            continue
-        a, b = t.bounds
-        if f > 0:
-            low += f * a
-            high += f * b
-        else:
-            low += f * b
-            high += f * a
+        a, b = (1, 1) if t is None else t.bounds
+        low += f * (a if f > 0 else b)
+        high += f * (b if f > 0 else a)
     return low, high
 
 
@@ -233,7 +223,7 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
                     if g == f * c and p is not None and p.op in (Ops.IDIV, Ops.MOD)]  # fmt: skip
         if not partners:
             continue
-        quotient = from_terms(_quotient(exact_terms(x), c, x.dtype), x.dtype)
+        quotient = from_terms(_divided(Ops.IDIV, exact_terms(x), c, x.dtype), x.dtype)
         for p in partners:
             rest = {s: g for s, g in ts.items() if s is not t and s is not p}
             if p is quotient:
@@ -248,26 +238,25 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
 # ---- products -----------------------------------------------------------------------------------
 
 
-def product_factors(u: UOp) -> list[UOp]:
-    """The factors of a chain of MULs; a chain that is too long counts as one factor."""
+def chain(u: UOp, op: Ops, most: float = MOST_TERMS) -> list[UOp]:
+    """The operands of a chain of one op, in the order they are written: x*(y*z) gives x, y and z. A
+    chain of more than `most` counts as one operand."""
     out, pending = [], [u]
-    for _ in range(2 * MOST_TERMS):
+    while pending:
         x = pending.pop()
-        if x.op is Ops.MUL:
+        if x.op is op:
             pending += reversed(x.src)
         else:
             out.append(x)
-        if not pending:
-            return out
-    return [u]
+        if len(out) + len(pending) > most:
+            return [u]
+    return out
 
 
 def product_bounds(factors: Counter[UOp]) -> tuple[int, int]:
     """The smallest and largest value of a product of integers that does not wrap around."""
-    out = 1, 1
-    for f in factors.elements():
-        out = corners(operator.mul, out, f.bounds)
-    return out
+    bounds = [f.bounds for f in factors.elements()]
+    return functools.reduce(functools.partial(corners, operator.mul), bounds, (1, 1))
 
 
 def product(factors: list[UOp], dtype: DType) -> UOp:
@@ -281,7 +270,7 @@ def multiply(u: UOp) -> UOp:
     if value_of(u.src[1]) is not None or value_of(u.src[0]) is not None:
         return canonical_sum(u)
     scale, factors = 1, []
-    for f in product_factors(u):
+    for f in chain(u, Ops.MUL):
         if (c := value_of(f)) is not None:
             scale *= c
         else:
@@ -303,12 +292,12 @@ def simplify_division(u: UOp) -> UOp | None:
     ts = exact_terms(x)
     found: Terms | None
     if c > 0:
-        found = quotient_terms(ts, c, dtype) if is_div else remainder_terms(ts, c, dtype)
+        found = (quotient_terms if is_div else remainder_terms)(ts, c, dtype)
     else:  # x // -c = -x // c   and   x % -c = -(-x % c)
         ts, c = scaled(ts, -1), -c
         if not fits(dtype, *bounds_of(ts)) or not fits(dtype, c, c):
             return None
-        found = _quotient(ts, c, dtype) if is_div else scaled(_remainder(ts, c, dtype), -1)
+        found = scaled(_divided(u.op, ts, c, dtype), 1 if is_div else -1)
     return None if found is None else _in_shape_of(u, from_terms(found, dtype))
 
 
@@ -322,10 +311,10 @@ def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
         return None
     if (parts := _coarse_and_fine(rest, c)) is not None:  # (coarse*g + fine) // (n*g) = coarse // n
         coarse, _, g = parts
-        return plus(quotient, _quotient(coarse, c // g, dtype))
+        return plus(quotient, _divided(Ops.IDIV, coarse, c // g, dtype))
     if (found := _quotient_of_one(rest, c, dtype)) is not None:
         return plus(quotient, found)
-    return plus(quotient, _quotient(rest, c, dtype)) if quotient else None
+    return plus(quotient, _divided(Ops.IDIV, rest, c, dtype)) if quotient else None
 
 
 def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
@@ -338,9 +327,9 @@ def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
     if t.op is Ops.IDIV:
         inside = plus(exact_terms(x), {None: k * a})
         if fits(dtype, 0, a * c) and fits(dtype, *bounds_of(inside)):
-            return _quotient(inside, a * c, dtype)
+            return _divided(Ops.IDIV, inside, a * c, dtype)
     elif a % c == 0 and not k:
-        return _remainder(_quotient(exact_terms(x), c, dtype), a // c, dtype)
+        return _divided(Ops.MOD, _divided(Ops.IDIV, exact_terms(x), c, dtype), a // c, dtype)
     return None
 
 
@@ -351,7 +340,7 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
             rest = {s: g for s, g in ts.items() if s is not t}
             inside = plus(rest, scaled(exact_terms(x), f))
             if fits(dtype, *bounds_of(inside)):
-                return _remainder(inside, c, dtype)
+                return _divided(Ops.MOD, inside, c, dtype)
     quotient, rest, low, high = _split(ts, c)
     if high < c:
         return rest
@@ -359,26 +348,17 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
         return None
     if (parts := _coarse_and_fine(rest, c)) is not None:
         coarse, fine, g = parts  # (coarse*g + fine) % (n*g) = coarse%n * g + fine
-        return plus(scaled(_remainder(coarse, c // g, dtype), g), fine)
-    return _remainder(rest, c, dtype) if quotient else None
+        return plus(scaled(_divided(Ops.MOD, coarse, c // g, dtype), g), fine)
+    return _divided(Ops.MOD, rest, c, dtype) if quotient else None
 
 
-def _quotient(ts: Terms, c: int, dtype: DType) -> Terms:
-    out = quotient_terms(ts, c, dtype)
-    return (
-        {UOp(Ops.IDIV, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
-        if out is None
-        else out
-    )
-
-
-def _remainder(ts: Terms, c: int, dtype: DType) -> Terms:
-    out = remainder_terms(ts, c, dtype)
-    return (
-        {UOp(Ops.MOD, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
-        if out is None
-        else out
-    )
+def _divided(op: Ops, ts: Terms, c: int, dtype: DType) -> Terms:
+    """The quotient (IDIV) or remainder (MOD) of a sum; a division as one term if there is no other
+    form."""
+    out = (quotient_terms if op is Ops.IDIV else remainder_terms)(ts, c, dtype)
+    if out is None:
+        return {UOp(op, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
+    return out
 
 
 def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
@@ -430,11 +410,11 @@ def divide_by_symbol(u: UOp) -> UOp | None:
     (unit, scale), *others = terms(d).items()
     if others or unit is None:
         unit, scale = d, 1
-    factors = Counter(product_factors(unit))
+    factors = Counter(chain(unit, Ops.MUL))
     quotient: Terms = {}
     rest: Terms = {None: ts.pop(None, 0)}
     for t, f in ts.items():
-        inside = Counter(product_factors(t))
+        inside = Counter(chain(t, Ops.MUL))
         if inside >= factors and f % scale == 0 and fits(dtype, *product_bounds(inside)):
             left = [*(inside - factors).elements()]
             quotient = plus(quotient, {product(left, dtype) if left else None: f // scale})

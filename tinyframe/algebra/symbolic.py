@@ -19,10 +19,10 @@ import math
 from collections.abc import Iterable
 
 from tinyframe.algebra.sums import (
-    MOST_TERMS,
     Terms,
     bounds_of,
     canonical_sum,
+    chain,
     constant,
     equal,
     from_terms,
@@ -73,14 +73,8 @@ def forget_simplified() -> None:
 
 def conjuncts(condition: UOp) -> list[UOp]:
     """The conditions joined by AND, in the order they are written; an empty list for True."""
-    out, pending = [], [condition]
-    while pending:
-        u = pending.pop()
-        if u.op is Ops.AND:
-            pending += reversed(u.src)
-        elif not (u.op is Ops.CONST and u.arg is True):
-            out.append(u)
-    return out
+    parts = chain(condition, Ops.AND, most=math.inf)
+    return [u for u in parts if not (u.op is Ops.CONST and u.arg is True)]
 
 
 def all_of(conditions: Iterable[UOp]) -> UOp:
@@ -100,7 +94,8 @@ def limit(u: UOp) -> tuple[UOp, bool, int] | None:
 def junction(u: UOp) -> UOp | None:
     """AND and OR of booleans: sorted, without duplicates; of several limits on one value AND keeps
     the tightest on each side, OR the loosest."""
-    if (parts := _joined(u)) is None:
+    parts = dict.fromkeys(chain(u, u.op))
+    if u in parts:  # too long
         return None
     is_and = u.op is Ops.AND
     decided = u.const_like(not is_and)  # one False makes an AND False, one True an OR True
@@ -126,21 +121,6 @@ def junction(u: UOp) -> UOp | None:
         return u.const_like(is_and)
     left = sorted((part for part, _ in kept.values()), key=order)
     return functools.reduce(lambda x, y: UOp(u.op, u.dtype, (x, y)), left)
-
-
-def _joined(u: UOp) -> list[UOp] | None:
-    """The operands of a chain of AND or OR, without duplicates; None if it is too long."""
-    parts: dict[UOp, None] = {}
-    pending = [u]
-    while pending:
-        x = pending.pop()
-        if x.op is u.op:
-            pending += reversed(x.src)
-        else:
-            parts[x] = None
-        if len(parts) + len(pending) > MOST_TERMS:
-            return None
-    return list(parts)
 
 
 def equal_booleans(u: UOp) -> UOp | None:
@@ -256,11 +236,10 @@ def one_value(u: UOp) -> UOp | None:
 
 def drop_closed_constants(u: UOp) -> UOp | None:
     """REDUCE, STAGE and STORE: a RANGE of size 1 has become 0, and needs no loop."""
-    first = FIRST_RANGE[u.op]
-    ranges = tuple(r for r in u.src[first:] if r.op is not Ops.CONST)
-    if len(ranges) == len(u.src) - first:
+    ranges = [r for r in u.own_ranges if r.op is not Ops.CONST]
+    if len(ranges) == len(u.own_ranges):
         return None
-    return u.src[0] if u.op is Ops.REDUCE and not ranges else u.replace(src=u.src[:first] + ranges)
+    return u.src[0] if u.op is Ops.REDUCE and not ranges else u.with_ranges(*ranges)
 
 
 def cast_of_cast(u: UOp, x: UOp) -> UOp | None:

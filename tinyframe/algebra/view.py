@@ -16,7 +16,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 
-from tinyframe.algebra.sums import product, product_factors, terms
+from tinyframe.algebra.sums import chain, product, terms
 from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
 from tinyframe.uop.movement import condition, flatten, source_indices
 from tinyframe.uop.node import GroupOp, Ops, UOp, plain, sint, upper
@@ -31,7 +31,8 @@ class View:
 
     strides: None for an axis that this does not hold for (a reshape that strides cannot express).
     mask: per axis the (begin, end) of the elements that exist, the rest being zeros; None if all
-    exist, or if they are not such a box (then see ShapeTracker.valid).
+    exist, or if they are not such a box (then see ShapeTracker.valid). contiguous: whether the
+    elements are in memory in row-major order, from its start, without gaps.
     """
 
     shape: tuple[sint, ...]
@@ -46,13 +47,12 @@ class View:
 
 
 @dataclass(frozen=True, repr=False)
-class ShapeTracker:
+class ShapeTracker(View):
     """A View of a buffer, and the expressions that it was derived from.
 
     index: the offset of the element at `ranges` in memory. valid: whether that element exists.
     """
 
-    views: tuple[View, ...]
     ranges: tuple[UOp, ...] = field(compare=False)
     index: UOp
     valid: UOp
@@ -71,7 +71,7 @@ class ShapeTracker:
             if t is None:
                 offset += f
                 continue
-            factors = product_factors(t)
+            factors = chain(t, Ops.MUL)
             varying = [x for x in factors if x.ranges & own]
             others = [x for x in factors if x not in varying]
             step = f * product(others, index.dtype) if others else f
@@ -86,32 +86,16 @@ class ShapeTracker:
                     strides[ranges.index(r)] = None
         mask = _box(valid, ranges)
         contiguous = valid.op is Ops.CONST and valid.arg and index is flatten(ranges, shape)
-        view = View(shape, tuple(strides), plain(offset), mask, bool(contiguous))
-        return ShapeTracker((view,), ranges, index, valid)
+        return ShapeTracker(
+            shape, tuple(strides), plain(offset), mask, bool(contiguous), ranges, index, valid
+        )
 
     def __repr__(self) -> str:
         return f"ShapeTracker(views={self.views})"
 
     @property
-    def shape(self) -> tuple[sint, ...]:
-        return self.views[0].shape
-
-    @property
-    def strides(self) -> tuple[sint | None, ...]:
-        return self.views[0].strides
-
-    @property
-    def offset(self) -> sint:
-        return self.views[0].offset
-
-    @property
-    def mask(self) -> tuple[Bounds, ...] | None:
-        return self.views[0].mask
-
-    @property
-    def contiguous(self) -> bool:
-        """Whether the elements are in memory in row-major order, from its start, without gaps."""
-        return self.views[0].contiguous
+    def views(self) -> tuple[View, ...]:
+        return (View(self.shape, self.strides, self.offset, self.mask, self.contiguous),)
 
     @property
     def size(self) -> int:

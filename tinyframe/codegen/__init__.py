@@ -18,7 +18,6 @@ from tinyframe.codegen.linearize import (
     block_long_sums,
     check_no_recompute,
     linearize,
-    loop_tree,
     repeated_reduces,
     separate_loops,
 )
@@ -156,8 +155,8 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
-    if settings.SPEC and not repeated_reduces(ast, loop_tree(ast)):  # as there are after fuse()
-        check_no_recompute(sink, loop_tree(sink))
+    if settings.SPEC and not repeated_reduces(ast):  # as there are after fuse()
+        check_no_recompute(sink)
 
     def program() -> list[UOp]:
         uops = linearize(sink)

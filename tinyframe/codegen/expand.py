@@ -15,17 +15,7 @@ from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import (
-    FIRST_RANGE,
-    AxisType,
-    GroupOp,
-    Ops,
-    UOp,
-    axis_type,
-    extent,
-    rebuild,
-    sources_first,
-)
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, extent, rebuild
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
@@ -99,7 +89,7 @@ def expand_copies(sink: UOp) -> UOp:
     kind of range holds all copies."""
 
     def expanded(old: UOp, u: UOp) -> UOp:
-        unrolled = of_kind(u, AxisType.UNROLL) if u.op in FIRST_RANGE else ()
+        unrolled = of_kind(u, AxisType.UNROLL)
         match u.op:
             case Ops.REDUCE if unrolled:
                 value, *parts = copies_of((u.src[0],), unrolled)
@@ -137,7 +127,7 @@ def _copies_of_stores(stores: tuple[UOp, ...]) -> list[UOp]:
     for store in stores:
         copied = tuple(of_kind(store, AxisType.UPCAST))
         loops = [r for r in store.own_ranges if r not in copied]
-        groups.setdefault(copied, []).append(store.replace(src=(*store.src[:2], *loops)))
+        groups.setdefault(copied, []).append(store.with_ranges(*loops))
     copies = [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
     # If an axis is shorter than the number of its copies, the excess copies would write nothing.
     return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
@@ -195,16 +185,12 @@ def _lanes(lane: UOp | None) -> int:
     return 1 if lane is None else extent(lane)
 
 
-def _broadcast(u: UOp, n: int) -> UOp:
-    return u if u.dtype.count == n else u.vectorize(n)
-
-
 def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     """One INDEX for all lanes if they are evenly spaced and share a condition (`arg` is the stride,
     None for 1); otherwise one for each lane."""
     memory, valid, flat = index.src
     # the loaded or reduced values that the index is computed from -> their replacements
-    below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
+    below = UOp.sink(*index.src[1:]).toposort(lambda u: u.op not in DATA)
     data = {u: done[u] for u in below if u.op in DATA}
 
     def place(valid: UOp, flat: UOp, step: int | None = None) -> UOp:
@@ -233,8 +219,7 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     """A node in all lanes. done: node -> its replacement, for all of its sources."""
     # the ranges that it closes, except lanes
-    owned = u.own_ranges if u.op in FIRST_RANGE else ()
-    loops = [done[r] for r in owned if axis_type(r) is not AxisType.VECTOR]
+    loops = [done[r] for r in u.own_ranges if axis_type(r) is not AxisType.VECTOR]
     match u.op:
         case Ops.RANGE:
             if axis_type(u) is not AxisType.VECTOR:
@@ -251,7 +236,7 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         case Ops.STORE:
             index, value = u.src[:2]
             lane = lane_of(index, value)
-            places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
+            places, value = _places(index, lane, done), done[value].vectorize(_lanes(lane))
             if len(places) == 1:
                 return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
             # lanes that are stored one by one
@@ -268,11 +253,11 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         case Ops.MMA:  # a thread's run of operand elements becomes lanes, and so do its results
             a, b, result = u.src[:3]
             (run,) = of_kind(u, AxisType.VECTOR)
-            given = [_broadcast(done[operand], extent(run)) for operand in (a, b)]
+            given = [done[operand].vectorize(extent(run)) for operand in (a, b)]
             return UOp(Ops.MMA, u.dtype.vec(extent(result)), (*given, done[result], *loops), u.arg)
         case _:  # computed in all lanes at once
             n = _lanes(lane_of(u))
-            src = tuple([_broadcast(done[s], n) for s in u.src])
+            src = tuple([done[s].vectorize(n) for s in u.src])
             return UOp(u.op, u.dtype.vec(n), src, u.arg, u.tag)
 
 
@@ -283,7 +268,7 @@ def _reduced_lanes(value: UOp, reduce: UOp, loops: list[UOp]) -> UOp:
     if not lanes:
         return value.reduce(reduce.arg, *loops)
     n = extent(lanes[0])
-    total = _broadcast(value, n).reduce(reduce.arg, *loops)
+    total = value.vectorize(n).reduce(reduce.arg, *loops)
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:
         half = len(parts) // 2

@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
@@ -30,6 +29,7 @@ from tinyframe.uop.node import (
     identity,
     is_symbolic,
     rebuild,
+    sources_first,
 )
 
 # ---- accumulators: a REDUCE becomes loads and stores of a register -------------------------------
@@ -115,24 +115,8 @@ def unrolled_parts(reduce: UOp) -> list[UOp]:
 # of the blocks.
 
 
-@dataclass
-class SumLevels:
-    """The loops of a blocked sum: `levels` of nested accumulators, innermost first, and the index
-    expression that `replaced` each original loop."""
-
-    levels: list[list[UOp]] = field(default_factory=lambda: [[]])
-    replaced: dict[UOp, UOp] = field(default_factory=dict)
-
-    @property
-    def loops(self) -> tuple[UOp, ...]:
-        """The loops of all levels, outermost first."""
-        return tuple(r for level in reversed(self.levels) for r in level)
-
-    def replace(self, cut: UOp, index: UOp, original: UOp) -> None:
-        """Puts `index` in place of a loop that was cut: an original one, or a part of that."""
-        # the length of the last block depends on the loop outside of it
-        self.levels = [[r.substitute({cut: index}) for r in level] for level in self.levels]
-        self.replaced[original] = self.replaced.get(original, cut).substitute({cut: index})
+Levels = list[list[UOp]]
+"""The loops of a blocked sum: those of nested accumulators, the innermost accumulator first."""
 
 
 def block_long_sums(sink: UOp) -> UOp:
@@ -142,21 +126,22 @@ def block_long_sums(sink: UOp) -> UOp:
         if u.op is Ops.REDUCE:
             by_loops.setdefault(u.own_ranges, []).append(u)
     numbers = itertools.count(fresh_number(sink))
-    cut: dict[tuple[UOp, ...], SumLevels] = {}
+    cut: dict[tuple[UOp, ...], Levels] = {}
+    replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
     for loops, reduces in by_loops.items():
         if added := [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]:
-            split = split_into_levels(loops, max(added), numbers)
-            if len(split.levels) > 1:
-                cut[loops] = split
+            levels, indices = split_into_levels(loops, max(added), numbers)
+            if len(levels) > 1:
+                cut[loops] = levels
+                replaced |= indices
     if not cut:
         return sink
 
     def changed(old: UOp, u: UOp) -> UOp:
         if old.op is Ops.REDUCE and old.own_ranges in cut:
-            split, value = cut[old.own_ranges], u.src[0]
+            (first, *others), value = cut[old.own_ranges], u.src[0]
             if not _is_float_sum(old):
-                return value.reduce(old.arg, *split.loops)
-            first, *others = split.levels
+                return value.reduce(old.arg, *itertools.chain(*reversed(others), first))
             value = value.reduce(Ops.ADD, *first)
             # A tensor core adds products to all lanes at once; its sums are added lane by lane.
             lanes = [value]
@@ -172,7 +157,7 @@ def block_long_sums(sink: UOp) -> UOp:
         # loop alone can be computed there.
         return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
 
-    blocked = rebuild(sink, changed, {r: i for s in cut.values() for r, i in s.replaced.items()})
+    blocked = rebuild(sink, changed, replaced)
     # blocks of a sum may not depend on the loops over blocks around them
     return separate_loops(blocked)
 
@@ -181,22 +166,28 @@ def _is_float_sum(u: UOp) -> bool:
     return u.arg is Ops.ADD and dtypes.is_float(u.dtype)
 
 
-def split_into_levels(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> SumLevels:
-    """The loops in levels of few additions each; one iteration of all of them has `additions`."""
-    split, count = SumLevels(), additions
+def split_into_levels(
+    loops: tuple[UOp, ...], count: int, numbers: Iterator[int]
+) -> tuple[Levels, dict[UOp, UOp]]:
+    """The loops in levels of few additions each, and the index in place of each loop that was cut.
+    count: the additions in one iteration of all loops."""
+    levels: Levels = [[]]
+    replaced: dict[UOp, UOp] = {}
     for loop in reversed(loops):
         rest = loop
         while count * extent(rest) > thresholds.MOST_ADDITIONS:
             if count < thresholds.LONG_BLOCK:
                 outer, inner, index = _cut(rest, thresholds.MOST_ADDITIONS // count, numbers)
-                split.replace(rest, index, original=loop)
-                split.levels[-1].insert(0, inner)
+                # the length of the last block depends on the loop outside of it
+                levels = [[r.substitute({rest: index}) for r in level] for level in levels]
+                replaced[loop] = replaced.get(loop, rest).substitute({rest: index})
+                levels[-1].insert(0, inner)
                 rest = outer
-            split.levels.append([])
+            levels.append([])
             count = 1
-        split.levels[-1].insert(0, rest)
+        levels[-1].insert(0, rest)
         count *= extent(rest)
-    return split
+    return levels, replaced
 
 
 def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
@@ -226,53 +217,39 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
 
 def linearize(sink: UOp) -> list[UOp]:
     """The program of a kernel whose ranges are all real loops, each of its reduces with its own."""
-    parent = loop_tree(sink)
-    check_loops(sink, parent)
+    tree = loop_tree(sink)
+    check_loops(sink, tree)
     nodes = with_registers(sink)
-    top = [u for u in nodes if u.op in AT_TOP]
-    return [
-        *sorted(top, key=lambda u: AT_TOP.index(u.op)),
-        *instructions(in_order(nodes, parent)),
-    ]
+    top = [u for op in AT_TOP for u in nodes if u.op is op]
+    return [*top, *instructions(in_order(nodes, tree))]
 
 
 # ---- the tree of loops --------------------------------------------------------------------------
 
+LoopTree = dict[UOp, tuple[UOp, ...]]
+"""Each loop -> the loops down to it, outermost first, itself included."""
 
-def loop_tree(sink: UOp) -> dict[UOp, UOp | None]:
-    """Each loop's parent; None is the kernel's own body. Consumers are walked first, so that the
-    parent of a reduce's loop is known before that of loops inside it."""
-    parent: dict[UOp, UOp | None] = {}
+
+def loop_tree(sink: UOp) -> LoopTree:
+    """The loops of a kernel. Consumers are walked first, so that the place of a reduce's loop is
+    known before that of loops inside it."""
+    tree: LoopTree = {}
     for store in sink.src:
-        _add_chain(parent, None, store.own_ranges)
+        _add_chain(tree, (), store.own_ranges)
     for u in reversed(sink.toposort()):
         if u.op in (Ops.REDUCE, Ops.STAGE):
-            _add_chain(parent, deepest(u.ranges, parent), u.own_ranges)
-    return parent
+            _add_chain(tree, enclosing_loops(u, tree), u.own_ranges)
+    return tree
 
 
-def _add_chain(parent: dict[UOp, UOp | None], outer: UOp | None, ranges: tuple[UOp, ...]) -> None:
+def _add_chain(tree: LoopTree, around: tuple[UOp, ...], ranges: tuple[UOp, ...]) -> None:
     for r in ranges:
-        if r not in parent:
-            parent[r] = outer
-        outer = r
+        around = tree.setdefault(r, (*around, r))
 
 
-def deepest(ranges: frozenset[UOp], parent: dict[UOp, UOp | None]) -> UOp | None:
-    return max(ranges, key=lambda r: len(_loops_down_to(r, parent)), default=None)
-
-
-def enclosing_loops(u: UOp, parent: dict[UOp, UOp | None]) -> list[UOp]:
-    """The loops around a node, outermost first."""
-    return _loops_down_to(deepest(u.ranges, parent), parent)
-
-
-def _loops_down_to(loop: UOp | None, parent: dict[UOp, UOp | None]) -> list[UOp]:
-    loops: list[UOp] = []
-    while loop is not None:
-        loops.append(loop)
-        loop = parent[loop]
-    return loops[::-1]
+def enclosing_loops(u: UOp, tree: LoopTree) -> tuple[UOp, ...]:
+    """The loops around a node, outermost first: those down to the deepest that it depends on."""
+    return max([tree[r] for r in u.ranges], key=len, default=())
 
 
 def separate_loops(sink: UOp) -> UOp:
@@ -302,36 +279,36 @@ def separate_loops(sink: UOp) -> UOp:
         sink = sink.substitute({x: x.substitute(own) for x in alike})
 
 
-def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list[UOp]]:
+def repeated_reduces(sink: UOp) -> dict[UOp, list[UOp]]:
     """The reduces that run more often than they have results, and the loops that repeat them.
 
     The result would be right, but slow. Copies and lanes don't count: equal copies become one node.
     """
-    found = {}
+    tree, found = loop_tree(sink), {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            around = enclosing_loops(u, parent)
+            around = enclosing_loops(u, tree)
             again = [r for r in around if axis_type(r) in LOOPS and r not in u.ranges]
             if again:
                 found[u] = again
     return found
 
 
-def check_no_recompute(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
+def check_no_recompute(sink: UOp) -> None:
     """Raises RuntimeError if a reduce runs more often than it has results."""
-    for again in repeated_reduces(sink, parent).values():
+    for again in repeated_reduces(sink).values():
         raise RuntimeError(
             f"a reduce would run again in {len(again)} loops that it does not depend on: {again}"
         )
 
 
-def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
+def check_loops(sink: UOp, tree: LoopTree) -> None:
     """Raises RuntimeError if a reduce's loops are not directly inside the loops around it, where
     its accumulator is initialized."""
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            loops, around = _loops_down_to(u.own_ranges[-1], parent), enclosing_loops(u, parent)
-            if loops != [*around, *u.own_ranges]:
+            loops, around = tree[u.own_ranges[-1]], enclosing_loops(u, tree)
+            if loops != (*around, *u.own_ranges):
                 raise RuntimeError(f"a reduce of {around} has its own loops at {loops}")
 
 
@@ -346,10 +323,10 @@ AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.SPECIAL, Ops.DEFINE_LOCAL, Ops.
 NO_STATEMENT = {Ops.RANGE, Ops.STAGE, Ops.SINK, *AT_TOP}
 
 
-def in_order(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> list[UOp]:
+def in_order(nodes: list[UOp], tree: LoopTree) -> list[UOp]:
     """Every statement in the deepest loop that it depends on, after its dependences; a loop is
     RANGE … ENDRANGE. Otherwise the order is that of `nodes`."""
-    bodies = _bodies(_loops_of(nodes, parent), parent)
+    bodies = _bodies(nodes, tree)
     out: list[UOp] = []
     work = _sorted(bodies[None])[::-1]
     while work:
@@ -359,61 +336,41 @@ def in_order(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> list[UOp]:
     return out
 
 
-def _loops_of(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> dict[UOp, UOp | None]:
-    """The loop whose body each statement belongs to; None is the kernel's own body."""
-    known: dict[frozenset[UOp], UOp | None] = {}
-    out: dict[UOp, UOp | None] = {}
-    for u in nodes:
-        if u.op in NO_STATEMENT:
-            continue
-        if u.op is Ops.STORE and u.own_ranges:
-            out[u] = u.own_ranges[-1]  # a STORE is inside the ranges it closes
-            continue
-        if (ranges := u.ranges) not in known:
-            known[ranges] = deepest(ranges, parent)
-        out[u] = known[ranges]
-    return out
-
-
-def _bodies(
-    loop_of: dict[UOp, UOp | None], parent: dict[UOp, UOp | None]
-) -> dict[UOp | None, Body]:
-    """The body of each loop and of the kernel itself, with its dependences. A dependence between
-    statements in different loops becomes one between the enclosing items of their common body."""
-    path: dict[UOp | None, list[UOp]] = {None: []}
-    path |= {loop: _loops_down_to(loop, parent) for loop in parent}
+def _bodies(nodes: list[UOp], tree: LoopTree) -> dict[UOp | None, Body]:
+    """The body of each loop and (None) of the kernel itself, with its dependences. A dependence
+    between statements in different loops becomes one between the enclosing items of their common
+    body."""
+    around = {  # a STORE is inside the ranges it closes
+        u: tree[u.src[-1]] if u.op is Ops.STORE and u.own_ranges else enclosing_loops(u, tree)
+        for u in nodes
+        if u.op not in NO_STATEMENT
+    }
     bodies: dict[UOp | None, Body] = {None: {}}
 
-    def put_before(first: UOp, item: UOp, loop: UOp | None) -> None:
+    def put_before(first: UOp, item: UOp, loops: tuple[UOp, ...]) -> None:
         """In the innermost body that contains both, orders the item around `first` before the one
-        around `item`."""
-        around = None
-        for before, after in zip((*path[loop_of[first]], first), (*path[loop], item), strict=False):
+        around `item`, which is inside `loops`."""
+        common = None
+        for before, after in zip((*around[first], first), (*loops, item), strict=False):
             if before is not after:
-                bodies[around][after][before] = None
+                bodies[common][after][before] = None
                 return
-            around = before
+            common = before
 
-    reads = _reads_before_overwriting(loop_of)
-    for u, loop in loop_of.items():
-        if loop not in bodies:
-            for outer, inner in zip((None, *path[loop]), path[loop], strict=False):
-                bodies[outer].setdefault(inner, {})
-                bodies.setdefault(inner, {})
-        body = bodies[loop]
-        body.setdefault(u, {})
+    reads = _reads_before_overwriting(around)
+    for u, loops in around.items():
+        for outer, inner in zip((None, *loops), (*loops, u), strict=True):
+            bodies.setdefault(outer, {}).setdefault(inner, {})
         for s in u.src:
             if s.op is Ops.STAGE:
                 s = s.src[0]  # reading the panel comes after writing it
-            if s in body:
-                body[u][s] = None
-            elif s in loop_of:
-                put_before(s, u, loop)
+            if s in around:
+                put_before(s, u, loops)
         for load in reads.get(u, ()):
-            put_before(load, u, loop)
-    for loop in parent:
-        if loop.src[0] in loop_of:
-            put_before(loop.src[0], loop, parent[loop])
+            put_before(load, u, loops)
+    for loop, loops in tree.items():
+        if loop.src[0] in around:
+            put_before(loop.src[0], loop, loops[:-1])
     return bodies
 
 
@@ -430,23 +387,11 @@ def _reads_before_overwriting(statements: Iterable[UOp]) -> dict[UOp, list[UOp]]
 
 def _sorted(body: Body) -> list[UOp]:
     """The items of one body in topological order; otherwise in the order they were added."""
-    order: dict[UOp, None] = {}
-    begun: set[UOp] = set()
-    for first in body:
-        stack = [first]
-        while stack:
-            item = stack[-1]
-            missing = [need for need in body[item] if need not in order]
-            if item in order or not missing:
-                order[stack.pop()] = None
-                continue
-            if item in begun:
-                raise RuntimeError(
-                    "two loops need each other's results: their ranges must not be shared"
-                )
-            begun.add(item)
-            stack += missing[::-1]
-    return list(order)
+    order = list(sources_first(body, lambda item: tuple(body[item])))
+    place = {item: n for n, item in enumerate(order)}
+    if any(place[need] > place[item] for item in order for need in body[item]):
+        raise RuntimeError("two loops need each other's results: their ranges must not be shared")
+    return order
 
 
 # ---- instructions -------------------------------------------------------------------------------

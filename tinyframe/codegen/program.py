@@ -102,17 +102,7 @@ class ProgramSpec:
         sizes = {u.arg[0]: u.arg[1] for u in self.uops if u.op is Ops.SPECIAL}
         return tuple([sizes.get(f"{letter}idx{n}", 1) for n in range(MOST_AXES)])
 
-    @property
-    def threads(self) -> sint:
-        """Iterations of its THREAD loop, which are divided among the cores."""
-        return self.global_size[0]
-
     # ---- what it does
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Sizes of the kernel's loops before they were optimized."""
-        return tuple(extent(r) for r in axes(self.ast))
 
     @cached_property
     def ops_estimate(self) -> int:

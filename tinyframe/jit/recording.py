@@ -263,13 +263,11 @@ class Recording:
 
         def new(call: Call) -> Tensor:
             if (storage := call.made.get(number)) is None:
-                way = rebound(inside, call.bound) if call.bound else inside
-                uop = follow(way, call.fill.get(slot, slot))
+                uop = follow(rebound(inside, call.bound), call.fill.get(slot, slot))
                 storage = call.made[number] = Storage(uop, requires_grad is not False)
                 if (lost := cut.lost(call.given)) is not None:
                     put_history(uop, lost)
-            seen = rebound(path, call.bound) if path else path
-            made = Tensor._seeing(storage, seen, requires_grad)
+            made = Tensor._seeing(storage, rebound(path, call.bound), requires_grad)
             if grad is not None:
                 made._grad = grad(call)
             return made

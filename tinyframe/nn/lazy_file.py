@@ -90,8 +90,7 @@ class FileBuffer(Buffer):
     def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
         if self.is_allocated() or self.nbytes == 0:
             return super().copyout(dst)
-        target = memoryview(dst).cast("B")
-        self._check_length(target, "a place for the bytes of")
+        target = self._checked(dst, "a place for the bytes of")
         self._file.read_into(target, self._start)
         return dst
 

@@ -98,13 +98,10 @@ class CompiledKernel:
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
         """The values of its Variables, in argument order."""
-        return tuple([_value(variable, var_vals) for variable in self.spec.vars])
-
-
-def _value(variable: UOp, var_vals: Mapping[UOp, int]) -> int:
-    if variable not in var_vals:
-        raise RuntimeError(f"unbound Variable {variable.expr!r}: give it a value with .bind(...)")
-    return var_vals[variable]
+        for v in self.spec.vars:
+            if v not in var_vals:
+                raise RuntimeError(f"unbound Variable {v.expr!r}: give it a value with .bind(...)")
+        return tuple([var_vals[v] for v in self.spec.vars])
 
 
 Compile = Callable[..., bytes]

@@ -150,12 +150,6 @@ class _GraphKey:
         targets = [(name, Device[name].block_target) for name in sorted(devices)]
         self.targets = tuple([row for row in targets if row[1] is not None])
 
-    def with_slots(self, slots: list[UOp]) -> list[UOp]:
-        """Every node of the graph with slots in place of its buffers, and Variables unbound."""
-        replacements = dict(zip(self.buffers, slots, strict=True)) | self.unbound
-        known = substituted(self.order[-1], replacements)
-        return [known.get(u, u) for u in self.order]
-
 
 def _without_values(u: UOp) -> tuple[UOp, ...]:
     return () if u.op is Ops.BUFFER else u.src[:1] if u.op is Ops.BIND else u.src
@@ -191,7 +185,9 @@ def _interval(variable: UOp) -> str:
 
 def _make_schedule(graph: _GraphKey) -> _CachedSchedule:
     slots = [slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(graph.buffers)]
-    order = graph.with_slots(slots)
+    in_slots = dict(zip(graph.buffers, slots, strict=True)) | graph.unbound
+    known = substituted(graph.order[-1], in_slots)
+    order = [known.get(u, u) for u in graph.order]
     sink = order[-1]
 
     def new_buffer(device: str, size: int, dtype: DType) -> UOp:

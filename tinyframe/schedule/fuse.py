@@ -33,6 +33,7 @@ from tinyframe.uop.movement import (
     memory_state,
     source_indices,
     stored_state,
+    stored_view,
 )
 from tinyframe.uop.node import (
     AxisType,
@@ -41,6 +42,7 @@ from tinyframe.uop.node import (
     UOp,
     iterations,
     recursive_property,
+    sources_first,
 )
 
 if TYPE_CHECKING:
@@ -157,17 +159,14 @@ def is_memory(u: UOp) -> bool:
 
 @recursive_property
 def _leaf(u: UOp) -> bool:
-    one_value = u.op in _KEEPS_ONE_VALUE and _leaf.of(u.src[0]) and u.base.op is Ops.CONST
+    """Whether a value needs no computation: memory, an IOTA, the same constant in every element."""
+    one_value = u.op in _KEEPS_ONE_VALUE and is_leaf(u.src[0]) and u.base.op is Ops.CONST
     return one_value or u.op in LEAVES or is_memory(u)
 
 
+is_leaf = _leaf.of
 LEAVES = {Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR}
 _KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
-
-
-def is_leaf(u: UOp) -> bool:
-    """Whether a value needs no computation: memory, an IOTA, the same constant in every element."""
-    return _leaf.of(u)
 
 
 # The cost of an op, in additions; 1 for ops not listed.
@@ -211,9 +210,8 @@ class Use(NamedTuple):
     kernel: UOp  # the stored value whose kernel uses it
     indices: Indices  # over the kernel's loops, and over placeholders below a PAD
     path: tuple[UOp, ...]  # the loops around the use, outermost first
-    unguarded_indices: (
-        Indices  # over the kernel's loops alone: below a PAD they may be out of range
-    )
+    # over the kernel's loops alone: below a PAD they may be out of range
+    unguarded_indices: Indices
 
 
 @dataclass
@@ -240,9 +238,9 @@ class KernelOutput(NamedTuple):
     own: Indices
 
 
-def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
+def new_indices(shape: tuple, numbers: Iterator[int]) -> Indices:
     """A RANGE for each dimension; 0 for those of size 1."""
-    return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
+    return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers)) for s in shape)
 
 
 def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
@@ -255,17 +253,13 @@ def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
     return path[: last + 1]
 
 
-def decide_fusion(
-    outputs: list[UOp],
-    order: list[UOp],
-    numbers: Iterator[int],
-    copied: frozenset[UOp] = frozenset(),
-) -> Fusion:
-    """Decides what is stored in the graph `order` (sources first) that computes `outputs`.
+def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> Fusion:
+    """Decides what is stored in the graph that computes `outputs`.
 
-    numbers: gives fresh range numbers. copied: the ASSIGNs whose value is first stored by a
-    separate kernel, and then copied.
+    copied: the ASSIGNs whose value is first stored by a separate kernel, and then copied.
     """
+    *order, _ = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))  # without the SINK
+    numbers = itertools.count()  # of ranges: shared, or two of them could be the same node
     graph = _CostModel(outputs, order)
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
     stored: list[UOp] = []
@@ -318,9 +312,10 @@ def decide_fusion(
         for use in uses.get(state, ()):
             reads[state].setdefault(use.kernel, {})[use.unguarded_indices] = None
 
-    writes = {u: _place_written(u, own_indices[u]) for u in stored if u.op is Ops.ASSIGN}
+    assigns = [u for u in stored if u.op is Ops.ASSIGN]
+    writes = {u: _place_in(stored_state(u), stored_view(u), own_indices[u]) for u in assigns}
     if unsafe := _read_elsewhere(reads, writes):
-        return decide_fusion(outputs, order, numbers, copied.union(unsafe))
+        return decide_fusion(outputs, copied.union(unsafe))
     groups = _KernelGroups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
     fusion.kernels = [groups.outputs[k] for k in groups.by_number if k in groups.outputs]
@@ -345,12 +340,6 @@ def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
     return ix
 
 
-def _place_written(assign: UOp, ix: Indices) -> Indices:
-    """The indices that an ASSIGN writes, in the shape of the state that it overwrites."""
-    view = assign.src[2] if len(assign.src) == 3 else assign.src[0]
-    return _place_in(stored_state(assign), view, ix)
-
-
 class _CostModel:
     """The cost rule, and what it needs to know about the graph."""
 
@@ -372,15 +361,11 @@ class _CostModel:
             self.reads_memory[u] = is_memory(u) or any(
                 self.reads_memory.get(s, False) for s in u.src
             )
-            if (
-                is_leaf(u)
-                or u.op is Ops.REDUCE_AXIS
-                or (u.op is Ops.EXPAND and u.size > u.src[0].size)
-            ):
-                self.cost[u] = 0  # if anything is stored, it is the value before the EXPAND
-            else:
-                own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
-                self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
+            own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
+            cost = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
+            # if anything is stored, it is the value before the EXPAND
+            repeats = u.op is Ops.EXPAND and u.size > u.src[0].size
+            self.cost[u] = 0 if is_leaf(u) or u.op is Ops.REDUCE_AXIS or repeats else cost
         self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if forced
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.below_fuse:
@@ -426,10 +411,11 @@ class _CostModel:
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             return self._reason_to_store_reduce(u, uses, evaluations)
+        cheap = thresholds.CHEAP if self.reads_memory[u] else thresholds.CHEAP_WITHOUT_MEMORY
         if (
             max(evaluations) >= thresholds.RECOMPUTE_LIMIT * u.size
             or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
-        ) and (self.after_reduce[u] or self._is_costly(u)):
+        ) and (self.after_reduce[u] or self.cost[u] >= cheap):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
         return None
 
@@ -456,10 +442,6 @@ class _CostModel:
             return "a reduce whose operands a tile would share, reduced further"
         occupancy = self.occupancy(u)
         return None if occupancy is None else occupancy.reason_to_store(uses)
-
-    def _is_costly(self, u: UOp) -> bool:
-        reads = self.reads_memory[u]
-        return self.cost[u] >= (thresholds.CHEAP if reads else thresholds.CHEAP_WITHOUT_MEMORY)
 
     def _is_summed_from_windows(self, u: UOp) -> bool:
         """Whether this sum is only unwindowed and then summed again, as in a convolution's
@@ -507,6 +489,8 @@ class _CostModel:
 
 
 _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
+# between a sum of products and its operands
+_BETWEEN = LEAVES | GroupOp.Movement | GroupOp.Elementwise
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored at any cost, because the user asked for it
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
@@ -531,43 +515,35 @@ def _shares_operands(reduce: UOp, ix: Indices) -> bool:
     ix = tuple(constant(0) if d in reduce.arg[1] else i for d, i in enumerate(ix))
     loops = {
         frozenset(r for r in depends_on(at) if r.arg[1] is not AxisType.REDUCE)
-        for at in _where_read(reduce.src[0], ix)
+        for u, at in sources_first([(reduce.src[0], ix)], _sources_at)
+        if u.op not in _BETWEEN
     }
     return any(not a <= b and not b <= a for a, b in itertools.combinations(loops, 2))
 
 
-def _where_read(value: UOp, ix: Indices) -> Iterator[Indices]:
-    """The indices at which each operand of a value is read, element by element."""
-    left, seen = [(value, ix)], set()
-    while left:
-        u, ix = place = left.pop()
-        if place in seen or u.op in LEAVES:
-            continue
-        seen.add(place)
-        if u.op in GroupOp.Movement:
-            left.append((u.src[0], source_indices(u, ix)))
-        elif u.op in GroupOp.Elementwise:
-            left += [(s, ix) for s in u.src]
-        else:
-            yield ix
+def _sources_at(place: tuple[UOp, Indices]) -> tuple[tuple[UOp, Indices], ...]:
+    """The places, each a value and its indices, that one in between is computed from."""
+    u, ix = place
+    if u.op in GroupOp.Movement:
+        return ((u.src[0], source_indices(u, ix)),)
+    return tuple((s, ix) for s in u.src) if u.op in GroupOp.Elementwise else ()
 
 
+@dataclass
 class _KernelGroups:
     """Groups of stored values that share a kernel. A group's root is the value that the kernel was
     made for; the others are its guests."""
 
-    def __init__(
-        self,
-        graph: _CostModel,
-        stored: list[UOp],
-        uses: dict[UOp, dict[Use, None]],
-        reads: Reads,
-        writes: dict[UOp, Indices],
-        own_indices: dict[UOp, Indices],
-        statements: Counter[UOp],
-    ):
-        self.graph, self.stored, self.uses, self.statements = graph, stored, uses, statements
-        self.reads, self.writes = reads, writes
+    graph: _CostModel
+    stored: list[UOp]
+    uses: dict[UOp, dict[Use, None]]
+    reads: Reads
+    writes: dict[UOp, Indices]
+    own_indices: dict[UOp, Indices]
+    statements: Counter[UOp]
+
+    def __post_init__(self) -> None:
+        stored, uses, own_indices = self.stored, self.uses, self.own_indices
         # producers have smaller numbers
         self.number = {u: n for n, u in enumerate(reversed(stored))}
         self.host: dict[UOp, UOp] = {}
@@ -579,7 +555,7 @@ class _KernelGroups:
         }
         self.contracts = dict.fromkeys(stored, False)
         for u, places in uses.items():
-            if graph.is_contraction(u):
+            if self.graph.is_contraction(u):
                 for k in [u] if u in self.contracts else {use.kernel for use in places}:
                     self.contracts[k] = True
         self.by_number = list(reversed(stored))
@@ -590,12 +566,12 @@ class _KernelGroups:
             for k in self.users_of[u]:
                 self.needs[k] |= 1 << self.number[u]
         overwriters: dict[UOp, list[UOp]] = {}
-        for k in writes:
+        for k in self.writes:
             overwriters.setdefault(stored_state(k), []).append(k)
         for state, writers in overwriters.items():
             # an in-place update runs after the one before it, and after all readers of the old
             # value
-            earlier = {state, *reads[state]} - {*writers}
+            earlier = {state, *self.reads[state]} - {*writers}
             for r in earlier & self.number.keys():
                 for k in writers:
                     self.needs[k] |= 1 << self.number[r]
@@ -636,15 +612,11 @@ class _KernelGroups:
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
         stores = {p.value for p in self.outputs[u]}
+        # two stores to the same memory: k overwrites what u, or a guest of u, stores
         if any(p.value.op is Ops.ASSIGN and p.value.src[0].base in stores for p in self.outputs[k]):
-            return (
-                False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
-            )
-        if len(places := self._indices_in(k, u)) > 1 or not covers_once(
-            next(iter(places)), u.shape
-        ):
             return False
-        if self._would_spoil(k, u):
+        indices, *others = self._indices_in(k, u)
+        if others or not covers_once(indices, u.shape) or self._would_spoil(k, u):
             return False
         # no third kernel may need u and be needed by k: it would have to run between the two
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])

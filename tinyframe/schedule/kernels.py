@@ -6,9 +6,10 @@ after the kernel has run, so the graph itself says which kernel must run before 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from tinyframe import thresholds
@@ -19,17 +20,10 @@ from tinyframe.renderer import Renderer, Target
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
-from tinyframe.schedule.fuse import (
-    Fusion,
-    KernelOutput,
-    Steps,
-    decide_fusion,
-    is_leaf,
-    is_memory,
-)
+from tinyframe.schedule.fuse import Fusion, KernelOutput, Steps, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.ranges import lower
-from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
+from tinyframe.uop.movement import in_new_memory, memory_state, stored_state, stored_view
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, identity, sources_first
 
 # ---- preparation: remove everything that the scheduler need not deal with ------------------------
@@ -63,7 +57,7 @@ def _summed_axis(reduce: UOp) -> int | None:
 
 def _rows_across(product: UOp) -> list[int]:
     """Each operand's own axis (the other is constant along it), if it is contiguous along it."""
-    views = [s.st.views[0] for s in product.src]
+    views = [s.st for s in product.src]
     if any(view.mask is not None for view in views):
         return []
     found = []
@@ -94,11 +88,9 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
         return x.replace(src=(u.src[1],))
     if x.device == u.src[1].arg:
         return x.contiguous()
-    return (
-        None
-        if is_memory(x) or x.op is Ops.CONTIGUOUS
-        else u.replace(src=(x.contiguous(), u.src[1]))
-    )
+    if is_memory(x) or x.op is Ops.CONTIGUOUS:
+        return None
+    return u.replace(src=(x.contiguous(), u.src[1]))
 
 
 def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
@@ -107,8 +99,8 @@ def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
     again) now reads this ASSIGN through the same view."""
     if value.op is Ops.KERNEL or memory_state(target).op in (Ops.BUFFER, Ops.ASSIGN):
         return None
-    state, part = target.base, u.src[2] if len(u.src) == 3 else target
-    return target.substitute({state: u.replace(src=(state, value, part))})
+    state = target.base
+    return target.substitute({state: u.replace(src=(state, value, stored_view(u)))})
 
 
 def _filled(u: UOp, value) -> UOp:
@@ -205,18 +197,6 @@ ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
 
 
-class CycleError(RuntimeError):
-    """Kernels that depend on each other in a cycle, because memory is updated in place between
-    reads.
-
-    stuck: the ASSIGNs in the cycle; one of them has to write to new memory.
-    """
-
-    def __init__(self, stuck: list[UOp]) -> None:
-        super().__init__(f"{len(stuck)} in-place updates depend on each other")
-        self.stuck = stuck
-
-
 @dataclass
 class Lowered:
     """A lowered group: its loop nest, and its arguments in the order of their slots.
@@ -224,15 +204,13 @@ class Lowered:
     An argument is a value that the group stores (in new memory), or a state of memory that it reads
     or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores. Partial
     results that one group stores for another are represented by their BUFFER.
-    outputs: the stored values. after: the numbers of the groups that must run before.
-    keep_whole: it stays one kernel, because the user asked for that (`Tensor.fuse()`), or because
-    it is a COPY.
+    outputs: the stored values. keep_whole: it stays one kernel, because the user asked for that
+    (`Tensor.fuse()`), or because it is a COPY.
     """
 
-    ast: UOp
     outputs: list[UOp]
+    ast: UOp
     arguments: list[UOp]
-    after: dict[int, None] = field(default_factory=dict)
     keep_whole: bool = False
 
 
@@ -246,12 +224,12 @@ def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
     computed = sink.toposort(gate=lambda u: not is_leaf(u))
     stored_by_user = [u for u in computed if u.op in ALWAYS_STORED and not is_leaf(u)]
     stored_by_user += [b for u in sink.src if (b := u.base) is not u]  # the base of a view
-    everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
+    everything = staged("tensor graph", spec_tensor, partial(UOp.sink, *sink.src, *stored_by_user))
     became: dict[UOp, UOp] = {}
     prepared = staged(
         "prepare",
         spec_tensor,
-        lambda: graph_rewrite(everything, prepare_rules, name="prepare", became=became),
+        partial(graph_rewrite, everything, prepare_rules, name="prepare", became=became),
         before=everything,
     )
     lasting = dict.fromkeys((*sink.src, *stored_by_user))
@@ -286,21 +264,19 @@ def _store_all(
     nodes -> nodes of the graph), updated for the graph in which in-place updates are safe."""
     in_new_buffer: set[UOp] = set()  # ASSIGNs whose old value is still needed
     while True:
-        order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
-        del order[UOp.sink(*outputs)]
-        numbers = itertools.count()  # shared, or two ranges could be the same node
-        fusion = decide_fusion(outputs, list(order), numbers)
+        fusion = decide_fusion(outputs)
         known: dict[tuple, tuple[UOp, list[int]]] = {}
         groups = [_lower_group(group, fusion, known) for group in fusion.kernels]
+        cut: Cuts = {}
+        parts = [part for g in groups for part in _split_long_reduces(g, cut, new_buffer)]
         try:
-            cut: Cuts = {}
-            parts = [part for g in groups for part in _split_long_reduces(g, cut, new_buffer)]
             return _link(parts, new_buffer), replaced
-        except CycleError as cycle:
-            movable = [u for u in cycle.stuck if u not in in_new_buffer]
+        except CycleError as error:  # with the numbers of parts that form a cycle, the first twice
+            cycle = [u for n in error.args[1][1:] for u in parts[n].outputs]
+            moved = next(u for u in cycle if u.op is Ops.ASSIGN and u not in in_new_buffer)
             everything = UOp.sink(*outputs, *replaced.values())
-            changed = in_new_memory(everything, {movable[-1]}, new_buffer)
-            in_new_buffer = {changed[u] for u in (*in_new_buffer, movable[-1]) if u in changed}
+            changed = in_new_memory(everything, {moved}, new_buffer)
+            in_new_buffer = {changed[u] for u in (*in_new_buffer, moved) if u in changed}
             outputs = [changed[u] for u in outputs]
             replaced = {old: changed[new] for old, new in replaced.items()}
 
@@ -340,13 +316,6 @@ def _unpermuted(result: UOp, view: UOp) -> UOp:
     return result
 
 
-def stored_view(value: UOp) -> UOp:
-    """The view of its `stored_state` through which a value is written; see `_assign_to_view`."""
-    if value.op is not Ops.ASSIGN:
-        return value
-    return value.src[2] if len(value.src) == 3 else value.src[0]
-
-
 def buffer_of_state(u: UOp) -> UOp:
     while u.op is not Ops.BUFFER:
         u = u.src[0]
@@ -360,43 +329,36 @@ def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowe
         copy = outputs[0]
         places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
         ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
-        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])], keep_whole=True)
+        return Lowered(outputs, ast, [copy, memory_state(copy.src[0])], keep_whole=True)
 
     def is_read(u: UOp) -> bool:
         state = memory_state(u)
         return (state in fusion.reasons and state not in outputs) or is_memory(state)
 
-    computed: dict[UOp, dict[UOp, None]] = {}  # a value -> the sources it needs
+    steps: Steps = {}  # of all outputs together
     for value in outputs:
-        for u, steps in fusion.steps[value].items():
-            for step in steps.values():
-                computed.setdefault(u, {}).update(dict.fromkeys(step.sources))
-    outline = outline_of(group, computed, is_read)
-    if outline.rows not in known:
+        for u, found in fusion.steps[value].items():
+            steps.setdefault(u, {}).update(found)
+    rows, states = outline_of(group, steps, is_read)
+    if rows not in known:
         tell.lowering()
-        ast, arguments = _loop_nest(group, fusion.steps, is_read)
+        ast, arguments = _loop_nest(group, steps, is_read)
         tell.lowered(ast)
-        number = {state: n for n, state in enumerate(outline.states)}
-        known[outline.rows] = ast, [number[a] for a in arguments]
-    ast, slots = known[outline.rows]
-    keep_whole = any(u.op is Ops.FUSE for u in computed)
-    return Lowered(ast, outputs, [outline.states[n] for n in slots], keep_whole=keep_whole)
+        known[rows] = ast, [states.index(a) for a in arguments]
+    ast, slots = known[rows]
+    keep_whole = any(u.op is Ops.FUSE for u in steps)
+    return Lowered(outputs, ast, [states[n] for n in slots], keep_whole)
 
 
 def _loop_nest(
-    group: list[KernelOutput],
-    steps: dict[UOp, Steps],
-    is_read: Callable[[UOp], bool],
+    group: list[KernelOutput], steps: Steps, is_read: Callable[[UOp], bool]
 ) -> tuple[UOp, list[UOp]]:
     """A group's SINK, and its arguments in the order of their slots."""
     slots: dict[UOp, UOp] = {}
 
     def slot(argument: UOp) -> UOp:
-        if argument not in slots:
-            slots[argument] = UOp(
-                Ops.DEFINE_GLOBAL, argument.dtype.ptr(argument.size), (), len(slots)
-            )
-        return slots[argument]
+        pointer = argument.dtype.ptr(argument.size)
+        return slots.setdefault(argument, UOp(Ops.DEFINE_GLOBAL, pointer, (), len(slots)))
 
     targets = {}
     for value, *_ in group:
@@ -407,16 +369,9 @@ def _loop_nest(
     def memory(u: UOp) -> UOp | None:
         return slot(memory_state(u)) if is_read(u) else None
 
-    ast = staged(
-        "lower to ranges",
-        spec_kernel,
-        lambda: lower(group, steps, memory, targets.__getitem__),
-    )
-    # a value that turned out not to be read is not an argument
-    used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
-    slots = {argument: place for argument, place in slots.items() if place in used}
-    renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
-    return ast.substitute(renamed), list(slots)
+    lowering = partial(lower, group, steps, memory, targets.__getitem__)
+    ast = staged("lower to ranges", spec_kernel, lowering)
+    return _with_arguments(ast, list(slots))
 
 
 Cuts = dict[tuple[UOp, Target], list[UOp]]
@@ -448,38 +403,44 @@ def _split_long_reduces(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
         dtype = kernel.src[0].src[0].src[0].dtype
         assert isinstance(dtype, PtrDType)
         arguments.append(new_buffer(device, dtype.size, dtype.base))
-        out.append(_with_slots(kernel, arguments[-1:], arguments))
-    return [*out, _with_slots(final, g.outputs, arguments)] if out else [g]
+        out.append(Lowered(arguments[-1:], *_with_arguments(kernel, arguments)))
+    return [*out, Lowered(g.outputs, *_with_arguments(final, arguments))] if out else [g]
 
 
-def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
-    """A kernel with its slots renumbered, outputs first."""
+def _with_arguments(ast: UOp, arguments: list[UOp]) -> tuple[UOp, list[UOp]]:
+    """A kernel with its slots renumbered, outputs first, and those of the arguments that it has: a
+    value that turned out not to be read is none."""
     stored = [store.src[0].src[0] for store in ast.src]
     used = [u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL]
     order = list(dict.fromkeys((*stored, *sorted(used, key=lambda u: u.arg))))
     ast = ast.substitute({place: place.replace(arg=n) for n, place in enumerate(order)})
-    return Lowered(ast, outputs, [arguments[place.arg] for place in order])
+    return ast, [arguments[place.arg] for place in order]
 
 
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
-    """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory."""
+    """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory.
+    CycleError if memory is updated in place between reads, so that groups depend on each other."""
     producer = {value: n for n, g in enumerate(groups) for value in g.outputs}
     overwriters: dict[UOp, list[int]] = {}
     for n, g in enumerate(groups):
         for value in g.outputs:
             if value.op is Ops.ASSIGN:
                 overwriters.setdefault(stored_state(value), []).append(n)
+    after: list[dict[int, None]] = [{} for _ in groups]  # the groups that must run before each
     for n, g in enumerate(groups):
         for state in g.arguments:
             if (m := producer.get(state, n)) != n:
-                g.after[m] = None
+                after[n][m] = None
             for w in overwriters.get(state, []):  # readers run before the kernel that overwrites
                 if n not in overwriters[state]:
-                    groups[w].after[n] = None
+                    after[w][n] = None
 
     results: dict[UOp, UOp] = {}
     kernels: dict[int, UOp] = {}
-    for n in _running_order(groups):
+    order = TopologicalSorter[int](dict.fromkeys(range(len(groups)), ()))
+    for n, before in enumerate(after):
+        order.add(n, *before)
+    for n in order.static_order():
         g = groups[n]
         memory = {
             a: (
@@ -491,39 +452,17 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         }
         arguments = list(memory.values())
         made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
-        before = [kernels[m] for m in g.after if kernels[m] not in made_by]
+        earlier = [kernels[m] for m in after[n] if kernels[m] not in made_by]
         tell.kernel(g.ast, g.outputs, g.arguments)
-        sources = (*arguments, *before, *g.ast.variables())
+        sources = (*arguments, *earlier, *g.ast.variables())
         kernels[n] = UOp(Ops.KERNEL, dtypes.void, sources, Kernel(g.ast, len(arguments)))
         for value in g.outputs:
             state = stored_state(value)
             buffer = buffer_of_state(memory[state])
-            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).front(state.shape)
+            written = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).front(state.shape)
             whole = value.src[0] if value.op is Ops.ASSIGN else value
-            results[value] = whole.substitute({state: after})
+            results[value] = whole.substitute({state: written})
     return results
-
-
-def _running_order(groups: list[Lowered]) -> list[int]:
-    waiting = {n: len(g.after) for n, g in enumerate(groups)}
-    followers: dict[int, list[int]] = {}
-    for n, g in enumerate(groups):
-        for m in g.after:
-            followers.setdefault(m, []).append(n)
-    ready = [n for n in waiting if not waiting[n]]
-    for n in ready:  # grows while it is walked
-        for f in followers.get(n, []):
-            waiting[f] -= 1
-            if not waiting[f]:
-                ready.append(f)
-    if len(ready) < len(groups):
-        # Each of the rest waits for another one: following these ends in a cycle.
-        path = [next(n for n in waiting if waiting[n])]
-        while (n := next(m for m in groups[path[-1]].after if waiting[m])) not in path:
-            path.append(n)
-        cycle = [groups[n] for n in path[path.index(n) :]]
-        raise CycleError([v for g in cycle for v in g.outputs if v.op is Ops.ASSIGN])
-    return ready
 
 
 # ---- outlines: groups that differ only in which memory they read are lowered once ----------------
@@ -533,22 +472,14 @@ def _running_order(groups: list[Lowered]) -> list[int]:
 # except for which memory the slots of the arguments refer to.
 
 
-@dataclass
-class Outline:
-    """rows: equal for groups of the same form. states: the states of memory that the group reads
-    and writes, in the order of their numbers in `rows`."""
-
-    rows: tuple
-    states: list[UOp]
-
-
 def outline_of(
-    group: list[KernelOutput], computed: Mapping[UOp, Iterable[UOp]], is_read: Callable[[UOp], bool]
-) -> Outline:
-    """The outline of values stored by one kernel.
+    group: list[KernelOutput], steps: Steps, is_read: Callable[[UOp], bool]
+) -> tuple[tuple, list[UOp]]:
+    """The outline of values stored by one kernel: rows that are equal for groups of the same form,
+    and the states of memory that it reads and writes, in the order of their numbers in the rows.
 
-    computed: everything that has to be computed, themselves included -> the sources it needs.
-    is_read: whether a value, or the state of memory below it, is read from memory.
+    steps: of everything that has to be computed, themselves included. is_read: whether a value, or
+    the state of memory below it, is read from memory.
     """
     members = [p.value for p in group]
     states: dict[UOp, int] = {}
@@ -563,8 +494,8 @@ def outline_of(
         rows.append(row)
 
     def below(u: UOp) -> tuple[UOp, ...]:
-        if u in computed:
-            return tuple(computed[u])
+        if u in steps:
+            return tuple(dict.fromkeys(s for step in steps[u].values() for s in step.sources))
         return u.src if u.op in GroupOp.Movement and not is_read(u) else ()  # an ASSIGN's target
 
     views = [stored_view(value) for value in members if value.op is Ops.ASSIGN]
@@ -583,7 +514,7 @@ def outline_of(
         state = stored_state(value)
         rows.append((place[value], place[stored_view(value)], number(state), state.size))
     rows += _index_rows(i for _, indices, _ in group for i in indices)
-    return Outline(tuple(rows), list(states))
+    return tuple(rows), list(states)
 
 
 def _index_rows(indices: Iterable[UOp]) -> list[tuple]:

@@ -23,28 +23,23 @@ from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.schedule.fuse import Conditions, Demand, KernelOutput, Steps
 from tinyframe.schedule.sum_to_gather import gather_rules
 from tinyframe.uop.movement import Indices, memory_state, source_indices
-from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, rebuild, sources_first
+from tinyframe.uop.node import GroupOp, Ops, UOp, rebuild, sources_first
 
 
 def lower(
     outputs: list[KernelOutput],
-    steps: dict[UOp, Steps],
+    steps: Steps,
     memory: Callable[[UOp], UOp | None],
     target: Callable[[UOp], UOp],
 ) -> UOp:
     """The kernel that stores `outputs` at their indices, as a SINK of STOREs.
 
-    `steps`: for each stored value, the steps of everything computed for it, itself included.
+    `steps`: of everything that is computed for them, themselves included.
     `memory`: the DEFINE_GLOBAL of a value that is read from memory, None for one that is computed.
     `target`: where a value is stored, a DEFINE_GLOBAL or a movement of one.
     """
     own = {output.value: output.own for output in outputs}
-    computed: Steps = {}
-    for value in own:
-        for u, places in steps[value].items():
-            computed.setdefault(u, {}).update(places)
-    users = Counter(s for u in computed for s in u.src)
-    users.update(list(own))  # storing a value is a use
+    users = Counter([*own, *(s for u in steps for s in u.src)])  # storing a value is a use
     values: dict[tuple[UOp, Indices], UOp] = {}
 
     def value_at(u: UOp, ix: Indices) -> UOp:
@@ -58,18 +53,21 @@ def lower(
                 values[u, ix] = _leaf_value(u, ix)
         return values[u, ix]
 
-    for u in sources_first(own, lambda u: u.src if u in computed else ()):
+    for u in sources_first(own, lambda u: u.src if u in steps else ()):
         if u not in own and memory(u) is not None:
             continue
-        for ix, step in computed.get(u, {}).items():
+        for ix, step in steps.get(u, {}).items():
             sources = [value_at(s, step.indices) for s in step.sources]
             values[u, ix] = _value(u, sources, step, users)
 
     tell_became((u, value) for (u, _), value in values.items())
     stores = []
     for value, ix, _ in outputs:
-        index = _index_of(target(value), ix)
         ranges = sorted({r for i in ix for r in i.ranges}, key=lambda r: r.arg[0])
+        place, at = target(value), ix
+        while (written := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
+            at, place = source_indices(place, at), place.src[0]
+        index = written.index(*at, shape=place.shape)
         stores.append(index.store(value_at(value, ix), *ranges))
     return graph_rewrite(
         renumber(order_ranges(UOp.sink(*stores))), lowering_rules, name="simplify the kernel"
@@ -107,13 +105,6 @@ def _value(u: UOp, sources: list[UOp], step: Demand, users: Counter[UOp]) -> UOp
 
 # ops whose value is that of their source
 _VALUE_OF_SOURCE = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
-
-
-def _index_of(place: UOp, ix: Indices) -> UOp:
-    """The INDEX of an element of a DEFINE_GLOBAL under movement ops; reshapes are free."""
-    while (memory := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
-        ix, place = source_indices(place, ix), place.src[0]
-    return memory.index(*ix, shape=place.shape)
 
 
 # ---- validity ---------------------------------------------------------------------------------
@@ -187,13 +178,11 @@ def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
     return x if guarded.issuperset(conjuncts(c)) else None
 
 
+_LOAD_OR_ZERO = UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero")))
 _NEVER_VALID = UPat(Ops.INDEX, src=(UPat(), UPat.const(dtypes.bool, False)), allow_any_len=True)
 kernel_rules = PatternMatcher(
     [
-        (
-            UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero"))),
-            _drop_where,
-        ),
+        (_LOAD_OR_ZERO, _drop_where),
         # a LOAD that is never valid is 0
         (UPat(Ops.LOAD, src=(_NEVER_VALID,), name="x"), lambda x: x.const_like(0)),
     ]
@@ -216,8 +205,7 @@ def order_ranges(sink: UOp) -> UOp:
     def ordered(old: UOp, u: UOp) -> UOp:
         if u.op not in (Ops.STORE, Ops.REDUCE):
             return u
-        ranges = sorted(u.own_ranges, key=lambda r: -counts[r])
-        return u.replace(src=(*u.src[: FIRST_RANGE[u.op]], *ranges))
+        return u.with_ranges(*sorted(u.own_ranges, key=lambda r: -counts[r]))
 
     return rebuild(sink, ordered)
 
@@ -225,7 +213,7 @@ def order_ranges(sink: UOp) -> UOp:
 def renumber(sink: UOp) -> UOp:
     """Numbers ranges in the order of the walk, so that equal kernels become the same object."""
     found = [r for s in sink.src for r in s.own_ranges]
-    found += [r for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
+    found += [r for u in sink.toposort() for r in u.own_ranges]
     ranges = list(dict.fromkeys(found))
     # in two steps, because an old and a new range may be the same object
     for offset in (1 << 20, 0):

@@ -150,21 +150,14 @@ def _(u, x, y): return max(x[0], y[0]), max(x[1], y[1])
 def _(u, x, y): return min(x[0], y[0]), min(x[1], y[1])
 
 
-def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
+@rule(Ops.IDIV, Ops.CDIV)
+def _(u, x, y):
     """A quotient is monotonic in the divisor on either side of 0, and x/0 is 0."""
-    low, high = y
+    (low, high), divide = y, python_alu[u.op]
     parts = [corners(divide, x, (low, min(high, -1)))] if low < 0 else []
     parts += [corners(divide, x, (max(low, 1), high))] if high > 0 else []
     parts += [(0, 0)] if low <= 0 <= high else []
     return union(*parts)
-
-
-@rule(Ops.IDIV)
-def _(u, x, y): return _quotients(operator.floordiv, x, y)
-
-
-@rule(Ops.CDIV)
-def _(u, x, y): return _quotients(python_alu[Ops.CDIV], x, y)
 
 
 @rule(Ops.MOD)
@@ -199,30 +192,19 @@ def _(u, x, y):
 # False < True, so the bounds of a bool are (False, True), or one value twice
 
 
-@rule(Ops.AND, ints_only=False)
+BITS = {Ops.AND: operator.and_, Ops.OR: operator.or_, Ops.XOR: operator.xor}
+
+
+@rule(*BITS, ints_only=False)
 def _(u, x, y):
     if dtypes.is_bool(u.dtype):
-        return corners(operator.and_, x, y)
+        return _differs(x, y) if u.op is Ops.XOR else corners(BITS[u.op], x, y)
     masks = [high for low, high in (x, y) if low >= 0]
-    return (0, min(masks)) if masks else _bits_of(x, y)
-
-
-@rule(Ops.OR, ints_only=False)
-def _(u, x, y):
-    if dtypes.is_bool(u.dtype):
-        return corners(operator.or_, x, y)
-    if x[0] < 0 or y[0] < 0:
+    if u.op is Ops.AND and masks:
+        return 0, min(masks)
+    if len(masks) < 2:
         return _bits_of(x, y)
-    return max(x[0], y[0]), (1 << max(x[1], y[1]).bit_length()) - 1
-
-
-@rule(Ops.XOR, ints_only=False)
-def _(u, x, y):
-    if dtypes.is_bool(u.dtype):
-        return _differs(x, y)
-    if x[0] < 0 or y[0] < 0:
-        return _bits_of(x, y)
-    return 0, (1 << max(x[1], y[1]).bit_length()) - 1
+    return max(x[0], y[0]) if u.op is Ops.OR else 0, (1 << max(masks).bit_length()) - 1
 
 
 def _bits_of(x: Bounds, y: Bounds) -> Bounds:

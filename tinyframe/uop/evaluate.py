@@ -19,6 +19,7 @@ from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 Number = Any  # bool, int or float
+Pair = tuple[Any, Any]
 
 
 def _divide(x: float, y: float) -> float:
@@ -27,24 +28,8 @@ def _divide(x: float, y: float) -> float:
     return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1, y)
 
 
-def _floor_divide(x: int, y: int) -> int:
-    return x // y if y else 0
-
-
-def _floor_modulo(x: int, y: int) -> int:
-    return x % y if y else 0
-
-
 def _truncating_divide(x: int, y: int) -> int:
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y else 0
-
-
-def _truncating_modulo(x: int, y: int) -> int:
-    return x - y * _truncating_divide(x, y) if y else 0
-
-
-def _fmod(x: float, y: float) -> float:
-    return math.fmod(x, y) if y and math.isfinite(x) else math.nan
 
 
 def _exp2(x: float) -> float:
@@ -79,30 +64,33 @@ def _power(x: Number, y: Number) -> Number:
         return math.copysign(math.inf, x) if odd else math.inf
 
 
-def _maximum(x: Number, y: Number) -> Number:
-    return x if x != x or x > y else y  # NaN wins
-
-
-def _minimum(x: Number, y: Number) -> Number:
-    return x if x != x or x < y else y
-
-
-_MASK = 0xFFFFFFFF
+# The random number generator, in 32-bit additions, rotations and exclusive ors: Threefry-2x32 with
+# 20 rounds, from Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC
+# 2011). It scrambles a 64-bit counter under a 64-bit key, so the nth random number doesn't depend
+# on the ones before it.
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA  # keeps an all-zero key from being a weak one
+_MASK = 0xFFFFFFFF
 
 
-def threefry(x: int, key: int) -> int:
-    """Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-    SC 2011): the two halves of a 64-bit counter, low first, scrambled by those of a 64-bit key."""
-    keys = key & _MASK, key >> 32 & _MASK, (key ^ key >> 32) & _MASK ^ 0x1BD11BDA
-    a, b = (x + keys[0]) & _MASK, ((x >> 32) + keys[1]) & _MASK
-    for i in range(5):
-        for r in _ROTATIONS[i % 2]:
-            a = (a + b) & _MASK
-            b = (b << r | b >> 32 - r) & _MASK ^ a
-        a = (a + keys[(i + 1) % 3]) & _MASK
-        b = (b + keys[(i + 2) % 3] + i + 1) & _MASK
-    return b << 32 | a
+def threefry_halves(counter: Pair, key: Pair, wrap: Callable[[Any], Any] = lambda x: x) -> Pair:
+    """The result, the low half first like those of counter and key. The halves are uint32 UOps, or
+    ints that `wrap` has to wrap around."""
+    keys = (*key, key[0] ^ key[1] ^ _PARITY)
+    low, high = wrap(counter[0] + keys[0]), wrap(counter[1] + keys[1])
+    for group in range(5):
+        for count in _ROTATIONS[group % 2]:
+            low = wrap(low + high)
+            high = wrap((high << count) | (high >> (32 - count))) ^ low
+        low = wrap(low + keys[(group + 1) % 3])
+        high = wrap(high + keys[(group + 2) % 3] + (group + 1))
+    return low, high
+
+
+def threefry(counter: int, key: int) -> int:
+    halves, key_halves = ((x & _MASK, x >> 32 & _MASK) for x in (counter, key))
+    low, high = threefry_halves(halves, key_halves, _MASK.__and__)
+    return high << 32 | low
 
 
 # without SHL and SHR, which need the width
@@ -120,13 +108,13 @@ python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.SUB: lambda x, y: x - y,
     Ops.MUL: lambda x, y: x * y,
     Ops.FDIV: _divide,
-    Ops.IDIV: _floor_divide,
-    Ops.MOD: _floor_modulo,
+    Ops.IDIV: lambda x, y: x // y if y else 0,
+    Ops.MOD: lambda x, y: x % y if y else 0,
     Ops.CDIV: _truncating_divide,
-    Ops.CMOD: _truncating_modulo,
-    Ops.FMOD: _fmod,
-    Ops.MAX: _maximum,
-    Ops.MIN: _minimum,
+    Ops.CMOD: lambda x, y: x - y * _truncating_divide(x, y) if y else 0,
+    Ops.FMOD: lambda x, y: math.fmod(x, y) if y and math.isfinite(x) else math.nan,
+    Ops.MAX: lambda x, y: x if x != x or x > y else y,  # NaN wins
+    Ops.MIN: lambda x, y: x if x != x or x < y else y,
     Ops.CMPLT: lambda x, y: x < y,
     Ops.CMPLE: lambda x, y: x <= y,
     Ops.CMPNE: lambda x, y: x != y,

@@ -39,7 +39,7 @@ Indices = tuple[UOp, ...]
 #     memory_of         b    -    a    a    a    -    the same, if it is memory and shown whole
 #     memory_state      b    x    a    v    v    p    the node below reshapes only
 #     stored_state      w    x    b    v    r    p    the state that an ASSIGN overwrites
-#     stored_view       w    x    w    v    r    p    the view it writes through (kernels.py)
+#     stored_view       w    x    w    v    r    p    the view it writes through
 
 
 def memory_state(u: UOp) -> UOp:
@@ -99,6 +99,14 @@ def stored_state(value: UOp) -> UOp:
     return base_of(value.src[0]) if value.op is Ops.ASSIGN else value
 
 
+def stored_view(value: UOp) -> UOp:
+    """The view of its `stored_state` through which a value is written: of an ASSIGN the third
+    source, if it writes only a part."""
+    if value.op is not Ops.ASSIGN:
+        return value
+    return value.src[2] if len(value.src) == 3 else value.src[0]
+
+
 def in_new_memory(
     graph: UOp, assigns: Collection[UOp], new_buffer: Callable[[str, int, DType], UOp]
 ) -> dict[UOp, UOp]:
@@ -130,11 +138,6 @@ def _(u: UOp):
     return next((s.shape for s in u.src if s.shape), ())
 
 
-@UOp.shape.rule(Ops.ASSIGN)
-def _(u: UOp):
-    return u.src[0].shape
-
-
 @UOp.shape.rule(Ops.BUFFER, Ops.IOTA)
 def _(u: UOp):
     return (u.arg,)
@@ -160,7 +163,7 @@ def _(u: UOp):
     return tuple(plain(end - begin) for begin, end in u.arg)
 
 
-@UOp.shape.rule(Ops.FLIP)
+@UOp.shape.rule(Ops.FLIP, Ops.ASSIGN)
 def _(u: UOp):
     return u.src[0].shape
 
@@ -332,22 +335,15 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
         common = 0
         while common < min(len(new), len(old)) and new[common] == old[common]:
             common += 1
-        same = [([d], [d]) for d in range(common)]
-        rest = list(range(common, len(new))), list(range(common, len(old)))
-        return [*same, rest]
-
-    def cuts(shape):
-        return {p: d for d, p in reversed(list(enumerate(products(shape))))}
-
-    def products(shape):
-        return [plain(elements(shape[:d])) for d in range(len(shape) + 1)]
-
-    new_cuts, old_cuts = cuts(new), cuts(old)
-    common_products = [p for p in reversed(new_cuts) if p in old_cuts]
-    groups = [
-        (list(range(new_cuts[a], new_cuts[b])), list(range(old_cuts[a], old_cuts[b])))
-        for a, b in pairwise(common_products)
+        cuts = [(d, d) for d in range(common + 1)]
+    else:
+        # the product of the first sizes -> how many these are
+        new_cuts, old_cuts = (
+            {plain(elements(shape[:d])): d for d in reversed(range(len(shape) + 1))}
+            for shape in (new, old)
+        )
+        cuts = [(d, old_cuts[p]) for p, d in reversed(new_cuts.items()) if p in old_cuts]
+    return [
+        (list(range(a, b)), list(range(c, d)))
+        for (a, c), (b, d) in pairwise([*cuts, (len(new), len(old))])
     ]
-    last_new, last_old = new_cuts[common_products[-1]], old_cuts[common_products[-1]]
-    groups.append((list(range(last_new, len(new))), list(range(last_old, len(old)))))
-    return groups

@@ -146,20 +146,21 @@ JOINED_AT_ONCE = 16
 
 
 _JUST_INT = {int}
+Node = TypeVar("Node")  # a UOp, or whatever else has sources
 
 
 def sources_first(
-    roots: Iterable[UOp],
-    sources_of: Callable[[UOp], tuple[UOp, ...]] = operator.attrgetter("src"),
-    known: Iterable[UOp] = (),
-) -> dict[UOp, None]:
+    roots: Iterable[Node],
+    sources_of: Callable[[Node], tuple[Node, ...]] = operator.attrgetter("src"),
+    known: Iterable[Node] = (),
+) -> dict[Node, None]:
     """The given nodes and everything below them in topological order, sources first, each once.
 
     sources_of: the sources to follow from a node. known: nodes to leave out, with all below them.
     """
-    order: dict[UOp, None] = {}
+    order: dict[Node, None] = {}
     seen = set(known)
-    stack: list[UOp | None] = list(roots)
+    stack: list[Node | None] = list(roots)
     stack.reverse()
     while stack:
         u = stack.pop()
@@ -436,13 +437,10 @@ class UOp(Comparisons):
 
     def replace(self, **changes: Any) -> UOp:
         """A copy with some of op, dtype, src, arg and tag changed."""
-        if unknown := changes.keys() - {"op", "dtype", "src", "arg", "tag"}:
+        fields = {name: getattr(self, name) for name in ("op", "dtype", "src", "arg", "tag")}
+        if unknown := changes.keys() - fields.keys():
             raise TypeError(f"a UOp has no field {', '.join(sorted(unknown))}")
-        fields = {
-            name: changes.get(name, getattr(self, name))
-            for name in ("op", "dtype", "src", "arg", "tag")
-        }
-        return UOp(**fields)
+        return UOp(**fields | changes)
 
     def rtag(self, tag: Any = True) -> UOp:
         return self.replace(tag=tag)
@@ -562,8 +560,12 @@ class UOp(Comparisons):
 
     @property
     def own_ranges(self) -> tuple[UOp, ...]:
-        """The RANGEs that a REDUCE, STAGE or STORE closes."""
-        return self.src[FIRST_RANGE[self.op] :]
+        """The RANGEs that a REDUCE, STAGE, STORE or MMA closes; none for other ops."""
+        return self.src[FIRST_RANGE.get(self.op, len(self.src)) :]
+
+    def with_ranges(self, *ranges: UOp) -> UOp:
+        """The same REDUCE, STAGE, STORE or MMA, closing other RANGEs."""
+        return self.replace(src=(*self.src[: FIRST_RANGE[self.op]], *ranges))
 
     def variables(self) -> list[UOp]:
         """The DEFINE_VARs that this depends on, including those in shapes, sorted by name."""
@@ -683,21 +685,20 @@ class UOp(Comparisons):
             return UOp.const(dtypes.default_float, value).broadcast_to(self.shape)
         return self.const_like(value)
 
-    def _is_bool(self) -> bool:
-        return self.dtype.scalar() is dtypes.bool
-
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
         if _takes_over(other):
             return NotImplemented
-        x, y = _match_widths(self, self.ufix(other))
+        x, y = self, self.ufix(other)
+        if x.dtype is not y.dtype and {x.dtype, y.dtype} == {dtypes.int, dtypes.long}:
+            x, y = x.cast(dtypes.long), y.cast(dtypes.long)  # a 32-bit index meets a 64-bit one
         return y.alu(op, x) if reverse else x.alu(op, y)
 
     # fmt: off
     def __sub__(self, other):
         return NotImplemented if _takes_over(other) else self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
-    def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
-    def __invert__(self): return self.logical_not() if self._is_bool() else self ^ -1
+    def __neg__(self): return self.logical_not() if dtypes.is_bool(self.dtype) else self * -1
+    def __invert__(self): return self.logical_not() if dtypes.is_bool(self.dtype) else self ^ -1
 
     def logical_not(self): return self.ne(True)
     def minimum(self, other): return self.mirror().maximum(self.ufix(other).mirror()).mirror()
@@ -838,11 +839,6 @@ class UOp(Comparisons):
         first, *rest = [x.reshape(shape) for x in (self, *others)]
         return first.cat(*rest, dim=dim)
 
-    @staticmethod
-    def iota(size: int, dtype: DType = dtypes.int) -> UOp:
-        """0, 1, … size-1: each element is its own index. Like a constant it needs no memory."""
-        return UOp(Ops.IOTA, dtype, (), size)
-
     def contiguous(self) -> UOp:
         return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
 
@@ -886,19 +882,14 @@ class UOp(Comparisons):
         return UOp(Ops.GEP, self.dtype.scalar(), (self,), lane) if self.dtype.count > 1 else self
 
     def vectorize(self, count: int) -> UOp:
-        """This scalar in every lane."""
-        return UOp(Ops.VECTORIZE, self.dtype.vec(count), (self,) * count) if count > 1 else self
+        """This scalar in every lane; a vector of as many lanes is itself."""
+        if self.dtype.count == count:
+            return self
+        return UOp(Ops.VECTORIZE, self.dtype.vec(count), (self,) * count)
 
     @property
     def addrspace(self) -> AddrSpace:
         return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
-
-
-def _match_widths(x: UOp, y: UOp) -> tuple[UOp, UOp]:
-    """Widens a 32-bit index that meets a 64-bit one."""
-    if x.dtype is not y.dtype and {x.dtype, y.dtype} == {dtypes.int, dtypes.long}:
-        return x.cast(dtypes.long), y.cast(dtypes.long)
-    return x, y
 
 
 def _takes_over(other: Any) -> bool:
@@ -930,8 +921,7 @@ def _(u: UOp) -> frozenset[UOp]:
 
 @UOp.ranges.rule(*FIRST_RANGE)
 def _(u: UOp) -> frozenset[UOp]:
-    first = FIRST_RANGE[u.op]
-    return _no_ranges.union(*[s.ranges for s in u.src]) - frozenset(u.src[first:])
+    return _no_ranges.union(*[s.ranges for s in u.src]) - frozenset(u.own_ranges)
 
 
 @UOp.device.rule(Ops.DEVICE)
@@ -1025,17 +1015,9 @@ def holds(condition: bool | UOp) -> bool:
 
 # ---- RANGE: how often loops run, and of which kind they are --------------------------------------
 
-# the kinds of ranges that are left after expansion, which turns UPCAST, UNROLL and VECTOR ranges
-# into copies, straight-line code and lanes
-LOOPS = (
-    AxisType.LOOP,
-    AxisType.REDUCE,
-    AxisType.THREAD,
-    AxisType.GLOBAL,
-    AxisType.LOCAL,
-    AxisType.GROUP,
-    AxisType.WARP,
-)
+# the kinds that expansion turns into copies, straight-line code and lanes, and those that are left
+EXPANDED = (AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
+LOOPS = tuple([kind for kind in AxisType if kind not in EXPANDED])
 # the threads of a block, and these together with the blocks
 THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 BLOCKS = (AxisType.GLOBAL, *THREADS)
@@ -1112,10 +1094,8 @@ def rebuild(
         return u not in known and (below is None or below(u))
 
     for u in root.toposort(gate=opens if known or below else None):
-        if u in known:
-            continue
-        if below is not None and not below(u):
-            done[u] = u
+        if not opens(u):
+            done.setdefault(u, u)
             continue
         src = tuple([done[s] for s in u.src])
         done[u] = change(u, u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag))

@@ -28,18 +28,18 @@ DEEPEST_INDENT = 60  # without a limit, the text of a chain of 10,000 nodes is m
 def pretty(root: UOp) -> str:
     """The graph as nested UOp(...), which Python can evaluate. A node used more than once is
     written `x0:=UOp(…)` where it first appears, and `x0` after that."""
-    numbers, uses = _discovery(root)
+    uses = Counter([s for u in root.toposort() for s in u.src])
     lines: list[str] = []
-    written: set[UOp] = set()
+    numbers: dict[UOp, int] = {}  # of those below the root, as a reader meets them
     # (node, depth, suffix): the suffix closes the parents whose last source the node is
     pending: list[tuple[UOp, int, str]] = [(root, 0, "")]
     while pending:
         u, depth, after = pending.pop()
         indent = " " * min(2 * depth, DEEPEST_INDENT)
-        if u in written:
+        if u in numbers:
             lines.append(f"{indent}x{numbers[u]}{after}")
             continue
-        written.add(u)
+        numbers[u] = len(numbers) - 1
         name = f"x{numbers[u]}:=" if uses[u] > 1 else ""
         tag = "" if u.tag is None else f", tag={u.tag!r}"
         head = f"{indent}{name}UOp({u.op}, {u.dtype}, arg={u.arg!r}{tag}, src=("
@@ -52,20 +52,6 @@ def pretty(root: UOp) -> str:
             (s, depth + 1, end) for s, end in zip(reversed(u.src), reversed(ends), strict=True)
         ]
     return "\n".join(lines)
-
-
-def _discovery(root: UOp) -> tuple[dict[UOp, int], Counter[UOp]]:
-    """The nodes below `root`, numbered as a reader meets them, and how often each is a source."""
-    numbers: dict[UOp, int] = {}
-    uses: Counter[UOp] = Counter()
-    pending = list(reversed(root.src))
-    while pending:
-        u = pending.pop()
-        uses[u] += 1
-        if uses[u] == 1:
-            numbers[u] = len(numbers)
-            pending += reversed(u.src)
-    return numbers, uses
 
 
 # characters in our output that not every terminal has
@@ -176,7 +162,8 @@ def listing(uops: Iterable[UOp]) -> str:
         numbers[u] = len(numbers)
         sources = ", ".join(_source(s, numbers) for s in u.src)
         arg = "" if u.arg is None else sizes_text(u.arg)
-        place = f"{numbers[u]:4d} {u.op.name:14s} {_short(u.dtype):20s}"
+        dtype = repr(u.dtype).removeprefix("dtypes.")
+        place = f"{numbers[u]:4d} {u.op.name:14s} {dtype:20s}"
         lines.append(f"{place} {f'[{sources}]':24s} {arg}".rstrip())
     return "\n".join(lines)
 
@@ -185,10 +172,6 @@ def _source(u: UOp, numbers: dict[UOp, int]) -> str:
     if u.op is Ops.CONST:
         return repr(u.arg)
     return f"%{numbers[u]}" if u in numbers else f"?{u.op.name}"
-
-
-def _short(dtype: Any) -> str:
-    return repr(dtype).removeprefix("dtypes.")
 
 
 def summary(graph: UOp) -> str:

@@ -191,7 +191,5 @@ def why(*tensors: Tensor) -> Reasons:
         return Reasons()
     prepared = graph_rewrite(UOp.sink(*roots), prepare_rules)
     outputs = list(dict.fromkeys(u.base for u in prepared.src if not is_leaf(u.base)))
-    order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
-    computed = [u for u in order if u.op is not Ops.SINK]
-    reasons = decide_fusion(outputs, computed, itertools.count()).reasons
+    reasons = decide_fusion(outputs).reasons
     return Reasons(Stored(u.op, tuple(u.shape), reason) for u, reason in reasons.items())

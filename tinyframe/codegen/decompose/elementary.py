@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tinyframe.algebra.symbolic import known_power
 from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.uop.node import UOp
 
@@ -79,11 +80,6 @@ def sign_of(x: UOp) -> UOp:
 def with_sign_of(x: UOp, size: UOp) -> UOp:
     """`size`, which is not negative, with the sign of x."""
     return (bits_of(size) | sign_of(x)).bitcast(x.dtype.scalar())
-
-
-def uint64_like(x: UOp, value: int) -> UOp:
-    """A uint64 constant with as many lanes as x."""
-    return UOp.const(dtypes.uint64.vec(x.dtype.count), value)
 
 
 def round_to(x: UOp, step: int = 1) -> tuple[UOp, UOp]:
@@ -390,16 +386,10 @@ def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
 
 
 def power_by_constant(x: UOp, exponent: UOp) -> UOp | None:
-    """Common constant exponents, without a logarithm.
+    """Common constant exponents, without a logarithm: those that are exact, 3 and -2.
 
     Not 0.5: sqrt differs from pow at -0.0 and -inf.
     """
-    short = {
-        0.0: lambda: x.const_like(1.0),
-        1.0: lambda: x,
-        2.0: lambda: x * x,
-        3.0: lambda: x * x * x,
-        -1.0: lambda: x.reciprocal(),
-        -2.0: lambda: (x * x).reciprocal(),
-    }
-    return short[exponent.arg]() if exponent.arg in short else None
+    if exponent.arg == 3:
+        return x * x * x
+    return (x * x).reciprocal() if exponent.arg == -2 else known_power(x, exponent)

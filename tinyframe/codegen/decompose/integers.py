@@ -6,14 +6,9 @@ from __future__ import annotations
 
 import math
 
-from tinyframe.codegen.decompose.elementary import (
-    LAYOUTS,
-    absolute,
-    bits_of,
-    uint64_like,
-    with_sign_of,
-)
+from tinyframe.codegen.decompose.elementary import LAYOUTS, absolute, bits_of, with_sign_of
 from tinyframe.dtype import dtypes
+from tinyframe.uop.evaluate import threefry_halves
 from tinyframe.uop.node import Ops, UOp
 
 FITS = "fits"  # marks a cast whose operand fits
@@ -178,7 +173,7 @@ def fmod_float32(x: UOp, y: UOp) -> UOp:
     def modulo(product: UOp) -> UOp:
         return product - (product / n).alu(Ops.TRUNC) * n
 
-    e = (a < b).where(uint64_like(a, 0), _exponent(a).alu(Ops.SUB, _exponent(b)))
+    e = (a < b).where(bits_of(a).const_like(0), _exponent(a).alu(Ops.SUB, _exponent(b)))
     power = _power_of_two(e >> SQUARINGS)  # e is below 277, so this is below 2**18
     for bit in reversed(range(SQUARINGS)):
         twice = ((e >> bit) & 1).ne(0).where(power.const_like(2.0), power.const_like(1.0))
@@ -192,27 +187,12 @@ def fmod_float32(x: UOp, y: UOp) -> UOp:
 
 
 # ---- THREEFRY ------------------------------------------------------------------------------------
-#
-# The random number generator, in 32-bit additions, rotations and exclusive ors: Threefry-2x32 with
-# 20 rounds, from Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC
-# 2011). It scrambles a 64-bit counter under a 64-bit key, so the nth random number doesn't depend
-# on the ones before it. The low halves of counter, key and result come first.
-
-ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-PARITY = 0x1BD11BDA  # from the paper: keeps an all-zero key from being a weak one
 
 
 def threefry(counter: UOp, key: UOp) -> UOp:
-    (key_low, key_high), (low, high) = (
+    key_halves, halves = (
         ((x & 0xFFFFFFFF).cast(dtypes.uint32), (x >> 32).cast(dtypes.uint32))
         for x in (key, counter)
     )
-    keys = (key_low, key_high, key_low ^ key_high ^ PARITY)
-    low, high = low + keys[0], high + keys[1]
-    for group in range(5):
-        for count in ROTATIONS[group % 2]:
-            low = low + high
-            high = ((high << count) | (high >> (32 - count))) ^ low
-        low = low + keys[(group + 1) % 3]
-        high = high + keys[(group + 2) % 3] + (group + 1)
+    low, high = threefry_halves(halves, key_halves)
     return (high.cast(dtypes.uint64) << 32) | low.cast(dtypes.uint64)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe import thresholds
-from tinyframe.codegen.linearize import loop_tree, repeated_reduces
+from tinyframe.codegen.linearize import repeated_reduces
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
@@ -41,17 +41,7 @@ from tinyframe.codegen.optimize.stage import stage
 from tinyframe.device import load
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import (
-    BLOCKS,
-    FIRST_RANGE,
-    LOOPS,
-    AxisType,
-    Ops,
-    UOp,
-    axis_type,
-    extent,
-    is_symbolic,
-)
+from tinyframe.uop.node import BLOCKS, LOOPS, AxisType, Ops, UOp, axis_type, extent, is_symbolic
 
 
 def apply_opts(sink: UOp, opts: Iterable[Opt], target: Target | None = None) -> UOp:
@@ -66,8 +56,8 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
     kernel then needs."""
     try:
         out = load(_primitives[opt.op])(sink, opt)
-        again = repeated_reduces(out, loop_tree(out))
-        if again and not repeated_reduces(sink, loop_tree(sink)):
+        again = repeated_reduces(out)
+        if again and not repeated_reduces(sink):
             times = math.prod(map(extent, next(iter(again.values()))))
             raise KernelOptError(f"a reduce would run {times} times for each of its results")
         if target is not None:
@@ -167,7 +157,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     out = tile(sink, opt, AxisType.LOOP, AxisType.REDUCE)
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
-        along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
+        along = {*u.ranges, *u.own_ranges}
         if sum(axis_type(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
     return out
@@ -212,9 +202,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
 
     def then(u: UOp) -> UOp | None:
         if u.op in (Ops.REDUCE, Ops.STORE):
-            first = FIRST_RANGE[u.op]
-            owned = tuple(sorted(u.own_ranges, key=lambda r: place.get(r, last)))
-            return u.replace(src=u.src[:first] + owned) if owned != u.own_ranges else None
+            return u.with_ranges(*sorted(u.own_ranges, key=lambda r: place.get(r, last)))
         return None
 
     return replace_ranges(sink, {}, then)

@@ -6,12 +6,11 @@ from __future__ import annotations
 import itertools
 
 from tinyframe.algebra.access import access
-from tinyframe.codegen.linearize import loop_tree, repeated_reduces
+from tinyframe.codegen.linearize import repeated_reduces
 from tinyframe.codegen.optimize.loops import replace_ranges, split_range
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     Ops,
     UOp,
     axis_type,
@@ -20,6 +19,7 @@ from tinyframe.uop.node import (
     index_dtype,
     is_symbolic,
     plain,
+    sources_first,
 )
 
 
@@ -31,8 +31,7 @@ def merge_neighbours(sink: UOp) -> UOp:
     loops stay.
     """
     while True:
-        owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
-        pairs = (pair for owner in owners for pair in itertools.pairwise(owner.own_ranges))
+        pairs = (pair for u in sink.toposort() for pair in itertools.pairwise(u.own_ranges))
         merged = next((new for pair in pairs if (new := _merge(sink, *pair)) is not None), None)
         if merged is None:
             return sink
@@ -43,7 +42,7 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     if axis_type(outer) is not axis_type(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
     nodes = sink.toposort()
-    if not all(_both_or_neither(u, outer, inner) for u in nodes if u.op in FIRST_RANGE):
+    if not all(_both_or_neither(u, outer, inner) for u in nodes if u.own_ranges):
         return None
     if not all(_contiguous(u, outer, inner) for u in nodes if u.op is Ops.INDEX):
         return None
@@ -55,8 +54,7 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     merged = replace_ranges(
         sink, {outer: merged_range // n, inner: merged_range % n}, _merge_dimensions
     )
-    owned = [r for u in merged.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
-    are_loops = all(r.op is Ops.RANGE for r in owned)
+    are_loops = all(r.op is Ops.RANGE for u in merged.toposort() for r in u.own_ranges)
     return merged if _divisions(merged) <= divisions and are_loops else None
 
 
@@ -114,7 +112,7 @@ def split_at_divisions(sink: UOp) -> UOp:
         split = split_range(sink, *found, axis_type(found[0]))
         if _divisions(split) < _divisions(sink):
             ordered = order_ranges(split)  # a reduce may depend on one of the two only
-            if not repeated_reduces(ordered, loop_tree(ordered)):
+            if not repeated_reduces(ordered):
                 sink = ordered
     return sink
 
@@ -152,6 +150,11 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
     }
     alike: dict[tuple, list[tuple[UOp, ...]]] = {}
     shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it is fused into
+
+    def direct(nest: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], ...]:
+        """The loop nests that one depends on, without those in between."""
+        return tuple({shared.get(n, n) for n in needs[nest]})
+
     for nest, reduces in nests.items():
         around = {u.ranges for u in reduces}
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
@@ -159,7 +162,8 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
             continue
         others = alike.setdefault((*around, tuple(r.src[0] for r in nest)), [])
         for other in others:
-            if not {nest, other} & (_needs(nest, needs, shared) | _needs(other, needs, shared)):
+            needed = sources_first((*direct(nest), *direct(other)), direct)
+            if nest not in needed and other not in needed:
                 shared[nest] = other
                 needs[other] |= needs[nest]
                 break
@@ -167,18 +171,3 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
             others.append(nest)
     mapping = {r: s for nest, other in shared.items() for r, s in zip(nest, other, strict=True)}
     return replace_ranges(sink, mapping)
-
-
-def _needs(
-    nest: tuple[UOp, ...],
-    needs: dict[tuple[UOp, ...], set[tuple[UOp, ...]]],
-    shared: dict[tuple[UOp, ...], tuple[UOp, ...]],
-) -> set[tuple[UOp, ...]]:
-    """The loop nests that one depends on, directly or indirectly."""
-    found: set[tuple[UOp, ...]] = set()
-    pending = [nest]
-    while pending:
-        direct = {shared.get(n, n) for n in needs[pending.pop()]}
-        pending += direct - found
-        found |= direct
-    return found

@@ -10,7 +10,6 @@ from typing import Any
 from tinyframe.algebra.symbolic import all_of
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import (
-    FIRST_RANGE,
     LOOPS,
     AxisType,
     Ops,
@@ -91,13 +90,12 @@ def replace_ranges(
     order = new_owners or {}
 
     def change(old: UOp, u: UOp) -> UOp:
-        if u is not old and u.op in FIRST_RANGE:
-            first = FIRST_RANGE[u.op]
+        if u is not old and old.own_ranges:
             owned: list[UOp] = []
             for r in old.own_ranges:
                 below = order.get(r) or mapping.get(r, r).toposort()
                 owned += [x for x in below if x.op is Ops.RANGE]
-            u = u.replace(src=(*u.src[:first], *dict.fromkeys(owned)))
+            u = u.with_ranges(*dict.fromkeys(owned))
         elif u is not old and u.op is Ops.INDEX:
             u = u.replace(src=(u.src[0], *[s.simplify() for s in u.src[1:]]))
         return u if (out := then(u)) is None else out
@@ -137,9 +135,8 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
     tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    outer = UOp.range(
-        plain(tiles), r.arg[0], axis_type(r)
-    )  # it keeps the number: an Opt can name it
+    # it keeps the number: an Opt can name it
+    outer = UOp.range(plain(tiles), r.arg[0], axis_type(r))
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
     start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)

@@ -50,28 +50,31 @@ def stage(sink: UOp, opt: Opt) -> UOp:
         {r for n, r in enumerate(loops) if n <= axis or axis_type(r) is AxisType.GLOBAL} - threads
     )
     load = only_load(sink, slot)
-    box = footprint(sink, load.src[0], outside)
-    if not box.axes:
+    memory, valid, *ix = load.src[0].src
+    moving, panel = footprint(sink, load.src[0], outside)
+    if not panel:
         raise KernelOptError(f"the index of argument {slot} does not vary inside axis {axis}")
-    loops, copied = copy_loops(sink, box)
-    once, kept = conditions(box, copied)
+    loops, copied = copy_loops(sink, panel)
+    # conditions move into the copy; those about a different index stay with the panel's reader
+    guards = {c: moved_condition(c, outside, moving, copied) for c in conjuncts(valid)}
+    once = [moved for moved in guards.values() if moved is not None]
+    kept = [c for c, moved in guards.items() if moved is None]
     # the box may be larger than the part that is read, and extend beyond the argument
-    shape = box.index.arg
+    shape = load.src[0].arg
     places = [
-        (i - box.moving[d] + copied[d]).simplify() if d in copied else i
-        for d, i in enumerate(box.index.src[2:])
+        (i - moving[d] + copied[d]).simplify() if d in copied else i for d, i in enumerate(ix)
     ]
     once += [(i >= 0) & (i < size) for i, size in zip(places, shape, strict=True)]
-    copy = box.index.src[0].index(*places, valid=all_of(once), shape=shape)
+    copy = memory.index(*places, valid=all_of(once), shape=shape)
     # if a reader's condition fails it gets 0, and values computed from that 0 still matter
     used = load if kept else used_values(sink.toposort(), outside)[load]
     place = (
         used.substitute({load: copy.load()})
         .stage(AddrSpace.LOCAL, *loops)
         .index(
-            *[(axis.value - axis.value.vmin).simplify() for axis in box.axes],
+            *[(axis.value - axis.value.vmin).simplify() for axis in panel],
             valid=all_of(kept),
-            shape=tuple(axis.size for axis in box.axes),
+            shape=tuple(axis.size for axis in panel),
         )
     )
     return replace_ranges(sink, {used: place.load()})
@@ -117,22 +120,13 @@ class Axis:
         return high - low + 1
 
 
-@dataclass(frozen=True)
-class Footprint:
-    """The box of an argument that is read inside some loops.
+def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> tuple[list[UOp], list[Axis]]:
+    """The box that is read inside some loops: for each dimension of the argument the part of its
+    index that varies inside, and the axes of the panel in reading order.
 
-    index: the INDEX that is read. outside: the loops around the copy. moving: for each dimension of
-    the argument, the part of its index that varies inside. axes: of the panel, in reading order.
+    outside: the loops around the copy. KernelOptError if that is not a box, or its size is a
+    Variable.
     """
-
-    index: UOp
-    outside: frozenset[UOp]
-    moving: list[UOp]
-    axes: list[Axis]
-
-
-def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
-    """The footprint of an INDEX. KernelOptError if it is not a box, or its size is a Variable."""
     inside = [r for r in reading_order(sink) if r in index.ranges and r not in outside]
     ix = index.src[2:]
     if any(
@@ -163,7 +157,7 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
         return not ranges.isdisjoint(runs), min(position[r] for r in ranges)
 
     others.sort(key=rank)
-    return Footprint(index, outside, moving, [*tiles, *others])
+    return moving, [*tiles, *others]
 
 
 def _axes_of(d: int, moving: UOp) -> list[Axis]:
@@ -190,18 +184,18 @@ def reading_order(sink: UOp) -> list[UOp]:
 # ---- the loops that copy ------------------------------------------------------------------------
 
 
-def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
-    """Loops over the box, in reading order; and for each of its dimensions the index, in terms of
-    these loops, that replaces the varying part. If the last axis is read as lanes, it is copied as
+def copy_loops(sink: UOp, panel: list[Axis]) -> tuple[list[UOp], dict[int, UOp]]:
+    """Loops over the panel, in reading order; and for each dimension the index, in terms of these
+    loops, that replaces the varying part. If the last axis is read as lanes, it is copied as
     lanes."""
     counter = itertools.count()
     loops: list[UOp] = []
     copied: dict[int, UOp] = {}
-    for axis in box.axes:
+    for axis in panel:
         n, parts = axis.size, [t for t in terms(axis.value) if t is not None]
         lanes = (extent(t) for t in parts if t.op is Ops.RANGE and axis_type(t) is AxisType.VECTOR)
         width = next(lanes, 1)
-        if width > 1 and n % width == 0 and axis is box.axes[-1]:
+        if width > 1 and n % width == 0 and axis is panel[-1]:
             lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))
             loop = fresh_range(sink, n // width, AxisType.LOOP, next(counter))
             loops += [loop, lane] if n > width else [lane]
@@ -216,30 +210,18 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
 # ---- conditions ---------------------------------------------------------------------------------
 
 
-def conditions(box: Footprint, copied: dict[int, UOp]) -> tuple[list[UOp], list[UOp]]:
-    """The conditions of the argument's INDEX that move into the copy, in terms of its loops; and
-    those that a reader of the panel keeps, because they are about a different index."""
-    once: list[UOp] = []
-    kept: list[UOp] = []
-    for c in conjuncts(box.index.src[1]):
-        if not c.ranges - box.outside:
-            once.append(c)
-        elif (moved := _moved(c, box, copied)) is not None:
-            once.append(moved)
-        else:
-            kept.append(c)
-    return once, kept
-
-
-def _moved(c: UOp, box: Footprint, copied: dict[int, UOp]) -> UOp | None:
-    """A condition in terms of the copy's loops; None if it is about a different index."""
+def moved_condition(
+    c: UOp, outside: frozenset[UOp], moving: list[UOp], copied: dict[int, UOp]
+) -> UOp | None:
+    """A condition of the argument's INDEX in terms of the loops that copy; None if it is about a
+    different index."""
     rewritten: dict[UOp, UOp] = {}
     for comparison in [u for u in c.toposort() if u.op is Ops.CMPLT]:
         left, right = comparison.src
         for d, sign in itertools.product(copied, (1, -1)):
-            rest = (left - right - box.moving[d] * sign).simplify()
-            if not rest.ranges - box.outside:
+            rest = (left - right - moving[d] * sign).simplify()
+            if not rest.ranges - outside:
                 rewritten[comparison] = (rest + copied[d] * sign).simplify() < 0
     moved = c.substitute(rewritten).simplify()
-    available = box.outside.union(*[new.ranges for new in copied.values()])
+    available = outside.union(*[new.ranges for new in copied.values()])
     return None if moved.ranges - available else moved
