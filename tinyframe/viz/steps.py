@@ -81,12 +81,12 @@ class Rule(NamedTuple):
 
 def rule_at(file: str, line: int) -> Rule:
     """The rule at a line of a file, with the first sentence of its docstring."""
-    shown = shown_rule(file, line)
-    place = f"{shown.file if file.startswith(OURS) else Path(file).name}:{line}"
+    shown, _, text = shown_rule(file, line)
+    place = f"{shown if file.startswith(OURS) else Path(file).name}:{line}"
     words = ""
-    if shown.text.startswith("def "):
+    if text.startswith("def "):
         words = " ".join((ast.get_docstring(_functions(file)[line]) or "").split())
-    return Rule(place if shown.file else "", shown.text, words.partition(". ")[0].rstrip("."))
+    return Rule(place if shown else "", text, words.partition(". ")[0].rstrip("."))
 
 
 @functools.cache
