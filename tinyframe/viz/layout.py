@@ -48,11 +48,10 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
     boxes: dict[Box | None, list[int]] = {}
     for number, node in enumerate(nodes):
         boxes.setdefault(node.box, []).append(number)
-    for box, inside in boxes.items():
+    for place, (box, inside) in enumerate(boxes.items()):
         if box is None:
             _add_nodes(dot, nodes, inside)
             continue
-        place = list(boxes).index(box)
         with dot.subgraph(name=f"cluster_{place}") as frame:
             look = FRAMES[box.style]
             words = [box.heading, *wrapped(box.words)]

@@ -310,25 +310,24 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
         nodes.append(Node("memory", title, size, f"{human_bytes(b.nbytes)} on {b.device}", sources))
 
     for number, item in enumerate(items, 1):
-        ast = item.ast
-        read = dict.fromkeys(item.bufs[slot] for slot in slots(ast, Ops.LOAD))
+        ast, read = item.ast, dict.fromkeys(read_by(item))
         for b in read:
             if b not in current:
                 add(b, ())
         place, title = len(nodes), f"{number}. {work_kind(ast)}"
         sources = tuple(current[b] for b in read)
         nodes.append(Node("kernel", title, loops_text(ast), sentence(ast), sources))
-        for b in dict.fromkeys(item.bufs[slot] for slot in slots(ast, Ops.STORE)):
+        for b in dict.fromkeys(item.written):
             add(b, (place,))
     return nodes
 
 
-def slots(ast: UOp, access: Ops) -> list[int]:
-    """The numbers of the buffers that a ScheduleItem loads from, or stores to."""
-    if ast.op is Ops.COPY:
-        return [1 if access is Ops.LOAD else 0]
-    places = [u.src[0].src[0] for u in ast.toposort() if u.op is access]
-    return sorted({memory.arg for memory in places if memory.op is Ops.DEFINE_GLOBAL})
+def read_by(item: ScheduleItem) -> list[Buffer]:
+    """The buffers that a kernel or a copy reads, in the order of its arguments."""
+    if item.ast.op is Ops.COPY:
+        return [item.bufs[1]]
+    places = [u.src[0].src[0] for u in item.ast.toposort() if u.op is Ops.LOAD]
+    return [item.bufs[n] for n in sorted({m.arg for m in places if m.op is Ops.DEFINE_GLOBAL})]
 
 
 def work_kind(ast: UOp) -> str:

@@ -13,7 +13,6 @@ import ast
 import functools
 import linecache
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -162,13 +161,13 @@ class Way:
         return [(self.rules[r], count, first[r]) for r, count in times.most_common(most)]
 
 
-def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
+def way_of(ast: UOp, renderer: Renderer) -> Way:
     """A kernel's route through the compiler to source text."""
     recorder = Recorder(Store.temporary(), [])
     forget_simplified()  # or nodes shared with an earlier kernel would be simplified already
     with observing(recorder):
         recorder.compiling(ast, renderer.device)
-        program = get_program(ast, renderer, opts)
+        program = get_program(ast, renderer)
         recorder.programmed(program, recorder.started, recorder.started)
     described = Trace(recorder.store, dict).described("kernel/0")
     rules = [rule_at(*place) for place in recorder.rules]
