@@ -6,6 +6,7 @@ rows, and barriers separate writing a panel from reading it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tinyframe.algebra.symbolic import all_of, terms
@@ -42,8 +43,7 @@ def ranges_to_values(sink: UOp) -> UOp:
     lanes = [UOp.special(f"lidx{n}", size) for n, size in enumerate(sizes)]
     values = {r: UOp.special(f"gidx{n}", plain(r.src[0])) for n, r in enumerate(grid)}
     values |= {r: lane for axis, lane in zip(block, lanes, strict=True) for r in axis}
-    thread = flatten(lanes[::-1], sizes[::-1])
-    count = iterations(axis[0] for axis in block)
+    thread, count = flatten(lanes[::-1], sizes[::-1]), math.prod(sizes)
 
     def then(u: UOp) -> UOp | None:
         if (

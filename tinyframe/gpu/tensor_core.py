@@ -99,12 +99,10 @@ def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
     if row not in a.ranges:
         a, b = b, a
 
-    def fresh(n: int, axis_type: AxisType, offset: int) -> UOp:
-        return fresh_range(sink, n, axis_type, offset)
-
-    thread, result = fresh(mma.THREADS, AxisType.WARP, 0), fresh(mma.RESULTS, AxisType.VECTOR, 1)
-    own_row = fresh(mma.OWN_ROWS, AxisType.UNROLL, 2)
-    number = fresh(mma.run(form), AxisType.VECTOR, 3)
+    thread = fresh_range(sink, mma.THREADS, AxisType.WARP, 0)
+    result = fresh_range(sink, mma.RESULTS, AxisType.VECTOR, 1)
+    own_row = fresh_range(sink, mma.OWN_ROWS, AxisType.UNROLL, 2)
+    number = fresh_range(sink, mma.run(form), AxisType.VECTOR, 3)
 
     def at(places: dict[UOp, UOp]) -> dict[UOp, UOp]:
         return {r: place.simplify().cast(r.dtype) for r, place in places.items()}

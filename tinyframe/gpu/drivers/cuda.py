@@ -104,14 +104,15 @@ class Context:
         self.gpu = call(self.driver, "cuDeviceGet", number)
         self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
         self.recent: deque[str] = deque(maxlen=8)
-        self.free_kept: Callable[[], int] = lambda: 0  # frees memory, returns how many bytes
+        # modules, graphs and launches take memory too: CUDADevice puts Allocator.with_room here
+        self.with_room: Callable[[Callable[[], Any]], Any] = lambda attempt: attempt()
         self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         """Calls the driver in this context, which is set per thread."""
         try:
             call(self.driver, "cuCtxSetCurrent", self.context)
-            return self._with_room(name, arguments)
+            return self.with_room(lambda: call(self.driver, name, *arguments))
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
@@ -121,15 +122,6 @@ class Context:
                 "Python. CUDA_LAUNCH_BLOCKING=1 tells which kernel it was, CUDA_EMULATE=1 which "
                 "access"
             ) from error
-
-    def _with_room(self, name: str, arguments: Sequence[Any]) -> Any:
-        try:
-            return call(self.driver, name, *arguments)
-        except MemoryError:
-            # modules, graphs and launches take memory too; for Buffers, alloc() does this
-            if name == "cuMemAlloc" or not self.free_kept():
-                raise
-        return call(self.driver, name, *arguments)
 
     def attribute(self, name: str) -> int:
         which = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -208,16 +200,15 @@ class CUDAAllocator(Allocator):
 
 
 class Arguments:
-    """A kernel's arguments in the driver's form: 8 bytes each, and an array of pointers to them."""
+    """A kernel's arguments in the driver's form: 8 bytes each, and an array of pointers to them.
+
+    address: of the array of pointers.
+    """
 
     def __init__(self, values: Sequence[int]) -> None:
         self.values = np.array(values, np.int64)
         self.pointers = self.values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
-
-    @property
-    def address(self) -> int:
-        """The address of the array of pointers."""
-        return self.pointers.ctypes.data
+        self.address: int = self.pointers.ctypes.data
 
 
 class CUDARunner(Runner):
@@ -370,7 +361,7 @@ class CUDADevice(Compiled):
             NVRTC(architecture_for(major, minor)),
             functools.partial(CUDARunner, self.context),
         )
-        self.context.free_kept = self.allocator.free_kept
+        self.context.with_room = self.allocator.with_room
 
     @property
     def compiler(self) -> Compiler:
