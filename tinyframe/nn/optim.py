@@ -329,14 +329,9 @@ class Adam(Optimizer):
 
     def _direction(self, g: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
-        m, v = self._means(g, m, v)
-        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
-
-    def _means(self, g: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """m and v, updated."""
         m = self._set(m, m * self.b1 + g * (1 - self.b1))
         v = self._set(v, v * self.b2 + g.square() * (1 - self.b2))
-        return m, v
+        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
 
 def _grown(decay: float, t: Tensor) -> Tensor:
