@@ -17,7 +17,6 @@ float32's 23 mantissa bits a tensor core reads only ten, so TF32=1 has to allow 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -133,15 +132,9 @@ def why_no_tensor_core(form: str, target: Target) -> str | None:
 # would have to wait for each other. So rows are padded to an odd number of pieces (`gpu/mma.py`).
 
 
-class PanelLayout(NamedTuple):
-    """The sizes of a panel's dimensions and of its row, padding included."""
-
-    sizes: list[int]
-    row: int
-
-
-def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
-    """The panels of a kernel whose rows are padded."""
+def padded_panels(sink: UOp) -> dict[UOp, tuple[list[int], int]]:
+    """The panels of a kernel whose rows are padded: the sizes of their dimensions and of a row,
+    padding included."""
     found = {}
     operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
     for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
@@ -152,7 +145,7 @@ def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
                 sizes, padding = list(map(extent, panel.own_ranges)), mma.PIECE_BYTES // itemsize
                 first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
                 sizes[first] += padding // math.prod(sizes[first + 1 :])
-                found[panel] = PanelLayout(sizes, row + padding)
+                found[panel] = sizes, row + padding
     return found
 
 
@@ -161,6 +154,6 @@ def panel_bytes(sink: UOp, least: int) -> int:
     found, nbytes = padded_panels(sink), 0
     for u in sink.toposort():
         if u.op is Ops.STAGE:
-            sizes = found[u].sizes if u in found else map(extent, u.own_ranges)
+            sizes = found[u][0] if u in found else map(extent, u.own_ranges)
             nbytes += math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
     return nbytes

@@ -37,9 +37,7 @@ def main() -> int:
     add("file", metavar="FILE", help="the trace")
     add("--ls", action="store_true", help="list its realizes and kernels")
     add("--kernel", metavar="NAME", help="print a kernel: source, numbers, passes")
-    add(
-        "--pass", dest="stage", metavar="NAME", help="with --kernel: the graph after it, rewrites"
-    )
+    add("--pass", dest="stage", metavar="NAME", help="with --kernel: the graph after it, rewrites")
     add("--json", action="store_true", help="print it for a program to read")
     add("--chrome", action="store_true", help="print the profile for Perfetto")
     add("--port", type=int, default=0, help="port of the page; by default any free one")

@@ -56,7 +56,7 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
             look = FRAMES[box.style]
             words = [box.heading, *wrapped(box.words)]
             label = r"\n".join(graphviz.escape(line) for line in words)
-            frame.attr(label=graphviz.nohtml(label), style=look.style, color=look.line, margin="12")
+            frame.attr(label=graphviz.nohtml(label), style="rounded", color=look.line, margin="12")
             _add_nodes(frame, nodes, inside)
     for number, node in enumerate(nodes):
         for place, s in enumerate(node.sources):
