@@ -54,8 +54,7 @@ def main() -> int:
             text, data = of_kernel(trace, args.kernel, args.stage)
         else:
             text, data = listing(trace), trace.overview
-        as_json = args.json or args.chrome
-        print(json.dumps(data, indent=2) if as_json else printable(text))
+        print(json.dumps(data, indent=2) if args.json or args.chrome else printable(text))
     except (TraceError, NoSuch) as error:
         print(error, file=sys.stderr)
         return 1

@@ -78,10 +78,7 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     """The nodes of graphs, each in the box of the kernel that computes it. A node that several
     kernels compute appears in each of their boxes."""
     kernels = fused_by(roots)
-    known = dict(names)
-    for old, new in kernels.prepared.items():
-        if old in names:
-            known[new] = names[old]
+    known = names | {new: names[old] for old, new in kernels.prepared.items() if old in names}
     drawn = _Drawn(known)
     for u in known:
         if is_view_of_memory(u) and any(u in root.toposort() for root in roots):

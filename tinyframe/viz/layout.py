@@ -20,7 +20,7 @@ from typing import Any
 from tinyframe.disk_cache import cached
 from tinyframe.viz.drawing import FONTS, MUTED, Drawing, fitted, n, width_of
 from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, MARKED_TEXT, TEXT, Kind
-from tinyframe.viz.nodes import Box, Node, described, lines_of, wrapped
+from tinyframe.viz.nodes import Box, Node, by_box, described, lines_of, wrapped
 from tinyframe.viz.picture import NoLayout
 
 FONT = "Arial"  # both programs know the widths of its letters
@@ -45,10 +45,7 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
                    "style": "filled", "margin": "0.15,0.05", "height": "0.3", "width": "0.4"},
         edge_attr={"color": ARROW, "arrowsize": "0.6"},
     )  # fmt: skip
-    boxes: dict[Box | None, list[int]] = {}
-    for number, node in enumerate(nodes):
-        boxes.setdefault(node.box, []).append(number)
-    for place, (box, inside) in enumerate(boxes.items()):
+    for place, (box, inside) in enumerate(by_box(nodes).items()):
         if box is None:
             _add_nodes(dot, nodes, inside)
             continue
@@ -200,7 +197,7 @@ def assemble(
     for element in list(drawing):
         if element.tag != tag("g"):  # a background, and a title that only some versions write
             drawing.remove(element)
-    boxes = list(dict.fromkeys(node.box for node in nodes))
+    boxes = list(by_box(nodes))
     for group in drawing.findall(tag("g")):
         words = group.find(tag("title"))
         if words is None:

@@ -62,6 +62,14 @@ class Node:
     of: Any = field(default=None, compare=False, repr=False)
 
 
+def by_box(nodes: Iterable[Node]) -> dict[Box | None, list[int]]:
+    """The numbers of the nodes in each box, and under None those in no box."""
+    found: dict[Box | None, list[int]] = {}
+    for number, node in enumerate(nodes):
+        found.setdefault(node.box, []).append(number)
+    return found
+
+
 def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
@@ -84,8 +92,7 @@ def of_graph(
     ends: whether a node's sources are left out. numbering: the numbers of buffers so far; new ones
     are added. Graphs that are drawn together share it.
     """
-    marks = {} if marks is None else marks
-    names = {} if names is None else names
+    marks, names = marks or {}, names or {}
     numbering = {} if numbering is None else numbering
     order = list(dict.fromkeys(u for root in roots for u in root.toposort(lambda u: not ends(u))))
     used = {s for u in order for s in u.src}

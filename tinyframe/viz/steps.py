@@ -150,14 +150,11 @@ class Way:
         one, at = self.stages[stop.stage].steps[stop.step]
         return one.steps[at]
 
-    def busiest(self, most: int) -> list[tuple[Rule, int, Stop]]:
-        """The rules that fired most often: how often, and where each first fired."""
-        times: Counter[int] = Counter()
-        first: dict[int, Stop] = {}
-        for stop in self.stops:
-            if (rewrite := self.rewrite(stop)) is not None and self.rules[rewrite.rule].place:
-                times[rewrite.rule] += 1
-                first.setdefault(rewrite.rule, stop)
+    def busiest(self, most: int) -> list[tuple[Rule, int, Rewrite]]:
+        """The rules that fired most often: how often, and the first rewrite of each."""
+        made = [one.steps[at] for stage in self.stages for one, at in stage.steps]
+        times = Counter(rewrite.rule for rewrite in made if self.rules[rewrite.rule].place)
+        first = {rewrite.rule: rewrite for rewrite in reversed(made)}
         return [(self.rules[r], count, first[r]) for r, count in times.most_common(most)]
 
 

@@ -219,7 +219,7 @@ class CUDARunner(Runner):
         self.context = context
         module = context("cuModuleLoadData", bytes(lib))
         self.function = context("cuModuleGetFunction", module, name.encode())
-        weakref.finalize(self, _unload, context, module).atexit = False
+        weakref.finalize(self, _release, context, ("cuModuleUnload", module)).atexit = False
 
     def __call__(
         self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
@@ -245,10 +245,12 @@ class CUDARunner(Runner):
                     context("cuEventDestroy", event)
 
 
-def _unload(context: Context, module: Any) -> None:
+def _release(context: Context, *calls: tuple[str, Any]) -> None:
+    """Makes these calls, each of which frees a thing, once nothing uses it."""
     with suppress(CUDAError):  # the next call reports the error again
         context.wait()  # a launch may still be pending
-        context("cuModuleUnload", module)
+        for name, thing in calls:
+            context(name, thing)
 
 
 class CUDAGraph(Graph):
@@ -312,7 +314,8 @@ class CUDAGraph(Graph):
                                            self._parameters(launch)))  # fmt: skip
         self.started = self.context("cuGraphInstantiate", self.graph, 0)
         self.changed = {n for n in range(len(self.runners)) if not self._has_blocks(n)}
-        weakref.finalize(self, _destroy, self.context, self.graph, self.started).atexit = False
+        calls = ("cuGraphExecDestroy", self.started), ("cuGraphDestroy", self.graph)
+        weakref.finalize(self, _release, self.context, *calls).atexit = False
 
     def _parameters(self, launch: int) -> Any:
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
@@ -324,13 +327,6 @@ class CUDAGraph(Graph):
         parameters.sharedMemBytes = parameters.extra = 0
         parameters.kernelParams = self.arguments[launch].address
         return parameters
-
-
-def _destroy(context: Context, graph: Any, started: Any) -> None:
-    with suppress(CUDAError):
-        context.wait()
-        context("cuGraphExecDestroy", started)
-        context("cuGraphDestroy", graph)
 
 
 # ---- the device ----------------------------------------------------------------------------------
