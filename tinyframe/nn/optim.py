@@ -321,9 +321,7 @@ class Adam(Optimizer):
     settings = {"lr": 0.001, "b1": 0.9, "b2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
     slots, counts = {"m": None, "v": None}, True
 
-    def _next(
-        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
-    ) -> Tensor:  # fmt: skip
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         p, g = self._decayed(p, g, rate)
         return p - rate * self._direction(g, m, v, t)
 
@@ -358,9 +356,7 @@ class LAMB(Adam):
 
     settings = {**Adam.settings, "eps": 1e-6}
 
-    def _next(
-        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
-    ) -> Tensor:  # fmt: skip
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         direction = self._direction(g, m, v, t) + self.weight_decay * p
         size, length = _norm(p), _norm(direction)
         trust = ((size > 0) & (length > 0)).where(size / length, 1.0)

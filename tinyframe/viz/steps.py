@@ -120,9 +120,7 @@ class Way:
     @cached_property
     def changing(self) -> list[int]:
         """The numbers of the stages that changed something, or gave the kernel a new form."""
-        return [
-            n for n, s in enumerate(self.stages) if s.steps or s.before is not s.after
-        ]  # fmt: skip
+        return [n for n, s in enumerate(self.stages) if s.steps or s.before is not s.after]
 
     @cached_property
     def stops(self) -> list[Stop]:

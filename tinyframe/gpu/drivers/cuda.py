@@ -163,10 +163,9 @@ class CUDAAllocator(Allocator):
         array = np.ctypeslib.as_array(memory, (2 * STAGING_BYTES,))
         flags = self.context.driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
         return [
-            (address + n, array[n : n + STAGING_BYTES],
-             self.context("cuEventCreate", flags))
+            (address + n, array[n : n + STAGING_BYTES], self.context("cuEventCreate", flags))
             for n in (0, STAGING_BYTES)
-        ]  # fmt: skip
+        ]
 
     def copyin(self, dst: int, src: memoryview) -> None:
         source, context = np.frombuffer(src, np.uint8), self.context
@@ -227,8 +226,7 @@ class CUDARunner(Runner):
     ) -> float | None:  # fmt: skip
         context, arguments = self.context, Arguments([*bufs, *vals])
         events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
-        launch = (self.function, *global_size, *local_size, 0, context.stream,
-                  arguments.address, 0)  # fmt: skip
+        launch = (self.function, *global_size, *local_size, 0, context.stream, arguments.address, 0)
         try:
             if wait:
                 context("cuEventRecord", events[0], context.stream)

@@ -19,6 +19,7 @@ import platform
 import re
 import sys
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -53,12 +54,9 @@ Line = tuple[str, int]  # of the user's script: its file and its number
 
 def line_of_the_caller() -> Line | None:
     """The innermost line that belongs neither to tinyframe nor to Python itself."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith((OURS, "<frozen")):
-            return file, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
+    for frame, number in traceback.walk_stack(sys._getframe(1)):
+        if not (file := frame.f_code.co_filename).startswith((OURS, "<frozen")):
+            return file, number
     return None
 
 
@@ -361,7 +359,7 @@ class Recorder(Observer):
             "kernels": [{**kernel, "lines": self._lines_of.get(ast, [])}
                         for kernel, ast in zip(self.kernels, self._asts, strict=True)],
             "schedules": self.schedules,
-            "rules": [shown_rule(*key) for key in self.rules],
+            "rules": [[*shown_rule(*key)] for key in self.rules],
             "lines": [[shown_file(file), number, linecache.getline(file, number).strip()]
                       for file, number in self.lines],
         }  # fmt: skip
