@@ -54,17 +54,14 @@ class Optimizer:
     counts: ClassVar[bool] = False
     decoupled_weight_decay: bool = False
 
-    @classmethod
-    def _signature(cls) -> inspect.Signature:
-        return signature_of(cls.settings, "params")
-
     def __init_subclass__(cls) -> None:
         if cls.__init__ is Optimizer.__init__:
-            cls.__signature__ = cls._signature()  # what help() shows
+            cls.__signature__ = signature_of(cls.settings, "params")  # what help() shows
 
     def __init__(self, params: Iterable[Tensor], *args: Any, **kwargs: Any):
         kwargs.pop("fused", None)  # tinygrad's: here a step is scheduled as a whole anyway
-        given = bound(type(self).__name__, self._signature(), params, *args, **kwargs)
+        signature = signature_of(self.settings, "params")
+        given = bound(type(self).__name__, signature, params, *args, **kwargs)
         settings = {
             name: _checked(given[name], name, usual) for name, usual in self.settings.items()
         }

@@ -178,11 +178,9 @@ def given(names: Mapping[str, Any]) -> Names:
     return _by_node(names.items())
 
 
-def of_variables(frame: FrameType | None) -> Names:
+def of_variables(frame: FrameType) -> Names:
     """The names of a running function's variables, then of its module's, without private ones and
     a notebook's records."""
-    if frame is None:
-        return {}
     local = frame.f_locals
     names = of_scopes(local, frame.f_globals)
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED and isinstance(local, dict):

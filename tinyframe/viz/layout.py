@@ -199,9 +199,7 @@ def assemble(
             drawing.remove(element)
     boxes = list(by_box(nodes))
     for group in drawing.findall(tag("g")):
-        words = group.find(tag("title"))
-        if words is None:
-            continue
+        words = group[0]  # its <title>
         what, name = group.attrib["class"].split()[0], words.text or ""
         if what == "edge":
             group.remove(words)

@@ -10,7 +10,6 @@ import itertools
 import math
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -284,7 +283,7 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 to {u.vmax}",
     Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} to {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",
-    Ops.KERNEL: lambda u: work_text(u.arg.ast) if isinstance(u.arg, Kernel) else "",
+    Ops.KERNEL: lambda u: sentence(u.arg.ast) if isinstance(u.arg, Kernel) else "",
 }
 
 
@@ -351,24 +350,6 @@ def loops_text(ast: UOp) -> str:
     inside = [" × ".join(render(r.src[0]) for r in loops) for loops in reduces]
     words = [" × ".join(render(r.src[0]) for r in around), *[f"reduce {sizes}" for sizes in inside]]
     return ", ".join(filter(None, words))
-
-
-def work_text(ast: UOp) -> str:
-    """The arithmetic of a kernel by name: `MUL, 2 MAX, ADD reduce`."""
-    counts: Counter[str] = Counter()
-    order = list(ast.toposort())
-    inside = written_inside(order, {ast})
-    for u in order:
-        if u.op is Ops.REDUCE:
-            counts[f"{u.arg.name} reduce"] += 1
-        elif u.op in GroupOp.Elementwise and u not in inside:
-            counts[u.op.name] += 1
-    return contents_text(counts)
-
-
-def contents_text(counts: Mapping[str, int]) -> str:
-    """Counts as text: `2 MUL, ADD`."""
-    return ", ".join(name if n == 1 else f"{n} {name}" for name, n in counts.items())
 
 
 # ---- the lines of text on a node -----------------------------------------------------------------
