@@ -177,8 +177,8 @@ def differences(
     for n, node in enumerate(first):
         m = pairs.get(n)
         if m is None:  # goes before the next matched node of the second graph
-            following = min((pairs[k] for k in range(n, len(first)) if k in pairs), default=None)
-            place = len(second) if following is None else following
+            matched_after = (pairs[k] for k in range(n, len(first)) if k in pairs)
+            place = min(matched_after, default=len(second))
             found.append(((place, 0), Difference(n, None, ("only here", ""))))
             continue
         other = second[m]
