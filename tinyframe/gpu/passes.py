@@ -131,13 +131,13 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
     """A program with BARRIERs inserted, if it runs in blocks of threads; otherwise unchanged."""
     if not any(u.op is Ops.SPECIAL and u.arg[0].startswith("lidx") for u in uops):
         return uops
-    loops = _loops(uops)
+    ends = {u.src[0]: n for n, u in enumerate(uops) if u.op is Ops.ENDRANGE}
     out: list[UOp] = []
     written, read = Panels(), Panels()
     skipped: dict[int, tuple[Panels, Panels]] = {}  # by the end of a loop that may not run at all
     barriers = n = 0
     while n < len(uops):
-        end = loops.get(n, n)
+        end = ends.get(uops[n], n)
         stores, loads = _panels(uops[n : end + 1], Ops.STORE), _panels(uops[n : end + 1], Ops.LOAD)
         if stores and loads and end > n:
             # enter the loop: an earlier iteration's stores and loads precede its body
@@ -154,18 +154,6 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
         out += uops[n : end + 1]
         n = end + 1
     return out
-
-
-def _loops(uops: list[UOp]) -> dict[int, int]:
-    """The position of each RANGE -> the position of its ENDRANGE."""
-    ends: dict[int, int] = {}
-    begun: list[int] = []
-    for n, u in enumerate(uops):
-        if u.op is Ops.RANGE:
-            begun.append(n)
-        elif u.op is Ops.ENDRANGE:
-            ends[begun.pop()] = n
-    return ends
 
 
 def _panels(part: list[UOp], op: Ops) -> Panels:

@@ -81,8 +81,7 @@ def _add_nodes(dot: Any, nodes: Sequence[Node], numbers: Iterable[int]) -> None:
         attributes = {**look_of(node.kind), **marked}
         if node.operands:  # a field for each above the text, where its arrow ends
             fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
-            for sign in "{}|<>":
-                label = label.replace(sign, f"\\{sign}")
+            label = re.sub("[{}|<>]", r"\\\g<0>", label)
             label = f"{{{{{fields}}}|{label}}}"
             attributes |= {"shape": "record", "ordering": "in"}
         dot.node(str(number), graphviz.nohtml(label), _attributes=attributes)
@@ -194,9 +193,8 @@ def assemble(
             element.attrib.pop(name, None)
         element.tail = None
     drawing = laid_out[0]
-    for element in list(drawing):
-        if element.tag != tag("g"):  # a background, and a title that only some versions write
-            drawing.remove(element)
+    # without a background, and a title that only some versions write
+    drawing[:] = drawing.findall(tag("g"))
     boxes = list(by_box(nodes))
     for group in drawing.findall(tag("g")):
         words = group[0]  # its <title>

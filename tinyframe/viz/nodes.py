@@ -153,11 +153,8 @@ def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
     """The sources; one that is written inside this node is replaced by its own sources."""
     found: list[UOp] = []
     for s in u.src:
-        if s not in inside:
-            found.append(s)
-        else:
-            below = s.toposort(lambda x: x in inside)
-            found += [x for x in below if x not in inside and (x not in found)]
+        below = s.toposort(lambda x: x in inside)
+        found += [x for x in below if x not in inside and (x is s or x not in found)]
     return found
 
 
