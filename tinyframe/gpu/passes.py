@@ -46,11 +46,8 @@ def ranges_to_values(sink: UOp) -> UOp:
     thread, count = flatten(lanes[::-1], sizes[::-1]), math.prod(sizes)
 
     def then(u: UOp) -> UOp | None:
-        if (
-            count > 1
-            and u.op is Ops.STAGE
-            and not any(axis_type(r) in THREADS for r in u.own_ranges)
-        ):
+        is_shared = u.op is Ops.STAGE and count > 1
+        if is_shared and not any(axis_type(r) in THREADS for r in u.own_ranges):
             return filled_by_all_threads(sink, u, thread, count)
         if u.op is Ops.SINK:
             written = {s.src[0].src[0] for s in u.src}

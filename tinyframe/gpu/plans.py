@@ -345,11 +345,8 @@ def warp_tile(k: Workload) -> ResultTile | None:
 
 def has_a_long_sum(k: Workload) -> bool:
     summed = contraction_of(k).summed
-    return (
-        len(summed) == 1
-        and not is_symbolic(summed[0])
-        and extent(summed[0]) >= 2 * thresholds.PANEL_STEP
-    )
+    is_long = iterations(summed) >= 2 * thresholds.PANEL_STEP
+    return len(summed) == 1 and not is_symbolic(summed[0]) and is_long
 
 
 def has_a_block_tile(k: Workload) -> bool:

@@ -54,10 +54,8 @@ def tensor_core(sink: UOp, opt: Opt) -> UOp:
     if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
         raise KernelOptError("it takes three axes: of rows, of columns, and of the sum")
     row, column, summed = (axis_of(sink, n) for n in opt.axis)
-    if (
-        not axis_type(row) is axis_type(column) is AxisType.LOOP
-        or axis_type(summed) is not AxisType.REDUCE
-    ):
+    kinds = tuple(map(axis_type, (row, column, summed)))
+    if kinds != (AxisType.LOOP, AxisType.LOOP, AxisType.REDUCE):
         raise KernelOptError("rows and columns are loops around the stores, the sum is a reduce's")
     if row is column or any(map(is_symbolic, (row, column, summed))):
         raise KernelOptError("three different loops, of fixed sizes")

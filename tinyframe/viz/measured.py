@@ -243,10 +243,6 @@ class Point:
         return self.operations / self.seconds
 
     @property
-    def bandwidth(self) -> float:
-        return self.nbytes / self.seconds
-
-    @property
     def intensity(self) -> float:
         """Operations for each byte."""
         return self.operations / self.nbytes
@@ -286,8 +282,8 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
     )
     header = ["", "kernel", "time", "GFLOP/s", "GB/s", "what limits it"]
     rows = [
-        [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops), rate_text(p.bandwidth),
-         verdict(p.operations, p.nbytes, p.seconds, roof, p.plan)]
+        [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops),
+         rate_text(p.nbytes / p.seconds), verdict(p.operations, p.nbytes, p.seconds, roof, p.plan)]
         for n, p in enumerate(points, 1)
     ]  # fmt: skip
     ridge = roof.flops / roof.bandwidth

@@ -135,10 +135,9 @@ def schedule(x: Any) -> Picture:
         for n, row in enumerate(shown):
             for b in row.touches:
                 if b in lanes:
-                    letters = ("r" if b in row.reads else "") + ("w" if b in row.writes else "")
-                    fill, shape = (
-                        (WRITTEN_FILL, "square") if b in row.writes else (READ_FILL, "round")
-                    )
+                    is_written = b in row.writes
+                    letters = "r" * (b in row.reads) + "w" * is_written
+                    fill, shape = (WRITTEN_FILL, "square") if is_written else (READ_FILL, "round")
                     look = {"boxstyle": shape, "facecolor": fill, "edgecolor": ARROW}
                     place = {"ha": "center", "va": "center", "clip_on": True}
                     axes.text(lanes[b], n, f"{letters}{b}", color=TEXT, bbox=look, **place)

@@ -28,13 +28,9 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         """Whether the language can load or store this vector at once."""
         memory = index.src[0].dtype
         assert isinstance(memory, PtrDType)
-        return (
-            dtype.count in lanes
-            and dtype.itemsize <= most_bytes
-            and not dtypes.is_bool(dtype)
-            and index.arg is None
-            and all(factor % dtype.count == 0 for factor in terms(index.src[2]).values())
-        )
+        exists = dtype.count in lanes and dtype.itemsize <= most_bytes and not dtypes.is_bool(dtype)
+        factors = terms(index.src[2]).values()
+        return exists and index.arg is None and all(f % dtype.count == 0 for f in factors)
 
     def load(old: UOp, u: UOp) -> UOp:
         (index,) = u.src
