@@ -359,14 +359,9 @@ NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)|\b\d+ [A-Z]")
 def lines_of(node: Node) -> Iterator[tuple[str, str]]:
     """(part, line) from top to bottom: the operands, names, mark, title, value and note."""
     yield from (("operand", word) for word in node.operands)
-    for part, words in (
-        ("name", ", ".join(node.names)),
-        ("mark", node.mark),
-        ("title", node.title),
-        ("value", node.value),
-        ("note", node.note),
-    ):
-        yield from ((part, line) for line in wrapped(words))
+    yield from (("name", line) for line in wrapped(", ".join(node.names)))
+    for part in ("mark", "title", "value", "note"):
+        yield from ((part, line) for line in wrapped(getattr(node, part)))
 
 
 def wrapped(words: str) -> list[str]:
