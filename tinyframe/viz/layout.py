@@ -77,20 +77,16 @@ def _add_nodes(dot: Any, nodes: Sequence[Node], numbers: Iterable[int]) -> None:
             if part != "operand"
         ]
         label = r"\n".join(graphviz.escape(line) for line in lines)
-        marked = MARKED if node.mark else {}
-        attributes = {**look_of(node.kind), **marked}
+        kind, marked = KINDS[node.kind], MARKED if node.mark else {}
+        room = {"margin": "0.18,0.05"} if kind.outline else {}
+        attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
+        attributes |= room | kind.style | marked
         if node.operands:  # a field for each above the text, where its arrow ends
             fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
             label = re.sub("[{}|<>]", r"\\\g<0>", label)
             label = f"{{{{{fields}}}|{label}}}"
             attributes |= {"shape": "record", "ordering": "in"}
         dot.node(str(number), graphviz.nohtml(label), _attributes=attributes)
-
-
-def look_of(kind: str) -> dict[str, str]:
-    k = KINDS[kind]
-    room = {"margin": "0.18,0.05"} if k.outline else {}
-    return {"fillcolor": k.fill, "color": k.line, "class": kind, **room, **k.style}
 
 
 def svg_of(source: str) -> str:
