@@ -28,7 +28,6 @@ import numpy as np
 
 from tinyframe.device import ONE, Compiled, CompileError, Compiler, Runner, Size
 from tinyframe.disk_cache import cached
-from tinyframe.gpu.drivers.cuda import Arguments
 from tinyframe.gpu.languages.cuda import HALF_HEADER, CUDALanguage
 from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library, unload
 from tinyframe.runtime.host import HostAllocator, HostMemory
@@ -205,15 +204,16 @@ class EmulatorRunner(Runner):
         wait: bool = False,
     ) -> float | None:  # fmt: skip
         start = perf_counter()
-        given = Arguments([*[buf.address for buf in bufs], *vals])
+        values = np.array([*[buf.address for buf in bufs], *vals], np.int64)
+        given = values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
         sizes = np.array([*[buf.array.nbytes for buf in bufs], *[0] * len(vals)], np.int64)
         grid, local = (np.array(size, np.uint32) for size in (global_size, local_size))
-        arrays = [ctypes.c_void_p(a.ctypes.data) for a in (given.pointers, sizes, grid, local)]
+        arrays = [ctypes.c_void_p(a.ctypes.data) for a in (given, sizes, grid, local)]
         report = Report()
         with self.device.lock:
             stacks = ctypes.c_void_p(self.device.stacks(math.prod(local_size)))
             looks_for_races = int(settings.CUDA_EMULATE > 1)
-            self.emulate(len(sizes), *arrays, looks_for_races, stacks, ctypes.byref(report))
+            self.emulate(len(values), *arrays, looks_for_races, stacks, ctypes.byref(report))
         if report.kind:
             raise fault(self.name, global_size, local_size, report)
         return perf_counter() - start if wait else None
