@@ -90,11 +90,8 @@ def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UO
     if read is None:
         return list(reduce.own_ranges), True
 
-    def stride(r: UOp) -> int:
-        return abs(read.step(r) or 0)
-
-    ranges = sorted(reduce.own_ranges, key=stride, reverse=True)
-    return ranges, any(stride(r) == 1 for r in ranges)
+    strides = {r: abs(read.step(r) or 0) for r in reduce.own_ranges}
+    return sorted(strides, key=strides.__getitem__, reverse=True), 1 in strides.values()
 
 
 def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
