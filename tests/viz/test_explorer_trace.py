@@ -179,7 +179,7 @@ def ops_and_lines(trace: Trace) -> set[tuple[str, str]]:
     """The nodes of all schedules, and the lines that they were written on."""
     about = trace.overview
     schedules = [trace.described(f"schedule/{n}") for n in range(about["schedules"])]
-    known = (row for d in schedules for row in d.rows.known if row.line is not None)
+    known = (row for d in schedules for row in d.rows if row.line is not None)
     return {(row.op.name, about["lines"][row.line][2]) for row in known}
 
 

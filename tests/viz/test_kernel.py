@@ -247,4 +247,4 @@ def test_data_that_only_moves_has_no_arithmetic():
     assert counted(tree, "load") == counted(tree, "store") == 32
     fill = blocks_of(program_of(Tensor.full((5,), 2.0).contiguous()))
     assert reuse(fill) == math.inf
-    assert Ops.STORE.name.lower() in str([p for b in (fill, *fill.blocks) for p in b.body])
+    assert Ops.STORE.name.lower() in str(fill)

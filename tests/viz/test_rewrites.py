@@ -86,6 +86,13 @@ def test_what_is_told_is_what_the_compiler_did(name, noopt) -> None:
     assert len(found.stops) == found.count + len(found.changing)
 
 
+def test_a_kernel_for_a_device_that_is_not_here_is_told_too() -> None:
+    with Context(DEVICE="NULL:METAL"):
+        picture = rewrites(Tensor.empty(64, 64).sum(0))
+    assert "ranges to values" in [name for name, *_ in picture.table]
+    assert "threadgroup" in picture.way.source
+
+
 @each_kernel
 def test_every_stop_can_be_shown(name) -> None:
     picture = rewrites(KERNELS[name]())

@@ -42,18 +42,15 @@ class Occupancy(NamedTuple):
 
     def reason_to_store(self, uses: Iterable[Use], of_its_size: bool = False) -> str | None:
         """of_its_size: whether the kernel it would be fused into has as many results."""
-        if not has_fixed_size(self.reduce.src[0]):
+        size, reduced = self.reduce.size, self.reduce.src[0]
+        if not has_fixed_size(reduced):
             return None
-        if self._is_shared() and not of_its_size:
+        each = reduced.size // max(size, 1)
+        if leaves_blocks_idle(self.target, size, each) and not of_its_size:
             return "a long reduce to few results, which blocks share"
         if any(map(self._is_used_by_blocks, uses)):
             return "a reduce used inside of one that blocks share"
         return None
-
-    def _is_shared(self) -> bool:
-        """Whether it is computed in parts."""
-        size = self.reduce.size
-        return leaves_blocks_idle(self.target, size, self.reduce.src[0].size // max(size, 1))
 
     def _is_used_by_blocks(self, use: Use) -> bool:
         """Whether it is used inside a reduce that would be computed in parts. If all parts need the
@@ -93,11 +90,8 @@ def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UO
     if read is None:
         return list(reduce.own_ranges), True
 
-    def stride(r: UOp) -> int:
-        return abs(read.step(r) or 0)
-
-    ranges = sorted(reduce.own_ranges, key=stride, reverse=True)
-    return ranges, any(stride(r) == 1 for r in ranges)
+    strides = {r: abs(read.step(r) or 0) for r in reduce.own_ranges}
+    return sorted(strides, key=strides.__getitem__, reverse=True), 1 in strides.values()
 
 
 def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:

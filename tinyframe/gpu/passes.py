@@ -6,6 +6,7 @@ rows, and barriers separate writing a panel from reading it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tinyframe.algebra.symbolic import all_of, terms
@@ -42,15 +43,11 @@ def ranges_to_values(sink: UOp) -> UOp:
     lanes = [UOp.special(f"lidx{n}", size) for n, size in enumerate(sizes)]
     values = {r: UOp.special(f"gidx{n}", plain(r.src[0])) for n, r in enumerate(grid)}
     values |= {r: lane for axis, lane in zip(block, lanes, strict=True) for r in axis}
-    thread = flatten(lanes[::-1], sizes[::-1])
-    count = iterations(axis[0] for axis in block)
+    thread, count = flatten(lanes[::-1], sizes[::-1]), math.prod(sizes)
 
     def then(u: UOp) -> UOp | None:
-        if (
-            count > 1
-            and u.op is Ops.STAGE
-            and not any(axis_type(r) in THREADS for r in u.own_ranges)
-        ):
+        is_shared = u.op is Ops.STAGE and count > 1
+        if is_shared and not any(axis_type(r) in THREADS for r in u.own_ranges):
             return filled_by_all_threads(sink, u, thread, count)
         if u.op is Ops.SINK:
             written = {s.src[0].src[0] for s in u.src}
@@ -131,13 +128,13 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
     """A program with BARRIERs inserted, if it runs in blocks of threads; otherwise unchanged."""
     if not any(u.op is Ops.SPECIAL and u.arg[0].startswith("lidx") for u in uops):
         return uops
-    loops = _loops(uops)
+    ends = {u.src[0]: n for n, u in enumerate(uops) if u.op is Ops.ENDRANGE}
     out: list[UOp] = []
     written, read = Panels(), Panels()
     skipped: dict[int, tuple[Panels, Panels]] = {}  # by the end of a loop that may not run at all
     barriers = n = 0
     while n < len(uops):
-        end = loops.get(n, n)
+        end = ends.get(uops[n], n)
         stores, loads = _panels(uops[n : end + 1], Ops.STORE), _panels(uops[n : end + 1], Ops.LOAD)
         if stores and loads and end > n:
             # enter the loop: an earlier iteration's stores and loads precede its body
@@ -154,18 +151,6 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
         out += uops[n : end + 1]
         n = end + 1
     return out
-
-
-def _loops(uops: list[UOp]) -> dict[int, int]:
-    """The position of each RANGE -> the position of its ENDRANGE."""
-    ends: dict[int, int] = {}
-    begun: list[int] = []
-    for n, u in enumerate(uops):
-        if u.op is Ops.RANGE:
-            begun.append(n)
-        elif u.op is Ops.ENDRANGE:
-            ends[begun.pop()] = n
-    return ends
 
 
 def _panels(part: list[UOp], op: Ops) -> Panels:

@@ -282,10 +282,14 @@ def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
     return of_one[row], of_one[column], row, column
 
 
-def _largest(k: Workload, tiles: Sequence[ResultTile]) -> ResultTile | None:
-    """The first (largest) tile that leaves enough blocks; the last one if none does."""
-    enough = (tile for tile in tiles if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
-    return next(enough, tiles[-1] if tiles else None)
+def _largest(k: Workload, tiles: Iterable[ResultTile], steps: Sequence[int]) -> ResultTile | None:
+    """The first (largest) tile that leaves enough blocks, with the first of these steps for which
+    it fits; the last one that fits if none does; None if none fits."""
+    found: list[ResultTile] = []
+    for tile in tiles:
+        found += [t for step in steps if (t := replace(tile, step=step)).fits(k)][:1]
+    enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
+    return next(enough, found[-1] if found else None)
 
 
 def block_tile(k: Workload) -> ResultTile | None:
@@ -300,7 +304,7 @@ def block_tile(k: Workload) -> ResultTile | None:
     sizes = (thresholds.PANEL_STEP >> n for n in range(3))
     steps = sorted(sizes, key=lambda n: extent(summed) % n != 0)
     rows, vectors = extent(row), -(-extent(column) // k.lanes)
-    found = []
+    tiles = []
     for threads, (high, wide) in itertools.product((most, most >> 1, most >> 2), TILES):
         if threads < min(most, k.target.warp):
             continue
@@ -309,10 +313,9 @@ def block_tile(k: Workload) -> ResultTile | None:
         down = min(threads // across, power_of_two(rows))
         across = min(threads // down, power_of_two(vectors))
         tile = ResultTile(*loops, down, across, high, wide, (1, k.lanes), (a.itemsize, b.itemsize))
-        fitting = [t for step in steps if (t := replace(tile, step=step)).fits(k)]
-        if fitting and ((high, wide) == (1, 1) or not tile.exceeds_results()):
-            found.append(fitting[0])
-    return _largest(k, found)
+        if (high, wide) == (1, 1) or not tile.exceeds_results():
+            tiles.append(tile)
+    return _largest(k, tiles, steps)
 
 
 def form_in_tensor_cores(k: Workload) -> str | None:
@@ -331,24 +334,19 @@ def warp_tile(k: Workload) -> ResultTile | None:
     deep, size = mma.depth(form), extent(summed)
     steps = [n for n in (4, 2, 1) if size % (n * deep) == 0 and size > n * deep]
     nbytes = deep * mma.DTYPES[form].itemsize
-    found = []
+    tiles = []
     for down, across, high, wide in WARP_TILES:
         tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
                           (nbytes, nbytes), mma.PIECE_BYTES)  # fmt: skip
-        fitting = [t for step in steps if (t := replace(tile, step=step)).fits(k)]
-        fits_block = down * across * mma.THREADS <= block_size(k)
-        if fitting and fits_block and not tile.exceeds_results():
-            found.append(fitting[0])
-    return _largest(k, found)
+        if down * across * mma.THREADS <= block_size(k) and not tile.exceeds_results():
+            tiles.append(tile)
+    return _largest(k, tiles, steps)
 
 
 def has_a_long_sum(k: Workload) -> bool:
     summed = contraction_of(k).summed
-    return (
-        len(summed) == 1
-        and not is_symbolic(summed[0])
-        and extent(summed[0]) >= 2 * thresholds.PANEL_STEP
-    )
+    is_long = iterations(summed) >= 2 * thresholds.PANEL_STEP
+    return len(summed) == 1 and not is_symbolic(summed[0]) and is_long
 
 
 def has_a_block_tile(k: Workload) -> bool:

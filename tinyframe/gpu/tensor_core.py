@@ -17,7 +17,6 @@ float32's 23 mantissa bits a tensor core reads only ten, so TF32=1 has to allow 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -55,10 +54,8 @@ def tensor_core(sink: UOp, opt: Opt) -> UOp:
     if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
         raise KernelOptError("it takes three axes: of rows, of columns, and of the sum")
     row, column, summed = (axis_of(sink, n) for n in opt.axis)
-    if (
-        not axis_type(row) is axis_type(column) is AxisType.LOOP
-        or axis_type(summed) is not AxisType.REDUCE
-    ):
+    kinds = tuple(map(axis_type, (row, column, summed)))
+    if kinds != (AxisType.LOOP, AxisType.LOOP, AxisType.REDUCE):
         raise KernelOptError("rows and columns are loops around the stores, the sum is a reduce's")
     if row is column or any(map(is_symbolic, (row, column, summed))):
         raise KernelOptError("three different loops, of fixed sizes")
@@ -99,12 +96,10 @@ def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
     if row not in a.ranges:
         a, b = b, a
 
-    def fresh(n: int, axis_type: AxisType, offset: int) -> UOp:
-        return fresh_range(sink, n, axis_type, offset)
-
-    thread, result = fresh(mma.THREADS, AxisType.WARP, 0), fresh(mma.RESULTS, AxisType.VECTOR, 1)
-    own_row = fresh(mma.OWN_ROWS, AxisType.UNROLL, 2)
-    number = fresh(mma.run(form), AxisType.VECTOR, 3)
+    thread = fresh_range(sink, mma.THREADS, AxisType.WARP, 0)
+    result = fresh_range(sink, mma.RESULTS, AxisType.VECTOR, 1)
+    own_row = fresh_range(sink, mma.OWN_ROWS, AxisType.UNROLL, 2)
+    number = fresh_range(sink, mma.run(form), AxisType.VECTOR, 3)
 
     def at(places: dict[UOp, UOp]) -> dict[UOp, UOp]:
         return {r: place.simplify().cast(r.dtype) for r, place in places.items()}
@@ -135,15 +130,9 @@ def why_no_tensor_core(form: str, target: Target) -> str | None:
 # would have to wait for each other. So rows are padded to an odd number of pieces (`gpu/mma.py`).
 
 
-class PanelLayout(NamedTuple):
-    """The sizes of a panel's dimensions and of its row, padding included."""
-
-    sizes: list[int]
-    row: int
-
-
-def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
-    """The panels of a kernel whose rows are padded."""
+def padded_panels(sink: UOp) -> dict[UOp, tuple[list[int], int]]:
+    """The panels of a kernel whose rows are padded: the sizes of their dimensions and of a row,
+    padding included."""
     found = {}
     operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
     for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
@@ -154,7 +143,7 @@ def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
                 sizes, padding = list(map(extent, panel.own_ranges)), mma.PIECE_BYTES // itemsize
                 first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
                 sizes[first] += padding // math.prod(sizes[first + 1 :])
-                found[panel] = PanelLayout(sizes, row + padding)
+                found[panel] = sizes, row + padding
     return found
 
 
@@ -163,6 +152,6 @@ def panel_bytes(sink: UOp, least: int) -> int:
     found, nbytes = padded_panels(sink), 0
     for u in sink.toposort():
         if u.op is Ops.STAGE:
-            sizes = found[u].sizes if u in found else map(extent, u.own_ranges)
+            sizes = found[u][0] if u in found else map(extent, u.own_ranges)
             nbytes += math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
     return nbytes

@@ -65,7 +65,7 @@ def digits(device: str | None = None) -> Split:
         own = labels == digit
         how_many_before[own] = np.arange(own.sum())
     is_test = how_many_before % 5 == 4
-    return _tensors(images[~is_test], labels[~is_test], images[is_test], labels[is_test], device)
+    return _tensors(device, images[~is_test], labels[~is_test], images[is_test], labels[is_test])
 
 
 # ---- MNIST and Fashion-MNIST ---------------------------------------------------------------------
@@ -122,8 +122,8 @@ def fashion_mnist(device: str | None = None) -> Split:
 def _idx_set(
     folder: str, files: tuple[_File, ...], mirrors: tuple[str, ...], device: str | None
 ) -> Split:
-    arrays = [_read(folder, file, mirrors, read_idx) for file in files]
-    return _tensors(arrays[0][:, None], arrays[1], arrays[2][:, None], arrays[3], device)
+    images, labels, *test = (_read(folder, file, mirrors, read_idx) for file in files)
+    return _tensors(device, images[:, None], labels, test[0][:, None], test[1])
 
 
 # ---- CIFAR-10 ------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def cifar10(device: str | None = None) -> Split:
     """
     records = _read("cifar10", _CIFAR, _CIFAR_MIRRORS, _read_cifar)
     images, labels = records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0]
-    return _tensors(images[:50000], labels[:50000], images[50000:], labels[50000:], device)
+    return _tensors(device, images[:50000], labels[:50000], images[50000:], labels[50000:])
 
 
 cifar = cifar10
@@ -208,10 +208,6 @@ def _read(
         ) from error
 
 
-def _tensors(
-    x_train: np.ndarray, y_train: np.ndarray, x_test: np.ndarray, y_test: np.ndarray,
-    device: str | None,
-) -> Split:  # fmt: skip
-    arrays = (x_train, y_train, x_test, y_test)
+def _tensors(device: str | None, *arrays: np.ndarray) -> Split:
     a, b, c, d = (Tensor(np.ascontiguousarray(array), device=device) for array in arrays)
     return a, b, c, d

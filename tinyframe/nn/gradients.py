@@ -25,7 +25,8 @@ def clip_grad_norm_(
     Returns the norm before scaling, of all gradients as one vector, as a Tensor of shape ().
     norm_type: p of the p-norm; math.inf for the largest element.
     """
-    grads = _gradients(parameters)
+    listed = list_of_tensors([parameters] if isinstance(parameters, Tensor) else parameters)
+    grads = list({id(t.grad): t.grad for t in listed if t.grad is not None}.values())
     if not grads:
         return Tensor.zeros()
     sizes = [grad.detach().abs().cast(dtypes.float32) for grad in grads]
@@ -39,9 +40,3 @@ def clip_grad_norm_(
     for grad in grads:
         grad.replace(grad * factor.cast(grad.dtype))
     return norm
-
-
-def _gradients(parameters: Iterable[Tensor]) -> list[Tensor]:
-    listed = [parameters] if isinstance(parameters, Tensor) else parameters
-    found = {id(t.grad): t.grad for t in list_of_tensors(listed) if t.grad is not None}
-    return list(found.values())

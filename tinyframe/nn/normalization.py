@@ -46,10 +46,9 @@ class BatchNorm(TakesTensors):
         self.track_running_stats = track_running_stats
         self.weight = Tensor.ones(sz) if affine else None
         self.bias = Tensor.zeros(sz) if affine else None
-        tracked = track_running_stats
-        self.running_mean = kept(0.0, (sz,)) if tracked else None
-        self.running_var = kept(1.0, (sz,)) if tracked else None
-        self.num_batches_tracked = kept(0, (), dtypes.int64) if tracked else None
+        self.running_mean = kept(0.0, (sz,)) if track_running_stats else None
+        self.running_var = kept(1.0, (sz,)) if track_running_stats else None
+        self.num_batches_tracked = kept(0, (), dtypes.int64) if track_running_stats else None
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, sz, …) to the same shape. ShapeError if axis 1 is not `sz`."""
@@ -153,8 +152,8 @@ class GroupNorm(TakesTensors):
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, num_channels, …) to the same shape."""
         if x.ndim < 2 or x.shape[1] != self.num_channels:
-            channels = self.num_channels
-            raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, ...), not {x._dims}")
+            shape = f"(batch, {self.num_channels}, ...)"
+            raise ShapeError(f"{type(self).__name__} takes {shape}, not {x._dims}")
         return x.groupnorm(self.num_groups, self.weight, self.bias, self.eps)
 
 

@@ -54,17 +54,14 @@ class Optimizer:
     counts: ClassVar[bool] = False
     decoupled_weight_decay: bool = False
 
-    @classmethod
-    def _signature(cls) -> inspect.Signature:
-        return signature_of(cls.settings, "params")
-
     def __init_subclass__(cls) -> None:
         if cls.__init__ is Optimizer.__init__:
-            cls.__signature__ = cls._signature()  # what help() shows
+            cls.__signature__ = signature_of(cls.settings, "params")  # what help() shows
 
     def __init__(self, params: Iterable[Tensor], *args: Any, **kwargs: Any):
         kwargs.pop("fused", None)  # tinygrad's: here a step is scheduled as a whole anyway
-        given = bound(type(self).__name__, self._signature(), params, *args, **kwargs)
+        signature = signature_of(self.settings, "params")
+        given = bound(type(self).__name__, signature, params, *args, **kwargs)
         settings = {
             name: _checked(given[name], name, usual) for name, usual in self.settings.items()
         }
@@ -321,22 +318,15 @@ class Adam(Optimizer):
     settings = {"lr": 0.001, "b1": 0.9, "b2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
     slots, counts = {"m": None, "v": None}, True
 
-    def _next(
-        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
-    ) -> Tensor:  # fmt: skip
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         p, g = self._decayed(p, g, rate)
         return p - rate * self._direction(g, m, v, t)
 
     def _direction(self, g: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
-        m, v = self._means(g, m, v)
-        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
-
-    def _means(self, g: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """m and v, updated."""
         m = self._set(m, m * self.b1 + g * (1 - self.b1))
         v = self._set(v, v * self.b2 + g.square() * (1 - self.b2))
-        return m, v
+        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
 
 def _grown(decay: float, t: Tensor) -> Tensor:
@@ -363,9 +353,7 @@ class LAMB(Adam):
 
     settings = {**Adam.settings, "eps": 1e-6}
 
-    def _next(
-        self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor
-    ) -> Tensor:  # fmt: skip
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor, t: Tensor) -> Tensor:
         direction = self._direction(g, m, v, t) + self.weight_decay * p
         size, length = _norm(p), _norm(direction)
         trust = ((size > 0) & (length > 0)).where(size / length, 1.0)

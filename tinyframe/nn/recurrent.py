@@ -156,11 +156,9 @@ class Recurrent(TakesTensors):
 
     def _run(self, x: Tensor, state: tuple[Tensor, ...], name: str) -> tuple[Tensor, Any]:
         """One layer in one direction: its outputs, and the last state."""
-        weight_ih, weight_hh, bias_ih, bias_hh = (
-            getattr(self, f"{kind}_{name}", None)
-            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        assert weight_ih is not None and weight_hh is not None
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        weights: list[Any] = [getattr(self, f"{kind}_{name}", None) for kind in kinds]
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
         # the gates' part from the input, for all elements at once
         inputs = x.linear(weight_ih.T, bias_ih).unbind(0)
         backwards = name.endswith("reverse")

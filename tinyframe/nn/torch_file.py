@@ -24,10 +24,9 @@ from tinyframe.tensor.core import Tensor
 
 
 class _Storage(NamedTuple):
-    """The elements of one or more Tensors."""
+    """The elements of one or more Tensors, as so many bytes each."""
 
-    file: OpenFile
-    size: int  # elements
+    elements: np.ndarray
     dtype: DType
 
 
@@ -106,7 +105,7 @@ class _Unpickler(pickle.Unpickler):
                 f"{self.path}: storage {key} has {len(data)} bytes, and {size} elements of {dtype} "
                 f"need {size * dtype.itemsize}"
             )
-        return _Storage(OpenFile.of_bytes(data, self.path), size, dtype)
+        return _Storage(np.frombuffer(data, f"V{dtype.itemsize}", size), dtype)
 
     def _dtype(self, name: Any) -> DType:
         if name not in _DTYPES:
@@ -119,8 +118,9 @@ class _Unpickler(pickle.Unpickler):
     ) -> Tensor:  # fmt: skip
         """`_rebuild_tensor_v3`, for dtypes without a storage class: their storage is of bytes."""
         dtype = self._dtype(name)
-        size = storage.size * storage.dtype.itemsize // dtype.itemsize
-        return self._tensor(_Storage(storage.file, size, dtype), offset, shape, stride)
+        data, size = storage.elements.tobytes(), storage.elements.nbytes // dtype.itemsize
+        elements = np.frombuffer(data, f"V{dtype.itemsize}", size)
+        return self._tensor(_Storage(elements, dtype), offset, shape, stride)
 
     def _tensor(
         self, storage: _Storage, offset: int, shape: Any, stride: Any, *_more: Any
@@ -134,31 +134,18 @@ class _Unpickler(pickle.Unpickler):
         # Along an axis with stride 0 the same elements repeat.
         stored = tuple(n if step else 1 for n, step in zip(sizes, steps, strict=True))
         last = offset + sum((n - 1) * step for n, step in zip(stored, steps, strict=True))
-        if last >= storage.size or math.prod(stored) > storage.size:
+        if last >= len(storage.elements) or math.prod(stored) > len(storage.elements):
             raise FileError(
                 f"{self.path}: a Tensor of shape {sizes} with strides {steps} at {offset} "
-                f"does not lie within its storage of {storage.size} elements"
+                f"does not lie within its storage of {len(storage.elements)} elements"
             )
-        file, start = storage.file, offset * storage.dtype.itemsize
-        sizes_after = [math.prod(stored[axis + 1 :]) for axis in range(len(stored))]
-        if any(
-            n > 1 and step != after
-            for n, step, after in zip(stored, steps, sizes_after, strict=True)
-        ):
-            file, start = self._in_order(storage, offset, stored, steps), 0
-        tensor = lazy_tensor(file, start, stored, storage.dtype, self.device)
+        strides = tuple(step * storage.dtype.itemsize for step in steps)
+        found = np.lib.stride_tricks.as_strided(
+            storage.elements[offset:], stored, strides, writeable=False
+        )
+        file = OpenFile.of_bytes(found.tobytes(), self.path)
+        tensor = lazy_tensor(file, 0, stored, storage.dtype, self.device)
         return tensor if stored == sizes else tensor.expand(sizes)
-
-    def _in_order(
-        self, storage: _Storage, offset: int, sizes: tuple[int, ...], steps: tuple[int, ...]
-    ) -> OpenFile:
-        """Elements at any strides, copied to consecutive memory by NumPy."""
-        itemsize = storage.dtype.itemsize
-        unit = np.dtype(f"V{itemsize}")
-        raw = np.frombuffer(storage.file.read(0, storage.size * itemsize), unit)
-        strides = tuple(step * itemsize for step in steps)
-        view = np.lib.stride_tricks.as_strided(raw[offset:], sizes, strides, writeable=False)
-        return OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.path)
 
     def _parameter(self, data: Tensor, *_more: Any) -> Tensor:
         """A Parameter is a Tensor; an optimizer decides whether it is trained."""

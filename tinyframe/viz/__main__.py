@@ -37,9 +37,7 @@ def main() -> int:
     add("file", metavar="FILE", help="the trace")
     add("--ls", action="store_true", help="list its realizes and kernels")
     add("--kernel", metavar="NAME", help="print a kernel: source, numbers, passes")
-    add(
-        "--pass", dest="stage", metavar="NAME", help="with --kernel: the graph after it, rewrites"
-    )
+    add("--pass", dest="stage", metavar="NAME", help="with --kernel: the graph after it, rewrites")
     add("--json", action="store_true", help="print it for a program to read")
     add("--chrome", action="store_true", help="print the profile for Perfetto")
     add("--port", type=int, default=0, help="port of the page; by default any free one")
@@ -56,8 +54,7 @@ def main() -> int:
             text, data = of_kernel(trace, args.kernel, args.stage)
         else:
             text, data = listing(trace), trace.overview
-        as_json = args.json or args.chrome
-        print(json.dumps(data, indent=2) if as_json else printable(text))
+        print(json.dumps(data, indent=2) if args.json or args.chrome else printable(text))
     except (TraceError, NoSuch) as error:
         print(error, file=sys.stderr)
         return 1

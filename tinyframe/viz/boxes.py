@@ -18,10 +18,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tinyframe.device import human_bytes
-from tinyframe.dtype import DType
 from tinyframe.observe import Observer, observing
 from tinyframe.rewrite.matcher import Rewrite, graph_rewrite, substituted
-from tinyframe.schedule import bindings
+from tinyframe.schedule import bindings, slot
 from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.kernels import kernelize, prepare_rules
 from tinyframe.settings import Context
@@ -60,12 +59,7 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
 
     They are nodes of the graph as the scheduler prepares it (`schedule/kernels.py`).
     """
-    seen, numbers = _Kernels(), itertools.count(-1, -1)  # real memory has none of these numbers
-
-    def memory(device: str, size: int, dtype: DType) -> UOp:
-        number = UOp(Ops.UNIQUE, arg=next(numbers))
-        return UOp(Ops.BUFFER, dtype, (number, UOp(Ops.DEVICE, arg=device)), size)
-
+    seen, numbers = _Kernels(), itertools.count()
     lazy = [root for root in dict.fromkeys(roots) if not is_computed(root)]
     if lazy:
         placed = UOp.sink(*InPlacePlan(lazy).roots)
@@ -74,7 +68,7 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
         unknown |= {u for x in order for size in sizes_in(x.arg) for u in size.unknowns}
         unbound = substituted(placed, {bind: var for var, bind in bindings(unknown).items()})
         with Context(DEBUG=0, VIZ=0), observing(seen):
-            kernelize(unbound.get(placed, placed), memory)
+            kernelize(unbound.get(placed, placed), lambda *of: slot(next(numbers), *of))
         ready = {u: seen.prepared.get(v, v) for u, v in unbound.items()}
         seen.prepared = ready | {u: v for u, v in seen.prepared.items() if u not in ready}
     return seen
@@ -84,10 +78,7 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     """The nodes of graphs, each in the box of the kernel that computes it. A node that several
     kernels compute appears in each of their boxes."""
     kernels = fused_by(roots)
-    known = dict(names)
-    for old, new in kernels.prepared.items():
-        if old in names:
-            known[new] = names[old]
+    known = names | {new: names[old] for old, new in kernels.prepared.items() if old in names}
     drawn = _Drawn(known)
     for u in known:
         if is_view_of_memory(u) and any(u in root.toposort() for root in roots):

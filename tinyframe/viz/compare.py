@@ -68,14 +68,12 @@ def compare(
     back = {m: n for n, m in pairs.items()}
     left = [replace(node, of=n) for n, node in enumerate(first)]
     right = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
-    sides = []
+    sides, text = [], [about]
     for number, (nodes, title) in enumerate(zip((left, right), titles, strict=True)):
-        frame = Box("side", number, title)
-        sides.append([replace(node, box=frame) for node in as_many_as_fit(nodes, WIDE // 2)])
+        shown, frame = as_many_as_fit(nodes, WIDE // 2), Box("side", number, title)
+        text += [title, *lines_of_text(shown)]
+        sides.append([replace(node, box=frame) for node in shown])
     left, right = sides
-    text = [about]
-    for nodes, title in zip(sides, titles, strict=True):
-        text += [title, *lines_of_text([replace(node, box=None) for node in nodes])]
     at = {node.of: n for n, node in enumerate(right, len(left)) if node.of is not None}
     beside = [(n, at[node.of]) for n, node in enumerate(left) if node.of in at]
     shifted = [replace(node, sources=tuple(s + len(left) for s in node.sources)) for node in right]
@@ -179,8 +177,8 @@ def differences(
     for n, node in enumerate(first):
         m = pairs.get(n)
         if m is None:  # goes before the next matched node of the second graph
-            following = min((pairs[k] for k in range(n, len(first)) if k in pairs), default=None)
-            place = len(second) if following is None else following
+            matched_after = (pairs[k] for k in range(n, len(first)) if k in pairs)
+            place = min(matched_after, default=len(second))
             found.append(((place, 0), Difference(n, None, ("only here", ""))))
             continue
         other = second[m]

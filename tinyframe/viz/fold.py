@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tinyframe.viz.nodes import Box, Node, contents_text, lines_of, plural, wrapped
+from tinyframe.viz.nodes import Box, Node, lines_of, plural, wrapped
 
 LIMIT = 60  # nodes: more cannot be taken in at a glance
 HIGH, WIDE = 66, 190  # lines and letters that are still readable when scaled to a screen
@@ -105,8 +105,9 @@ def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
             return inside[0]
         ops = Counter(node.title.split()[0] for node in inside)
         count, end = sum(node.count for node in inside), inside[-1]
+        note = ", ".join(name if n == 1 else f"{n} {name}" for name, n in ops.most_common())
         return replace(end, kind="folded", title=plural(count, "op"), count=count, operands=(),
-                       note=contents_text(dict(ops.most_common())), of=None)  # fmt: skip
+                       note=note, of=None)  # fmt: skip
 
     return joined(nodes, last, as_one)
 

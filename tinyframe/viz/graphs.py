@@ -28,7 +28,7 @@ from tinyframe.viz.boxes import of_kernels
 from tinyframe.viz.fold import fitted, nearest
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.layout import MOST, SCREEN, assemble, dot_source, svg_of
-from tinyframe.viz.nodes import TO_KERNELS, Box, Names, Node, of_graph, of_schedule, plural
+from tinyframe.viz.nodes import TO_KERNELS, Names, Node, by_box, of_graph, of_schedule, plural
 from tinyframe.viz.picture import Picture
 
 
@@ -153,13 +153,10 @@ def lines_of_text(nodes: Sequence[Node]) -> list[str]:
     for row, node in zip(rows, nodes, strict=True):
         words = [word.ljust(width) for word, width in zip(row, widths, strict=True)]
         lines.append(f"  {'  '.join(words)}  {node.note}".rstrip())
-    boxes: dict[Box, list[int]] = {}
-    for number, node in enumerate(nodes):
-        if node.box is not None:
-            boxes.setdefault(node.box, []).append(number)
-    for box, inside in boxes.items():
-        around = ", ".join(f"%{number}" for number in inside)
-        lines.append(f"  {': '.join(filter(None, (box.heading, box.words)))} ({around})")
+    for box, inside in by_box(nodes).items():
+        if box is not None:
+            around = ", ".join(f"%{number}" for number in inside)
+            lines.append(f"  {': '.join(filter(None, (box.heading, box.words)))} ({around})")
     return lines
 
 
@@ -181,11 +178,9 @@ def given(names: Mapping[str, Any]) -> Names:
     return _by_node(names.items())
 
 
-def of_variables(frame: FrameType | None) -> Names:
+def of_variables(frame: FrameType) -> Names:
     """The names of a running function's variables, then of its module's, without private ones and
     a notebook's records."""
-    if frame is None:
-        return {}
     local = frame.f_locals
     names = of_scopes(local, frame.f_globals)
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED and isinstance(local, dict):

@@ -13,6 +13,7 @@ from tinyframe.uop.node import GroupOp, Ops
 
 TEXT = "#1b1b1b"
 ARROW = "#7d7d7d"  # at least 3:1 on a white page and on a dark one
+SLANT = 8.0  # points
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,14 @@ class Kind:
     outline: tuple[tuple[float, float, int], ...] = ()
 
     def corners(
-        self, left: float, top: float, width: float, height: float, slant: float | None = None
+        self, left: float, top: float, width: float, height: float, slant: float = SLANT
     ) -> str:
-        """The points of the outline in a box, as SVG writes them. slant: in points, else SLANT."""
-        slant = SLANT if slant is None else slant
+        """The points of the outline in a box, as SVG writes them. slant: in points."""
         return " ".join(
             f"{left + x * width + s * slant:.2f},{top + y * height:.2f}" for x, y, s in self.outline
         )
 
 
-SLANT = 8  # points
 ROUNDED, DASHED = {"style": "rounded,filled"}, {"style": "filled,dashed"}
 THICK = {"penwidth": "2.5"}
 MARKED_TEXT = "#a33a00"
@@ -64,12 +63,10 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """The look of a box around nodes: its line, and the fill of the bar behind its heading. style:
-    a DOT style."""
+    """The look of a box around nodes: its line, and the fill of the bar behind its heading."""
 
     line: str
     bar: str
-    style: str = "rounded"
 
 
 FRAMES = {

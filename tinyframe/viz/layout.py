@@ -20,7 +20,7 @@ from typing import Any
 from tinyframe.disk_cache import cached
 from tinyframe.viz.drawing import FONTS, MUTED, Drawing, fitted, n, width_of
 from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, MARKED_TEXT, TEXT, Kind
-from tinyframe.viz.nodes import Box, Node, described, lines_of, wrapped
+from tinyframe.viz.nodes import Box, Node, by_box, described, lines_of, wrapped
 from tinyframe.viz.picture import NoLayout
 
 FONT = "Arial"  # both programs know the widths of its letters
@@ -45,19 +45,15 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
                    "style": "filled", "margin": "0.15,0.05", "height": "0.3", "width": "0.4"},
         edge_attr={"color": ARROW, "arrowsize": "0.6"},
     )  # fmt: skip
-    boxes: dict[Box | None, list[int]] = {}
-    for number, node in enumerate(nodes):
-        boxes.setdefault(node.box, []).append(number)
-    for box, inside in boxes.items():
+    for place, (box, inside) in enumerate(by_box(nodes).items()):
         if box is None:
             _add_nodes(dot, nodes, inside)
             continue
-        place = list(boxes).index(box)
         with dot.subgraph(name=f"cluster_{place}") as frame:
             look = FRAMES[box.style]
             words = [box.heading, *wrapped(box.words)]
             label = r"\n".join(graphviz.escape(line) for line in words)
-            frame.attr(label=graphviz.nohtml(label), style=look.style, color=look.line, margin="12")
+            frame.attr(label=graphviz.nohtml(label), style="rounded", color=look.line, margin="12")
             _add_nodes(frame, nodes, inside)
     for number, node in enumerate(nodes):
         for place, s in enumerate(node.sources):
@@ -81,21 +77,16 @@ def _add_nodes(dot: Any, nodes: Sequence[Node], numbers: Iterable[int]) -> None:
             if part != "operand"
         ]
         label = r"\n".join(graphviz.escape(line) for line in lines)
-        marked = MARKED if node.mark else {}
-        attributes = {**look_of(node.kind), **marked}
+        kind, marked = KINDS[node.kind], MARKED if node.mark else {}
+        room = {"margin": "0.18,0.05"} if kind.outline else {}
+        attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
+        attributes |= room | kind.style | marked
         if node.operands:  # a field for each above the text, where its arrow ends
             fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
-            for sign in "{}|<>":
-                label = label.replace(sign, f"\\{sign}")
+            label = re.sub("[{}|<>]", r"\\\g<0>", label)
             label = f"{{{{{fields}}}|{label}}}"
             attributes |= {"shape": "record", "ordering": "in"}
         dot.node(str(number), graphviz.nohtml(label), _attributes=attributes)
-
-
-def look_of(kind: str) -> dict[str, str]:
-    k = KINDS[kind]
-    room = {"margin": "0.18,0.05"} if k.outline else {}
-    return {"fillcolor": k.fill, "color": k.line, "class": kind, **room, **k.style}
 
 
 def svg_of(source: str) -> str:
@@ -198,14 +189,11 @@ def assemble(
             element.attrib.pop(name, None)
         element.tail = None
     drawing = laid_out[0]
-    for element in list(drawing):
-        if element.tag != tag("g"):  # a background, and a title that only some versions write
-            drawing.remove(element)
-    boxes = list(dict.fromkeys(node.box for node in nodes))
+    # without a background, and a title that only some versions write
+    drawing[:] = drawing.findall(tag("g"))
+    boxes = list(by_box(nodes))
     for group in drawing.findall(tag("g")):
-        words = group.find(tag("title"))
-        if words is None:
-            continue
+        words = group[0]  # its <title>
         what, name = group.attrib["class"].split()[0], words.text or ""
         if what == "edge":
             group.remove(words)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -176,11 +177,10 @@ def table_of(spans: Sequence[Span]) -> tuple[list[str], list[list[str]]]:
     order = sorted(spans, key=lambda s: (s.what != "run", s.begin))
     names = dict.fromkeys(s.name for s in order if s.name and s.what != "copy")
     totals = {name: dict.fromkeys(WHATS, 0.0) for name in names}
-    times = dict.fromkeys(names, 0)
+    times = Counter(span.name for span in spans if span.what == "run")
     for span in spans:
         if span.name in totals:
             totals[span.name][span.what] += span.end - span.begin
-            times[span.name] += span.what == "run"
     rows = []
     for number, name in sorted(enumerate(names, 1), key=lambda pair: -totals[pair[1]]["run"]):
         found = totals[name]
@@ -243,10 +243,6 @@ class Point:
         return self.operations / self.seconds
 
     @property
-    def bandwidth(self) -> float:
-        return self.nbytes / self.seconds
-
-    @property
     def intensity(self) -> float:
         """Operations for each byte."""
         return self.operations / self.nbytes
@@ -272,10 +268,9 @@ def points_of(record: Record) -> list[Point]:
         runs.setdefault(spec.name, []).append(max(seconds, 1e-9))
     points = []
     for name in sorted(runs, key=lambda name: -sum(runs[name])):
-        spec = specs[name]
+        spec, best = specs[name], min(runs[name])
         plan = None if spec.plan is None else spec.plan.name
-        moved = max(spec.mem_estimate, 1)
-        points.append(Point(name, spec.ops_estimate, moved, min(runs[name]), plan))
+        points.append(Point(name, spec.ops_estimate, max(spec.mem_estimate, 1), best, plan))
     return points
 
 
@@ -287,8 +282,8 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
     )
     header = ["", "kernel", "time", "GFLOP/s", "GB/s", "what limits it"]
     rows = [
-        [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops), rate_text(p.bandwidth),
-         verdict(p.operations, p.nbytes, p.seconds, roof, p.plan)]
+        [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops),
+         rate_text(p.nbytes / p.seconds), verdict(p.operations, p.nbytes, p.seconds, roof, p.plan)]
         for n, p in enumerate(points, 1)
     ]  # fmt: skip
     ridge = roof.flops / roof.bandwidth

@@ -124,10 +124,6 @@ class Block:
     range: UOp | None
     body: list[Block | Work] = field(default_factory=list)
 
-    @property
-    def blocks(self) -> list[Block]:
-        return [part for part in self.body if isinstance(part, Block)]
-
     def count(self, what: str, elements: int) -> None:
         if not self.body or isinstance(self.body[-1], Block):
             self.body.append(Counter())
@@ -156,10 +152,10 @@ def blocks_of(program: ProgramSpec) -> Block:
 
 def loops_of(block: Block) -> Iterator[UOp]:
     """The loops of a tree in the order of the source."""
-    for inner in block.blocks:
-        assert inner.range is not None
-        yield inner.range
-        yield from loops_of(inner)
+    for part in block.body:
+        if isinstance(part, Block) and part.range is not None:
+            yield part.range
+            yield from loops_of(part)
 
 
 def _done_by(u: UOp) -> str | None:

@@ -10,7 +10,6 @@ import itertools
 import math
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,6 +61,14 @@ class Node:
     of: Any = field(default=None, compare=False, repr=False)
 
 
+def by_box(nodes: Iterable[Node]) -> dict[Box | None, list[int]]:
+    """The numbers of the nodes in each box, and under None those in no box."""
+    found: dict[Box | None, list[int]] = {}
+    for number, node in enumerate(nodes):
+        found.setdefault(node.box, []).append(number)
+    return found
+
+
 def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
@@ -84,8 +91,7 @@ def of_graph(
     ends: whether a node's sources are left out. numbering: the numbers of buffers so far; new ones
     are added. Graphs that are drawn together share it.
     """
-    marks = {} if marks is None else marks
-    names = {} if names is None else names
+    marks, names = marks or {}, names or {}
     numbering = {} if numbering is None else numbering
     order = list(dict.fromkeys(u for root in roots for u in root.toposort(lambda u: not ends(u))))
     used = {s for u in order for s in u.src}
@@ -147,11 +153,8 @@ def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
     """The sources; one that is written inside this node is replaced by its own sources."""
     found: list[UOp] = []
     for s in u.src:
-        if s not in inside:
-            found.append(s)
-        else:
-            below = s.toposort(lambda x: x in inside)
-            found += [x for x in below if x not in inside and (x not in found)]
+        below = s.toposort(lambda x: x in inside)
+        found += [x for x in below if x not in inside and (x is s or x not in found)]
     return found
 
 
@@ -277,7 +280,7 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 to {u.vmax}",
     Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} to {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",
-    Ops.KERNEL: lambda u: work_text(u.arg.ast) if isinstance(u.arg, Kernel) else "",
+    Ops.KERNEL: lambda u: sentence(u.arg.ast) if isinstance(u.arg, Kernel) else "",
 }
 
 
@@ -310,25 +313,24 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
         nodes.append(Node("memory", title, size, f"{human_bytes(b.nbytes)} on {b.device}", sources))
 
     for number, item in enumerate(items, 1):
-        ast = item.ast
-        read = dict.fromkeys(item.bufs[slot] for slot in slots(ast, Ops.LOAD))
+        ast, read = item.ast, dict.fromkeys(read_by(item))
         for b in read:
             if b not in current:
                 add(b, ())
         place, title = len(nodes), f"{number}. {work_kind(ast)}"
         sources = tuple(current[b] for b in read)
         nodes.append(Node("kernel", title, loops_text(ast), sentence(ast), sources))
-        for b in dict.fromkeys(item.bufs[slot] for slot in slots(ast, Ops.STORE)):
+        for b in dict.fromkeys(item.written):
             add(b, (place,))
     return nodes
 
 
-def slots(ast: UOp, access: Ops) -> list[int]:
-    """The numbers of the buffers that a ScheduleItem loads from, or stores to."""
-    if ast.op is Ops.COPY:
-        return [1 if access is Ops.LOAD else 0]
-    places = [u.src[0].src[0] for u in ast.toposort() if u.op is access]
-    return sorted({memory.arg for memory in places if memory.op is Ops.DEFINE_GLOBAL})
+def read_by(item: ScheduleItem) -> list[Buffer]:
+    """The buffers that a kernel or a copy reads, in the order of its arguments."""
+    if item.ast.op is Ops.COPY:
+        return [item.bufs[1]]
+    places = [u.src[0].src[0] for u in item.ast.toposort() if u.op is Ops.LOAD]
+    return [item.bufs[n] for n in sorted({m.arg for m in places if m.op is Ops.DEFINE_GLOBAL})]
 
 
 def work_kind(ast: UOp) -> str:
@@ -347,24 +349,6 @@ def loops_text(ast: UOp) -> str:
     return ", ".join(filter(None, words))
 
 
-def work_text(ast: UOp) -> str:
-    """The arithmetic of a kernel by name: `MUL, 2 MAX, ADD reduce`."""
-    counts: Counter[str] = Counter()
-    order = list(ast.toposort())
-    inside = written_inside(order, {ast})
-    for u in order:
-        if u.op is Ops.REDUCE:
-            counts[f"{u.arg.name} reduce"] += 1
-        elif u.op in GroupOp.Elementwise and u not in inside:
-            counts[u.op.name] += 1
-    return contents_text(counts)
-
-
-def contents_text(counts: Mapping[str, int]) -> str:
-    """Counts as text: `2 MUL, ADD`."""
-    return ", ".join(name if n == 1 else f"{n} {name}" for name, n in counts.items())
-
-
 # ---- the lines of text on a node -----------------------------------------------------------------
 
 FEWEST = 34  # characters in a line before it is wrapped
@@ -375,14 +359,9 @@ NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)|\b\d+ [A-Z]")
 def lines_of(node: Node) -> Iterator[tuple[str, str]]:
     """(part, line) from top to bottom: the operands, names, mark, title, value and note."""
     yield from (("operand", word) for word in node.operands)
-    for part, words in (
-        ("name", ", ".join(node.names)),
-        ("mark", node.mark),
-        ("title", node.title),
-        ("value", node.value),
-        ("note", node.note),
-    ):
-        yield from ((part, line) for line in wrapped(words))
+    yield from (("name", line) for line in wrapped(", ".join(node.names)))
+    for part in ("mark", "title", "value", "note"):
+        yield from ((part, line) for line in wrapped(getattr(node, part)))
 
 
 def wrapped(words: str) -> list[str]:

@@ -8,10 +8,10 @@ picture.save("x.svg")
 from __future__ import annotations
 
 import base64
+import functools
 import html
 import os
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +33,14 @@ class Picture:
     SVG; called once, when the picture is first shown."""
 
     def __init__(self, headline: str, text: str, draw: Callable[[], str]) -> None:
-        self.headline, self.text, self._draw = headline, text, draw
+        self.headline, self.text, self._draw = headline, text, functools.cache(draw)
 
     def __repr__(self) -> str:
         return printable(self.text)
 
-    @cached_property
-    def _svg(self) -> str:
-        return self._draw()
-
     def svg(self) -> str:
         """The picture as SVG. NoLayout if nothing can draw it."""
-        return self._svg
+        return self._draw()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the SVG to a file, completely or not at all; returns the path."""

@@ -71,11 +71,10 @@ class RewritesPicture(Picture):
         ]  # fmt: skip
         names = [s.name for n, s in enumerate(way.stages) if n not in way.changing]
         self.idle = f"Nothing to do here: {', '.join(names)}." if names else ""
-        self.busiest: list[tuple[Rule, int, Told]] = []
-        for rule, times, stop in way.busiest(MOST_RULES):
-            rewrite = way.rewrite(stop)
-            assert rewrite is not None
-            self.busiest.append((rule, times, told(rewrite.before, rewrite.after)))
+        self.busiest = [
+            (rule, times, told(first.before, first.after))
+            for rule, times, first in way.busiest(MOST_RULES)
+        ]
         headline = (
             f"{way.function}{which}: {plural(way.count, 'rewrite')} in "
             f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"

@@ -9,13 +9,14 @@ Nothing runs, and no Tensor changes.
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
-from tinyframe.algebra.access import AccessTable
+from tinyframe.algebra.access import Access, AccessTable
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule import kernels_in_slots, share_memory
 from tinyframe.schedule.kernels import ScheduleItem
@@ -27,7 +28,7 @@ from tinyframe.viz.charts import chart, name_rows
 from tinyframe.viz.drawing import HIGH, colour_of
 from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
-from tinyframe.viz.nodes import loops_text, plural, slots
+from tinyframe.viz.nodes import loops_text, plural, read_by
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.touched import UnknownElements, elements_named
 from tinyframe.viz.words import sentence
@@ -38,6 +39,8 @@ LABEL = 60  # characters per line of a kernel's description
 READ, WRITTEN = "#e0a83a", "#d9480f"  # visible on a white page and on a dark one
 READ_FILL, WRITTEN_FILL = "#ffdf9e", "#fbb9a0"
 HELD = "#8fb8de"
+
+Used = TypeVar("Used")  # a buffer, or a number for it
 
 
 def nothing(headline: str) -> Picture:
@@ -56,6 +59,15 @@ def wrapped(labels: Sequence[str]) -> tuple[list[str], float]:
     """Labels, wrapped, and the row height in points that fits each of them."""
     broken = [textwrap.wrap(label, LABEL) for label in labels]
     return ["\n".join(lines) for lines in broken], max(map(len, broken), default=1) * LINE + 8
+
+
+def spans_of(uses: Iterable[Iterable[Used]]) -> dict[Used, list[int]]:
+    """The numbers of the first and of the last kernel that uses each buffer."""
+    spans: dict[Used, list[int]] = {}
+    for number, buffers in enumerate(uses):
+        for b in buffers:
+            spans.setdefault(b, [number, number])[1] = number
+    return spans
 
 
 def left_out(count: int, drawn: int, word: str) -> list[str]:
@@ -90,10 +102,9 @@ def schedule(x: Any) -> Picture:
     buffers: dict[Buffer, int] = {}
     rows = []
     for item in kernels_of(x, "schedule"):
-        read = [item.bufs[slot] for slot in slots(item.ast, Ops.LOAD)]
         numbers = [
             tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
-            for found in (read, item.written)
+            for found in (read_by(item), item.written)
         ]
         rows.append(Row(sentence(item.ast), loops_text(item.ast), *numbers))
     sizes = [human_bytes(b.nbytes) for b in buffers]
@@ -124,10 +135,9 @@ def schedule(x: Any) -> Picture:
         for n, row in enumerate(shown):
             for b in row.touches:
                 if b in lanes:
-                    letters = ("r" if b in row.reads else "") + ("w" if b in row.writes else "")
-                    fill, shape = (
-                        (WRITTEN_FILL, "square") if b in row.writes else (READ_FILL, "round")
-                    )
+                    is_written = b in row.writes
+                    letters = "r" * (b in row.reads) + "w" * is_written
+                    fill, shape = (WRITTEN_FILL, "square") if is_written else (READ_FILL, "round")
                     look = {"boxstyle": shape, "facecolor": fill, "edgecolor": ARROW}
                     place = {"ha": "center", "va": "center", "clip_on": True}
                     axes.text(lanes[b], n, f"{letters}{b}", color=TEXT, bbox=look, **place)
@@ -141,13 +151,9 @@ def schedule(x: Any) -> Picture:
 def lanes_of(rows: Sequence[Row], most: int) -> dict[int, int]:
     """The line for each buffer: the first of `most` that is free from its first use to its last. A
     buffer without a free line is left out."""
-    spans: dict[int, list[int]] = {}
-    for place, row in enumerate(rows):
-        for b in row.touches:
-            spans.setdefault(b, [place, place])[1] = place
     free_from = [0] * most
     lanes: dict[int, int] = {}
-    for b, (first, last) in spans.items():
+    for b, (first, last) in spans_of(row.touches for row in rows).items():
         lane = next((n for n in range(most) if free_from[n] <= first), None)
         if lane is not None:
             lanes[b], free_from[lane] = lane, last + 1
@@ -236,11 +242,7 @@ def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
         return 0, []
     use = kernels_in_slots(UOp.sink(*InPlacePlan(roots).roots))
     place = share_memory(use.uses, use.temporary)
-    spans: dict[UOp, list[int]] = {}
-    for number, buffers in enumerate(use.uses):
-        for b in buffers:
-            spans.setdefault(b, [number, number])[1] = number
-    made = set(use.slots[use.given :])
+    spans, made = spans_of(use.uses), set(use.slots[use.given :])
     order = [b for b in spans if b in made]
     numbers = {b: n for n, b in enumerate(order)}
     end = len(use.asts) - 1
@@ -304,7 +306,7 @@ def traffic(x: Any) -> Picture:
         f"{human_bytes(each)} in {plural(len(apart), 'kernel')}{ratio}"
     )
     text = [headline]
-    parts = [(title, moved) for title, moved in (("step by step", apart), ("fused", fused))]
+    parts = [("step by step", apart), ("fused", fused)]
     for title, moved in parts:
         text.append(f"{title}:")
         text += [f"  {m.name}: {moved_text(m)}" for m in moved]
@@ -348,27 +350,19 @@ def of_kernel(number: int, item: ScheduleItem) -> Moved:
     if item.ast.op is Ops.COPY:
         return Moved(name, item.bufs[1].nbytes, item.bufs[0].nbytes)
     table = AccessTable(item.ast)
-    return Moved(
-        name,
-        _bytes_named(item, [(x.index, x.elements) for x in table.reads]),
-        _bytes_named(item, [(x.index, x.elements) for x in table.writes]),
-    )
+    return Moved(name, _bytes_moved(item, table.reads), _bytes_moved(item, table.writes))
 
 
-def _bytes_named(item: ScheduleItem, accesses: Sequence[tuple[UOp, int]]) -> int:
-    """The bytes of all elements that some INDEXes access, each counted once. accesses: INDEXes, and
-    how often each is used."""
-    by_slot: dict[int, list[tuple[UOp, int]]] = {}
-    for index, times in accesses:
-        by_slot.setdefault(index.src[0].arg, []).append((index, times))
+def _bytes_moved(item: ScheduleItem, accesses: Sequence[Access]) -> int:
+    """The bytes of all elements that some accesses read or write, each counted once."""
     total = 0
-    for slot, places in by_slot.items():
-        buffer = item.bufs[slot]
-        ranges = {r for place, _ in places for r in place.ranges}
+    for slot in dict.fromkeys(x.slot for x in accesses):
+        buffer, own = item.bufs[slot], [x for x in accesses if x.slot == slot]
         try:
-            count = len(elements_named([place for place, _ in places], ranges))
+            ranges = {r for x in own for r in x.ranges}
+            count = len(elements_named([x.index for x in own], ranges))
         except UnknownElements:
-            count = min(buffer.size, sum(times for _, times in places))
+            count = min(buffer.size, sum(x.elements for x in own))
         total += count * buffer.dtype.itemsize
     return total
 
@@ -381,8 +375,7 @@ def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
     """Every operation of a graph as a kernel that reads its operands from memory and writes its
     result to memory. Movement and constants cause no traffic."""
     moved: list[Moved] = []
-    sorted_roots = [root.toposort(lambda u: u.op is not Ops.BUFFER) for root in roots]
-    for u in dict.fromkeys(u for order in sorted_roots for u in order):
+    for u in UOp.sink(*roots).toposort(lambda u: u.op is not Ops.BUFFER):
         if u.op not in (*GroupOp.Elementwise, *ALONE) or not _bytes(u):
             continue
         operands: dict[UOp, int] = {}
@@ -396,7 +389,4 @@ def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
 
 
 def _bytes(u: UOp) -> int:
-    size = u.dtype.itemsize
-    for length in u.shape:
-        size *= upper(length)
-    return size
+    return math.prod(map(upper, u.shape)) * u.dtype.itemsize

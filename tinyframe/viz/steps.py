@@ -13,7 +13,6 @@ import ast
 import functools
 import linecache
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -81,12 +80,12 @@ class Rule(NamedTuple):
 
 def rule_at(file: str, line: int) -> Rule:
     """The rule at a line of a file, with the first sentence of its docstring."""
-    shown = shown_rule(file, line)
-    place = f"{shown.file if file.startswith(OURS) else Path(file).name}:{line}"
+    shown, _, text = shown_rule(file, line)
+    place = f"{shown if file.startswith(OURS) else Path(file).name}:{line}"
     words = ""
-    if shown.text.startswith("def "):
+    if text.startswith("def "):
         words = " ".join((ast.get_docstring(_functions(file)[line]) or "").split())
-    return Rule(place if shown.file else "", shown.text, words.partition(". ")[0].rstrip("."))
+    return Rule(place if shown else "", text, words.partition(". ")[0].rstrip("."))
 
 
 @functools.cache
@@ -121,9 +120,7 @@ class Way:
     @cached_property
     def changing(self) -> list[int]:
         """The numbers of the stages that changed something, or gave the kernel a new form."""
-        return [
-            n for n, s in enumerate(self.stages) if s.steps or s.before is not s.after
-        ]  # fmt: skip
+        return [n for n, s in enumerate(self.stages) if s.steps or s.before is not s.after]
 
     @cached_property
     def stops(self) -> list[Stop]:
@@ -151,24 +148,21 @@ class Way:
         one, at = self.stages[stop.stage].steps[stop.step]
         return one.steps[at]
 
-    def busiest(self, most: int) -> list[tuple[Rule, int, Stop]]:
-        """The rules that fired most often: how often, and where each first fired."""
-        times: Counter[int] = Counter()
-        first: dict[int, Stop] = {}
-        for stop in self.stops:
-            if (rewrite := self.rewrite(stop)) is not None and self.rules[rewrite.rule].place:
-                times[rewrite.rule] += 1
-                first.setdefault(rewrite.rule, stop)
+    def busiest(self, most: int) -> list[tuple[Rule, int, Rewrite]]:
+        """The rules that fired most often: how often, and the first rewrite of each."""
+        made = [one.steps[at] for stage in self.stages for one, at in stage.steps]
+        times = Counter(rewrite.rule for rewrite in made if self.rules[rewrite.rule].place)
+        first = {rewrite.rule: rewrite for rewrite in reversed(made)}
         return [(self.rules[r], count, first[r]) for r, count in times.most_common(most)]
 
 
-def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
+def way_of(ast: UOp, renderer: Renderer) -> Way:
     """A kernel's route through the compiler to source text."""
     recorder = Recorder(Store.temporary(), [])
     forget_simplified()  # or nodes shared with an earlier kernel would be simplified already
     with observing(recorder):
         recorder.compiling(ast, renderer.device)
-        program = get_program(ast, renderer, opts)
+        program = get_program(ast, renderer)
         recorder.programmed(program, recorder.started, recorder.started)
     described = Trace(recorder.store, dict).described("kernel/0")
     rules = [rule_at(*place) for place in recorder.rules]

@@ -63,10 +63,6 @@ class Argument:
     touches: tuple[Touch, ...]
 
     @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
     def name(self) -> str:
         return f"data{self.slot}"
 
@@ -222,7 +218,7 @@ def said(argument: Argument, touch: Touch) -> str:
     """`16 of 262,144`, or why the number is unknown."""
     if touch.cells is None:
         return touch.reason
-    return f"{len(touch.cells):,} of {argument.size:,}"
+    return f"{len(touch.cells):,} of {math.prod(argument.shape):,}"
 
 
 def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: Touch) -> float:

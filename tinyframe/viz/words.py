@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -178,12 +177,8 @@ def _listed(words: Sequence[str]) -> str:
 # ---- reduces -------------------------------------------------------------------------------------
 
 
-class Groups(NamedTuple):
-    """What a reduce reduces: `places` rows, columns, windows or groups of `size` numbers each."""
-
-    noun: str
-    places: str
-    size: str
+# What a reduce reduces: "rows" (columns, windows, groups), how many, and the numbers in each.
+Groups = tuple[str, str, str]
 
 
 def _reduced(reduce: UOp, known: set[Groups]) -> str:
@@ -205,7 +200,7 @@ def _reduced(reduce: UOp, known: set[Groups]) -> str:
         if all(any(r not in s.ranges for r in outer) for s in operands):  # used for several results
             return f"multiplies matrices: {each}"
         return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
-    groups = Groups(noun, places, size)
+    groups = noun, places, size
     if not outer:
         what = "the number" if size == "1" else f"all {_numbers(size)}"
     elif groups in known:

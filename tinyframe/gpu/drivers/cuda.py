@@ -104,14 +104,15 @@ class Context:
         self.gpu = call(self.driver, "cuDeviceGet", number)
         self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
         self.recent: deque[str] = deque(maxlen=8)
-        self.free_kept: Callable[[], int] = lambda: 0  # frees memory, returns how many bytes
+        # modules, graphs and launches take memory too: CUDADevice puts Allocator.with_room here
+        self.with_room: Callable[[Callable[[], Any]], Any] = lambda attempt: attempt()
         self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         """Calls the driver in this context, which is set per thread."""
         try:
             call(self.driver, "cuCtxSetCurrent", self.context)
-            return self._with_room(name, arguments)
+            return self.with_room(lambda: call(self.driver, name, *arguments))
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
@@ -121,15 +122,6 @@ class Context:
                 "Python. CUDA_LAUNCH_BLOCKING=1 tells which kernel it was, CUDA_EMULATE=1 which "
                 "access"
             ) from error
-
-    def _with_room(self, name: str, arguments: Sequence[Any]) -> Any:
-        try:
-            return call(self.driver, name, *arguments)
-        except MemoryError:
-            # modules, graphs and launches take memory too; for Buffers, alloc() does this
-            if name == "cuMemAlloc" or not self.free_kept():
-                raise
-        return call(self.driver, name, *arguments)
 
     def attribute(self, name: str) -> int:
         which = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -171,10 +163,9 @@ class CUDAAllocator(Allocator):
         array = np.ctypeslib.as_array(memory, (2 * STAGING_BYTES,))
         flags = self.context.driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
         return [
-            (address + n, array[n : n + STAGING_BYTES],
-             self.context("cuEventCreate", flags))
+            (address + n, array[n : n + STAGING_BYTES], self.context("cuEventCreate", flags))
             for n in (0, STAGING_BYTES)
-        ]  # fmt: skip
+        ]
 
     def copyin(self, dst: int, src: memoryview) -> None:
         source, context = np.frombuffer(src, np.uint8), self.context
@@ -208,16 +199,15 @@ class CUDAAllocator(Allocator):
 
 
 class Arguments:
-    """A kernel's arguments in the driver's form: 8 bytes each, and an array of pointers to them."""
+    """A kernel's arguments in the driver's form: 8 bytes each, and an array of pointers to them.
+
+    address: of the array of pointers.
+    """
 
     def __init__(self, values: Sequence[int]) -> None:
         self.values = np.array(values, np.int64)
         self.pointers = self.values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
-
-    @property
-    def address(self) -> int:
-        """The address of the array of pointers."""
-        return self.pointers.ctypes.data
+        self.address: int = self.pointers.ctypes.data
 
 
 class CUDARunner(Runner):
@@ -228,7 +218,7 @@ class CUDARunner(Runner):
         self.context = context
         module = context("cuModuleLoadData", bytes(lib))
         self.function = context("cuModuleGetFunction", module, name.encode())
-        weakref.finalize(self, _unload, context, module).atexit = False
+        weakref.finalize(self, _release, context, ("cuModuleUnload", module)).atexit = False
 
     def __call__(
         self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
@@ -236,8 +226,7 @@ class CUDARunner(Runner):
     ) -> float | None:  # fmt: skip
         context, arguments = self.context, Arguments([*bufs, *vals])
         events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
-        launch = (self.function, *global_size, *local_size, 0, context.stream,
-                  arguments.address, 0)  # fmt: skip
+        launch = (self.function, *global_size, *local_size, 0, context.stream, arguments.address, 0)
         try:
             if wait:
                 context("cuEventRecord", events[0], context.stream)
@@ -254,10 +243,12 @@ class CUDARunner(Runner):
                     context("cuEventDestroy", event)
 
 
-def _unload(context: Context, module: Any) -> None:
+def _release(context: Context, *calls: tuple[str, Any]) -> None:
+    """Makes these calls, each of which frees a thing, once nothing uses it."""
     with suppress(CUDAError):  # the next call reports the error again
         context.wait()  # a launch may still be pending
-        context("cuModuleUnload", module)
+        for name, thing in calls:
+            context(name, thing)
 
 
 class CUDAGraph(Graph):
@@ -321,7 +312,8 @@ class CUDAGraph(Graph):
                                            self._parameters(launch)))  # fmt: skip
         self.started = self.context("cuGraphInstantiate", self.graph, 0)
         self.changed = {n for n in range(len(self.runners)) if not self._has_blocks(n)}
-        weakref.finalize(self, _destroy, self.context, self.graph, self.started).atexit = False
+        calls = ("cuGraphExecDestroy", self.started), ("cuGraphDestroy", self.graph)
+        weakref.finalize(self, _release, self.context, *calls).atexit = False
 
     def _parameters(self, launch: int) -> Any:
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
@@ -333,13 +325,6 @@ class CUDAGraph(Graph):
         parameters.sharedMemBytes = parameters.extra = 0
         parameters.kernelParams = self.arguments[launch].address
         return parameters
-
-
-def _destroy(context: Context, graph: Any, started: Any) -> None:
-    with suppress(CUDAError):
-        context.wait()
-        context("cuGraphExecDestroy", started)
-        context("cuGraphDestroy", graph)
 
 
 # ---- the device ----------------------------------------------------------------------------------
@@ -370,7 +355,7 @@ class CUDADevice(Compiled):
             NVRTC(architecture_for(major, minor)),
             functools.partial(CUDARunner, self.context),
         )
-        self.context.free_kept = self.allocator.free_kept
+        self.context.with_room = self.allocator.with_room
 
     @property
     def compiler(self) -> Compiler:

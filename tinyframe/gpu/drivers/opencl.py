@@ -183,12 +183,8 @@ class CLCompiler(Compiler):
 
     def load(self, lib: bytes) -> Any:
         """The program, from the result of `compile`."""
-        program = (
-            cl().Program(self.context, lib.decode())
-            if self.driver_has_cache
-            else cl().Program(self.context, [self.device], [lib])
-        )
-        return program.build(self.options)
+        given = [lib.decode()] if self.driver_has_cache else [[self.device], [lib]]
+        return cl().Program(self.context, *given).build(self.options)
 
     def identity(self) -> str:
         d = self.device

@@ -13,11 +13,6 @@ from tinyframe.renderer.program_text import call, without_parens
 from tinyframe.uop.node import Ops, UOp
 
 
-def threads_of_block(uops: list[UOp]) -> int:
-    """The number of threads in a block; 1 if there are no blocks."""
-    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
-
-
 class GPULanguage(CStyleLanguage):
     """A language with built-in vectors and without nontemporal stores, whose kernels are the code
     of one thread of a block."""
@@ -52,7 +47,8 @@ class GPULanguage(CStyleLanguage):
 
     def signature(self, name: str, uops: list[UOp]) -> str:
         """As for C, with the number of a block's threads filled in if the language needs it."""
-        return super().signature(name, uops).replace("{threads}", str(threads_of_block(uops)))
+        threads = math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
+        return super().signature(name, uops).replace("{threads}", str(threads))
 
     def of_lanes(self, dtype: DType, lanes: Iterable[str]) -> str:
         return self.vector.format(kind=self.type_name(dtype), lanes=", ".join(lanes))

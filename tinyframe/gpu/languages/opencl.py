@@ -90,9 +90,8 @@ class OpenCLLanguage(GPULanguage):
 
     def constant(self, value: Any, dtype: DType) -> str:
         text = super().constant(value, dtype)
-        return (
-            f"((double){text})" if dtype is dtypes.double and text.lstrip("-").isalpha() else text
-        )
+        is_a_float = dtype is dtypes.double and text.lstrip("-").isalpha()  # INFINITY or NAN
+        return f"((double){text})" if is_a_float else text
 
     def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
         """A scalar is at least as wide as an int (6.2.6), and cannot be shifted by a vector

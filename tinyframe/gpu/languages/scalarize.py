@@ -28,13 +28,9 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         """Whether the language can load or store this vector at once."""
         memory = index.src[0].dtype
         assert isinstance(memory, PtrDType)
-        return (
-            dtype.count in lanes
-            and dtype.itemsize <= most_bytes
-            and not dtypes.is_bool(dtype)
-            and index.arg is None
-            and all(factor % dtype.count == 0 for factor in terms(index.src[2]).values())
-        )
+        exists = dtype.count in lanes and dtype.itemsize <= most_bytes and not dtypes.is_bool(dtype)
+        factors = terms(index.src[2]).values()
+        return exists and index.arg is None and all(f % dtype.count == 0 for f in factors)
 
     def load(old: UOp, u: UOp) -> UOp:
         (index,) = u.src
@@ -52,7 +48,7 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         )
 
     rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
-        Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink, Ops.CONST: _const,
+        Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink,
         Ops.GEP: lambda old, u: _lane(u.src[0], u.arg),
         Ops.VECTORIZE: lambda old, u: u, Ops.MMA: lambda old, u: u,
     }  # fmt: skip
@@ -104,11 +100,6 @@ def _each(old: UOp, u: UOp) -> UOp:
     return _vector(
         UOp(u.op, dtype, tuple([_lane(s, n) for s in u.src]), u.arg, u.tag) for n in range(count)
     )
-
-
-def _const(old: UOp, u: UOp) -> UOp:
-    values = u.arg if isinstance(u.arg, tuple) else (u.arg,) * u.dtype.count
-    return _vector(UOp.const(u.dtype.scalar(), value) for value in values)
 
 
 def _stage(old: UOp, u: UOp) -> UOp:

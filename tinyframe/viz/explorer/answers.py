@@ -57,10 +57,6 @@ def described(trace: Trace, query: Query) -> Described:
 # ---- the answers ---------------------------------------------------------------------------------
 
 
-def overview(trace: Trace, query: Query) -> Any:
-    return trace.overview
-
-
 def realize(trace: Trace, query: Query) -> Any:
     try:
         return trace.realize(number(query, "n"))
@@ -216,6 +212,7 @@ def chrome_trace(trace: Trace) -> dict[str, Any]:
 
 
 ANSWERS: dict[str, Callable[[Trace, Query], Any]] = {
-    "overview": overview, "realize": realize, "stages": stages, "steps": steps, "graph": graph,
-    "assembly": assembly, "chrome": lambda trace, query: chrome_trace(trace),
+    "overview": lambda trace, query: trace.overview, "realize": realize, "stages": stages,
+    "steps": steps, "graph": graph, "assembly": assembly,
+    "chrome": lambda trace, query: chrome_trace(trace),
 }  # fmt: skip

@@ -19,11 +19,12 @@ import platform
 import re
 import sys
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from tinyframe.codegen import plans_for
 from tinyframe.codegen.optimize.plans import Workload, lacking
@@ -34,7 +35,7 @@ from tinyframe.rewrite.matcher import Rewrite, Step
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first, upper
 from tinyframe.viz.explorer.rows import Table
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
 from tinyframe.viz.nests import opt_text
@@ -48,21 +49,14 @@ KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: a result cached b
 MOST_REALIZES = 5000  # per trace; further ones are only counted
 
 
-class Line(NamedTuple):
-    """A line of the user's script."""
-
-    file: str
-    number: int
+Line = tuple[str, int]  # of the user's script: its file and its number
 
 
 def line_of_the_caller() -> Line | None:
     """The innermost line that belongs neither to tinyframe nor to Python itself."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith((OURS, "<frozen")):
-            return Line(file, frame.f_lineno)
-        frame = frame.f_back  # type: ignore[assignment]
+    for frame, number in traceback.walk_stack(sys._getframe(1)):
+        if not (file := frame.f_code.co_filename).startswith((OURS, "<frozen")):
+            return file, number
     return None
 
 
@@ -77,27 +71,23 @@ class _Described:
     def add_stage(
         self, name: str, before: UOp | None, after: UOp | list[UOp], passes: Sequence[Rewrite]
     ) -> None:
-        number = self.table.number
-        many = isinstance(after, list)
-        stage: dict[str, Any] = {
+        number, rule_number = self.table.number, self.recorder.rule_number
+        self.stages.append({
             "name": name,
             "before": None if before is None else number(before),
-            "after": [number(u) for u in after] if many else number(after),  # type: ignore
-            "passes": [self._pass(p) for p in passes if p.steps],
-        }
-        self.stages.append(stage)
-
-    def _pass(self, p: Rewrite) -> dict[str, Any]:
-        number = self.table.number
-        return {
-            "name": p.name,
-            "walk": p.walk,
-            "before": number(p.before),
-            "after": number(p.before if p.after is None else p.after),
-            "steps": [
-                [self.recorder.rule_number(s), number(s.before), number(s.after)] for s in p.steps
+            "after": [number(u) for u in after] if isinstance(after, list) else number(after),
+            "passes": [
+                {
+                    "name": p.name,
+                    "walk": p.walk,
+                    "before": number(p.before),
+                    "after": number(p.before if p.after is None else p.after),
+                    "steps": [[rule_number(s), number(s.before), number(s.after)] for s in p.steps],
+                }
+                for p in passes
+                if p.steps
             ],
-        }
+        })  # fmt: skip
 
     def data(self) -> dict[str, Any]:
         return {"rows": self.table.rows, "stages": self.stages}
@@ -113,7 +103,6 @@ class Recorder(Observer):
         self.realizes: list[dict[str, Any]] = []
         self.kernels: list[dict[str, Any]] = []
         self.schedules = 0
-        self._roof: dict[str, float] | None = None
         self.live = True  # whether the script is still running
         self.lost = 0  # realizes beyond MOST_REALIZES, which were not recorded
         self.rules: dict[tuple[str, int], int] = {}
@@ -124,7 +113,7 @@ class Recorder(Observer):
         self._kernel_of: dict[UOp, int] = {}
         self._asts: list[UOp] = []  # one per kernel
         self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> the lines that it computes
-        self._compiling: dict[int, tuple[int, ProgramSpec]] = {}  # id of a ProgramSpec -> both
+        self._compiling: dict[ProgramSpec, int] = {}
         # The lines of nodes that the compiler made: in the tensor graph, in the current loop nest,
         # and in each earlier one.
         self._prepared: dict[UOp, Line] = {}
@@ -253,7 +242,9 @@ class Recorder(Observer):
         self, described: _Described, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]
     ) -> dict[str, Any]:
         """The nodes of the prepared graph that a kernel computes, and their lines in the script."""
-        fused = nodes_between(values, reads)
+        ends = (Ops.BUFFER, Ops.KERNEL)
+        given = set(reads) - set(values)
+        fused = sources_first(values, lambda u: () if u.op in ends else u.src, given)
         numbers = described.table.numbers
         return {
             "nodes": [numbers[u] for u in fused if u in numbers],
@@ -270,12 +261,11 @@ class Recorder(Observer):
         if described is None:
             return
         number = len(self.kernels)
-        self._compiling[id(spec)] = number, spec
-        self._kernel_of[spec.ast] = number
+        self._compiling[spec] = self._kernel_of[spec.ast] = number
         self._asts.append(spec.ast)
         self.kernels.append({
             "name": spec.name, "function": spec.function, "device": spec.device,
-            "ops": _plain(spec.ops_estimate), "bytes": _plain(spec.mem_estimate),
+            "ops": int(upper(spec.ops_estimate)), "bytes": int(upper(spec.mem_estimate)),
             "compile": [[ "Python", self._since(begin), self._since(end)]],
             "plan": None if spec.plan is None else spec.plan.name,
             "runs": 0, "seconds": 0.0, "best": None,
@@ -290,18 +280,16 @@ class Recorder(Observer):
 
     def _lacking(self, spec: ProgramSpec) -> list[list[str]]:
         """The plans before the kernel's own, and which of their needs it does not meet."""
-        target = Device[spec.device].renderer.target
+        target = spec.renderer.target
         plans = plans_for(target)
         if spec.plan is None or spec.plan not in plans or self._tidied is None:
             return []
-        kernel = Workload(self._tidied, target)
-        found = lacking(kernel, plans[: plans.index(spec.plan)])
+        found = lacking(Workload(self._tidied, target), plans[: plans.index(spec.plan)])
         return [[", ".join(names), said] for said, names in found.items()]
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
         with self._lock:
-            number, _ = self._compiling.pop(id(spec), (None, None))
-            if number is None:
+            if (number := self._compiling.pop(spec, None)) is None:
                 return
             thread = threading.get_ident()
             lane = self._lanes.setdefault(thread, f"compiler {len(self._lanes) + 1}")
@@ -355,11 +343,10 @@ class Recorder(Observer):
 
     def roof(self) -> dict[str, float]:
         """The peak performance of this machine, measured once."""
-        if self._roof is None:
-            self._roof = measured_roof()._asdict()
+        flops, bandwidth = measured_roof()
         # A kernel may beat the measurement, if other processes disturbed that.
         reached = [kernel["ops"] / kernel["best"] for kernel in self.kernels if kernel["best"]]
-        return {**self._roof, "flops": max([self._roof["flops"], *reached])}
+        return {"flops": max([flops, *reached]), "bandwidth": bandwidth}
 
     def overview(self) -> dict[str, Any]:
         """The content of the trace, without the graphs."""
@@ -383,35 +370,13 @@ def shown_file(file: str) -> str:
     return CELL.sub("cell", file)
 
 
-class ShownRule(NamedTuple):
-    """A rule's file, relative to the folder that contains tinyframe, its line, and the text."""
-
-    file: str
-    number: int
-    text: str
-
-
-def shown_rule(file: str, number: int) -> ShownRule:
-    """The rule at this line of a file."""
+def shown_rule(file: str, number: int) -> tuple[str, int, str]:
+    """The file of the rule at this line, relative to the folder that contains tinyframe, its line,
+    and the text."""
     if (file, number) == KEPT:
-        return ShownRule("", 0, "(known from an earlier rewrite by the same rules)")
+        return "", 0, "(known from an earlier rewrite by the same rules)"
     text = linecache.getline(file, number).strip().rstrip(",")
-    return ShownRule(file.removeprefix(OURS).replace(os.sep, "/"), number, text)
-
-
-def _plain(size: Any) -> Any:
-    """A size as a number; the largest possible, if it is symbolic."""
-    return int(size.vmax) if isinstance(size, UOp) else int(size)
-
-
-def nodes_between(values: Iterable[UOp], reads: Iterable[UOp]) -> list[UOp]:
-    """The nodes to compute for some values, given others."""
-    given = set(reads) - set(values)
-    stop = (Ops.BUFFER, Ops.KERNEL)
-    found: dict[UOp, None] = {}
-    for value in values:
-        found |= value.toposort(lambda u: u not in given and u.op not in stop)
-    return [u for u in found if u not in given]
+    return file.removeprefix(OURS).replace(os.sep, "/"), number, text
 
 
 # Ops that come from the user's lines, as opposed to loops and index arithmetic.

@@ -152,14 +152,14 @@ class Row:
         return below((self,), lambda row: row.src if gate is None or gate(row) else ())
 
 
-class Rows:
+class Rows(list[Row]):
     """The Row objects of a trace. ValueError if the data is not that of a graph."""
 
     def __init__(self, data: Sequence[RowData]) -> None:
-        self.known: list[Row] = []
+        super().__init__()
         self._alike: dict[Any, Row] = {}
         for number, row in enumerate(data):
-            self.known.append(self._read(number, row))
+            self.append(self._read(number, row))
 
     def _read(self, number: int, data: RowData) -> Row:
         match data:
@@ -167,7 +167,7 @@ class Rows:
                 op in Ops.__members__
                 and all(isinstance(s, int) and 0 <= s < number for s in sources)
             ):
-                known = tuple(self.known[s] for s in sources)
+                known = tuple(self[s] for s in sources)
                 limits = interval and tuple(interval)
                 row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
                           limits, line)  # fmt: skip
@@ -175,12 +175,6 @@ class Rows:
                 self._alike.setdefault(row.key, row)
                 return row
         raise ValueError(f"not a node: {str(data)[:80]}")
-
-    def __getitem__(self, number: int) -> Row:
-        return self.known[number]
-
-    def __len__(self) -> int:
-        return len(self.known)
 
     def with_sources(self, row: Row, src: tuple[Row, ...]) -> Row:
         """This node with other sources: the trace's own, if it has such a node."""

@@ -113,8 +113,7 @@ class Trace:
 
 
 def _stage(rows: Rows, data: dict[str, Any]) -> Stage:
-    after = data["after"]
-    before = data["before"]
+    before, after = data["before"], data["after"]
     return Stage(
         data["name"],
         None if before is None else rows[before],
