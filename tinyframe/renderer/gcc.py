@@ -56,10 +56,7 @@ def has_max_instruction(dtype: DType) -> bool:
 def select(language, u: UOp, condition: str, yes: str, no: str) -> str:
     """A choice between the values compared, x < low ? low : x, is often one instruction."""
     test, *choice = u.src
-    function, operands = (
-        "where",
-        [without_parens(condition), without_parens(yes), without_parens(no)],
-    )
+    function, operands = "where", [*map(without_parens, (condition, yes, no))]
     if test.op is Ops.CMPLT and has_max_instruction(u.dtype) and set(choice) == set(test.src):
         function = "smaller" if choice[0] is test.src[0] else "larger"
         del operands[0]
