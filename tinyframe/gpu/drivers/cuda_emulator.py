@@ -81,12 +81,16 @@ class EmulatorCompiler(Compiler):
     def __init__(self, command: tuple[str, ...]) -> None:
         self.cc = ClangCompiler(command)
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return KERNEL_FLAGS
+
     def compile(self, src: str) -> bytes:
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as name:
             folder = Path(name)
             kernel, library = folder / "kernel.o", folder / "kernel.so"
             (runs := folder / "emulator.o").write_bytes(self._emulator(folder))
-            flags = [*KERNEL_FLAGS, *self.cc.machine_flags, "-include", str(HEADER)]
+            flags = [*self.flags, *self.cc.machine_flags, "-include", str(HEADER)]
             try:
                 self.cc.run([*flags, "-c", "-", "-o", str(kernel)], emulated(src))
             except CompileError as error:
@@ -111,7 +115,7 @@ class EmulatorCompiler(Compiler):
 
     def identity(self) -> str:
         texts = [path.read_text() for path in (HEADER, EMULATOR)]
-        return "\n".join([self.cc.identity(), *KERNEL_FLAGS, *EMULATOR_FLAGS, *texts])
+        return "\n".join([self.cc.identity(), *self.flags, *EMULATOR_FLAGS, *texts])
 
 
 def emulated(src: str) -> str:
