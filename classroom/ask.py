@@ -34,7 +34,7 @@ LONGEST = 160  # characters of an answer that are shown
 
 
 def fresh_sizes(count: int) -> list[int]:
-    """Sizes that differ from each other, and from one call to the next."""
+    """Sizes that differ from each other, and from one call of a check to the next."""
     return random.sample(PRIMES, count)
 
 

@@ -10,6 +10,7 @@ grader both call `judge`.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
         return Outcome(exercise, "open")
     try:
         # Whatever the learner has set: a check is quiet, and does not search.
-        with time_limit(exercise.seconds), Context(DEBUG=0, BEAM=0), _random_numbers_untouched():
+        with time_limit(exercise.seconds), Context(DEBUG=0, BEAM=0), _own_random_numbers(exercise):
             return Outcome(exercise, "right", exercise.check(answer))
     except Open as nothing:
         return Outcome(exercise, "open", str(nothing))
@@ -139,13 +140,17 @@ def _unfinished(exercise: Exercise, text: str, error: BaseException) -> Outcome:
 
 
 @contextmanager
-def _random_numbers_untouched() -> Iterator[None]:
-    """What a check draws at random takes nothing from the learner's own random numbers."""
-    before = Random._key, Random._counter
+def _own_random_numbers(exercise: Exercise) -> Iterator[None]:
+    """What a check draws at random takes nothing from the learner's own random numbers. And what it
+    draws by `random` is the same each time: an answer has one verdict, and its kernels are in the
+    cache the next time."""
+    before, learners = (Random._key, Random._counter), random.getstate()
+    random.seed(exercise.name)
     try:
         yield
     finally:
         Random._key, Random._counter = before
+        random.setstate(learners)
 
 
 def is_untouched(answer: Any) -> bool:

@@ -29,10 +29,9 @@ KEPT_BACK = (
     "docs/sandbox.md",  # says what it doesn't hold
     "docs/cluster.md",
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
-    "tests/classroom/test_exercises.py",  # names typical answers
     "tests/classroom/answers/*",
+    "tests/classroom/test_answers.py",  # reads them
     "tests/classroom/test_puzzles.py",  # runs the worked answers
-    "tests/classroom/test_unusual_answers.py",  # reads answers
     "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
     "tests/grader/test_unusual.py",
     "tests/grader/unusual/*",  # other solutions, as good

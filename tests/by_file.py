@@ -9,11 +9,22 @@ worker died of is not run again, and a worker that gets the last file is told so
 
 from __future__ import annotations
 
+import re
+
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
+# A file; of the planted answers, those of a part or of a stage of mini, which are judged together.
+TOGETHER = re.compile(r"[^:]+test_answers\.py::\w+\[(\d\d|mini_\w+)|[^:]+")
+
 
 class ByFile(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        """The tests that go to one worker, one after the other."""
+        found = TOGETHER.match(nodeid)
+        assert found
+        return found[1] or found[0]
+
     def remove_node(self, node: WorkerController) -> str | None:
         """Hand on what a worker has left. Returns the test that it died of, if it died of one."""
         files = {

@@ -47,8 +47,7 @@ collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.fin
 ROOT = Path(__file__).parents[1]
 # How long files take, where it is not about a seventh of a second for each test.
 SECONDS = {
-    "tests/classroom/test_unusual_answers.py": 250, "tests/classroom/test_exercises.py": 200,
-    "tests/mini/test_mistakes.py": 150, "tests/mini/test_rights.py": 80,
+    "tests/classroom/test_answers.py": 500,
     "tests/grader/test_unusual.py": 90, "tests/grader/test_projects.py": 60,
     "tests/grader/test_hostile.py": 60, "tests/grader/test_project_07.py": 60,
     "tests/grader/test_recorded.py": 55, "tests/grader/test_project_repeat.py": 55,

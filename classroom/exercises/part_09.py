@@ -158,8 +158,10 @@ def planned(answer: Any) -> str:
         found = call(answer, list(real), hours)
         follows_the_rules(found := as_weeks(found), hours, real, f"the seven, {hours} hours a week")
         weeks = weeks or len(found)
-    for _ in range(5):
-        rows = [(name, random.randint(1, 9), random.randint(4, 8)) for name in "abcde"]
+    others = [
+        [(name, random.randint(1, 9), random.randint(4, 8)) for name in "abcde"] for _ in range(5)
+    ]
+    for rows in [[("last", 2, 8)], *others]:  # one that nothing before it keeps waiting
         hours = random.randint(1, 9)
         follows_the_rules(call(answer, list(rows), hours), hours, rows, "other projects")
     best = earliest(real, 3)

@@ -1,12 +1,13 @@
-"""Runs answers as a learner's cells, in the learner's notebook, and says what each was told.
+"""Runs answers as a learner's cells, in the worked notebook, and says what each was told.
 
-    told = run(notebook, [("5.1-a", "4.3", "lambda tensor, op: 3"), …])
+    told = run(notebook, [Answer("5.1-a", "4.3", "lambda tensor, op: 3"), …])
     told["5.1-a"]     # Told(verdict="wrong", text="…")
 
-One process for a notebook: its cells run from the top in a shell of IPython, with the learner's
-imports and settings, up to the last exercise that is asked about. A cell is left out if it makes
-nothing that an answer, or an exercise's cell, could use. At each exercise, every answer gets a copy
-of the process (a fork), so none sees what another one did.
+One process for a notebook: its cells run from the top in a shell of IPython, up to the last
+exercise that is asked about. A cell is left out if it makes nothing that an answer, or an
+exercise's cell, could use. After each exercise's cell, every answer to it gets a copy of the
+process (a fork): none sees what another one did, and what the worked answer had compiled and worked
+out is there for all.
 
 `python -m tests.classroom.as_learner` is that process: JSON in, a line of JSON for each answer.
 """
@@ -24,16 +25,24 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from classroom.build import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = ROOT / "solutions" / "course"
 # the line of a cell that has an answer judged: check("4.3", count_nodes)
 ASKS = re.compile(r'^(?:check|predict|puzzle)\("([\w.]+)", *(.+)\)$', re.MULTILINE)
 SECONDS = 120  # of processor time, for an answer that never gets as far as to be judged
+
+
+class Answer(NamedTuple):
+    """An answer. asked: the number of the exercise, or the name of the puzzle."""
+
+    key: str
+    asked: str
+    source: str
 
 
 class Told(NamedTuple):
@@ -49,15 +58,8 @@ def code_cells(notebook: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
-@cache
-def asked_in(notebook: Path) -> set[str]:
-    """The numbers of the exercises, and the names of the puzzles, of a notebook."""
-    return {found[1] for source in code_cells(notebook) for found in ASKS.finditer(source)}
-
-
-def run(notebook: Path, answers: list[tuple[str, str, str]]) -> dict[str, Told]:
-    """What each answer (a key, the exercise's number, source text) is told. RuntimeError if a cell
-    of the notebook itself fails."""
+def run(notebook: Path, answers: list[Answer]) -> dict[str, Told]:
+    """What each answer is told, by its key. RuntimeError if a cell of the notebook itself fails."""
     asked = json.dumps({"notebook": str(notebook), "answers": answers})
     done = subprocess.run(
         [sys.executable, "-m", "tests.classroom.as_learner"], input=asked, cwd=notebook.parent,
@@ -73,22 +75,23 @@ def run(notebook: Path, answers: list[tuple[str, str, str]]) -> dict[str, Told]:
 # ---- in that process -----------------------------------------------------------------------------
 
 
-def as_cell(cell: str, number: str, source: str) -> str:
+def as_cell(cell: str, answer: Answer) -> str:
     """What the learner's cell is with this answer in it.
 
-    An expression is the answer itself; statements stand in place of what the cell has, before the
-    line that has the answer judged.
+    Its statements stand in place of what the cell has, before the line that has the answer judged;
+    if the last one is an expression, that is the answer.
     """
-    line = next(found for found in ASKS.finditer(cell) if found[1] == number)
-    try:
-        ast.parse(source.strip(), mode="eval")
-    except SyntaxError:
-        return f"{source.rstrip()}\n\n\n{line[0]}"
-    asks = line[0].partition("(")[0]
-    return f'{asks}("{number}", (\n{source.strip()}\n))'
+    line = next(found for found in ASKS.finditer(cell) if found[1] == answer.asked)
+    *_, last = ast.parse(answer.source).body
+    if not isinstance(last, ast.Expr):
+        return f"{answer.source.rstrip()}\n\n\n{line[0]}"
+    lines = answer.source.splitlines()
+    before, own = lines[: last.lineno - 1], lines[last.lineno - 1 :]
+    call = line[0].partition("(")[0]
+    return "\n".join([*before, f'{call}("{answer.asked}", (', *own, "))"])
 
 
-def answered(notebook: Path, answers: list[list[str]]) -> Iterator[tuple[str, str, str]]:
+def answered(notebook: Path, answers: list[Answer]) -> Iterator[tuple[str, str, str]]:
     """(key, verdict, text) of each answer."""
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -96,23 +99,25 @@ def answered(notebook: Path, answers: list[list[str]]) -> Iterator[tuple[str, st
     settings = Config()
     settings.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=settings)
-    waiting = {number for _, number, _ in answers}
+    waiting = {answer.asked for answer in answers}
     for cell in needed(code_cells(notebook), answers):
-        for number in [found[1] for found in ASKS.finditer(cell)]:
-            for key, asked, source in answers:
-                if asked == number:
-                    yield key, *in_a_copy(shell, as_cell(cell, number, source))
-            waiting.discard(number)
         if not waiting:
             return
         quietly(shell, cell).raise_error()
+        here = {found[1] for found in ASKS.finditer(cell)} & waiting
+        for answer in answers:
+            if answer.asked in here:
+                yield answer.key, *in_a_copy(shell, as_cell(cell, answer))
+        waiting -= here
+    if waiting:
+        raise LookupError(f"{notebook.name} doesn't ask {', '.join(sorted(waiting))}")
 
 
-def needed(cells: list[str], answers: list[list[str]]) -> list[str]:
+def needed(cells: list[str], answers: list[Answer]) -> list[str]:
     """The cells that ask, and those that make what they use, or what those use; the first cell too,
     which is settings and imports."""
-    asked, kept = {number for _, number, _ in answers}, []
-    wanted = {name for _, _, source in answers for name in names_in(source)[1]}
+    asked, kept = {answer.asked for answer in answers}, []
+    wanted = {name for answer in answers for name in names_in(answer.source)[1]}
     for place, cell in reversed([*enumerate(cells)]):
         made, used = names_in(cell)
         asks = any(found[1] in asked for found in ASKS.finditer(cell))
@@ -168,7 +173,9 @@ def judged(shell: Any, cell: str) -> tuple[str, str]:
     """Run a cell with the judge overheard."""
     from classroom.learner import notebook
     from classroom.puzzlebook import play
+    from tests.classroom.raised import tell_where
 
+    tell_where()
     outcomes = []
 
     def overheard(judge: Any) -> Any:
@@ -185,7 +192,7 @@ def judged(shell: Any, cell: str) -> tuple[str, str]:
     if not outcomes:
         return "failed", f"{type(error).__name__}: {error}"
     last = outcomes[-1]
-    words = [last.text, *[f"[{label}: {value}]" for label, value in last.rows]]
+    words = [last.text, *[f"{label} {value}" for label, value in last.rows]]
     return {"open": "asked again"}.get(last.state, last.state), " ".join(filter(None, words))
 
 
@@ -202,7 +209,8 @@ def main() -> None:
     out = os.dup(1)  # a copy of the process must not print into the answer
     os.dup2(2, 1)
     with os.fdopen(out, "w") as lines:
-        for row in answered(Path(asked["notebook"]), asked["answers"]):
+        answers = [Answer(*answer) for answer in asked["answers"]]
+        for row in answered(Path(asked["notebook"]), answers):
             print(json.dumps(row), file=lines, flush=True)
 
 

@@ -1,7 +1,8 @@
-"""Two small parts, 8 and 9, with one exercise of each kind, for tests of what learners see."""
+"""For tests of what learners see: parts 8 and 9, small, with one exercise of each kind; a Number."""
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -72,3 +73,25 @@ def two_parts(monkeypatch: pytest.MonkeyPatch):
     tables.exercises.cache_clear()
     yield
     tables.exercises.cache_clear()
+
+
+class Number:
+    """The scalar of part 1."""
+
+    def __init__(self, value, *sources):
+        self.value, self.sources, self.grad = value, sources, 0.0
+
+    def __add__(self, other):
+        return type(self)(self.value + other.value, (self, 1.0), (other, 1.0))
+
+    def __mul__(self, other):
+        return type(self)(self.value * other.value, (self, other.value), (other, self.value))
+
+    def tanh(self):
+        t = math.tanh(self.value)
+        return type(self)(t, (self, 1.0 - t * t))
+
+    def backward(self, grad=1.0):
+        self.grad += grad
+        for source, slope in self.sources:
+            source.backward(grad * slope)

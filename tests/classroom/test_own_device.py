@@ -39,7 +39,7 @@ from classroom.own_device import (
     working,
 )
 from classroom.python_text import function_of, quotient
-from tests.classroom.answers.part_08b import Drawers, Log, Snake, Unwritten, Words, snake
+from tests.classroom.snake import Drawers, Log, Snake, Unwritten, Words, snake
 from tinyframe import Context, Device, Tensor
 from tinyframe.device import Compiled, CompileError, Compiler
 from tinyframe.uop import Ops

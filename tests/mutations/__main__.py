@@ -1,10 +1,10 @@
 """python -m tests.mutations [NAME …]: plants one bug after the other, and says which tests see it.
 
 Whoever removes tests wants to know that nothing is checked less afterwards. The table has forty
-bugs such as a reviewer could miss, spread over the package. For each (or for those named) the
-package and the tests are copied to a temporary folder, the bug is planted there, and the tests of
-its row run until the first fails: caught. Where all pass the bug SURVIVED, which means that a test
-is missing. Ends with status 1 where one did.
+bugs such as a reviewer could miss, spread over the package, and refusals.py plants forty more in
+the classroom. For each (or for those named) the package and the tests are copied to a temporary
+folder, the bug is planted there, and the tests of its row run until the first fails: caught. Where
+all pass the bug SURVIVED, which means that a test is missing. Ends with status 1 where one did.
 
 --tests PATH … runs these instead of those in the rows, --list only lists the table.
 """
@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.mutations.refusals import refusal_mutations
 from tests.mutations.table import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,11 +82,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tests", nargs="+", metavar="PATH", default=[])
     parser.add_argument("--list", action="store_true")
     told = parser.parse_args(arguments)
-    known = {mutation.name: mutation for mutation in MUTATIONS}
+    known = {mutation.name: mutation for mutation in [*MUTATIONS, *refusal_mutations()]}
     if unknown := set(told.names) - known.keys():
         parser.error(f"there is no {', '.join(sorted(unknown))}; --list shows what there is")
     survivors = []
-    for mutation in [known[name] for name in told.names] or MUTATIONS:
+    for mutation in [known[name] for name in told.names] or known.values():
         if told.list:
             print(f"{mutation.name}: {mutation.why} ({place_of(mutation).relative_to(ROOT)})")
             continue
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{mutation.name}: {'caught by ' + failure if failure else 'SURVIVED'}", flush=True)
         survivors += [] if failure else [mutation.name]
     if not told.list:
-        count = len(told.names or MUTATIONS)
+        count = len(told.names or known)
         print(f"{count - len(survivors)} of {count} caught", *survivors, sep="\n  ")
     return 1 if survivors else 0
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from tests.mutations.__main__ import ROOT, place_of
+from tests.mutations.refusals import refusal_mutations
 from tests.mutations.table import MUTATIONS
 
 
@@ -14,6 +17,15 @@ def test_a_planted_bug_can_be_planted(mutation):
     assert mutation.new not in ("", mutation.old)
     for file, _, test in (path.partition("::") for path in mutation.tests):
         assert test in (ROOT / file).read_text()
+
+
+def test_every_so_many_refusals_of_the_classroom_are_planted():
+    found = [*refusal_mutations()]
+    assert len(found) >= 40
+    for mutation in found:
+        place = place_of(mutation)
+        ast.parse(place.read_text().replace(mutation.old, mutation.new))
+        assert mutation.new != mutation.old and (ROOT / mutation.tests[0]).exists()
 
 
 def test_every_bug_has_a_name_of_its_own():

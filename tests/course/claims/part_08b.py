@@ -7,7 +7,7 @@ import numpy as np
 from classroom.conformed import conformance
 from classroom.far import FAR_SPEED, LAUNCH, add, here, there_and_back
 from classroom.own_device import OurRunner, in_rows_of, ops_in, registered
-from tests.classroom.answers.part_08b import MendedWords, Snake, Words, snake
+from tests.classroom.snake import MendedWords, Snake, Words, snake
 from tests.course.claims import claim
 from tinyframe import Tensor
 from tinyframe.device import Compiled, Compiler, Runner

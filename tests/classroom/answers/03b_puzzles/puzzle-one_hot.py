@@ -1,0 +1,3 @@
+# %% right, each line
+lambda labels, n: labels[..., None] == Tensor.arange(n)  # …
+lambda labels, n: 1 * (labels.reshape(len(labels), 1) == Tensor.arange(n))  # ints from a comparison

@@ -1,0 +1,50 @@
+# %% shared
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from itertools import product
+VECTOR, UPCAST = OptOps.VECTOR, OptOps.UPCAST
+EIGHT = Opt(VECTOR, 1, 8)
+def rows(n):
+    return Opt(UPCAST, 0, n)
+
+def vectors(n):
+    return Opt(UPCAST, 1, n)
+
+def opts_of(h, w):
+    tile = [*([vectors(w)] if w > 1 else []), *([rows(h)] if h > 1 else [])]
+    return [EIGHT, *tile]
+
+def tiles(registers, spare=1):
+    sizes = product(range(1, registers), repeat=2)
+    return [(h, w) for h, w in sizes if h * w + w + 1 + spare <= registers]
+
+def counted(m, n, spare=0):
+    """Opts of the tile with the fewest loads, counted."""
+    across = -(-n // 8)
+    fits = [(h, w) for h, w in tiles(16, spare) if h <= m and w <= across]
+    return min(fits, key=lambda t: -(-m // t[0]) * -(-across // t[1]) * sum(t))
+
+# %% wrong, each line
+lambda m, n: [EIGHT]  # says far fewer loads
+lambda m, n: [vectors(2), rows(2)]  # says Where are the vectors
+lambda m, n: opts_of(min(m, 8), 2)  # says registers
+lambda m, n: opts_of(*counted(512, 512))  # says UNROLL it
+lambda m, n: counted(m, n)  # says list of Opts
+
+# %% wrong: two rows and a wide matrix have room for more than two vectors
+def opts_for(m, n):
+    w = 2 if n > 8 else 1
+    rows = min(range(1, min(m, (14 - w) // w) + 1), key=lambda h: -(-m // h) * (h + w))
+    tile = ([Opt(OptOps.UPCAST, 1, 2)] if w > 1 else []) + (
+        [Opt(OptOps.UPCAST, 0, rows)] if rows > 1 else [])
+    return [Opt(OptOps.VECTOR, 1, 8), *tile]
+
+# %% right, each line
+lambda m, n: opts_of(*counted(m, n))
+
+# %% right: 7.22's own formula: with a register for the compiler to juggle with
+def opts_for(m, n):
+    vectors = -(-n // 8)
+    fits = [(h, w) for h in range(1, m + 1) for w in range(1, vectors + 1) if h * w + w + 2 <= 16]
+    h, w = min(fits, key=lambda t: -(-m // t[0]) * -(-vectors // t[1]) * sum(t))
+    tile = [Opt(OptOps.UPCAST, axis, size) for axis, size in ((1, w), (0, h)) if size > 1]
+    return [Opt(OptOps.VECTOR, 1, 8), *tile]

@@ -1,0 +1,5 @@
+# %% guesses
+("never", "always", "thousands", "millions")
+
+# %% asked again, each line
+'from millions'  # two words

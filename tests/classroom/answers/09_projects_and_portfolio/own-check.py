@@ -1,0 +1,47 @@
+# %% shared
+import numpy as np
+from classroom.grader.tasks import expect, expect_close, expect_equal
+def by_assert(ask):
+    a, b, c, d = (ask.floats(4, 5) for _ in range(4))
+    assert np.allclose(ask.graph("larger", a, b).run(c, d), np.maximum(c, d))
+    a, b = ask.floats(9), ask.floats(9)
+    assert np.allclose(ask("larger", a, b), np.maximum(a, b))
+
+# %% wrong, each line
+3  # says asks for a function
+
+# %% wrong: says by a file that only knows three numbers
+def of_three(ask):
+    a, b = ask.floats(3), ask.floats(3)
+    expect_close(ask("larger", a, b), np.maximum(a, b), "larger")
+of_three
+
+# %% wrong: says refuses honest work
+def turned_round(ask):
+    a, b = ask.floats(4, 5), ask.floats(4, 5)
+    expect_close(ask("larger", a, b), np.minimum(a, b), "larger")
+turned_round
+
+# %% wrong: says raised AttributeError
+def misspelled(ask):
+    expect_close(ask("larger", ask.float(3), ask.float(3)), np.zeros(3), "larger")
+misspelled
+
+# %% wrong: never asks for a graph, so NumPy gets away with it
+def catches_them(ask):
+    for _ in range(3):
+        a, b = ask.floats(3, 4), ask.floats(3, 4)
+        expect((ask("larger", a, b) == np.where(a > b, a, b)).all(), "not the larger one")
+
+# %% right, each line
+by_assert
+
+# %% right
+def in_parts(ask):
+    for shape in ((6,), (3, 4)):
+        a, b, c, d = (ask.floats(*shape) for _ in range(4))
+        with ask.part(f"{len(shape)} axes"):
+            found = ask.graph("larger", a, b).run(c, d)
+            expect(bool((found == np.maximum(c, d)).all() or np.allclose(found, np.maximum(c, d))),
+                   "not the larger one")
+in_parts

@@ -1,0 +1,2 @@
+# %% right, each line
+"tinyframe.codegen.decompose.elementary"  # as a module

@@ -1,0 +1,2 @@
+# %% right, each line
+"Compiler.identity"  # where device.py declares it

@@ -1,0 +1,5 @@
+# %% wrong, each line
+"WHERE"  # both branches get some
+
+# %% right, each line
+"Ops.BITCAST"  # bits have no slope

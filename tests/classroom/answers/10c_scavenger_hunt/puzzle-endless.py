@@ -1,0 +1,2 @@
+# %% wrong, each line
+"RewriteLoopError"  # that's what is raised, and it counts nothing

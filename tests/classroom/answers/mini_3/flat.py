@@ -1,0 +1,27 @@
+# %% wrong: two axes only
+def flat(index, shape):
+    return index[0] * shape[1] + index[1]
+
+# %% wrong: NumPy has it, but not for an index of arrays or counters
+def flat(index, shape):
+    import numpy as np
+    return int(np.ravel_multi_index(index, shape)) if shape else 0
+
+# %% wrong: says returns nothing. Is there a `return`?
+def flat(index, shape):
+    print(index)
+
+# %% wrong: says AttributeError: 'tuple' object has no attribute 'place'
+def flat(index, shape):
+    return index.place
+
+# %% right: strides by prod
+def flat(index, shape):
+    return sum(i * prod(shape[k + 1:]) for k, i in enumerate(index))
+
+# %% right
+def flat(index, shape):
+    step, place = 1, 0
+    for axis in range(len(shape) - 1, -1, -1):
+        place, step = place + step * index[axis], step * shape[axis]
+    return place

@@ -1,0 +1,3 @@
+# %% wrong: says AttributeError
+def numpy(self):
+    return self.uop.arg.data

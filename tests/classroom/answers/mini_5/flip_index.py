@@ -1,0 +1,21 @@
+# %% wrong: NumPy counts from the end; memory doesn't
+def flip_index(index, shape, axes):
+    return tuple(-1 - i if axis in axes else i for axis, i in enumerate(index))
+
+# %% wrong: says Only the axes in `axes` are flipped
+def flip_index(index, shape, axes):
+    return tuple(n - 1 - i for i, n in zip(index, shape))
+
+# %% right: axis by axis
+def flip_index(index, shape, axes):
+    turned = list(index)
+    for axis in axes:
+        turned[axis] = (shape[axis] - 1) + turned[axis] * -1
+    return tuple(turned)
+
+# %% right
+def flip_index(index, shape, axes):
+    found = list(index)
+    for axis in axes:
+        found[axis] = -index[axis] + (shape[axis] - 1)
+    return tuple(found)

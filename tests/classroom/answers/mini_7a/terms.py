@@ -1,0 +1,31 @@
+# %% wrong: 2 * i has its constant on the left
+def terms(node):
+    if node.op is Ops.CONST:
+        return {None: node.arg}
+    if node.op is Ops.ADD:
+        x, y = map(terms, node.src)
+        return {t: x.get(t, 0) + y.get(t, 0) for t in {**x, **y}}
+    if node.op is Ops.MUL and node.src[1].op is Ops.CONST:
+        return {t: f * node.src[1].arg for t, f in terms(node.src[0]).items()}
+    return {node: 1}
+
+# %% wrong: says should be {None: 5}
+def terms(node):
+    return {node: 1}
+
+# %% right
+def terms(node):
+    added, waiting = {}, [(node, 1)]
+    while waiting:
+        term, factor = waiting.pop()
+        if term.op is Ops.ADD:
+            waiting += [(source, factor) for source in reversed(term.src)]
+        elif term.op is Ops.CONST:
+            added[None] = added.get(None, 0) + term.arg * factor
+        elif term.op is Ops.MUL and Ops.CONST in (term.src[0].op, term.src[1].op):
+            x, y = term.src
+            x, y = (x, y) if y.op is Ops.CONST else (y, x)
+            waiting.append((x, factor * y.arg))
+        else:
+            added[term] = added.get(term, 0) + factor
+    return added

@@ -1,0 +1,34 @@
+# %% wrong: says should give a program
+def upcast(program, number, size):
+    return None
+
+# %% wrong: says should store 4 elements
+def upcast(program, number, size):
+    return split(program, number, size)[0]
+
+# %% wrong: says never stored
+def upcast(program, number, size):
+    program, inner = split(program, number, size)
+    copies = [substitute(s, {inner: inner.const(0)}) for s in program.src for n in range(size)]
+    return simplify(UOp(Ops.SINK, tuple(copies)))
+
+# %% wrong: says gives a program that can't run
+def upcast(program, number, size):
+    program, inner = split(program, number, size)
+    copies = [substitute(s, {inner: UOp(Ops.CONST, (), float(n))}) for s in program.src for n in range(size)]
+    return simplify(UOp(Ops.SINK, tuple(copies)))
+
+# %% right: copies in a different order, each simplified by itself
+def upcast(program, number, size):
+    program, inner = split(program, number, size)
+    stores = [substitute(s, {inner: UOp.const(inner, n)}) for n in range(size) for s in program.src]
+    return simplify(program).__class__(Ops.SINK, tuple(map(simplify, stores)))
+
+# %% right
+def upcast(program, number, size):
+    program, inner = split(program, number, size)
+    stores = []
+    for n in range(size):
+        copy = substitute(program, {inner: UOp(Ops.CONST, (), n)})
+        stores.extend(copy.src)
+    return simplify(UOp(Ops.SINK, tuple(stores)))

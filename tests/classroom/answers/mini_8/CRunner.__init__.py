@@ -1,0 +1,25 @@
+# %% wrong: the docstring wants the text in self.text
+def __init__(self, lines):
+    name, self.source = render(lines)
+    self.function = getattr(ctypes.CDLL(str(compiled(self.source))), name)
+
+# %% wrong: says Keep the text
+def __init__(self, lines):
+    self.function = None
+
+# %% wrong: says CalledProcessError
+def __init__(self, lines):
+    self.text, name = render(lines)
+    self.function = ctypes.CDLL(str(compiled(self.text)))[name]
+
+# %% wrong: says OSError
+def __init__(self, lines):
+    name, self.text = render(lines)
+    self.function = ctypes.CDLL(str(self.text))[name]
+
+# %% right
+def __init__(self, lines):
+    rendered = render(lines)
+    self.text = rendered[1]
+    self.library = ctypes.cdll.LoadLibrary(compiled(self.text))
+    self.function = getattr(self.library, rendered[0])
