@@ -78,17 +78,17 @@ def test_a_source_may_begin_with_a_flag_that_it_needs(compiler, monkeypatch):
     commands = []
     monkeypatch.setattr(
         ClangCompiler, "run",
-        lambda self, arguments, src, run=ClangCompiler.run: (
-            commands.append(arguments), run(self, arguments, src))[1],
+        lambda self, arguments, src, *command, run=ClangCompiler.run: (
+            commands.append(arguments), run(self, arguments, src, *command))[1],
     )  # fmt: skip
     lib = compiler.compile("// -fwrapv: signed integers wrap around" + WRAPS)
-    assert "-fwrapv" in commands[-1]
+    assert "-fwrapv" in next(command for command in commands[::-1] if "-x" in command)
     out, x = (Buffer("CPU", 4, dtypes.int) for _ in range(2))
     x.copyin(np.array([1, 2**31 - 1, -(2**31), 0], np.int32).tobytes())
     ClangRunner("E_4", lib)(out._buf, x._buf)
     assert out.numpy().tolist() == [1, 0, 1, 1]
     compiler.compile(WRAPS)
-    assert "-fwrapv" not in commands[-1]
+    assert "-fwrapv" not in next(command for command in commands[::-1] if "-x" in command)
 
 
 def test_a_warm_cache_starts_no_process(compiler, monkeypatch):
@@ -358,7 +358,8 @@ def test_code_is_for_this_very_machine(macro, is_zig, expected, tmp_path):
 
 
 def a_compiler(path, macros, refused="no flag"):
-    """A compiler that predefines these macros, and refuses a flag. It logs what else it is told."""
+    """A compiler that predefines these macros, refuses a flag, and is its own linker. It logs what
+    else it is told."""
     path.write_text(f"""#!{sys.executable}
 import sys
 arguments = sys.argv[1:]
@@ -366,6 +367,8 @@ if {refused!r} in arguments:
     sys.exit("unknown argument: {refused}")
 if "-E" in arguments:
     print(*["#define " + name + " 1" for name in {macros!r}], sep="\\n")
+elif "-print-prog-name=ld" in arguments:
+    print(sys.argv[0])
 else:
     print(*arguments, file=open({f"{path}.log"!r}, "a"))
     open(arguments[arguments.index("-o") + 1], "w").write("a library")
@@ -393,14 +396,27 @@ def test_what_a_compiler_was_asked_is_kept_for_the_next_process(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("system", "alone"), [("__linux__", [True, False]), ("__APPLE__", [False])]
+    ("system", "steps"), [("__linux__", ["-c", "-shared", "-lm"]), ("__APPLE__", ["-lm"])]
 )
-def test_only_linux_links_a_library_without_the_systems(tmp_path, system, alone):
+def test_only_linux_links_a_library_without_the_systems(tmp_path, system, steps):
     """Apple's linker refuses one that is not linked with its libSystem."""
     a_compiler(tmp_path / "cc", ["__aarch64__", system]).compile(ADD)
-    commands = (tmp_path / "cc.log").read_text().splitlines()
-    assert ["-nostdlib" in command for command in commands] == alone
-    assert "-lm" in commands[-1].split()
+    commands = [line.split() for line in (tmp_path / "cc.log").read_text().splitlines()]
+    assert all(step in command for step, command in zip(steps, commands, strict=True))
+    assert ["-lm" in command for command in commands] == [step == "-lm" for step in steps]
+
+
+def test_a_compiler_that_knows_no_linker_links_by_itself(tmp_path):
+    compiler = a_compiler(tmp_path / "cc", ["__linux__"], refused="-print-prog-name=ld")
+    assert compiler.linker == ()
+    compiler.compile(ADD)
+    assert "-lm" in (tmp_path / "cc.log").read_text()
+
+
+def test_what_is_optimized_when_it_is_linked_is_linked_by_the_compiler():
+    """The linker by itself would make an empty library of it."""
+    compiler = ClangCompiler(find_compiler(), ("-flto",))
+    assert run_add(compiler.compile(ADD)) == [5, 6, 7, 8]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_the_target_is_known_by_its_macros(compiler):
 
 @pytest.mark.parametrize("compiler", COMPILERS, ids=["Apple", "Intel"])
 def test_a_library_is_a_dylib_that_is_linked_with_the_system(compiler):
-    more = ("-pthread", "-x", "c", "-", "-lm", "-o", "kernel.so", "-###")
+    more = ("-shared", "-pthread", "-x", "c", "-", "-lm", "-o", "kernel.so", "-###")
     done = subprocess.run(
         [*compiler.command, *compiler.flags, *more], input="", capture_output=True, text=True
     )
@@ -51,9 +51,8 @@ def test_a_library_is_a_dylib_that_is_linked_with_the_system(compiler):
 def test_kernels_become_objects(name):
     compiler = COMPILERS[0]
     renderer = renderer_for(compiler, 2)
-    flags = [flag for flag in compiler.flags if flag != "-shared"]
     for kernel in kernels_of(PROGRAMS[name]()):
         program = get_program(kernel, renderer)
-        object_file = compiler.run([*flags, "-x", "c", "-", "-c", "-o", "-"], program.src)
+        object_file = compiler.run([*compiler.flags, "-x", "c", "-", "-c", "-o", "-"], program.src)
         assert object_file[:4] == b"\xcf\xfa\xed\xfe"  # Mach-O of 64 bits
         assert f"_{program.function}_entry\0".encode() in object_file

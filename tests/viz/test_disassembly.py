@@ -109,8 +109,8 @@ def compiled(command: str, flag: str, folder: Path) -> bytes:
     compiler = ClangCompiler(find_compiler(command), (flag,) if flag else ())
     x = filled(np.ones((64, 64), np.float32))
     program = get_program(kernel_of(x @ x), renderer_for(compiler, 1))
-    flags = [flag for flag in compiler.flags if flag != "-shared"]
-    compiler.run([*flags, "-x", "c", "-", "-c", "-o", str(folder / "kernel.o")], program.src)
+    made = str(folder / "kernel.o")
+    compiler.run([*compiler.flags, "-x", "c", "-", "-c", "-o", made], program.src)
     return (folder / "kernel.o").read_bytes()
 
 

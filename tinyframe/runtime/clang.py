@@ -6,6 +6,7 @@ which `pip install ziglang` provides on a machine without one.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib.util
@@ -29,7 +30,7 @@ from tinyframe.settings import settings
 # would be 255, and a mask has to be -1. -w: no one reads the warnings.
 FLAGS = (
     *("-O2", "-ftree-vectorize", "-ffp-contract=fast", "-fno-math-errno", "-fsigned-char"),
-    *("-fPIC", "-shared", "-w", "-fno-asynchronous-unwind-tables"),
+    *("-fPIC", "-w", "-fno-asynchronous-unwind-tables"),
 )
 # gcc 12 miscompiles a loop with a condition and its negation when it vectorizes for AVX-512 (seen).
 # It need not vectorize: kernels say where they want vectors.
@@ -100,16 +101,21 @@ class ClangCompiler(Compiler):
         """The macros that this compiler predefines with these flags, such as "__AVX2__"."""
         return self._asked[1]
 
+    @property
+    def linker(self) -> tuple[str, ...]:
+        """The command that links an object; empty where that is left to the compiler."""
+        return self._asked[2]
+
     def compile(self, src: str) -> bytes:
         import tempfile  # imported here: it is slow to import, and a warm cache never needs it
 
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
-            arguments = [*self._flags_for(src), "-x", "c", "-", "-o", str(library)]
+            arguments = [*self._flags_for(src), "-x", "c", "-"]
             # Apple's linker makes no library without the system's.
-            alone = self.is_zig or "__linux__" in self.macros
+            alone = self.is_zig or self.linker
             if not (alone and self._links_alone(arguments, src, library)):
-                self.run([*arguments, "-lm"], src)
+                self.run([*arguments, "-shared", "-o", str(library), "-lm"], src)
             if not (library.exists() and (lib := library.read_bytes())):
                 words = "the C compiler reported no error, and wrote no library"
                 raise CompileError(words, src, shlex.join([*self.command, *arguments]))
@@ -129,14 +135,20 @@ class ClangCompiler(Compiler):
     def _links_alone(self, arguments: list[str], src: str, library: Path) -> bool:
         """Whether this source links against nothing but the C library that Python has loaded.
 
-        It nearly always does, which saves a quarter of a kernel's compile time. Only what the
-        processor cannot do, such as double to half, needs the compiler's runtime functions, and a
-        sine of float64 needs the mathematical library. These must be linked in: this process may
-        have them from another library (PyTorch's), while the next process that loads these bytes
-        from the cache may not. zig first compiles its own C library, which takes 5 to 10 s, once.
+        It nearly always does, and then clang takes half as long: asked to link, it starts itself a
+        second time, and looks for libraries. Only what the processor cannot do, such as double to
+        half, needs the compiler's runtime functions, and a sine of float64 needs the mathematical
+        library. These must be linked in: this process may have them from another library
+        (PyTorch's), while the next process that loads these bytes from the cache may not. zig
+        first compiles its own C library, which takes 5 to 10 s, once.
         """
+        made = f"{library}.o"
         try:
-            self.run([*arguments, "-nostdlib"], src)
+            if self.linker:
+                self.run([*arguments, "-c", "-o", made], src)
+                self.run(["-shared", made, "-o", str(library)], "", self.linker)
+            else:
+                self.run([*arguments, "-shared", "-o", str(library), "-nostdlib"], src)
             self.try_to_load(library)
         except (CompileError, OSError):
             return False
@@ -146,11 +158,12 @@ class ClangCompiler(Compiler):
         """Loads a library where its kernels will run, and unloads it. OSError if that fails."""
         unload(ctypes.CDLL(os.fspath(library))._handle)
 
-    def run(self, arguments: list[str], src: str) -> bytes:
-        """The compiler's output, given these arguments and `src` as its input. CompileError."""
+    def run(self, arguments: list[str], src: str, command: tuple[str, ...] = ()) -> bytes:
+        """What the compiler, or another command, puts out, given these arguments and `src` as its
+        input. CompileError."""
         import subprocess
 
-        command = [*self.command, *arguments]
+        command = (*(command or self.command), *arguments)
         try:
             done = subprocess.run(command, input=src.encode(), capture_output=True, check=False,
                                   env=self._environment())  # fmt: skip
@@ -188,9 +201,9 @@ class ClangCompiler(Compiler):
         return self._identity
 
     @functools.cached_property
-    def _asked(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        """The flags that target this machine, and the macros they define. No flags if the compiler
-        rejects them: it targets another kind of machine, or is older than this one.
+    def _asked(self) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
+        """The flags that target this machine, the macros they define, and the linker. No flags if
+        the compiler rejects them: it targets another kind of machine, or is older than this one.
         """
 
         def ask() -> bytes:
@@ -203,10 +216,14 @@ class ClangCompiler(Compiler):
                 macros = self._predefined(flags)
             except CompileError:
                 flags = ()
-            return "\n".join([" ".join(flags), *macros]).encode()
+            linker = ""
+            if "__linux__" in macros and not self.is_zig:  # zig is its own linker
+                with contextlib.suppress(CompileError):
+                    linker = self.run(["-print-prog-name=ld"], "").decode().strip()
+            return "\n".join([" ".join(flags), linker, *macros]).encode()
 
-        native, *names = cached("macros", (self.identity(),), ask).decode().split("\n")
-        return tuple(native.split()), frozenset(names)
+        native, linker, *names = cached("macros", (self.identity(),), ask).decode().split("\n")
+        return tuple(native.split()), frozenset(names), tuple(filter(None, [linker]))
 
     def _predefined(self, flags: tuple[str, ...]) -> list[str]:
         arguments = [*FLAGS, *flags, *self.extra_flags, "-x", "c", "-dM", "-E", "-"]
