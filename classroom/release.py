@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 from classroom.cut import hidden_lines
+from classroom.exercises import without_answers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,6 +55,7 @@ NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md", "do
                   "docs/cluster.md")  # fmt: skip
 # The part of a text that is about how the course is made begins at this line.
 AUTHORS_ONLY = {"docs/writing_lessons.md": "## What a lesson consists of"}
+ANSWERED = "classroom/lessons/*/*.py"  # an exercise, and behind its check planted answers
 MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}
 TASKS = "solutions/projects/tasks"
 
@@ -110,18 +112,20 @@ def contents() -> dict[str, tuple[Path, bytes]]:
         if any(fnmatch.fnmatch(name, pattern) for pattern in KEPT_BACK):
             continue
         data = path.read_bytes()
+        if fnmatch.fnmatch(name, ANSWERED):
+            data = without_answers(data.decode()).encode()
         if path.suffix == ".md":
             data = for_students(name, data.decode()).encode()
         found[MOVED.get(name, name)] = path, data
     for path in sorted((ROOT / TASKS).glob("*.py")):
-        visible = without_answers(without_hidden(path.read_text(), path.name))
+        visible = without_worked(without_hidden(path.read_text(), path.name))
         found[f"classroom/projects/{path.name}"] = path, visible.encode()
     for path in sorted((ROOT / TASKS).glob("*.json")):
         found[f"classroom/projects/{path.name}"] = path, path.read_bytes()
     return found
 
 
-def without_answers(text: str) -> str:
+def without_worked(text: str) -> str:
     """Tasks with `name = recorded("name")` for each function that works an answer out, without what
     only these need."""
     lines: list[str | None] = list(text.splitlines())

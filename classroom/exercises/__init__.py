@@ -1,24 +1,68 @@
-"""The exercises of every part: `part_04.py` has those of part 4, in a table `EXERCISES`."""
+"""The exercises of every part: a file for each, in `classroom/lessons/`, in its lesson's folder.
+
+Such a file has, from the top:
+
+    a docstring     the title; two hints (`Hint: …`); why the right answer is right (`Because: …`)
+    SECONDS         how long a check may take, if 10 are too few
+    check           a function of the answer; for a prediction, what comes true: `predicts(…)`
+    # %% cells      planted answers, which only tests read
+
+The file's name is the one that the exercise keeps: `rules_bounds.py` is rules-bounds. What several
+exercises of a lesson need is in `shared.py` beside them. `order.json` has the order, from which the
+numbers are made.
+"""
 
 from __future__ import annotations
 
-import pkgutil
+import json
+import re
+import sys
 from functools import cache
-from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 from classroom.exercise import Exercise
+from classroom.guesses import Prediction
+
+LESSONS = Path(__file__).resolve().parents[1] / "lessons"
+TITLES = {
+    1: "Why tinyframe", 2: "Wrong bills and lost time", 3: "Tensors", 4: "Lazy evaluation",
+    5: "Three kinds of op", 6: "Gradients and training", 7: "The compiler", 8: "Devices",
+    9: "Projects and portfolio", 10: "Reading the source", 11: "Contributing",
+}  # fmt: skip
+ANSWERS = re.compile(r"^# %% ", re.MULTILINE)
 
 
 def parts() -> dict[int, str]:
     """The parts that have exercises, and their titles."""
-    return {number: import_module(module).TITLE for number, module in _modules().items()}
+    return dict(TITLES)
+
+
+@cache
+def order() -> dict[str, list[str]]:
+    """The names of the exercises of each notebook (`07a_rules`), in order."""
+    return json.loads((LESSONS / "order.json").read_text(encoding="utf-8"))
 
 
 @cache
 def exercises(part: int) -> tuple[Exercise, ...]:
     """Those of a part, in order; none where there is no such part."""
-    module = _modules().get(part)
-    return tuple(import_module(module).EXERCISES) if module else ()
+    files = [
+        place_of(notebook, name)
+        for notebook, names in order().items() if int(notebook[:2]) == part
+        for name in names
+    ]  # fmt: skip
+    return tuple(_loaded(file, f"{part}.{count}") for count, file in enumerate(files, 1))
+
+
+def place_of(notebook: str, name: str) -> Path:
+    """The file of an exercise."""
+    return LESSONS / notebook.partition("_")[2] / f"{name.replace('-', '_')}.py"
+
+
+def without_answers(text: str) -> str:
+    """What is run of an exercise's file: all that stands before the planted answers."""
+    return ANSWERS.split(text)[0].rstrip() + "\n"
 
 
 def find(number: str) -> Exercise:
@@ -46,7 +90,21 @@ def puzzles() -> tuple[Exercise, ...]:
     return tuple(exercise_of(puzzle) for puzzle in by_name().values())
 
 
-@cache
-def _modules() -> dict[int, str]:
-    names = [m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("part_")]
-    return {int(name.removeprefix("part_")): f"{__name__}.{name}" for name in sorted(names)}
+def _loaded(file: Path, number: str) -> Exercise:
+    module = ModuleType(f"classroom.lessons.{file.parent.name}.{file.stem}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module
+    text = without_answers(file.read_text(encoding="utf-8"))
+    exec(compile(text, module.__file__, "exec"), module.__dict__)
+    title, *said = re.split(r"\n\s*(?=Hint: |Because: )", module.__doc__ or "")
+    words = [" ".join(paragraph.split()).partition(": ") for paragraph in said]
+    return Exercise(
+        number,
+        file.stem.replace("_", "-"),
+        title.strip(),
+        module.check,
+        tuple(text for label, _, text in words if label == "Hint"),
+        shown_by="the next cell" if isinstance(module.check, Prediction) else "",
+        because=" ".join(text for label, _, text in words if label == "Because"),
+        seconds=getattr(module, "SECONDS", Exercise.seconds),
+    )

@@ -1,4 +1,4 @@
-"""For tests of what learners see: parts 8 and 9, small, with one exercise of each kind; a Number."""
+"""For tests of what learners see: parts 8 and 9, with an exercise of each kind; a Number."""
 
 from __future__ import annotations
 

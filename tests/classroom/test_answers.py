@@ -1,7 +1,7 @@
 """Every planted answer gets the verdict that stands above it.
 
-`answers/07a_rules/rules-bounds.py` has those to one exercise, puzzle or function of mini, under the
-name that it keeps when numbers move. It is Python in cells:
+Those to an exercise stand behind its check, in its file in `classroom/lessons/`; those to a puzzle
+or a function of mini in `answers/`, under its name. They are Python in cells:
 
     # %% shared                      what the answers below have in common
     # %% wrong, each line            one expression a line; ends with `# says …`, or with the reason
@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import pytest
 
-from classroom.exercises import exercises, parts, puzzles
+from classroom.exercises import ANSWERS, exercises, order, parts, place_of, puzzles
 from classroom.mini import stages
 from tests.classroom.as_learner import NOTEBOOKS, Answer, Told, run
 from tests.mini.judged import verdicts
@@ -54,8 +54,7 @@ class Row(NamedTuple):
 def rows_of(path: Path) -> list[Row]:
     """The answers of a file."""
     shared, rows = "", []
-    before, *cells = re.split(r"(?m)^# %% ", path.read_text())
-    assert not before, f"{path}: what stands before the first cell is in none"
+    _, *cells = ANSWERS.split(path.read_text())
     for cell in cells:
         head, _, body = cell.partition("\n")
         said = HEAD.fullmatch(head)
@@ -78,9 +77,24 @@ def rows_of(path: Path) -> list[Row]:
     return rows
 
 
+def files() -> dict[str, Path]:
+    """Each file of answers, by its folder (a notebook, or a stage of mini) and its name."""
+    found = {
+        f"{notebook}/{name}": place_of(notebook, name)
+        for notebook, names in order().items() for name in names
+    }  # fmt: skip
+    return found | {f"{f.parent.name}/{f.stem}": f for f in sorted(FOLDER.glob("*/*.py"))}
+
+
+class Planted(NamedTuple):
+    folder: str
+    name: str
+    row: Row
+
+
 ROWS = {
-    f"{path.parent.name}/{path.stem}-{number}": (path, row)
-    for path in sorted(FOLDER.glob("*/*.py"))
+    f"{file}-{number}": Planted(*file.split("/"), row)
+    for file, path in files().items()
     for number, row in enumerate(rows_of(path), 1)
 }
 
@@ -88,31 +102,31 @@ ROWS = {
 @cache
 def told_in(folder: str) -> dict[str, Told]:
     """What the answers of a notebook, or of a stage of mini, are told."""
-    rows = {key: row for key, row in ROWS.items() if row[0].parent.name == folder}
+    rows = {key: planted for key, planted in ROWS.items() if planted.folder == folder}
     if folder.startswith("mini_"):
         return told_by_mini(stages.find(folder.removeprefix("mini_")), rows)
     return run(
         NOTEBOOKS / f"{folder}.ipynb",
-        [Answer(key, NUMBERS[path.stem], row.source) for key, (path, row) in rows.items()],
+        [Answer(key, NUMBERS[name], row.source) for key, (_, name, row) in rows.items()],
     )
 
 
-def told_by_mini(stage: stages.Stage, rows: dict[str, tuple[Path, Row]]) -> dict[str, Told]:
-    with tempfile.TemporaryDirectory() as name:
+def told_by_mini(stage: stages.Stage, rows: dict[str, Planted]) -> dict[str, Told]:
+    with tempfile.TemporaryDirectory() as folder:
         files = []
-        for number, (path, row) in enumerate(rows.values()):
-            file = Path(name) / str(number) / stage.file
+        for number, (_, name, row) in enumerate(rows.values()):
+            file = Path(folder) / str(number) / stage.file
             file.parent.mkdir()
-            file.write_text(with_function(stage.reference.read_text(), path.stem, row.source))
+            file.write_text(with_function(stage.reference.read_text(), name, row.source))
             files.append(paths_with(stage, file))
         found = verdicts(stage, files)
     told = {}
-    for (key, (path, _)), verdict in zip(rows.items(), found, strict=True):
+    for (key, planted), verdict in zip(rows.items(), found, strict=True):
         failed = verdict.failed[0] if verdict.failed else None
         text = failed.text if failed else verdict.trouble or f"unwritten: {verdict.unwritten}"
         if failed:
             text = " ".join([text, *[f"{label} {value}" for label, value in failed.rows]])
-        if failed and failed.of != owner(path.stem, stages.asked(stage)):
+        if failed and failed.of != owner(planted.name, stages.asked(stage)):
             text = f"{failed.of} is wrong: {text}"
         told[key] = Told(VERDICTS.get(verdict.state, verdict.state), text)
     return told
@@ -120,8 +134,8 @@ def told_by_mini(stage: stages.Stage, rows: dict[str, tuple[Path, Row]]) -> dict
 
 @pytest.mark.parametrize("key", ROWS)
 def test_an_answer_gets_its_verdict(key: str) -> None:
-    path, row = ROWS[key]
-    told = told_in(path.parent.name)[key]
+    folder, _, row = ROWS[key]
+    told = told_in(folder)[key]
     wanted = {"wrong", "asked again"} if row.verdict == "no longer right" else {row.verdict}
     words = f"{row.verdict.upper()} ({row.why}), but {told.verdict}: {told.text}\n{row.source}"
     assert told.verdict in wanted, words
@@ -132,12 +146,11 @@ def test_an_answer_gets_its_verdict(key: str) -> None:
 def test_every_exercise_and_every_function_of_mini_has_answers_and_none_is_there_twice() -> None:
     of_mini = {f"mini_{stage.name}": stages.asked(stage) for stage in stages.STAGES}
     answered: dict[str, set[str]] = {folder: set() for folder in of_mini}
-    seen: dict[tuple[Path, str], str] = {}
-    for key, (path, row) in ROWS.items():
-        folder, name = path.parent.name, path.stem
+    seen: dict[tuple[str, str], str] = {}
+    for key, (folder, name, row) in ROWS.items():
         asked = of_mini.get(folder)
         answered.setdefault(folder, set()).add(owner(name, asked) if asked else name)
-        same = path, ast.dump(ast.parse(row.source))
+        same = name, ast.dump(ast.parse(row.source))
         assert same not in seen, f"{key} is {seen[same]} again"
         seen[same] = key
     for folder, functions in of_mini.items():

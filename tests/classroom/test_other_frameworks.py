@@ -7,7 +7,7 @@ import pytest
 
 from classroom import loop_nests, other_frameworks
 from classroom.define_by_run import Written, ops, three_readings
-from classroom.exercises.checks_10b import described
+from classroom.lessons.other_peoples_source.shared import described
 from classroom.loop_nests import Nest, NestError, Var, difference, matmul_in_halide, matmul_in_tvm
 from classroom.triton_like import INTERPRETED, OutOfMemory, attention, by_rows, launch, tl
 from tinyframe import Tensor

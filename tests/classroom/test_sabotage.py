@@ -7,7 +7,7 @@ import pytest
 
 from classroom.exercise import judge
 from classroom.exercises import find
-from classroom.exercises.part_02 import Times
+from classroom.lessons.where_the_time_goes.shared import Times
 from classroom.sabotage import PLANTED, break_in, healthy, install, sabotage
 from tinyframe import Context, Tensor
 from tinyframe.codegen import passes

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from classroom.build import ROOT
-from classroom.exercises.checks_07a import rewrites_of_two_sums, work_of_four
+from classroom.lessons.rules.shared import rewrites_of_two_sums, work_of_four
 from classroom.obvious import TEN
 from classroom.puzzlebook.games.mutants import GAME, HONEST
 from tinyframe import Variable

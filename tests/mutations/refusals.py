@@ -7,20 +7,20 @@ pass what it was there for; and for each there is a planted answer that has to n
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from classroom.exercises import without_answers
 from tests.mutations.table import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = 16  # of some 640: forty
-# A room of the classroom, and the arguments of pytest that test it. {part} is 07a of checks_07a.py,
-# 07 of part_07.py and 7a of mini's part7a.py.
+# A room of the classroom, and the arguments of pytest that test it. {name} is rules-bounds of
+# rules_bounds.py, and 7a of mini's part7a.py.
 ROOMS = {
-    "exercises": ("tests/classroom/test_answers.py", "-k", "{part}"),
-    "mini/checks": ("tests/classroom/test_answers.py", "-k", "mini_{part}/"),
+    "lessons": ("tests/classroom/test_answers.py", "-k", "{name}"),
+    "mini/checks": ("tests/classroom/test_answers.py", "-k", "mini_{name}/"),
     "puzzlebook": ("tests/classroom/test_puzzles.py", "tests/classroom/test_golf.py",
                    "tests/classroom/test_hunt.py", "tests/classroom/test_answers.py", "-k",
                    "puzzle or golf or hunt"),
@@ -36,8 +36,10 @@ def refusal_mutations() -> Iterator[Mutation]:
     found = [(path, room, node) for room in ROOMS for path, node in refusals(room)]
     for path, room, node in found[EVERY // 2 :: EVERY]:
         old, new = negated(path, node)
-        part = re.sub(r"^(checks_|part_?)", "", path.stem)
-        tests = tuple(argument.format(part=part) for argument in ROOMS[room])
+        named = path.stem.replace("part", "").replace("_", "-")
+        if path.stem == "shared":
+            named = path.parent.name
+        tests = tuple(argument.format(name=named) for argument in ROOMS[room])
         name, why = f"{room}/{path.stem}:{node.lineno}", ast.unparse(node.test)
         yield Mutation(name, old, new, f"a refusal when {why}", tests)
 
@@ -45,7 +47,11 @@ def refusal_mutations() -> Iterator[Mutation]:
 def refusals(room: str) -> Iterator[tuple[Path, ast.If]]:
     """Each refusal of a room, by file and line."""
     for path in sorted((ROOT / "classroom" / room).rglob("*.py")):
-        nodes = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.If))
+        nodes = (
+            node
+            for node in ast.walk(ast.parse(without_answers(path.read_text())))
+            if isinstance(node, ast.If)
+        )
         for node in sorted(nodes, key=lambda node: node.lineno):
             if isinstance(node.body[0], ast.Raise):
                 yield path, node

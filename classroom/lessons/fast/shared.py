@@ -1,0 +1,74 @@
+"""What several exercises of this lesson need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from classroom.ask import describe
+from classroom.exercise import Wrong
+from classroom.tiles import REGISTERS, count
+from tinyframe import Tensor
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt
+
+CLOSE = 1e-3  # relative
+
+
+def memory(*shape: int) -> Tensor:
+    return Tensor.zeros(*shape).contiguous().realize()
+
+
+def matmul(m: int, n: int, k: int) -> Tensor:
+    return memory(m, k) @ memory(k, n)
+
+
+def number(got: Any, what: str, case: str) -> float:
+    """A number that was returned, as a float."""
+    if isinstance(got, np.ndarray) and got.ndim == 0:
+        got = got.item()
+    if isinstance(got, bool) or not isinstance(got, Real):
+        raise Wrong(f"The answer has to be a number: {what}.", case, got=describe(got))
+    return float(got)
+
+
+def near(one: float, other: float) -> bool:
+    return abs(one - other) <= CLOSE * abs(other)
+
+
+def as_opts(answer: Any) -> list[Opt]:
+    """A list of Opts, in whatever form it came."""
+    if isinstance(answer, Opt):
+        answer = [answer]
+    if isinstance(answer, str) or not hasattr(answer, "__iter__"):
+        raise Wrong("The answer has to be a list of Opts.", got=describe(answer))
+    opts = list(answer)
+    for opt in opts:
+        if not isinstance(opt, Opt):
+            raise Wrong(
+                "The answer has to be a list of Opts, `[Opt(OptOps.VECTOR, 1, 8), …]`.",
+                got=describe(opt),
+            )
+    return opts
+
+
+def counted(x: Tensor, opts: Sequence[Opt], case: str) -> Any:
+    try:
+        return count(x, opts)
+    except KernelOptError as error:
+        raise Wrong(f"{str(error).replace(' has to be ', ' must be ')}.", case) from None
+
+
+def in_registers(got: int, case: str) -> None:
+    if got > REGISTERS:
+        text = "It doesn't fit: the inner loop takes more registers than there are."
+        raise Wrong(text, case, f"at most {REGISTERS} registers", got)
+
+
+def tiles(registers: int) -> list[tuple[int, int]]:
+    """Those that fit: their sums, a row of vectors, a number, and one register to spare."""
+    every = product(range(1, registers), repeat=2)
+    return [(h, w) for h, w in every if h * w + w + 2 <= registers]

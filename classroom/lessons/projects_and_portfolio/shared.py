@@ -1,0 +1,46 @@
+"""What several exercises of this lesson need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from classroom.ask import wants
+from classroom.exercise import Open, Wrong
+from classroom.toys.grading import as_file, gullible, really
+
+
+def program(answer: Any) -> str:
+    """The text of a file. Wrong where it is none, or not Python."""
+    wants(answer, str, "a text: all lines of a file, between triple quotes")
+    text = as_file(answer)
+    if not text.strip():
+        raise Open("The file is empty so far.")
+    try:
+        compile(text, "your file", "exec")
+    except SyntaxError as error:
+        raise Wrong(f"Python can't read your file: {error.msg}, in line {error.lineno}.") from None
+    return text
+
+
+def fools(grader: str, said: str) -> Callable[[Any], str]:
+    """A check: does this file get 100 points from a gullible grader without deserving them?"""
+
+    def check(answer: Any) -> str:
+        text = program(answer)
+        points, trouble = gullible(grader, text)
+        more = (("it said", trouble),) if trouble else ()
+        if points is None:
+            raise Wrong(f"The {grader} grader never got as far as any points.", more=more)
+        if points > 100:
+            raise Wrong(f"{points} of 100 points? Even a gullible teacher would notice.")
+        if points < 100:
+            raise Wrong(f"The {grader} grader isn't fooled: {points} of 100 points.", more=more)
+        if really(text).is_full:
+            raise Wrong(
+                "This fools nobody, because there's nothing wrong with it: it's honest work, and "
+                "our own grader gives it 100 points. Keep it for exercise 9.5, and cheat here."
+            )
+        return said
+
+    return check

@@ -1,0 +1,41 @@
+"""A number that changes
+
+Hint: Which kind of value does a replay look up in every call?
+Hint: A Tensor with memory. `Tensor(3.0)` is a constant and has none; what did the error message
+suggest?
+Because: A replay reads the memory of the Tensors that it's given. `Tensor(number)` is a constant
+and has no memory; `.contiguous()` gives it some. `Tensor([number])` has memory from the start.
+"""
+
+from __future__ import annotations
+
+from classroom.lessons.training.shared import scale
+
+check = scale
+
+
+# %% shared
+from tinyframe import Tensor, nn
+
+# %% wrong, each line
+lambda captured, x, number: x * number  # says never called
+lambda captured, x, number: captured(x, number)  # says raised JitError
+lambda captured, x, number: captured(x, Tensor(number))  # says `.contiguous()` does
+lambda captured, x, n: captured(x, Tensor(n).realize())  # a constant that is realized is still a constant
+lambda captured, x, number: TinyJit(lambda x, k: x * k)(x, Tensor([number]))  # a function of its own in place of captured
+
+# %% wrong: says should run twice
+def recaptured(captured, x, number):
+    captured.reset()
+    return captured(x, Tensor([number]))
+recaptured
+
+# %% right, each line
+lambda captured, x, n: captured(x, x * 0 + n)  # computed, so it gets memory of its own
+
+# %% right: one piece of memory, written anew
+kept = Tensor([0.0]).realize()
+
+def scale(captured, x, number):
+    kept.assign(Tensor([number])).realize()
+    return captured(x, kept)

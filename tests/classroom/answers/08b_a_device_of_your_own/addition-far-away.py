@@ -1,5 +1,0 @@
-# %% guesses
-("never", "always", "thousands", "millions")
-
-# %% asked again, each line
-'from millions'  # two words

@@ -1,0 +1,51 @@
+"""The files of exercises: what stands before the planted answers is code like any other."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from classroom.exercises import LESSONS, order, place_of, without_answers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def checks(tmp_path_factory):
+    """A folder with all files of exercises, without their answers."""
+    folder = tmp_path_factory.mktemp("lessons")
+    for path in LESSONS.glob("*/*.py"):
+        file = folder / path.relative_to(LESSONS)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(without_answers(path.read_text()))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("ruff", "check", "--no-cache", "--config"),
+     ("ruff", "format", "--check", "--no-cache", "--config"),
+     ("mypy", "--explicit-package-bases", "--config-file")],
+    ids=["ruff check", "ruff format", "mypy"],
+)  # fmt: skip
+def test_checks_are_clean(checks, command):
+    done = subprocess.run(
+        [sys.executable, "-m", *command, ROOT / "pyproject.toml", checks],
+        env={**os.environ, "MYPYPATH": f"{ROOT}:{checks}"}, cwd=ROOT,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_file_is_an_exercise_of_its_lesson_and_says_no_number():
+    files = {place_of(notebook, name) for notebook, names in order().items() for name in names}
+    there = {path for path in LESSONS.glob("*/*.py") if path.name != "shared.py"}
+    assert files == there
+    for path in there:
+        head = without_answers(path.read_text())
+        assert not re.search(r"\bexercise \d+\.\d+", head), path
