@@ -47,17 +47,17 @@ def order() -> dict[str, list[str]]:
 @cache
 def exercises(part: int) -> tuple[Exercise, ...]:
     """Those of a part, in order; none where there is no such part."""
-    files = [
-        place_of(notebook, name)
-        for notebook, names in order().items() if int(notebook[:2]) == part
-        for name in names
-    ]  # fmt: skip
-    return tuple(_loaded(file, f"{part}.{count}") for count, file in enumerate(files, 1))
+    return tuple(_loaded(file, f"{part}.{n}") for n, file in enumerate(_files(part), 1))
 
 
 def place_of(notebook: str, name: str) -> Path:
     """The file of an exercise."""
     return LESSONS / notebook.partition("_")[2] / f"{name.replace('-', '_')}.py"
+
+
+def _files(part: int) -> list[Path]:
+    here = (names for names in order().items() if int(names[0][:2]) == part)
+    return [place_of(notebook, name) for notebook, names in here for name in names]
 
 
 def without_answers(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -63,12 +62,9 @@ WORKED = {"count": CODE}
 @pytest.fixture
 def two_parts(monkeypatch: pytest.MonkeyPatch):
     """In place of the course's own parts."""
-    modules = {
-        "eight": SimpleNamespace(TITLE="A small part", EXERCISES=EIGHT),
-        "nine": SimpleNamespace(TITLE="A larger part", EXERCISES=NINE),
-    }
-    monkeypatch.setattr(tables, "_modules", lambda: {8: "eight", 9: "nine"})
-    monkeypatch.setattr(tables, "import_module", modules.__getitem__)
+    monkeypatch.setattr(tables, "TITLES", {8: "A small part", 9: "A larger part"})
+    monkeypatch.setattr(tables, "_files", lambda part: {8: EIGHT, 9: NINE}.get(part, ()))
+    monkeypatch.setattr(tables, "_loaded", lambda exercise, number: exercise)
     monkeypatch.setattr(answers, "stored", lambda: WORKED)
     tables.exercises.cache_clear()
     yield
