@@ -1,15 +1,19 @@
 """Make what learners get from the worked versions: `python -m classroom course`, or `make course`.
 
-    solutions/course/NN_name.ipynb  ->  course/NN_name.ipynb   solutions cut out, outputs cleared,
+    classroom/lessons/name/lesson.md                           a lesson's source, as text
+        ->  solutions/course/NN_name.ipynb                     its cells, and what they print
+        ->  course/NN_name.ipynb                               solutions cut out, outputs cleared,
                                                                run again from the top, stored
     solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out; a project that is
                                                                a folder, file by file
     solutions/mini/partN.py         ->  mini/partN.py          solutions cut out
 
-and, from all of the worked notebooks together, `classroom/exercises/answers.json`, the worked
-answers that `answer("4.3")` shows, and `course/GLOSSARY.md`.
+and, from all of them together, `classroom/lessons/order.json`, which gives exercises their numbers,
+`classroom/exercises/answers.json`, the worked answers that `answer("4.3")` shows, and
+`course/GLOSSARY.md`.
 
-The worked notebook is run again too, and stores what it prints. Both run in a fresh kernel, and
+A notebook whose text says something else now is made too, whatever is asked for: a new exercise
+moves the numbers of those behind it. Both versions run in a fresh kernel, and
 their metadata is left clean: no times, no versions, nothing of the machine. A cell that shows the
 same but for what tests do not compare (times, plots of times) keeps what it had, so that the
 difference (git diff) is what is new to a learner: read it before you commit.
@@ -18,6 +22,7 @@ difference (git diff) is what is new to a learner: read it before you commit.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -26,13 +31,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from classroom import glossary
+from classroom import glossary, lesson_text
 from classroom.cut import cut_solutions
 from classroom.exercises import answers, exercises, puzzles
+from classroom.exercises import order as order_of_exercises
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKED, GLOSSARY = "solutions/course", "course/GLOSSARY.md"
 ANSWERS = "classroom/exercises/answers.json"
+LESSONS, ORDER = "classroom/lessons", "classroom/lessons/order.json"
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -61,16 +68,24 @@ def main(arguments: list[str]) -> int:
         "--check", action="store_true", help="run and write nothing: say what has drifted apart"
     )
     asked = parser.parse_args(arguments)
+    try:
+        drifted = texts_drift()
+        if not asked.check:
+            bring_in()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     chosen = [
         (worked, learners)
         for worked, learners in pairs()
-        if not asked.names or any(name in _name(learners) for name in asked.names)
+        if not asked.names or worked in drifted or any(n in _name(learners) for n in asked.names)
     ]
     if not chosen:
         print(f"nothing in solutions/ is named like {' or '.join(asked.names)}")
         return 2
     if asked.check:
-        found = [text for pair in chosen if (text := drift(*pair))]
+        found = [*drifted.values()]
+        found += [text for pair in chosen if (text := drift(*pair))]
         found += [text for text in (answers_drift(), glossary_drift()) if text]
         print("\n".join(found) if found else f"{len(chosen)} in step")
         return bool(found)
@@ -85,6 +100,48 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def as_notebooks() -> Iterator[tuple[Path, Any, Any]]:
+    """Each lesson: the path of its worked notebook, that as its text says it, and as it is."""
+    import nbformat
+
+    numbers = lesson_text.numbers(lesson_text.order(ROOT / LESSONS))
+    for name, text in lesson_text.lessons(ROOT / LESSONS):
+        worked = ROOT / WORKED / f"{name}.ipynb"
+        stored = read(worked) if worked.exists() else nbformat.v4.new_notebook()
+        yield worked, lesson_text.notebook(text, numbers, stored), stored
+
+
+def texts_drift() -> dict[Path, str]:
+    """Worked notebooks that are not what their lessons' texts say, and the sentence for each; and
+    the order, if it's not that of the texts."""
+    found = {
+        worked: f"{worked.relative_to(ROOT)} is not what its lesson.md says: make course writes it"
+        for worked, made, stored in as_notebooks()
+        if [*map(_content, made.cells)] != [*map(_content, stored.cells)]
+    }
+    order, stored = lesson_text.order(ROOT / LESSONS), ROOT / ORDER
+    if order and not (stored.exists() and json.loads(stored.read_text()) == order):
+        found[stored] = f"{ORDER} is not the order of the lessons: make course writes it"
+    return found
+
+
+def bring_in() -> None:
+    """Write what the lessons' texts say into the worked notebooks, and the exercises' order. What
+    cells have printed stays in those that stay."""
+    for worked, made, stored in as_notebooks():
+        printed = {cell.id: cell for cell in stored.cells}
+        for cell in made.cells:
+            old = printed.get(cell.id)
+            if cell.cell_type == "code" and old and old.source == cell.source:
+                cell.outputs, cell.execution_count = old.outputs, old.execution_count
+        made.metadata, made.nbformat_minor = stored.metadata, stored.nbformat_minor
+        _write(made, worked)
+    if order := lesson_text.order(ROOT / LESSONS):
+        (ROOT / ORDER).write_text(json.dumps(order, indent=1) + "\n")
+        for kept in (order_of_exercises, exercises):
+            kept.cache_clear()
 
 
 def _name(learners: Path) -> str:

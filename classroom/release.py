@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # What stays here, as patterns of paths.
 KEPT_BACK = (
+    "classroom/lessons/*.md",  # worked notebooks are made of them
     "solutions/course/*",
     "solutions/projects/*",
     "INSTRUCTOR.md",

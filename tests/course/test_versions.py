@@ -33,6 +33,10 @@ def test_each_part_is_there_in_both_versions():
     assert [path.name for path in WORKED] == [path.name for path in LEARNERS]
 
 
+def test_the_worked_ones_are_what_their_texts_say():
+    assert not build.texts_drift()
+
+
 def test_learners_versions_are_the_worked_ones_with_solutions_cut():
     drifted = [text for pair in build.pairs() if (text := build.drift(*pair))]
     assert not drifted, "run make course"
