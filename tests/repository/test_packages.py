@@ -110,7 +110,7 @@ def test_a_wheel_brings_what_a_program_needs(tmp_path):
     with zipfile.ZipFile(wheel) as file:
         file.extractall(tmp_path / "there")
         left_out = {name for name in listed if name not in file.namelist()}
-    assert {Path(name).suffix for name in left_out} <= {".md", ".yml"}
+    assert {Path(name).suffix for name in left_out} <= {".md", ".yml", ".png"}
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'there')!r})\n"
         "import tinyframe; print(tinyframe.__file__)\n"
