@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from classroom.cut import hidden_lines
-from classroom.exercises import without_answers
+from classroom.exercise_file import without_answers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,7 +58,8 @@ NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md", "do
                   "docs/cluster.md")  # fmt: skip
 # The part of a text that is about how the course is made begins at this line.
 AUTHORS_ONLY = {"docs/writing_lessons.md": "## What a lesson consists of"}
-ANSWERED = "classroom/lessons/*/*.py"  # an exercise, and behind its check planted answers
+# exercises and functions of mini, and behind what checks them planted answers
+ANSWERED = ("classroom/lessons/*.py", "classroom/mini/functions/*.py")
 MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}
 TASKS = "solutions/projects/tasks"
 
@@ -115,7 +116,7 @@ def contents() -> dict[str, tuple[Path, bytes]]:
         if any(fnmatch.fnmatch(name, pattern) for pattern in KEPT_BACK):
             continue
         data = path.read_bytes()
-        if fnmatch.fnmatch(name, ANSWERED):
+        if any(fnmatch.fnmatch(name, pattern) for pattern in ANSWERED):
             data = without_answers(data.decode()).encode()
         if path.suffix == ".md":
             data = for_students(name, data.decode()).encode()

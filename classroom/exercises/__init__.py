@@ -1,27 +1,22 @@
 """The exercises of every part: a file for each, in `classroom/lessons/`, in its lesson's folder.
 
-Such a file has, from the top:
-
-    a docstring     the title; two hints (`Hint: …`); why the right answer is right (`Because: …`)
-    SECONDS         how long a check may take, if 10 are too few
-    check           a function of the answer; for a prediction, what comes true: `predicts(…)`
-    # %% cells      planted answers, which only tests read
-
-The file's name is the one that the exercise keeps: `rules_bounds.py` is rules-bounds. What several
-exercises of a lesson need is in `shared.py` beside them. `order.json` has the order, from which the
-numbers are made.
+What such a file says and holds is in `exercise_file.py`. Its code defines `check`, a function of
+the answer, or what comes true of a prediction, `predicts(…)`; and SECONDS, how long a check may
+take, if 10 are too few. Its name is the one that the exercise keeps: `rules_bounds.py` is
+rules-bounds. What several exercises of a lesson need is in `shared.py` beside them. `order.json`
+has the order, from which the numbers are made.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from classroom.exercise import Exercise
+from classroom.exercise_file import description, without_answers
 from classroom.guesses import Prediction
 
 LESSONS = Path(__file__).resolve().parents[1] / "lessons"
@@ -30,7 +25,6 @@ TITLES = {
     5: "Three kinds of op", 6: "Gradients and training", 7: "The compiler", 8: "Devices",
     9: "Projects and portfolio", 10: "Reading the source", 11: "Contributing",
 }  # fmt: skip
-ANSWERS = re.compile(r"^# %% ", re.MULTILINE)
 
 
 def parts() -> dict[int, str]:
@@ -58,11 +52,6 @@ def place_of(notebook: str, name: str) -> Path:
 def _files(part: int) -> list[Path]:
     here = (names for names in order().items() if int(names[0][:2]) == part)
     return [place_of(notebook, name) for notebook, names in here for name in names]
-
-
-def without_answers(text: str) -> str:
-    """What is run of an exercise's file: all that stands before the planted answers."""
-    return ANSWERS.split(text)[0].rstrip() + "\n"
 
 
 def find(number: str) -> Exercise:
@@ -96,15 +85,14 @@ def _loaded(file: Path, number: str) -> Exercise:
     sys.modules[module.__name__] = module
     text = without_answers(file.read_text(encoding="utf-8"))
     exec(compile(text, module.__file__, "exec"), module.__dict__)
-    title, *said = re.split(r"\n\s*(?=Hint: |Because: )", module.__doc__ or "")
-    words = [" ".join(paragraph.split()).partition(": ") for paragraph in said]
+    title, hints, because = description(module.__doc__ or "")
     return Exercise(
         number,
         file.stem.replace("_", "-"),
-        title.strip(),
+        title,
         module.check,
-        tuple(text for label, _, text in words if label == "Hint"),
+        hints,
         shown_by="the next cell" if isinstance(module.check, Prediction) else "",
-        because=" ".join(text for label, _, text in words if label == "Because"),
+        because=because,
         seconds=getattr(module, "SECONDS", Exercise.seconds),
     )

@@ -1,19 +1,23 @@
 """Help with what a learner writes: `hint("Array.sum")` twice, then `answer("Array.sum")`.
 
 Each function of mini is an exercise whose number is its name. Its hints, and the reason for the
-worked answer, stand in `classroom/mini/hints/partN.py`; the answer is the reference's code.
+worked answer, stand in `functions/STAGE/NAME.py`; the answer is the reference's code. No hint has a
+line of the answer in it.
 """
 
 from __future__ import annotations
 
+import ast
 from functools import cache
-from importlib import import_module
+from pathlib import Path
 
 from classroom.exercise import Exercise
+from classroom.exercise_file import description, without_answers
 from classroom.mini import stages
 from classroom.mini.stages import STAGES, Stage
 
 PREFIX = "mini-"
+FUNCTIONS = Path(__file__).with_name("functions")
 
 
 def find(name: str) -> Exercise | None:
@@ -29,18 +33,25 @@ def find(name: str) -> Exercise | None:
 @cache
 def exercises(stage: Stage) -> tuple[Exercise, ...]:
     """What a learner writes in a stage, each as an exercise that can be helped with and kept."""
-    hints = import_module(f"classroom.mini.hints.part{stage.name}").HINTS
-    return tuple(
-        Exercise(
-            name,
-            f"{PREFIX}{stage.name}-{name}",
-            f"{name} in mini/{stage.file}",
-            _checked_elsewhere,
-            hints[name][:2],
-            because=hints[name][2],
-            hints_first=True,
-        )
-        for name in stages.asked(stage)
+    return tuple(_exercise(stage, name) for name in stages.asked(stage))
+
+
+def place_of(stage: Stage, name: str) -> Path:
+    """The file about a function."""
+    return FUNCTIONS / stage.name / f"{name}.py"
+
+
+def _exercise(stage: Stage, name: str) -> Exercise:
+    text = without_answers(place_of(stage, name).read_text(encoding="utf-8"))
+    said = description(ast.get_docstring(ast.parse(text)) or "")
+    return Exercise(
+        name,
+        f"{PREFIX}{stage.name}-{name}",
+        f"{name} in mini/{stage.file}",
+        _checked_elsewhere,
+        said.hints,
+        because=said.because,
+        hints_first=True,
     )
 
 

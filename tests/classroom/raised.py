@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from classroom.exercise import Wrong
-from classroom.exercises import without_answers
+from classroom.exercise_file import without_answers
 
 LABEL = "raised in"
 

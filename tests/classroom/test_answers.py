@@ -1,7 +1,8 @@
 """Every planted answer gets the verdict that stands above it.
 
-Those to an exercise stand behind its check, in its file in `classroom/lessons/`; those to a puzzle
-or a function of mini in `answers/`, under its name. They are Python in cells:
+Those to an exercise stand behind its check, in its file in `classroom/lessons/`, those to a
+function of mini in `classroom/mini/functions/`, and those to a puzzle in `answers/`. They are
+Python in cells:
 
     # %% shared                      what the answers below have in common
     # %% wrong, each line            one expression a line; ends with `# says …`, or with the reason
@@ -30,8 +31,10 @@ from typing import NamedTuple
 
 import pytest
 
-from classroom.exercises import ANSWERS, exercises, order, parts, place_of, puzzles
+from classroom.exercise_file import ANSWERS
+from classroom.exercises import exercises, order, parts, place_of, puzzles
 from classroom.mini import stages
+from classroom.mini.helping import FUNCTIONS
 from tests.classroom.as_learner import NOTEBOOKS, Answer, Told, run
 from tests.mini.judged import verdicts
 from tests.mini.planted import owner, paths_with, with_function
@@ -83,7 +86,9 @@ def files() -> dict[str, Path]:
         f"{notebook}/{name}": place_of(notebook, name)
         for notebook, names in order().items() for name in names
     }  # fmt: skip
-    return found | {f"{f.parent.name}/{f.stem}": f for f in sorted(FOLDER.glob("*/*.py"))}
+    found |= {f"{f.parent.name}/{f.stem}": f for f in sorted(FOLDER.glob("*/*.py"))}
+    of_mini = sorted(FUNCTIONS.glob("*/*.py"))
+    return found | {f"mini_{f.parent.name}/{f.stem}": f for f in of_mini}
 
 
 class Planted(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from classroom.exercises import without_answers
+from classroom.exercise_file import without_answers
 from tests.mutations.table import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from classroom.exercises import LESSONS, order, place_of, without_answers
+from classroom.exercise_file import without_answers
+from classroom.exercises import LESSONS, order, place_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

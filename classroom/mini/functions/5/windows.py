@@ -1,0 +1,36 @@
+"""Hint: Row j of the result is the row you have, starting j later. So you want `size` copies, each
+shifted by one more. You could shrink, j after j, and put the pieces together again. Or there is a
+trick without pieces. What shifts when you cut an endless row a bit too late?
+Hint: Write the row 0 1 2 3 three times in a line, 0 1 2 3 0 1 2 3 0 1 2 3, and cut that into rows
+of 5, one longer than the row was. Look at how they begin. Repeating is reshape, expand, reshape;
+cutting is shrink, reshape; and the columns at the end are too many.
+Because: Each row of n + 1 begins one element later than the one above it, because the copies are
+n long. Nothing is computed: five movements and no arithmetic.
+"""
+
+# %% wrong: says The second row hasn't moved
+def windows(x, size):
+    *front, n = x.shape
+    rows, count = math.prod(front), n - size + 1
+    x = x.reshape(rows, 1, n).expand(rows, size, n)
+    return x.shrink((0, rows), (0, size), (0, count)).reshape(*front, size, count)
+
+# %% right: rows one longer, with zeros at the end
+def windows(x, size):
+    *lead, n = x.shape
+    wide = n + size
+    y = x.pad(*[(0, 0)] * len(lead), (0, size)).reshape(*lead, 1, wide)
+    y = y.expand(*lead, size, wide).reshape(*lead, size * wide)
+    every = [(0, d) for d in lead]
+    y = y.pad(*[(0, 0)] * len(lead), (0, size)).reshape(*lead, size, wide + 1)
+    return y.shrink(*every, (0, size), (0, n - size + 1))
+
+# %% right: row by row, padded and added up
+def windows(x, size):
+    *lead, n = x.shape
+    keep = [(0, d) for d in lead]
+    rows = 0
+    for j in range(size):
+        row = x.shrink(*keep, (j, j + n - size + 1)).reshape(*lead, 1, n - size + 1)
+        rows = row.pad(*[(0, 0)] * len(lead), (j, size - 1 - j), (0, 0)) + rows
+    return rows

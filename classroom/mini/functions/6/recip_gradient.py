@@ -1,0 +1,26 @@
+"""Hint: 1/x falls when x grows, and it falls more slowly the larger x is. Which formula says that?
+And do you have to divide at all, given what `node` is?
+Hint: The derivative of 1/x is -1/x², and 1/x is right there: it is `node`.
+Because: -1/x² is minus `node` times `node`. Using `node` again saves a division, and it has been
+computed anyway.
+"""
+
+# %% wrong: says The sign is wrong
+@gradient_rule(Ops.RECIP)
+def recip_gradient(grad, node, x):
+    return (grad * node * node,)
+
+# %% wrong: says A row returns a tuple
+@gradient_rule(Ops.RECIP)
+def recip_gradient(grad, node, x):
+    return -grad * node * node
+
+# %% right: by x
+@gradient_rule(Ops.RECIP)
+def recip_gradient(grad, node, x):
+    return (-grad / (x * x),)
+
+# %% right
+@gradient_rule(Ops.RECIP)
+def recip_gradient(grad, node, x):
+    return (grad / (x * x) * -1,)

@@ -1,0 +1,203 @@
+"""Hint: Each line either gives a piece of text that others use, or a statement, or both. Which do
+what? Write the C of a * 2 by hand first, line by line.
+Hint: A dict from node to its text, a list of statements, and a depth for indentation. Memory is
+data0, data1 …; a counter is i and its number; a REDUCE's text is the name of its variable.
+Constants have no line: c_number writes them. C[op].format(…) does the arithmetic. What isn't
+inlined gets a name: c_type(node) says of which type.
+Because: C is the lines once more, with semicolons. All decisions were made before: which value is
+stored, where it's computed, and in which order.
+"""
+
+# %% wrong: no function in it
+def render(lines):
+    return function_name(lines), beginning(lines)
+
+# %% wrong: says should give a pair of strings
+def render(lines):
+    return None
+
+# %% wrong: says There is no function
+def render(lines):
+    return 'E_3_4', ''
+
+# %% wrong: says writes outside of its memory
+def render(lines):
+    uses = Counter(source for node in lines for source in node.src)
+    text, body, depth, names = {}, [], 1, count()
+    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
+    for node in lines:
+        src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
+        said = None
+        if node.op is Ops.DEFINE_GLOBAL:
+            text[node] = f"data{node.arg[0]}"
+        elif node.op is Ops.RANGE:
+            text[node] = i = f"i{node.arg[0]}"
+            said = f"for (int {i} = 0; {i} <= {node.arg[1]}; {i}++) {{"
+        elif node.op is Ops.ENDRANGE:
+            depth -= 1
+            said = "}"
+        elif node.op is Ops.DEFINE_REG:
+            reduce = node.src[0]
+            text[reduce] = f"acc{next(names)}"
+            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
+        elif node.op is Ops.REDUCE:
+            said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
+        elif node.op is Ops.STORE:
+            said = f"{element_text(node, *src[:2])} = {src[2]};"
+        else:
+            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
+            if not is_inlined(node, uses):
+                name = f"val{next(names)}"
+                said = f"{c_type(node)} {name} = {text[node]};"
+                text[node] = name
+        if said:
+            body.append("  " * depth + said)
+        depth += node.op is Ops.RANGE
+    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
+    name = function_name(lines)
+    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
+
+# %% wrong: says should be
+def render(lines):
+    uses = Counter(source for node in lines for source in node.src)
+    text, body, depth, names = {}, [], 1, count()
+    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
+    for node in lines:
+        src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
+        said = None
+        if node.op is Ops.DEFINE_GLOBAL:
+            text[node] = f"data{node.arg[0]}"
+        elif node.op is Ops.RANGE:
+            text[node] = i = f"i{node.arg[0]}"
+            said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
+        elif node.op is Ops.ENDRANGE:
+            depth -= 1
+            said = "}"
+        elif node.op is Ops.DEFINE_REG:
+            reduce = node.src[0]
+            text[reduce] = f"acc{next(names)}"
+            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
+        elif node.op is Ops.REDUCE:
+            said = f"{text[node]} = {src[0]};"
+        elif node.op is Ops.STORE:
+            said = f"{element_text(node, *src[:2])} = {src[2]};"
+        else:
+            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
+            if not is_inlined(node, uses):
+                name = f"val{next(names)}"
+                said = f"{c_type(node)} {name} = {text[node]};"
+                text[node] = name
+        if said:
+            body.append("  " * depth + said)
+        depth += node.op is Ops.RANGE
+    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
+    name = function_name(lines)
+    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
+
+# %% wrong: says The C compiler refuses this
+def render(lines):
+    uses = Counter(source for node in lines for source in node.src)
+    text, body, depth, names = {}, [], 1, count()
+    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
+    for node in lines:
+        src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
+        said = None
+        if node.op is Ops.DEFINE_GLOBAL:
+            text[node] = f"data{node.arg[0]}"
+        elif node.op is Ops.RANGE:
+            text[node] = i = f"i{node.arg[0]}"
+            said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
+        elif node.op is Ops.ENDRANGE:
+            depth -= 1
+            said = "}"
+        elif node.op is Ops.DEFINE_REG:
+            reduce = node.src[0]
+            text[reduce] = f"acc{next(names)}"
+            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
+        elif node.op is Ops.REDUCE:
+            said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
+        elif node.op is Ops.STORE:
+            said = f"{element_text(node, *src[:2])} = {src[2]};"
+        else:
+            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
+            if not is_inlined(node, uses):
+                name = f"val{next(names)}"
+                said = f"{c_type(node)} {name} = {text[node]};"
+                text[node] = name
+        if said:
+            body.append("  " * depth + said)
+        depth += node.op is Ops.RANGE
+    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
+    name = function_name(lines)
+    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
+
+# %% right: without restrict, and names by the number of the line
+def render(lines):
+    uses = Counter(s for n in lines for s in n.src)
+    said, body, tab = {}, [], 1
+
+    def text(n):
+        return c_number(n.arg) if n.op is Ops.CONST else said[n]
+
+    arguments = sorted((n for n in lines if n.op is Ops.DEFINE_GLOBAL), key=lambda n: n.arg[0])
+    for k, n in enumerate(lines):
+        if n.op is Ops.DEFINE_GLOBAL:
+            said[n] = f"data{n.arg[0]}"
+        elif n.op is Ops.RANGE:
+            said[n] = i = f"i{n.arg[0]}"
+            body.append("  " * tab + f"for (int {i} = 0; {i} < {n.arg[1]}; {i} += 1) {{")
+            tab += 1
+        elif n.op is Ops.ENDRANGE:
+            tab -= 1
+            body.append("  " * tab + "}")
+        elif n.op is Ops.DEFINE_REG:
+            said[n.src[0]] = f"acc{k}"
+            body.append("  " * tab + f"float acc{k} = {FIRST[n.src[0].arg]};")
+        elif n.op is Ops.REDUCE:
+            body.append("  " * tab + f"{said[n]} = {C[n.arg].format(said[n], text(n.src[0]))};")
+        elif n.op is Ops.STORE:
+            data, place, value = map(text, n.src)
+            body.append("  " * tab + f"{data}[{place}] = {value};")
+        else:
+            words = [text(s) for s in n.src]
+            found = f"{words[0]}[{words[1]}]" if n.op is Ops.LOAD else C[n.op].format(*words)
+            if is_inlined(n, uses):
+                said[n] = found
+            else:
+                said[n] = f"v{k}"
+                body.append("  " * tab + f"{c_type(n)} v{k} = {found};")
+    name = function_name(lines)
+    listed = ", ".join(f"{'const ' * (n.arg[0] > 0)}float* data{n.arg[0]}" for n in arguments)
+    return name, beginning(lines) + f"void {name}({listed}) {{\n" + "\n".join(body) + "\n}\n"
+
+# %% right
+def render(lines):
+    names, body = {}, []
+    write = lambda node: c_number(node.arg) if node.op is Ops.CONST else names.get(node, "0")
+    parameters = {}
+    for number, node in enumerate(lines):
+        src = [write(s) for s in node.src]
+        if node.op is Ops.DEFINE_GLOBAL:
+            names[node] = f"data{node.arg[0]}"
+            parameters[node.arg[0]] = f"float *{names[node]}"
+        elif node.op is Ops.RANGE:
+            names[node] = f"k{number}"
+            body.append(f"int k{number} = 0; while (k{number} < {node.arg[1]}) {{")
+        elif node.op is Ops.ENDRANGE:
+            body.append(f"{src[0]} += 1; }}")
+        elif node.op is Ops.DEFINE_REG:
+            names[node.src[0]] = f"sum{number}"
+            body.append(f"float sum{number} = {FIRST[node.src[0].arg]};")
+        elif node.op is Ops.REDUCE:
+            body.append(f"{names[node]} = {C[node.arg].format(names[node], src[0])};")
+        elif node.op is Ops.STORE:
+            body.append(f"{src[0]}[{src[1]}] = {src[2]};")
+        else:
+            is_load = node.op is Ops.LOAD
+            text = f"{src[0]}[{src[1]}]" if is_load else C[node.op].format(*src)
+            names[node] = f"v{number}"
+            kind = c_type(node)
+            body.append(f"{kind} v{number} = {text};")
+    arguments = ", ".join(parameters[n] for n in sorted(parameters))
+    text = f"void kernel({arguments}) {{" + " ".join(body) + "}"
+    return "kernel", beginning(lines) + text

@@ -1,0 +1,33 @@
+"""Hint: What turns lines into a text, and what turns a text into a library? Which of the two names
+the function?
+Hint: `render` gives (name, text). `compiled` gives a path, and ctypes.CDLL wants it as a string.
+CDLL(…)[name] is the function. Keep the text in self.text.
+Because: A shared library is just a file with machine code and a table of names in it. Loading it
+puts the code into this process, where it can be called.
+"""
+
+# %% wrong: the docstring wants the text in self.text
+def __init__(self, lines):
+    name, self.source = render(lines)
+    self.function = getattr(ctypes.CDLL(str(compiled(self.source))), name)
+
+# %% wrong: says Keep the text
+def __init__(self, lines):
+    self.function = None
+
+# %% wrong: says CalledProcessError
+def __init__(self, lines):
+    self.text, name = render(lines)
+    self.function = ctypes.CDLL(str(compiled(self.text)))[name]
+
+# %% wrong: says OSError
+def __init__(self, lines):
+    name, self.text = render(lines)
+    self.function = ctypes.CDLL(str(self.text))[name]
+
+# %% right
+def __init__(self, lines):
+    rendered = render(lines)
+    self.text = rendered[1]
+    self.library = ctypes.cdll.LoadLibrary(compiled(self.text))
+    self.function = getattr(self.library, rendered[0])
