@@ -474,7 +474,7 @@ class UOp(Comparisons):
         """A value that equals this one wherever `condition` holds; see algebra/symbolic.py."""
         raise NotImplementedError
 
-    def ssimplify(self) -> UOp | ConstType:
+    def ssimplify(self) -> Any:
         """simplify(), with a constant as a Python number."""
         out = self.simplify()
         return out.arg if out.op is Ops.CONST else out
@@ -964,7 +964,7 @@ def map_sizes(arg: Any, change: Callable[[UOp], sint]) -> Any:
 
 def plain(size: sint) -> sint:
     """A size in its canonical form, the same object for equal sizes; an int if it is constant."""
-    return size.ssimplify() if isinstance(size, UOp) else size  # type: ignore[return-value]
+    return size.ssimplify() if isinstance(size, UOp) else size
 
 
 def lower(size: sint) -> int:
