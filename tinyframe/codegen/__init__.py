@@ -70,8 +70,8 @@ def optimize(sink: UOp, job: Compilation) -> UOp:
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:
-    renderer = job.renderer
-    rules = decompositions(renderer.code_for_op, renderer.native_half, renderer.native_casts)
+    renderer, ops = job.renderer, frozenset(job.renderer.code_for_op)
+    rules = decompositions(ops, renderer.native_half, renderer.native_casts)
     return graph_rewrite(sink, rules, name="decompose")
 
 
