@@ -19,8 +19,8 @@ from tinyframe.observe import is_watched
 from tinyframe.run.realize import (
     CompileKey,
     compile_all,
+    recordings,
     run_schedule,
-    runs_are_recorded,
     setup_of,
     total_line,
 )
@@ -72,7 +72,7 @@ class Replay:
         """
         if progress.ran:
             return None
-        if progress.items or runs_are_recorded() or not self._is_ready(values):
+        if progress.items or recordings() or not self._is_ready(values):
             self.in_step = False  # the graph knows nothing of this call
             return self._launch_one_by_one(values, progress)
         memory, places, set_buffer = self.memory, self.places, self.graph.set_buffer
