@@ -20,6 +20,7 @@ BUFFER node of a graph is only a name: `buffer_of` gives the Buffer behind it.
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import itertools
 import os
@@ -68,8 +69,7 @@ class GlobalCounters:
     def count_memory(cls, nbytes: int) -> None:
         """A Buffer holds `nbytes` more, or fewer if it is negative."""
         cls.mem_used += nbytes
-        if cls.mem_used > cls.mem_peak:
-            cls.mem_peak = cls.mem_used
+        cls.mem_peak = max(cls.mem_peak, cls.mem_used)
 
 
 T = TypeVar("T")
@@ -146,10 +146,8 @@ class Allocator:
         """Return `opaque`, of `size` bytes: it is kept for reuse, or freed if enough is kept."""
         kept = self._kept
         with kept.lock:
-            if (stock := kept.by_size.get((size, options))) is None:
-                stock = kept.by_size[(size, options)] = []
+            kept.by_size.setdefault((size, options), []).append(opaque)
             kept.by_size.move_to_end((size, options))  # the least recently used size comes first
-            stock.append(opaque)
             kept.total += size
             surplus = []
             while kept.total > self.keep_bytes:
@@ -224,7 +222,7 @@ class Compiler:
         identity = self.identity()
         if not identity:
             return self.compile(src)
-        return cached("programs", (identity, src), lambda: self.compile(src))
+        return cached("programs", (identity, src), functools.partial(self.compile, src))
 
 
 class Launcher:

@@ -224,7 +224,7 @@ PURE = GroupOp.Elementwise | {Ops.MMA}
 def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
     """A flat program with each instruction rewritten once by a table, sources first. Instructions
     that a replacement needs are inserted before it; dead code is removed."""
-    if not len(rules):
+    if not rules.rules:
         return uops
     done: dict[UOp, UOp] = {}
     lines: dict[UOp, None] = {}

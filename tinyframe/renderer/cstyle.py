@@ -161,7 +161,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         if dtypes.is_bool(dtype):
             return "1" if value else "0"
         suffix = self.suffixes.get(dtype, "")
-        if dtype in (dtypes.int, dtypes.long) and value == dtypes.min(dtype):
+        if dtype in (dtypes.int, dtypes.long) and value == dtype.min:
             return f"({value + 1}{suffix}-1)"  # minus is an operator, so C has no such literal
         return f"{value}{suffix}"
 

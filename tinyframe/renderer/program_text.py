@@ -117,7 +117,7 @@ def is_threaded(uops: list[UOp]) -> bool:
 
 def has_all_bounds(u: UOp) -> bool:
     """Nothing is known about an integer, so the operation may have overflowed."""
-    return u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
+    return u.bounds == (u.dtype.min, u.dtype.max)
 
 
 def may_overflow(u: UOp) -> bool:

@@ -369,7 +369,7 @@ def has_indices(u: UOp) -> bool:
 def counts(u: UOp) -> bool:
     """A RANGE has iterations, but no more than its dtype can count, or the loop would not end."""
     (size,) = u.src
-    fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
+    fits = size.op is not Ops.CONST or 0 < size.arg <= u.dtype.max
     return fits and size.vmax > 0
 
 

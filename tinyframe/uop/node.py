@@ -514,7 +514,7 @@ class UOp(Comparisons):
     @recursive_property
     def bounds(self) -> tuple[ConstType, ConstType]:
         """(smallest, largest) value that a scalar can have. Rules in bounds.py."""
-        return dtypes.min(self.dtype), dtypes.max(self.dtype)
+        return self.dtype.min, self.dtype.max
 
     @recursive_property
     def ranges(self) -> frozenset[UOp]:
@@ -981,9 +981,9 @@ def index_dtype(size: sint) -> DType:
     """The dtype for an axis's indices and its size: int32, or int64 if that may be too small.
 
     ShapeError if even int64 is."""
-    if (largest := upper(size)) <= dtypes.max(dtypes.int):
+    if (largest := upper(size)) <= dtypes.int.max:
         return dtypes.int
-    if largest > (limit := dtypes.max(dtypes.long)):
+    if largest > (limit := dtypes.long.max):
         raise ShapeError(f"{largest} elements are more than the {limit} that an index can count")
     return dtypes.long
 

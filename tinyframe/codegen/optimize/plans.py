@@ -704,7 +704,7 @@ def among_cores(k: Workload, nest: Nest) -> Nest:
     loops = nest.loops(k.around)
     if not loops or k.target.threads == 1 or k.table.work < thresholds.THREADS_FROM:
         return nest
-    if nest.left(loops[0]) > dtypes.max(dtypes.int):
+    if nest.left(loops[0]) > dtypes.int.max:
         nest = replace(nest, tiles=(*nest.tiles, (SPLIT, loops[0], thresholds.LONG_TURN)))
     return replace(nest, thread=loops[0])
 
