@@ -41,10 +41,6 @@ class Progress:
     items: list[ScheduleItem] = field(default_factory=list)
     begun: list[ScheduleItem] = field(default_factory=list)
 
-    @property
-    def has_begun(self) -> bool:
-        return bool(self.ran or self.begun) or any(item.has_run for item in self.items)
-
 
 class Replay:
     """Kernels over slots, and the memory of each slot.
@@ -71,10 +67,11 @@ class Replay:
         RuntimeError if a Variable has no value.
         """
         if progress.ran:
-            return None
+            return
         if progress.items or recordings() or not self._is_ready(values):
             self.in_step = False  # the graph knows nothing of this call
-            return self._launch_one_by_one(values, progress)
+            self._launch_one_by_one(values, progress)
+            return
         memory, places, set_buffer = self.memory, self.places, self.graph.set_buffer
         if not self.in_step:
             changed = range(len(memory))
@@ -97,7 +94,6 @@ class Replay:
         GlobalCounters.time_sum_s += seconds
         if self.debug:
             print(total_line(len(self.kernels), seconds))
-        return None
 
     def _launch_one_by_one(self, values: Values, progress: Progress) -> None:
         progress.items = progress.items or self.scheduled.items(self.memory.__getitem__)

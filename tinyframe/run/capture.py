@@ -163,20 +163,17 @@ def is_running(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def capturing(capture: Capture | None) -> Iterator[None]:
-    """Inside the block, this thread records to this capture; None: to none."""
-    before = capture_now()
-    if capture is not None:
-        capture.frame = sys._getframe(2)  # the frame of the block
-        captures.add(capture)
+def capturing(capture: Capture) -> Iterator[None]:
+    """Inside the block, this thread records to this capture; it has no other one before."""
+    capture.frame = sys._getframe(2)  # the frame of the block
+    captures.add(capture)
     _thread.capture = capture
     try:
         yield
     finally:
-        _thread.capture = before
-        if capture is not None:
-            captures.discard(capture)
-            capture.frame = None  # the frame references the capture
+        _thread.capture = None
+        captures.discard(capture)
+        capture.frame = None  # the frame references the capture
 
 
 def needs_value(what: str) -> None:

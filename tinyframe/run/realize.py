@@ -11,7 +11,6 @@ between devices (COPY) with its Buffers. DEBUG prints:
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import re
 import sys
@@ -265,8 +264,8 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
                 _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib()))
     ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
     _kernels.update(ready)
-    for key in list(itertools.islice(_kernels, max(0, len(_kernels) - MOST_KERNELS))):
-        del _kernels[key]
+    while len(_kernels) > MOST_KERNELS:
+        del _kernels[next(iter(_kernels))]
     return [ready[key] for key in keys]
 
 
