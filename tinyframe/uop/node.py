@@ -206,11 +206,10 @@ class recursive_property:
 
         return add
 
-    def __get__(self, node: UOp | None, owner: type) -> Any:
-        return self if node is None else self.of(node)
-
-    def of(self, node: UOp) -> Any:
+    def __get__(self, node: UOp | None, owner: type | None = None) -> Any:
         """The value for a node, cached or computed now."""
+        if node is None:
+            return self
         name, rules = self.name, self.rules
         if name in node.__dict__:
             return node.__dict__[name]
@@ -224,6 +223,8 @@ class recursive_property:
                 found = u.__dict__[name] = rules.get(u.op, self.default)(u)
                 stack.pop()
         return found
+
+    of = __get__
 
 
 P = ParamSpec("P")
