@@ -126,13 +126,13 @@ class TinyJit(Generic[P, Result]):
             if (storage := ref()) is not None:
                 make_ready(storage, to_change=is_changed)
         given = flatten_arguments(args, kwargs)
-        signature, tensors = Signature.of(self._name(), given), given.tensors
+        signature, tensors = Signature(self._name(), given), given.tensors
         # The function gets copies of its arguments, which share their storages. That tells a use of
         # an argument from a use of the same Tensor by another route, such as an attribute.
         own = {id(tensor): copy.copy(tensor) for tensor in tensors}
         args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
-        capture = Capture.of(list(own.values()), signature.inputs, live_tensors(), Storage.now())
+        capture = Capture(list(own.values()), signature.inputs, live_tensors(), Storage.now())
 
         def record() -> tuple[Result, Recording, bool]:
             for tensor in tensors:

@@ -323,23 +323,16 @@ class RewriteLog:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Rule:
     """One row: where `pattern` matches, `function` returns the replacement."""
 
-    pattern: UPat
-    function: Callable[..., UOp | None]
-    parameters: frozenset[str] | None  # None: takes everything (**kwargs)
-    location: tuple[str, int]
-
-    @staticmethod
-    def of(pattern: UPat, function: Callable[..., UOp | None]) -> Rule:
+    def __init__(self, pattern: UPat, function: Callable[..., UOp | None]) -> None:
+        self.pattern, self.function = pattern, function
         parameters = inspect.signature(function).parameters.values()
         everything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-        names = None if everything else frozenset(p.name for p in parameters)
+        self.parameters = None if everything else frozenset(p.name for p in parameters)
         code = getattr(function, "__code__", None)
-        place = (code.co_filename, code.co_firstlineno) if code else (repr(function), 0)
-        return Rule(pattern, function, names, place)
+        self.location = (code.co_filename, code.co_firstlineno) if code else (repr(function), 0)
 
     def apply(self, u: UOp, ctx: Any) -> UOp | None:
         """The replacement for `u`, whose op and dtype the pattern allows; None if no match."""
@@ -367,7 +360,7 @@ class PatternMatcher:
     """A table of (UPat, function) rows, tried in order; two tables are joined with `+`."""
 
     def __init__(self, rows: Sequence[tuple[UPat, Callable[..., UOp | None]] | Rule]):
-        self.rules = [row if isinstance(row, Rule) else Rule.of(*row) for row in rows]
+        self.rules = [row if isinstance(row, Rule) else Rule(*row) for row in rows]
         self._candidates: dict[tuple[Ops, DType], list[Rule]] = {}
 
     def __add__(self, other: PatternMatcher) -> PatternMatcher:
