@@ -19,7 +19,7 @@ import linecache
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.observe import tell_became
@@ -304,14 +304,6 @@ class RewriteLog:
             if self.count > self.limit:
                 raise self.error()
 
-    def recalled(self, u: UOp, known: UOp | Literal[True]) -> UOp:
-        """The cached replacement of a node, where `known` is True if it stays as it is."""
-        if known is True:
-            return u
-        if self.record is not None:
-            self.record.steps.append(Step(None, u, known))
-        return known
-
     def error(self) -> RewriteLoopError:
         """Names the rules of the last steps, back to where the rewriting last met the same node."""
         *earlier, (_, _, newest) = last = list(self.last)
@@ -489,7 +481,9 @@ def _rewritten(
                     finish(new, new)
         elif u not in done:
             if memo is not None and (known := u.__dict__.get(memo)) is not None:
-                done[u] = steps.recalled(u, known)
+                done[u] = u if known is True else known  # True: it stays as it is
+                if done[u] is not u and steps.record is not None:
+                    steps.record.steps.append(Step(None, u, known))
                 continue
             if u in in_progress:
                 raise steps.error()

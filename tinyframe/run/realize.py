@@ -62,10 +62,8 @@ class CompiledKernel:
         once it has run. RuntimeError if a Variable it uses has no value.
         """
         opaque = [bufs[slot]._buf for slot in self.spec.globals]
-        more: dict[str, Any] = {}
         # omitted if there are none, so that a simple Runner need not support `vals`
-        if self.spec.vars:
-            more["vals"] = self.values(var_vals)
+        more = {"vals": self.values(var_vals)} if self.spec.vars else {}
         global_size, local_size = self.sizes(var_vals)
         took = 0.0 if wait else None
         if 0 not in global_size:  # no blocks, because a Variable is 0; a driver may reject that
