@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from tinyframe.device import buffer_of
 from tinyframe.run.capture import JitError, Owner
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import unalias
@@ -91,14 +90,13 @@ class Signature:
                 continue
             self._realize(place, value)
             unalias(value._storage)
-            uop = value.uop
-            buffer = buffer_of(base_of(uop))
-            if twin := next((i.place for i in self.inputs if i.buffer is buffer), None):
+            owner = Owner(value._storage)
+            if twin := next((i.place for i in self.inputs if i.buffer is owner.buffer), None):
                 self.refuse(
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
                     "them a kernel uses. Pass it once, or a clone()"
                 )
-            owner = Owner(value._storage)
+            uop = value.uop
             owner.place, owner.view, owner.text = place, memory_layout(uop), _text(uop)
             owner.seen, owner.has_gradient = weakref.ref(uop), value.is_param
             self.inputs.append(owner)

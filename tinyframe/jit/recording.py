@@ -187,10 +187,9 @@ class Recording:
             owner.buffer = owner.uop = None  # a capture keeps nobody else's memory alive
         result = tree_map(self.result, lambda x: x if x is None else self._returned(x))
         grads = [self._grad(tensor, first) for tensor, first in capture.grads.values()]
-        values = [var_vals for _, var_vals in self.runs]
         return Captured(
-            signature, replay, values, capture.random, states, constants, result, grads,
-            list(self.fresh.values()), self.private,
+            signature, replay, [var_vals for _, var_vals in self.runs], capture.random, states,
+            constants, result, grads, list(self.fresh.values()), self.private,
         )  # fmt: skip
 
     def _in_slots(
