@@ -2,7 +2,7 @@
 
 A backend says which elementwise ops it can express (`Renderer.code_for_op`); `decompositions`
 collects the rules for the others. The smallest backend needs these: ADD MUL FDIV CDIV CMPLT CMPNE
-AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those, by the rows of `without` below:
+AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those, by the rows of `for_missing_op`:
 
     elementary.py   EXP2, LOG2, SIN, COS, POW, SQRT, TRUNC
     integers.py     floor division, integer powers, shifts by any count, casts, FMOD, random bits
