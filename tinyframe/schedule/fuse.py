@@ -314,9 +314,7 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
 
     assigns = [u for u in stored if u.op is Ops.ASSIGN]
     writes = {u: _place_in(stored_state(u), stored_view(u), own_indices[u]) for u in assigns}
-    # their kernels read what they overwrite at indices other than those they write
-    unsafe = [u for u, ix in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {ix}]
-    if unsafe:
+    if unsafe := _read_elsewhere(reads, writes):
         return decide_fusion(outputs, copied.union(unsafe))
     groups = _KernelGroups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
@@ -328,6 +326,11 @@ Reads = dict[UOp, dict[UOp, dict[Indices, None]]]
 """A state of memory that an ASSIGN overwrites -> the kernels that read it -> the indices, in the
 shape of that state, at which they do. A kernel may only overwrite what it reads at the same
 indices."""
+
+
+def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
+    """The ASSIGNs whose kernel reads what they overwrite at indices other than those they write."""
+    return [u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}]
 
 
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
