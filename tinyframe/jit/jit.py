@@ -75,21 +75,17 @@ class TinyJit(Generic[P, Result]):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        jit = self._of_instance(instance)
-        bound = functools.partial(jit.__call__, instance)
-        bound.reset, bound.jit = jit.reset, jit  # type: ignore[attr-defined]
-        return bound
-
-    def _of_instance(self, instance: Any) -> TinyJit:
-        """The TinyJit of one instance, which lives as long as the instance."""
-        key, found = id(instance), self._instances.get(id(instance))
-        if found is None:
+        key = id(instance)
+        if key not in self._instances:  # it gets a TinyJit, which lives as long as it
             try:
                 kept: Any = weakref.ref(instance, lambda _: self._instances.pop(key, None))
             except TypeError:  # an instance without weak references is kept alive
                 kept = instance
-            found = self._instances[key] = kept, TinyJit(self.fxn, self.prune)
-        return found[1]
+            self._instances[key] = kept, TinyJit(self.fxn, self.prune)
+        _, jit = self._instances[key]
+        bound = functools.partial(jit.__call__, instance)
+        bound.reset, bound.jit = jit.reset, jit  # type: ignore[attr-defined]
+        return bound
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
         if capture_now() is not None:
