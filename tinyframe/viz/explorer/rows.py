@@ -205,31 +205,19 @@ def after_steps(rows: Rows, root: Row, steps: Sequence[Step], walk: bool) -> Row
     became = {step.before: step.after for step in steps}
     done: dict[Row, Row] = {}
     entered: set[Row] = set()
-    # (original row, its replacement so far, state of that)
-    stack: list[tuple[Row, Row, str]] = [(root, root, "fresh")]
-
-    def replace(original: Row, after: Row) -> None:
-        if walk:
-            done[original] = after
-        else:
-            stack.extend([(original, after, "replaced"), (after, after, "fresh")])
-
+    stack = [root]
     while stack:
-        original, row, state = stack.pop()
-        if state == "replaced":
-            done[original] = done.get(row, row)
-        elif state == "sources done":
+        row = new = stack[-1]
+        entered.add(row)
+        if row not in became:
+            if missing := [s for s in row.src if s not in entered]:
+                stack += reversed(missing)
+                continue
             new = rows.with_sources(row, tuple(done.get(s, s) for s in row.src))
-            after = became.get(new)
-            if after is None or after in entered and after not in done:
-                done[original] = new
-            else:
-                replace(original, after)
-        elif row not in done and row not in entered:
-            entered.add(row)
-            if row in became:
-                replace(row, became[row])
-            else:
-                stack.append((row, row, "sources done"))
-                stack += [(s, s, "fresh") for s in reversed(row.src) if s not in done]
-    return done.get(root, root)
+        after = became.get(new, new)
+        if not walk and after is not new and after not in entered:
+            stack.append(after)  # it is rewritten too, and this node waits for it
+            continue
+        stack.pop()
+        done[row] = after if walk else done.get(after, after)
+    return done[root]
