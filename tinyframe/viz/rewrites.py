@@ -139,11 +139,12 @@ class RewritesPicture(Picture):
         stage = way.stages[stop.stage]
         rewrite = way.rewrite(stop)
         if rewrite is None:
-            ends = [View(way.before_stage(stop.stage), {}, {}), view_of(way.described, stop.stage)]
+            ends = [View(way.before_stage(stop.stage), {}, {}), view_of(way, stop.stage)]
             place, rule = f"end of {stage.name}", MEANINGS.get(stage.name, "")
-            code, words = "; ".join(way.opts) if stage.name == "optimize" else "", Told("", "", ())
+            code = "; ".join(way.data["opts"]) if stage.name == "optimize" else ""
+            words = Told("", "", ())
         else:
-            ends = [view_of(way.described, *stop, after=after) for after in (False, True)]
+            ends = [view_of(way, *stop, after=after) for after in (False, True)]
             place = f"rewrite {(stop.step or 0) + 1} of {len(stage.steps)} in {stage.name}"
             fired, words = way.rules[rewrite.rule], told(rewrite.before, rewrite.after)
             code = f"{fired.place}  {fired.source}" if fired.place else ""
@@ -151,9 +152,9 @@ class RewritesPicture(Picture):
         most = AT_THE_END if rewrite is None else NEAR
         pictures = [_graph_of(view, most) for view in ends]
         if isinstance(stage.after, list):
-            sheet = _code_box("\n".join(function_of(way.source, way.function)), "#fafafa", 80)
-            title = f"the source of {way.function}"
-            pictures[1] = {"svg": sheet.to_svg(title, way.source), "text": title}
+            source, title = way.data["source"], f"the source of {way.function}"
+            sheet = _code_box("\n".join(function_of(source, way.function)), "#fafafa", 80)
+            pictures[1] = {"svg": sheet.to_svg(title, source), "text": title}
         return {
             "at": number, "stage": stage.name, "place": place, "rule": rule, "code": code,
             "before": words.before, "after": words.after, "where": words.where,
