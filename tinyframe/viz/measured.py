@@ -15,21 +15,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.observe import Observer, Ran, observing
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
-from tinyframe.viz.charts import chart, name_rows
+from tinyframe.viz.charts import chart, left_out, name_rows
 from tinyframe.viz.kinds import ARROW, TEXT
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.roof import Roof, measured_roof, verdict
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """Something that took from `begin` to `end`. lane: who did it. what: a key of
     WHATS. name: of the kernel."""
 
@@ -165,9 +164,8 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
                 textcoords="offset points", va="center", fontsize=7.5,
             )  # fmt: skip
 
-    more = f"and {plural(len(rows) - MOST_TOLD, 'kernel')} more: print() lists them all"
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
-    notes = [more] * (len(rows) > MOST_TOLD)
+    notes = left_out(len(rows), MOST_TOLD, "kernel")
     return chart(headline, "\n".join(text), draw, sum(heights) + 40, notes)
 
 
@@ -227,8 +225,7 @@ MOST_POINTS = 6  # kernels that are told about; others are dots
 POINT, OTHER = "#d9480f", "#b0b0b0"
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A kernel: operations and bytes of one run, and the seconds of its best run. plan: what shaped
     its loops."""
 
@@ -319,9 +316,7 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
 
     notes = [f"{n}  {name}: {time}, {ops} GFLOP/s, {moved} GB/s. {words}"
              for n, name, time, ops, moved, words in rows[:MOST_POINTS]]  # fmt: skip
-    if len(points) > MOST_POINTS:
-        rest = plural(len(points) - MOST_POINTS, "kernel")
-        notes.append(f"and {rest} more that took less time: print() tells of all")
+    notes += left_out(len(points), MOST_POINTS, "kernel")
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
     return chart(headline, "\n".join(text), draw, 320, notes)
 

@@ -171,8 +171,7 @@ LONGEST = 240  # characters
 LETTERS = "abcdefghijkmnpqrstuvwxyz"  # without l and o, which look like digits
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """A rewrite in words. letters: pairs of a letter and its meaning."""
 
     before: str

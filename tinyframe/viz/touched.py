@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,7 @@ LEVELS: list[tuple[str, set[AxisType]]] = [
 ]
 
 
-@dataclass(frozen=True)
-class Touch:
+class Touch(NamedTuple):
     """An argument at a level. cells: the elements, as flat indices; None, with a reason, if they
     are unknown."""
 
@@ -53,8 +51,7 @@ class Touch:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """slot: its number. shape: as the kernel indexes it, without axes of size 1."""
 
     slot: int
