@@ -46,15 +46,32 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
         edge_attr={"color": ARROW, "arrowsize": "0.6"},
     )  # fmt: skip
     for place, (box, inside) in enumerate(by_box(nodes).items()):
-        if box is None:
-            _add_nodes(dot, nodes, inside)
-            continue
-        with dot.subgraph(name=f"cluster_{place}") as frame:
+        frame = dot
+        if box is not None:
+            frame = graphviz.Digraph(f"cluster_{place}")
             line, _ = FRAMES[box.style]
-            words = [box.heading, *wrapped(box.words)]
-            label = r"\n".join(map(graphviz.escape, words))
+            label = r"\n".join(map(graphviz.escape, [box.heading, *wrapped(box.words)]))
             frame.attr(label=graphviz.nohtml(label), style="rounded", color=line, margin="12")
-            _add_nodes(frame, nodes, inside)
+        for number in inside:
+            node = nodes[number]
+            lines = [
+                f"{TAG}{line}{TAG}" if part == "name" else line
+                for part, line in lines_of(node)
+                if part != "operand"
+            ]
+            label = r"\n".join(map(graphviz.escape, lines))
+            kind, marked = KINDS[node.kind], MARKED if node.mark else {}
+            room = {"margin": "0.18,0.05"} if kind.outline else {}
+            attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
+            attributes |= room | kind.style | marked
+            if node.operands:  # a field for each above the text, where its arrow ends
+                fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
+                label = re.sub("[{}|<>]", r"\\\g<0>", label)
+                label = f"{{{{{fields}}}|{label}}}"
+                attributes |= {"shape": "record", "ordering": "in"}
+            frame.node(str(number), graphviz.nohtml(label), _attributes=attributes)
+        if box is not None:
+            dot.subgraph(frame)
     for number, node in enumerate(nodes):
         for place, s in enumerate(node.sources):
             order = {"style": "dashed"} if nodes[s].kind == "control" else {}
@@ -65,28 +82,6 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
             row.attr(rank="same")
             row.edge(*map(str, pair), style="invis")
     return dot.source
-
-
-def _add_nodes(dot: Any, nodes: Sequence[Node], numbers: Iterable[int]) -> None:
-    graphviz = graphviz_package()
-    for number in numbers:
-        node = nodes[number]
-        lines = [
-            f"{TAG}{line}{TAG}" if part == "name" else line
-            for part, line in lines_of(node)
-            if part != "operand"
-        ]
-        label = r"\n".join(graphviz.escape(line) for line in lines)
-        kind, marked = KINDS[node.kind], MARKED if node.mark else {}
-        room = {"margin": "0.18,0.05"} if kind.outline else {}
-        attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
-        attributes |= room | kind.style | marked
-        if node.operands:  # a field for each above the text, where its arrow ends
-            fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
-            label = re.sub("[{}|<>]", r"\\\g<0>", label)
-            label = f"{{{{{fields}}}|{label}}}"
-            attributes |= {"shape": "record", "ordering": "in"}
-        dot.node(str(number), graphviz.nohtml(label), _attributes=attributes)
 
 
 def svg_of(source: str) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -45,8 +46,8 @@ class Record(Observer):
 
     spans: list[Span] = field(default_factory=list)
     runs: list[tuple[ProgramSpec, float]] = field(default_factory=list)
-    _compilers: dict[int, str] = field(default_factory=dict)  # thread -> its lane
-    _lock: threading.Lock = field(default_factory=threading.Lock)  # compilers run side by side
+    # the number of each thread that compiles
+    _compilers: dict[int, int] = field(default_factory=lambda: defaultdict(count(1).__next__))
     _scheduling: float = 0.0
 
     def scheduling(self, sink: UOp) -> None:
@@ -59,10 +60,8 @@ class Record(Observer):
         self.spans.append(Span("Python", "source", spec.name, begin, end))
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
-        with self._lock:
-            thread = threading.get_ident()
-            lane = self._compilers.setdefault(thread, f"compiler {len(self._compilers) + 1}")
-            self.spans.append(Span(lane, "compile", spec.name, begin, end))
+        lane = f"compiler {self._compilers[threading.get_ident()]}"
+        self.spans.append(Span(lane, "compile", spec.name, begin, end))
 
     def ran(self, work: Ran) -> None:
         what, name = ("copy", "copy") if work.spec is None else ("run", work.spec.name)
@@ -147,17 +146,36 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
     heights.append(16 * min(len(rows), MOST_TOLD) + 24)
 
     def draw(figure: Any) -> None:
-        *lanes, bars = figure.subplots(len(heights), height_ratios=heights)
-        for axes, part in zip(lanes, parts, strict=True):
-            _draw_lanes(axes, *part, numbers)
-        figure.legend(*lanes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
-        shown = rows[:MOST_TOLD]
-        took = [sum(s.end - s.begin for s in runs if s.name == row[1]) for row in shown]
-        bars.barh(range(len(shown)), took, 0.6, color=WHATS["run"][0], edgecolor=ARROW)
-        names = [f"{number}  {name}" for number, name, *_ in shown]
+        from matplotlib.ticker import EngFormatter
+
+        *panels, bars = figure.subplots(len(heights), height_ratios=heights)
+        for axes, (title, shown, first, last) in zip(panels, parts, strict=True):
+            order = sorted(shown, key=lambda s: (list(WHATS).index(s.what), s.lane))
+            lanes = list(dict.fromkeys(s.lane for s in order))  # Python, compilers, devices
+            name_rows(axes, title, lanes, xlim=(0, last - first or 1e-9))
+            axes.xaxis.set_major_formatter(EngFormatter(unit="s"))
+            axes.grid(axis="x")
+            for what, (fill, label) in WHATS.items():
+                look = {"facecolors": fill, "edgecolors": ARROW, "linewidth": 0.5}
+                for place, lane in enumerate(lanes):
+                    found = [s for s in shown if (s.what, s.lane) == (what, lane)]
+                    if found:
+                        begun = [(s.begin - first, s.end - s.begin) for s in found]
+                        axes.broken_barh(begun, (place - 0.38, 0.76), label=label, **look)
+                        label = ""
+            for span in shown:
+                if span.name in numbers and span.end - span.begin > NAMED * (last - first):
+                    middle = (span.begin + span.end) / 2 - first
+                    row, number = lanes.index(span.lane), numbers[span.name]
+                    axes.text(middle, row, number, color=TEXT, ha="center", va="center")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+        told = rows[:MOST_TOLD]
+        took = [sum(s.end - s.begin for s in runs if s.name == row[1]) for row in told]
+        bars.barh(range(len(told)), took, 0.6, color=WHATS["run"][0], edgecolor=ARROW)
+        names = [f"{number}  {name}" for number, name, *_ in told]
         name_rows(bars, "seconds that each kernel ran, the longest first", names, xticks=[],
                   xlim=(0, 2.5 * max([1e-9, *took])))  # fmt: skip
-        for n, (_, _, source, compiled, ran) in enumerate(shown):
+        for n, (_, _, source, compiled, ran) in enumerate(told):
             said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
             bars.annotate(
                 ", ".join(filter(None, said)), (took[n], n), (4, 0),
@@ -186,37 +204,6 @@ def table_of(spans: Sequence[Span]) -> tuple[list[str], list[list[str]]]:
         ran = f"{seconds_text(found['run'])} in {plural(times[name], 'run')}" if times[name] else ""
         rows.append([str(number), name, *took, ran])
     return ["", "kernel", "source", "compiled", "ran"], rows
-
-
-def _draw_lanes(
-    axes: Any,
-    title: str,
-    spans: Sequence[Span],
-    begin: float,
-    end: float,
-    numbers: dict[str, str],
-) -> None:
-    """One lane below the other, Python above the compilers, these above the devices."""
-    from matplotlib.ticker import EngFormatter
-
-    order = sorted(spans, key=lambda s: (list(WHATS).index(s.what), s.lane))
-    lanes = list(dict.fromkeys(s.lane for s in order))
-    name_rows(axes, title, lanes, xlim=(0, end - begin or 1e-9))
-    axes.xaxis.set_major_formatter(EngFormatter(unit="s"))
-    axes.grid(axis="x")
-    for what, (fill, meaning) in WHATS.items():
-        label = meaning
-        for place, lane in enumerate(lanes):
-            if found := [s for s in spans if (s.what, s.lane) == (what, lane)]:
-                bars = [(s.begin - begin, s.end - s.begin) for s in found]
-                look = {"facecolors": fill, "edgecolors": ARROW, "linewidth": 0.5}
-                axes.broken_barh(bars, (place - 0.38, 0.76), label=label, **look)
-                label = ""
-    for span in spans:
-        if span.name in numbers and span.end - span.begin > NAMED * (end - begin):
-            middle = (span.begin + span.end) / 2 - begin
-            row, number = lanes.index(span.lane), numbers[span.name]
-            axes.text(middle, row, number, color=TEXT, ha="center", va="center")
 
 
 # ---- the roofline --------------------------------------------------------------------------------

@@ -20,8 +20,9 @@ import re
 import sys
 import threading
 import traceback
-from collections import ChainMap, Counter
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -118,8 +119,7 @@ class Recorder(Observer):
         # graph; and in each earlier loop nest.
         self._made = ChainMap[UOp, Line]()
         self._lines_in: dict[UOp, Mapping[UOp, Line]] = {}
-        self._lanes: dict[int, str] = {}
-        self._lock = threading.RLock()  # compilers report from their own threads
+        self._compilers = defaultdict[int, int](count(1).__next__)  # their threads -> numbers
         self._schedule: _Described | None = None
         self._found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
         self._pending: tuple[Sequence[ScheduleItem], int] | None = None
@@ -289,13 +289,11 @@ class Recorder(Observer):
         return [[", ".join(names), said] for said, names in found.items()]
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
-        with self._lock:
-            if (number := self._compiling.pop(spec, None)) is None:
-                return
-            thread = threading.get_ident()
-            lane = self._lanes.setdefault(thread, f"compiler {len(self._lanes) + 1}")
-            self.kernels[number]["compile"].append([lane, self._since(begin), self._since(end)])
-            self.store.write(f"binary/{number}", binary)
+        if (number := self._compiling.pop(spec, None)) is None:
+            return
+        lane = f"compiler {self._compilers[threading.get_ident()]}"
+        self.kernels[number]["compile"].append([lane, self._since(begin), self._since(end)])
+        self.store.write(f"binary/{number}", binary)
 
     def running(self, items: Sequence[ScheduleItem]) -> None:
         pending, self._pending = self._pending, None
