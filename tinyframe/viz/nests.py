@@ -372,14 +372,13 @@ def _step_by_step(
     element loaded. Thick outlines mark what the Opt changed."""
     text = [headline, reason]
     cards = []
-    before: list[tuple] | None = None
+    before: list[tuple] = []
     for n in range(len(opts) + 1):
         program = get_program(ast, renderer, opts[:n])
         parts, arguments = parts_of(program), arguments_after(ast, renderer, opts[:n])
         title = f"{n}. {opt_text(opts[n - 1])}" if n else "As written: no Opt"
         after = [(axis_type(r), axis_text(r)) for r in (*loops_of(parts), *gone_from(program))]
-        changed = set() if before is None else changed_places(before, after)
-        before = after
+        changed, before = changed_places(before or after, after), after
         each = reuse(parts)
         about = f"operations per element from memory: {each:,.3g}" if math.isfinite(each) else ""
         card = Drawing()

@@ -60,10 +60,6 @@ class Argument(NamedTuple):
     touches: tuple[Touch, ...]
 
     @property
-    def name(self) -> str:
-        return f"data{self.slot}"
-
-    @property
     def verb(self) -> str:
         return "writes" if self.is_output else "reads"
 
@@ -86,11 +82,11 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     top = 22.0
     for argument in arguments:
         sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
-        text.append(f"{argument.name}, {argument.verb} of {sizes}:")
+        text.append(f"data{argument.slot}, {argument.verb} of {sizes}:")
         text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
         if argument.slot >= MOST_ROWS:
             continue
-        sheet.words(0, top + 11, f"{argument.name} {argument.verb}", bold=True, colour=MUTED)
+        sheet.words(0, top + 11, f"data{argument.slot} {argument.verb}", bold=True, colour=MUTED)
         for n, line in enumerate(wrapped(sizes, LABEL - 10)):
             sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
         high = 40.0
@@ -273,7 +269,7 @@ def tile_text(argument: Argument) -> str:
     """`data0: writes 384`, `data1: reads 6`: in one turn of the loops."""
     touch = _tile(argument)
     count = touch.reason if touch.cells is None else f"{len(touch.cells):,}"
-    return f"{argument.name}: {argument.verb} {count}"
+    return f"data{argument.slot}: {argument.verb} {count}"
 
 
 def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tinyframe.uop.node import AddrSpace, AxisType, Ops, UOp, sources_first
@@ -39,13 +39,10 @@ class Word(str):
 
 def encoded(arg: Any) -> Any:
     """An argument as JSON, or as text if it has no such form."""
-    if arg is None or isinstance(arg, (bool, str)):
+    if type(arg) in ENUMS.values():
+        return {"enum": [type(arg).__name__, arg.name]}
+    if arg is None or isinstance(arg, (str, int)) and not isinstance(arg, enum.Enum):
         return arg
-    if isinstance(arg, enum.Enum):
-        known = ENUMS.get(type(arg).__name__) is type(arg)
-        return {"enum": [type(arg).__name__, arg.name]} if known else {"text": repr(arg)}
-    if isinstance(arg, int):
-        return int(arg)
     if isinstance(arg, float):
         return arg if math.isfinite(arg) else {"float": repr(arg)}
     if isinstance(arg, (tuple, list)):
@@ -136,7 +133,6 @@ class Row:
     shape: tuple[Any, ...] = ()
     interval: tuple[int, int] | None = None
     line: int | None = None
-    key: Any = field(default=None, repr=False)
 
     @property
     def vmax(self) -> Any:
@@ -171,8 +167,7 @@ class Rows(list[Row]):
                 limits = interval and tuple(interval)
                 row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
                           limits, line)  # fmt: skip
-                row.key = row.op, row.dtype, row.src, repr(arg)
-                self._alike.setdefault(row.key, row)
+                self._first_alike(row)
                 return row
         raise ValueError(f"not a node: {str(data)[:80]}")
 
@@ -180,11 +175,10 @@ class Rows(list[Row]):
         """This node with other sources: the trace's own, if it has such a node."""
         if src == row.src:
             return row
-        key = (row.op, row.dtype, src, row.key[3])
-        if key not in self._alike:
-            fresh = Row(-1, row.op, row.dtype, src, row.arg, row.shape, None, row.line, key)
-            self._alike[key] = fresh
-        return self._alike[key]
+        return self._first_alike(replace(row, number=-1, src=src, interval=None))
+
+    def _first_alike(self, row: Row) -> Row:
+        return self._alike.setdefault((row.op, row.dtype, row.src, repr(row.arg)), row)
 
 
 @dataclass(frozen=True)
