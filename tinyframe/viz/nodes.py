@@ -12,7 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.kernels import Kernel, ScheduleItem
@@ -25,8 +25,7 @@ Names = dict[UOp, tuple[str, ...]]  # the variables that hold some nodes
 TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A frame around nodes, with a heading and a sentence.
 
     style: a row of `kinds.FRAMES`. number: distinguishes frames with the same text.

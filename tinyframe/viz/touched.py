@@ -146,8 +146,12 @@ ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
     Ops.ADD: np.add, Ops.SUB: np.subtract, Ops.MUL: np.multiply, Ops.IDIV: np.floor_divide,
     Ops.MOD: np.mod, Ops.MAX: np.maximum, Ops.MIN: np.minimum, Ops.CMPLT: np.less,
     Ops.CMPEQ: np.equal, Ops.CMPNE: np.not_equal, Ops.AND: np.bitwise_and, Ops.OR: np.bitwise_or,
-    Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where,
+    Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where, Ops.CAST: np.asarray,
 }  # fmt: skip
+UNKNOWN = {
+    Ops.LOAD: "depends on what is in memory",
+    **dict.fromkeys((Ops.DEFINE_VAR, Ops.BIND), "depends on a Variable"),
+}
 
 
 class UnknownElements(ValueError):
@@ -189,18 +193,12 @@ def evaluated(u: UOp, values: Values) -> np.ndarray:
     for x in u.toposort(lambda x: x not in values and x.op is not Ops.LOAD):
         if x in values:
             continue
-        if x.op is Ops.LOAD:
-            raise UnknownElements("depends on what is in memory")
-        if x.op in (Ops.DEFINE_VAR, Ops.BIND):
-            raise UnknownElements("depends on a Variable")
         if x.op is Ops.CONST:
             values[x] = np.array(x.arg)
-        elif x.op is Ops.CAST:
-            values[x] = values[x.src[0]]
         elif x.op in ON_ARRAYS:
             values[x] = ON_ARRAYS[x.op](*[values[s] for s in x.src])
         else:
-            raise UnknownElements(f"has {x.op.name} in its index")
+            raise UnknownElements(UNKNOWN.get(x.op, f"has {x.op.name} in its index"))
     return values[u]
 
 
