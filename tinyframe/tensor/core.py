@@ -74,7 +74,6 @@ from tinyframe.tensor.laziness import (
     whole_buffer,
 )
 from tinyframe.tensor.losses import Losses
-from tinyframe.tensor.more.counting import Counting
 from tinyframe.tensor.more.interpolate import Interpolate
 from tinyframe.tensor.more.linalg import LinearAlgebra
 from tinyframe.tensor.more.special import Special
@@ -97,7 +96,6 @@ if TYPE_CHECKING:
 class Tensor(
     Indexing,
     Arrangement,
-    Counting,
     LinearAlgebra,
     Scan,
     Sorting,
