@@ -24,7 +24,7 @@ from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.nests import function_of
 from tinyframe.viz.nodes import plural
-from tinyframe.viz.picture import NoLayout, Picture
+from tinyframe.viz.picture import Picture
 from tinyframe.viz.steps import MEANINGS, Rule, Told, Way, told, way_of
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -187,10 +187,8 @@ class RewritesPicture(Picture):
 def _graph_of(view: View, most: int) -> dict[str, str]:
     """One side of a stop: the graph around the change, as SVG and in words."""
     picture = GraphPicture("graph", nodes_of(view, most))
-    try:
-        return {"svg": picture.svg(), "text": picture.headline}
-    except NoLayout:
-        return {"svg": "", "text": picture.text}
+    svg, _ = picture.svg_or_reason()
+    return {"svg": svg or "", "text": picture.headline if svg else picture.text}
 
 
 def _rule_drawn(rule: Rule, times: int, words: Told) -> Drawing:
