@@ -135,9 +135,12 @@ class Gathering(Elementwise):
         ints and bools stay."""
         if not dtypes.is_float(self.dtype):
             return self
-        is_below = index.lt(size)
-        inside = is_below if dtypes.is_unsigned(index.dtype) else index.gt(-1) & is_below
-        return inside.where(self, math.nan)
+        return index._is_inside(size).where(self, math.nan)
+
+    def _is_inside(self, size: sint) -> Self:
+        """Whether indices are from 0 to size - 1."""
+        is_below = self.lt(size)
+        return is_below if dtypes.is_unsigned(self.dtype) else self.gt(-1) & is_below
 
     def _one_where(self, chosen: Self, axis: int) -> Self:
         """The element along an axis where `chosen` is True, or 0 if there is none. There is at most
@@ -159,15 +162,18 @@ class Gathering(Elementwise):
         found = found.reshape((*before, *index.shape, *after))
         return found._or_nan(index.reshape((*index.shape, *[1] * len(after))), size)
 
-    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
-        """The axis and the checked indices of gather and scatter."""
-        axis, index = self._axis(dim), self._index_tensor(index, dim if self.ndim else None)
+    def _check_as_many_axes(self, index: Self) -> None:
         if index.ndim != self.ndim:
             hint = ", as index.unsqueeze(-1) has" if index.ndim + 1 == self.ndim else ""
             raise ShapeError(
                 f"the indices have shape {index._dims}, and the Tensor {self._dims}: they need "
                 f"equally many axes{hint}"
             )
+
+    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
+        """The axis and the checked indices of gather and scatter."""
+        axis, index = self._axis(dim), self._index_tensor(index, dim if self.ndim else None)
+        self._check_as_many_axes(index)
         for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
             if number != axis and n > size:
                 raise ShapeError(
