@@ -74,6 +74,7 @@ from tinyframe.tensor.laziness import (
     whole_buffer,
 )
 from tinyframe.tensor.losses import Losses
+from tinyframe.tensor.more.counting import Counting
 from tinyframe.tensor.more.interpolate import Interpolate
 from tinyframe.tensor.more.linalg import LinearAlgebra
 from tinyframe.tensor.more.special import Special
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
 class Tensor(
     Indexing,
     Arrangement,
+    Counting,
     LinearAlgebra,
     Scan,
     Sorting,
