@@ -32,10 +32,11 @@ Step = tuple[str, tuple[int, ...], tuple[Any, ...]]
 # ---- what the operations mean --------------------------------------------------------------------
 
 
-def picked(a: Array, axis: int, index: Array) -> Array:
-    """Slices `index` along an axis; -1 is the last, and none where it is out of range."""
+def picked(a: Array, axis: int, index: Array, wraps: bool) -> Array:
+    """Slices `index` along an axis; none where it is out of range, and -1 is the last if it
+    wraps."""
     size = a.shape[axis]
-    index = np.where(index < 0, index + size, index)
+    index = np.where((index < 0) & wraps, index + size, index)
     inside = (index >= 0) & (index < size)
     shape = (*[1] * axis, *index.shape, *[1] * (a.ndim - axis - 1))
     found = np.take(np.concatenate([a, np.zeros_like(a[:1])]) if not size else a,
@@ -185,11 +186,14 @@ def same_shape(rng: Random, *arrays: Array) -> tuple[Any, ...] | None:
 OPERATIONS: dict[str, Operation] = {
     # indices from memory
     "rows": Operation("xi", lambda rng, a, i: () if a.ndim and a.shape[0] else None,
-                      lambda x, i: x[i], lambda a, i: picked(a, 0, i)),
+                      lambda x, i: x[i], lambda a, i: picked(a, 0, i, wraps=True)),
     "columns": Operation("xi", lambda rng, a, i: () if a.ndim > 1 and a.shape[1] else None,
-                         lambda x, i: x[:, i], lambda a, i: picked(a, 1, i)),
+                         lambda x, i: x[:, i], lambda a, i: picked(a, 1, i, wraps=True)),
+    "select": Operation("xi", some_axis,
+                        lambda x, i, axis: x.index_select(axis, i.flatten()),
+                        lambda a, i, axis: picked(a, axis, i.reshape(-1), wraps=False)),
     "take": Operation("xi", lambda rng, a, i: (), lambda x, i: x.take(i),
-                      lambda a, i: picked(a.reshape(-1), 0, i)),
+                      lambda a, i: picked(a.reshape(-1), 0, i, wraps=True)),
     "gather": Operation("xi", facing_axis,
                         lambda x, i, axis, part: x.gather(axis, i[cut(part)]),
                         lambda a, i, axis, part: gathered(a, i[cut(part)], axis)),
@@ -256,7 +260,7 @@ OPERATIONS: dict[str, Operation] = {
                        lambda a: a.astype(np.float32)),
 }  # fmt: skip
 # those that this is about are chosen more often
-NAMES = [*OPERATIONS, *["rows", "gather", "scatter", "sort", "pad", "pad", "slice"] * 2]
+NAMES = [*OPERATIONS, *["rows", "gather", "scatter", "sort", "pad", "pad", "slice", "select"] * 2]
 
 
 # ---- programs ------------------------------------------------------------------------------------

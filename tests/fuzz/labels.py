@@ -55,6 +55,12 @@ def on_a_copy(x: Any, index: Any, v: Any) -> Any:
     return x
 
 
+def along(a: Any, i: Any) -> Any:
+    """take_along_dim counts from the end as NumPy's does; PyTorch's doesn't."""
+    np.take_along_axis(a.detach().numpy(), i.numpy(), 0)
+    return torch.take_along_dim(a, torch.where(i < 0, i + len(a), i), 0)
+
+
 def same(method: str, *around: Any, **options: Any) -> tuple[Any, Any]:
     """A method of both with the arguments (0, i, v); `around` instead, where it is given."""
 
@@ -75,7 +81,10 @@ OPS: dict[str, Op] = {
     "x[i, [0]]": Op(*both(lambda x, i, v: x[i, [0]]), from_end=True),
     "x[..., i]": Op(*both(lambda x, i, v: x[..., i]), axes=1, shape="any", from_end=True),
     "gather": Op(*same("gather", 0, "i"), shape="like x"),
+    "index_select": Op(*same("index_select", 0, "i")),
     "take": Op(*same("take", "i"), axes=1, shape="any", from_end=True),
+    "take_along_dim": Op(lambda x, i, v: x.take_along_dim(i, 0), lambda x, i, v: along(x, i),
+                         shape="like x", from_end=True),
     "embedding": Op(lambda x, i, v: i.embedding(x), lambda x, i, v: F.embedding(i, x),
                     shape="any", of_tensors=True),
     "one_hot": Op(lambda x, i, v: i.one_hot(len(x)),
@@ -86,6 +95,9 @@ OPS: dict[str, Op] = {
     "scatter": Op(*same("scatter"), shape="like x", writes=True),
     "scatter_add": Op(*same("scatter_add"), shape="like x", writes=True),
     "scatter_reduce": Op(*same("scatter_reduce", 0, "i", "v", "amax"), shape="like x", writes=True),
+    "index_add": Op(*same("index_add"), writes=True),
+    "index_copy": Op(*same("index_copy"), writes=True),
+    "index_fill": Op(*same("index_fill", 0, "i", 7), writes=True, from_end=True),
 }  # fmt: skip
 LOSSES = ("cross_entropy", "nll_loss", "sparse_categorical_crossentropy")
 

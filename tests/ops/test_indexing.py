@@ -302,13 +302,16 @@ def test_uint64_as_an_index():
     index = Tensor(places) + 0
     x = Tensor.arange(2**24 + 2).contiguous().realize()
     expected = [2**24 + 1, 7, 2**24, 0, 0, 0]
-    for found in (x[index], x.gather(0, index), x.take(index), x.reshape(2, -1).flatten()[index]):
+    for found in (x[index], x.gather(0, index), x.take(index), x.index_select(0, index),
+                  x.take_along_dim(index, 0), x.reshape(2, -1).flatten()[index]):  # fmt: skip
         assert found.tolist() == expected
     small = Tensor(np.array([2, 2**64 - 1, 0], np.uint64)) + 0
     y = Tensor.zeros(3, dtype="int32").contiguous().realize()
     source = Tensor([5, 6, 7])
-    for out in (y.scatter(0, small, source), y.scatter_add(0, small, source)):
+    for out in (y.scatter(0, small, source), y.scatter_add(0, small, source),
+                y.index_add(0, small, source), y.index_copy(0, small, source)):  # fmt: skip
         assert out.tolist() == [7, 0, 5]
+    assert y.index_fill(0, small, 4).tolist() == [4, 0, 4]
     y[small] = source
     assert y.tolist() == [7, 0, 5]
     grid = Tensor.arange(12).reshape(3, 4)

@@ -94,6 +94,33 @@ def test_no_value_is_lost_where_uint64_meets_a_signed_integer():
     assert Tensor(unsigned).unique().tolist() == unsigned.tolist()
 
 
+@given(x=arrays(dtypes.float32, shape=(3, 4), edges=False), axis=st.sampled_from([0, 1, -1]),
+       index=st.lists(st.integers(0, 2), min_size=1, max_size=4),
+       seed=st.integers(0, 9))  # fmt: skip
+def test_slices_added_copied_and_filled(x, axis, index, seed):
+    shape = list(x.shape)
+    shape[axis] = len(index)
+    source = np.random.default_rng(seed).integers(-4, 4, shape).astype(np.float32)
+    t, rows = Tensor(x), np.moveaxis(x.copy(), axis, 0)
+    given_rows = np.moveaxis(source, axis, 0)
+    added, copied, filled = rows.copy(), rows.copy(), rows.copy()
+    np.add.at(added, index, 2 * given_rows)
+    copied[index], filled[index] = given_rows, 7
+    for number, row in zip(index, given_rows, strict=True):
+        copied[number] = row  # of several the last
+    check(t.index_add(axis, index, Tensor(source), alpha=2), np.moveaxis(added, 0, axis), scale=9)
+    check(t.index_copy(axis, index, Tensor(source)), np.moveaxis(copied, 0, axis))
+    check(t.index_fill(axis, index, 7), np.moveaxis(filled, 0, axis))
+
+
+def test_take_along_dim_broadcasts_and_counts_from_the_end():
+    x = np.arange(12).reshape(3, 4)
+    index = np.array([[0], [-1], [2]])
+    check(Tensor(x).take_along_dim(Tensor(index), 1), np.take_along_axis(x, index, 1))
+    check(Tensor(x[:1]).take_along_dim(Tensor(index), 1), x[:1][:, [0, -1, 2]].T)
+    check(Tensor(x).take_along_dim(Tensor([[5, -1]])), np.array([5, 11]))
+
+
 def test_copy_writes_in_place_and_converts():
     t = Tensor([[1.0, 2], [3, 4]]).realize()
     row = t[0]
@@ -113,7 +140,10 @@ def test_copy_writes_in_place_and_converts():
         (lambda: Tensor([1.0]).bincount(), TypeError, "not dtypes.float"),
         (lambda: Tensor([1, -2]).bincount(), ValueError, "there is -2"),
         (lambda: Tensor([1]).bincount(Tensor([1.0, 2])), ValueError, "weights of (2,)"),
-        (lambda: Tensor.ones(3, 2).gather(1, Tensor([0])), ValueError, "(1,)"),
+        (lambda: Tensor.ones(3, 2).index_add(0, [0], Tensor.ones(2, 2)), ValueError,
+         "(1, 2), not (2, 2)"),
+        (lambda: Tensor.ones(3, 2).index_copy(0, [[0]], Tensor.ones(1, 2)), IndexError, "(1, 1)"),
+        (lambda: Tensor.ones(3, 2).take_along_dim(Tensor([0]), 1), ValueError, "(1,)"),
         (lambda: Tensor.ones(2, 3, 4).t(), ValueError, "(2, 3, 4)"),
         (lambda: float(Tensor([1.0, 2])), TypeError, "float() needs a Tensor of one element"),
         (lambda: int(Tensor([1.0, 2])), ValueError, "not of shape (2,)"),

@@ -108,6 +108,9 @@ MOVEMENT = {
                      lambda x, *_, a: x.reshape(2, 2, 6).permute(1, 2, 0).reshape(2, 12)),
     "T": Row(call=lambda f, x: x.T), "t": Row(),
     "ravel": Row(), "expand_as": Row([(3, 1), (2, 3, 4)], lambda f, x, y: f(x, y) * y),
+    "take_along_dim": Row([(3, 4), PLACES[:, :1]], lambda f, x, i: f(x, i, 0)),
+    "index_copy": Row([(3, 4), CLASSES, (3, 3)], lambda f, x, i, y: f(x, 1, i, y)),
+    "index_fill": Row([(3, 4), CLASSES], lambda f, x, i: f(x, 1, i, 0.5)),
     "isin": Row(INTS, theirs=torch.isin, gradient=False),
     "bincount": Row([CLASSES], gradient=False),
     "unique": Row([INTS[1]], lambda f, x: f(x, return_counts=True), gradient=False),
@@ -230,10 +233,13 @@ ELSEWHERE = {
         "sum", "mean", "prod", "max", "min", "var", "std", "logsumexp", "softmax", "log_softmax",
         "softmin",
     ),
+    "torch/test_handy_methods.py": (
+        "index_add",
+    ),
     "torch/test_wide_operations.py": (
         "cumsum", "cumprod", "logcumsumexp", "cummax", "cummin", "sort", "topk",
         "norm", "normalize", "roll", "tril", "triu", "diag",
-        "diagonal", "unbind", "meshgrid", "gather", "take",
+        "diagonal", "unbind", "meshgrid", "gather", "take", "index_select",
         "scatter_reduce", "masked_select", "einsum",
     ),
     "ops/test_gradient.py": (

@@ -26,10 +26,25 @@ def test_an_extreme_of_several_axes_divides_its_gradient_among_ties(name):
         )  # fmt: skip
 
 
+def test_slices_named_twice():
+    index = REPEATED[0, :2]
+    inputs = [normal(0, 3, 4), normal(1, 2, 4)]
+    for alpha in (1, -0.5):
+        assert_agree(
+            lambda x, y, alpha=alpha: x.index_add(0, Tensor(index), y, alpha=alpha),
+            lambda x, y, alpha=alpha: x.index_add(0, torch.tensor(index), y, alpha=alpha),
+            inputs, compiled=True,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("dtype", [dtypes.half, dtypes.float64, dtypes.int64, dtypes.uint8])
 def test_dtypes_stay(dtype):
     t = Tensor(np.arange(12).reshape(3, 4)).cast(dtype)
-    for found in (t.amax(0), t.t(), t.ravel(), t.unique()):
+    source = Tensor.ones(1, 4).cast(dtype)
+    for found in (
+        t.amax(0), t.t(), t.index_add(0, [0], source), t.ravel(), t.unique(),
+        t.index_copy(0, [0], source), t.index_fill(0, [0], 1), t.take_along_dim(Tensor([[0]]), 1),
+    ):  # fmt: skip
         assert found.dtype is dtype
 
 
@@ -65,12 +80,6 @@ ADVICE: dict[str, tuple[dict[str, Any], Any]] = {
     "nansum": ({"x": HOLES}, torch.nansum), "nanmean": ({"x": HOLES}, torch.nanmean),
     "nan_to_num": ({"x": HOLES}, torch.nan_to_num), "frac": ({"x": X * 3}, torch.frac),
     "diff": ({"x": V}, torch.diff),
-    "index_select": ({"x": X, "index": INDEX}, lambda x, i: x.index_select(1, i)),
-    "index_add": ({"x": X, "index": INDEX, "y": Y[:, :2]}, lambda x, i, y: x.index_add(1, i, y)),
-    "index_copy": ({"x": X, "index": INDEX, "y": Y[:, :2]}, lambda x, i, y: x.index_copy(1, i, y)),
-    "index_fill": ({"x": X, "index": INDEX, "value": 2.5}, lambda x, i, v: x.index_fill(1, i, v)),
-    "take_along_dim": ({"x": X, "index": X.argsort(1)[:, :2]},
-                       lambda x, i: torch.take_along_dim(x, i, 1)),
     "float_power": ({"x": SHARES, "y": 2.5}, torch.float_power),
 }  # fmt: skip
 

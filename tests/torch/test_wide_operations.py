@@ -62,6 +62,9 @@ TABLE = {
     },
     "gather": (
         lambda x: x.gather(1, mine(ROWS)), lambda x: x.gather(1, torch.tensor(ROWS)), [(4, 5)]),
+    "index_select": (
+        lambda x: x.index_select(1, mine(ALONG[0])),
+        lambda x: x.index_select(1, torch.tensor(ALONG[0])), [(3, 5)]),
     "take": (lambda x: x.take(mine(ROWS)), lambda x: x.take(torch.tensor(ROWS)), [(3, 5)]),
     "scatter add": (
         lambda x, y: x.scatter(1, mine(ALONG), y, reduce="add"),

@@ -206,6 +206,16 @@ class Gathering(Elementwise):
         chosen = index.unsqueeze(-1).eq(self._range(self.shape[axis]))
         return source._one_where(chosen, self.ndim)
 
+    def index_select(self, dim: int, index: Any) -> Self:
+        """The slices `index`, a vector, along `dim`.
+
+        Out of bounds: as for `gather`.
+        """
+        axis, index = self._axis(dim), self._index_tensor(index, dim)
+        if index.ndim > 1:
+            raise TensorIndexError(f"index_select needs indices of one axis, not {index._dims}")
+        return self._take(axis, index.reshape(-1) if index.ndim == 0 else index)
+
     def take(self, index: Any) -> Self:
         """Elements of the flattened Tensor, in the shape of `index`; -1 is the last.
 
@@ -213,6 +223,24 @@ class Gathering(Elementwise):
         """
         flat = self.flatten()
         return flat._take(0, flat._index_tensor(index, 0, from_end=True))
+
+    def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
+        """`gather`, where the other axes of self and `indices` broadcast; without `dim` both are
+        flattened. -1 is the last.
+
+        Out of bounds: as for `gather`.
+        """
+        if dim is None:
+            return self.flatten().take_along_dim(self._index_tensor(indices).flatten(), 0)
+        axis, index = self._axis(dim), self._index_tensor(indices, dim, from_end=True)
+        self._check_as_many_axes(index)
+        size = self.shape[axis]
+        own, wanted = list(self.shape), list(index.shape)
+        own[axis] = wanted[axis] = 1
+        shape = broadcast_shapes(tuple(own), tuple(wanted))
+        source = self._broadcast_to((*shape[:axis], size, *shape[axis + 1 :]))
+        spread = index._broadcast_to((*shape[:axis], index.shape[axis], *shape[axis + 1 :]))
+        return source._gather(axis, spread)._or_nan(spread, size)
 
     # ---- scatter ---------------------------------------------------------------------------------
 
@@ -303,6 +331,48 @@ class Gathering(Elementwise):
         count = hits.cast(dtypes.int32).sum(-1) + (1 if include_self else 0)
         count = count.maximum(1).cast(wide)
         return (total / count if dtypes.is_float(wide) else total // count).cast(self.dtype)
+
+    # ---- whole slices ----------------------------------------------------------------------------
+
+    def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
+        """The axis, and the indices of slices expanded to the shape of `source`."""
+        axis, index = self._axis(dim), self._index_tensor(index, dim)
+        if index.ndim > 1:
+            raise TensorIndexError(f"slices are selected by indices of one axis, not {index._dims}")
+        index = index.reshape(-1) if index.ndim == 0 else index
+        wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
+        if source.shape != wanted:
+            raise ShapeError(
+                f"{index.shape[0]} indices along axis {axis} of {self._dims} take a source of "
+                f"shape {sizes_text(wanted)}, not {source._dims}"
+            )
+        return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
+
+    def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Self:
+        """A copy with slice k of `source`, times alpha, added to slice index[k] along `dim`."""
+        if self.ndim == 0:
+            whole = self.reshape(1).index_add(dim, index, source.reshape(1), alpha=alpha)
+            return whole.reshape(())
+        axis, places = self._facing_slices(dim, index, source)
+        return self.scatter_add(axis, places, source if alpha == 1 else source * alpha)
+
+    def index_copy(self, dim: int, index: Any, source: Any) -> Self:
+        """A copy in which slice index[k] along `dim` is slice k of `source`; the last of several
+        wins."""
+        if self.ndim == 0:
+            return self.reshape(1).index_copy(dim, index, source.reshape(1)).reshape(())
+        axis, places = self._facing_slices(dim, index, source)
+        return self.scatter(axis, places, source)
+
+    def index_fill(self, dim: int, index: Any, value: Any) -> Self:
+        """A copy in which the slices `index` along `dim` are filled with a number."""
+        if self.ndim == 0:
+            return self.reshape(1).index_fill(dim, index, value).reshape(())
+        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True).reshape(-1, 1)
+        size = self.shape[axis]
+        is_there = index.eq(self._range(size)).any(0)
+        is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
+        return is_there.where(self._number(value, self.dtype), self)
 
     # ---- masks -----------------------------------------------------------------------------------
 
