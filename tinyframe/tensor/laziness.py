@@ -71,13 +71,17 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
         if capture is not None:
             for storage in storages:
                 capture.note(storage)
-        graphs = dict.fromkeys(storage.uop for storage in storages)
-        if roots := [graph for graph in graphs if not is_computed(graph)]:
+        if roots := _uncomputed(storages):
             with collector_paused():
                 schedule = Scheduled(roots)
             if capture is not None:
                 capture.note_memory(schedule.items)
             schedule.run()
+
+
+def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
+    graphs = dict.fromkeys(storage.uop for storage in storages)
+    return [graph for graph in graphs if not is_computed(graph)]
 
 
 def transitive_users(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
