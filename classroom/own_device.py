@@ -65,7 +65,9 @@ def registered(opener: Opener, name: str) -> Iterator[Compiled]:
 
 def in_rows_of(language: type[PythonText], result: Tensor) -> UOp:
     """A Tensor's graph with each op that a language has no row for replaced by ops that it has."""
-    rules = decompositions(language.code_for_op, language.native_half, language.native_casts)
+    rules = decompositions(
+        frozenset(language.code_for_op), language.native_half, language.native_casts
+    )
     return graph_rewrite(result.uop, rules)
 
 

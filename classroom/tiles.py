@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent
 from tinyframe.viz.kernels import one_kernel
-from tinyframe.viz.nests import Block, Work, blocks_of
+from tinyframe.viz.nests import Work, parts_of, work_of
 from tinyframe.viz.touched import LEVELS, arguments_after
 
 LANES, REGISTERS = 8, 16
@@ -72,7 +72,7 @@ def count(x: Any, opts: Sequence[Opt]) -> Count:
     item, _ = one_kernel(x, None, "count")
     program = get_program(item.ast, COUNTED_FOR, list(opts))
     total: Counter[str] = Counter()
-    for work, turns in _works(blocks_of(program)):
+    for work, turns in work_of(parts_of(program)):
         for (what, lanes), times in work.items():
             total[what] += turns * times * _instructions(lanes)
     read = _read(item.ast, program.opts)
@@ -118,16 +118,6 @@ def _pieces(cells: np.ndarray, size: int) -> int:
     return len(np.unique(cells // size))
 
 
-def _works(block: Block, turns: int = 1) -> Iterator[tuple[Work, int]]:
-    """What is done in a loop and in those inside it, and how often in all."""
-    for part in block.body:
-        if isinstance(part, Block):
-            assert part.range is not None
-            yield from _works(part, turns * extent(part.range))
-        else:
-            yield part, turns
-
-
 def _instructions(lanes: int) -> int:
     """A vector of more lanes than a register has takes several."""
     return -(-lanes // LANES)
@@ -136,7 +126,7 @@ def _instructions(lanes: int) -> int:
 def _registers(program: ProgramSpec) -> int:
     """Of the part that multiplies most often: the sums, the vectors that are loaded, and one for
     the number that goes to all lanes."""
-    work, _ = max(_works(blocks_of(program)), key=lambda part: part[1] * _multiplied(part[0]))
+    work, _ = max(work_of(parts_of(program)), key=lambda part: part[1] * _multiplied(part[0]))
     unrolled = prod(extent(r) for r in program.loops if axis_type(r) is AxisType.UNROLL)
     loaded = {what: n for what, n in work.items() if what[0] in LOADS}
     vectors = sum(n * _instructions(lanes) for (_, lanes), n in loaded.items() if lanes > 1)

@@ -20,6 +20,7 @@ BUFFER node of a graph is only a name: `buffer_of` gives the Buffer behind it.
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import itertools
 import os
@@ -68,8 +69,7 @@ class GlobalCounters:
     def count_memory(cls, nbytes: int) -> None:
         """A Buffer holds `nbytes` more, or fewer if it is negative."""
         cls.mem_used += nbytes
-        if cls.mem_used > cls.mem_peak:
-            cls.mem_peak = cls.mem_used
+        cls.mem_peak = max(cls.mem_peak, cls.mem_used)
 
 
 T = TypeVar("T")
@@ -109,19 +109,21 @@ class Allocator:
         """The memory itself as an array of uint8; None if Python cannot access it."""
         return None
 
-    _kept: _Kept
+    # freed memory, by its size and options; the number of bytes; what guards both
+    _kept: OrderedDict[tuple[int, Any], list[Any]]
+    _kept_bytes = 0
+    _kept_lock: Any
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        allocator = super().__new__(cls)
-        allocator._kept = _Kept()  # here, so that a backend's __init__ need not call super()'s
+        allocator = super().__new__(cls)  # a backend's __init__ need not call super()'s
+        allocator._kept, allocator._kept_lock = OrderedDict(), threading.RLock()
         return allocator
 
     def alloc(self, size: int, options: Any = None) -> Any:
         """`size` bytes, reused or new. MemoryError says how much is in use."""
-        kept = self._kept
-        with kept.lock:
-            if stock := kept.by_size.get((size, options)):
-                kept.total -= size
+        with self._kept_lock:
+            if stock := self._kept.get((size, options)):
+                self._kept_bytes -= size
                 return stock.pop()
         try:
             return self.with_room(lambda: self._alloc(size, options))
@@ -144,42 +146,30 @@ class Allocator:
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
         """Return `opaque`, of `size` bytes: it is kept for reuse, or freed if enough is kept."""
-        kept = self._kept
-        with kept.lock:
-            if (stock := kept.by_size.get((size, options))) is None:
-                stock = kept.by_size[(size, options)] = []
-            kept.by_size.move_to_end((size, options))  # the least recently used size comes first
-            stock.append(opaque)
-            kept.total += size
+        with self._kept_lock:
+            self._kept.setdefault((size, options), []).append(opaque)
+            self._kept.move_to_end((size, options))  # the least recently used size comes first
+            self._kept_bytes += size
             surplus = []
-            while kept.total > self.keep_bytes:
-                (old_size, old_options), oldest = next(iter(kept.by_size.items()))
+            while self._kept_bytes > self.keep_bytes:
+                (old_size, old_options), oldest = next(iter(self._kept.items()))
                 if oldest:
                     surplus.append((oldest.pop(0), old_options))
-                    kept.total -= old_size
+                    self._kept_bytes -= old_size
                 else:
-                    del kept.by_size[(old_size, old_options)]
+                    del self._kept[(old_size, old_options)]
         for old, old_options in surplus:
             self._free(old, old_options)
 
     def free_kept(self) -> int:
         """Free all memory that is kept for reuse; return how many bytes that was."""
-        kept = self._kept
-        with kept.lock:
-            total, surplus, kept.by_size, kept.total = kept.total, kept.by_size, OrderedDict(), 0
+        with self._kept_lock:
+            surplus, self._kept = self._kept, OrderedDict()
+            total, self._kept_bytes = self._kept_bytes, 0
         for (_, options), stock in surplus.items():
             for opaque in stock:
                 self._free(opaque, options)
         return total
-
-
-class _Kept:
-    """Freed memory, kept for the next request of its size."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.by_size: OrderedDict[tuple[int, Any], list[Any]] = OrderedDict()
-        self.total = 0
 
 
 class DeviceUnavailable(RuntimeError):
@@ -224,7 +214,7 @@ class Compiler:
         identity = self.identity()
         if not identity:
             return self.compile(src)
-        return cached("programs", (identity, src), lambda: self.compile(src))
+        return cached("programs", (identity, src), functools.partial(self.compile, src))
 
 
 class Launcher:
@@ -461,7 +451,7 @@ class _DeviceRegistry:
     def _after_fork(self) -> None:
         self._lock = threading.RLock()  # a thread of the parent may have held it
         for name, (_, device) in list(self._opened.items()):
-            device.allocator._kept.lock = threading.RLock()
+            device.allocator._kept_lock = threading.RLock()
             if not device.survives_fork:
                 del self._opened[name]
                 # kept alive, since freeing anything might make its driver wait forever

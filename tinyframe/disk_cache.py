@@ -182,19 +182,18 @@ def _write(folder: Path, path: Path, data: bytes) -> bool:
     return True
 
 
-def _evict(folder: Path, most_bytes: int | None = None) -> None:
+def _evict(folder: Path) -> None:
     """If the folder is too large, delete the oldest entries down to three quarters of the limit."""
-    most_bytes = MOST_BYTES if most_bytes is None else most_bytes
     entries = []
     for path in folder.glob("*/*"):
         with contextlib.suppress(OSError):  # another process may have deleted it
             status = path.stat()
             entries.append((status.st_mtime, status.st_size, path))
     total = sum(size for _, size, _ in entries)
-    if total <= most_bytes:
+    if total <= MOST_BYTES:
         return
     for _, size, path in sorted(entries):
-        if total <= most_bytes * 3 // 4:
+        if total <= MOST_BYTES * 3 // 4:
             break
         with contextlib.suppress(OSError):
             path.unlink()

@@ -21,31 +21,23 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, NoReturn, Self, TypeAlias, cast
+from typing import Any, ClassVar, NoReturn, TypeAlias, cast
 
 import numpy as np
 
 ConstType: TypeAlias = float | int | bool
 
 
-class InvalidType:
+class InvalidType(Enum):
     """The type of `Invalid`, the only instance: the value of an index that must not be read."""
 
-    _instance: ClassVar[Any] = None
-
-    def __new__(cls) -> Self:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cast(Self, cls._instance)
+    INVALID = "Invalid"
 
     def __repr__(self) -> str:
-        return "Invalid"
-
-    def __reduce__(self) -> tuple[type[InvalidType], tuple[()]]:
-        return (InvalidType, ())
+        return self.value
 
 
-Invalid = InvalidType()
+Invalid = InvalidType.INVALID
 
 
 class AddrSpace(Enum):
@@ -492,16 +484,15 @@ def can_lossless_cast(source: DType, target: DType) -> bool:
 
 # *** NumPy ***
 
-_NP_DTYPES: dict[DType, np.dtype[Any] | None] = {
-    getattr(dtypes, name): np.dtype(name)
+_FROM_NP_NAME: dict[str, DType] = {  # bfloat16 is its name in ml_dtypes
+    name: getattr(dtypes, name)
     for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-                 "float16", "float32", "float64")
+                 "float16", "float32", "float64", "bfloat16")
 }  # fmt: skip
-_NP_DTYPES[dtypes.bfloat16] = None
-_FROM_NP_NAME = {
-    np_dtype.name: dtype for dtype, np_dtype in _NP_DTYPES.items() if np_dtype is not None
+_NP_DTYPES: dict[DType, np.dtype[Any] | None] = {
+    dtype: None if dtype is dtypes.bfloat16 else np.dtype(name)
+    for name, dtype in _FROM_NP_NAME.items()
 }
-_FROM_NP_NAME["bfloat16"] = dtypes.bfloat16  # its name in ml_dtypes
 
 
 def to_np_dtype(dtype: DType) -> np.dtype[Any] | None:
@@ -570,12 +561,7 @@ def float_to_bf16(x: ConstType) -> float:
 
     Rounded to float32 first, as every backend and ml_dtypes do: a double is rounded twice.
     """
-    x = _truncate_fp32(x)
-    if not math.isfinite(x):
-        return x
-    bits = struct.unpack("I", struct.pack("f", x))[0]
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return cast(float, struct.unpack("f", struct.pack("I", bits))[0])
+    return bf16_to_f32(f32_to_bf16(np.array([_truncate_fp32(x)], np.float32))).item()
 
 
 truncate_bf16 = float_to_bf16

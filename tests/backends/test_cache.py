@@ -201,10 +201,10 @@ def test_beyond_its_size_the_oldest_entries_go(folder, monkeypatch):
         path = cached("programs", (str(n),), lambda: bytes(1000)).path
         os.utime(path, (n, n))
         paths.append(path)
-    size = paths[0].stat().st_size
-    cache._evict(folder / "programs", most_bytes=8 * size)
+    monkeypatch.setattr(cache, "MOST_BYTES", 8 * paths[0].stat().st_size)
+    cache._evict(folder / "programs")
     assert [path.exists() for path in paths] == [False] * 4 + [True] * 6
-    cache._evict(folder / "programs", most_bytes=8 * size)
+    cache._evict(folder / "programs")
     assert sum(path.exists() for path in paths) == 6
 
 

@@ -34,6 +34,7 @@ from tinyframe.gpu.drivers.cuda_emulator import (
     OutOfBounds,
 )
 from tinyframe.gpu.passes import with_barriers
+from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.program_text import Writer
 from tinyframe.run.realize import record_runs
 from tinyframe.search import beam as search
@@ -129,15 +130,14 @@ def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatc
 
 @pytest.mark.parametrize("opts", [[], [Opt(LOCAL, 0, 8), Opt(GLOBAL, 0)], VECTORS], ids=str)
 def test_an_index_that_is_one_too_large_is_found(opts, monkeypatch):
-    place, pointer = Writer.place, Writer.pointer
+    read, pointer = CStyleLanguage.read, Writer.pointer
     x = numbers(64)
     np.testing.assert_array_equal(run(data(x) * 2, opts), x * 2)
 
-    def off(self: Writer, index: UOp) -> tuple[UOp, str, str]:
-        buffer, name, number = place(self, index)
-        return buffer, name, f"{number} + 1"
+    def off(self: CStyleLanguage, memory: UOp, name: str, place: str) -> str:
+        return read(self, memory, name, f"{place} + 1")
 
-    monkeypatch.setattr(Writer, "place", off)
+    monkeypatch.setattr(CStyleLanguage, "read", off)
     monkeypatch.setattr(Writer, "pointer", lambda self, index: f"({pointer(self, index)} + 4)")
     with pytest.raises(OutOfBounds, match=r"data[01]\[64\], which has 64 elements"):
         run(data(x) * 2, opts)

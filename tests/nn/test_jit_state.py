@@ -368,7 +368,7 @@ def test_a_capture_that_ctrl_c_left_open_ends_none_of_another_thread(monkeypatch
     thread = threading.Thread(target=other)
     thread.start()
     begun.wait(60)
-    left_open = Capture(0, [], {}, set(), set(), {})
+    left_open = Capture([], [], [], 0)
     left_open.frame = (lambda: sys._getframe())()  # which has ended
     monkeypatch.setattr(capture._thread, "capture", left_open, raising=False)
     assert (Tensor([1.0]) + 1).item() == 2

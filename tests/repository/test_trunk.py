@@ -18,7 +18,8 @@ LISTED = ROW.findall((PACKAGE / "README.md").read_text())
 # what the trunk looks things up in, or has at hand: the README says so below the list
 AT_HAND = {
     "errors.py", "thresholds.py", "peer_settings.py", "uop/evaluate.py", "uop/show.py",
-    "renderer/__init__.py", "rewrite/spec.py", "run/capture.py", "tensor/movement.py",
+    "codegen/decompose/__init__.py", "renderer/__init__.py", "rewrite/spec.py", "run/capture.py",
+    "tensor/movement.py",
 }  # fmt: skip
 
 # a table of the trunk, and what stands in it: the branches

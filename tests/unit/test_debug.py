@@ -191,7 +191,7 @@ def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
     from tinyframe.rewrite import matcher
 
     begun = []
-    monkeypatch.setattr(matcher, "begin", lambda *arguments: begun.append(arguments))
+    monkeypatch.setattr(matcher, "Rewrite", lambda *arguments: begun.append(arguments))
     on_buffer(7).softmax().schedule()
     assert begun == []
 

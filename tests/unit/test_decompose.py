@@ -28,7 +28,7 @@ INTS = [dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32, dt
 
 
 def decompose(u: UOp, ops: set[Ops] = C, native_half: bool = True) -> UOp:
-    return graph_rewrite(u, decompositions(ops, native_half))
+    return graph_rewrite(u, decompositions(frozenset(ops), native_half))
 
 
 def ops_of(u: UOp) -> set[Ops]:
@@ -374,4 +374,4 @@ def test_a_staged_bfloat16_is_staged_as_its_bits():
 
 
 def test_decompositions_of_a_device_are_made_once():
-    assert decompositions(list(C)) is decompositions(set(C))
+    assert decompositions(frozenset(list(C))) is decompositions(frozenset(C))

@@ -298,7 +298,7 @@ def test_what_is_computed_from_a_padding_that_readers_find_is_not_copied():
         ([Opt(SPLIT, 0, -4)], "the size must be a whole number, not -4"),
         ([Opt(UPCAST, 0)], "the size must be a whole number, not None"),
         ([Opt(VECTOR, 0, "4")], "the size must be a whole number, not '4'"),
-        ([Opt(THREAD, 0), Opt(SPLIT, 0, 4)], "axis 0 is divided among cores already"),
+        ([Opt(THREAD, 0), Opt(SPLIT, 0, 4)], "axis 0 is a THREAD axis already: SPLIT it before"),
         ([Opt(UPCAST, 2, 4)], "axis 2 is a reduce's: UNROLL it, or give it VECTOR lanes"),
         ([Opt(THREAD, 0), Opt(UPCAST, 0, 4)], "axis 0 is a THREAD axis already"),
         ([Opt(UPCAST, 0, 0), Opt(UPCAST, 0, 0)], "960 copies; at most 256 are allowed"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.kernels import kernel_of, kernels_of, on_buffer
 from tinyframe import Tensor, dtypes, thresholds
-from tinyframe.codegen import get_program, planned, plans_for, scheduled_kernel
+from tinyframe.codegen import get_program, plans_for, scheduled_kernel
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -20,7 +20,7 @@ from tinyframe.codegen.optimize.loops import (
     axes,
     check_target,
 )
-from tinyframe.codegen.optimize.plans import CPU, Nest, Workload, choose
+from tinyframe.codegen.optimize.plans import CPU, Nest, Workload, choose, opts_of
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.gpu.blocks import block_threads, grid_axes
 from tinyframe.gpu.languages.opencl import OpenCLLanguage
@@ -123,7 +123,7 @@ def with_its_plan(ast: UOp, target: Target) -> tuple[Nest, list[Opt], UOp]:
     sink = scheduled_kernel(ast, OpenCLLanguage(target))
     kernel = Workload(sink, target)
     nest = choose(kernel, GPU).nest(kernel)
-    return nest, *planned(sink, target)[1:]
+    return nest, *opts_of(sink, nest, target)
 
 
 targets = st.builds(

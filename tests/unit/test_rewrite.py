@@ -160,13 +160,13 @@ def test_a_trace_records_every_step_and_nothing_outside_its_block():
         (a + 0, a),
     ]
     assert first.rules_fired()[fold.rules[0]] == 1
-    assert not matcher.is_recording()
+    assert not matcher._recording
 
 
 def test_a_trace_is_closed_by_an_error():
     with pytest.raises(ZeroDivisionError), matcher.record():
         graph_rewrite(a, PatternMatcher([(UPat(), lambda: 1 / 0)]))
-    assert not matcher.is_recording()
+    assert not matcher._recording
 
 
 def test_a_rule_prints_where_it_is_written():

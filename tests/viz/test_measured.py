@@ -228,7 +228,7 @@ def test_the_picture_of_what_just_ran():
 @given(st.lists(numbers, max_size=20))
 def test_any_numbers_can_be_drawn(points):
     shown = " ".join(charted(draw_points(points, ROOF)))
-    assert (len(points) > 6) == ("more that took less time" in shown)
+    assert (len(points) > 6) == ("more: print() lists them all" in shown)
     assert "the roof: memory, 20 GB/s, and arithmetic, 100 GFLOP/s" in shown
 
 

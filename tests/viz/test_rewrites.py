@@ -75,12 +75,12 @@ def test_what_is_told_is_what_the_compiler_did(name, noopt) -> None:
         again = rewrites(ast)  # though all of it has been simplified before
     for stage in found.stages:
         for one in stage.rewrites:
-            done = after_steps(found.described.rows, one.before, one.steps, one.walk)
+            done = after_steps(found.rows, one.before, one.steps, one.walk)
             assert done is one.after, (stage.name, one.name)
     for one, following in pairwise(found.stages[:-1]):
         assert following.before is one.after
     assert [row.op for row in found.stages[-1].roots] == [u.op for u in program.uops]
-    assert found.source == program.src
+    assert found.data["source"] == program.src
     assert found.count == sum(len(p.steps) for p in made)
     assert sum(count for _, count, _, _ in again.table) == found.count
     assert len(found.stops) == found.count + len(found.changing)
@@ -90,7 +90,7 @@ def test_a_kernel_for_a_device_that_is_not_here_is_told_too() -> None:
     with Context(DEVICE="NULL:METAL"):
         picture = rewrites(Tensor.empty(64, 64).sum(0))
     assert "ranges to values" in [name for name, *_ in picture.table]
-    assert "threadgroup" in picture.way.source
+    assert "threadgroup" in picture.way.data["source"]
 
 
 @each_kernel
@@ -259,7 +259,7 @@ def test_hostile_names_are_text() -> None:
     found = rewrites(KERNELS["integers"]()).way
     stage = found.changing[0]
     found.stages[stage].name = HOSTILE  # a trace may say anything
-    found.described.data["opts"] = found.opts[:] = [HOSTILE]
+    found.data["opts"] = [HOSTILE]
     found.rules[:] = [Rule(HOSTILE, f"def {HOSTILE}", HOSTILE) for _ in found.rules]
     picture = RewritesPicture(found, HOSTILE)
     svgs = [picture.svg()]

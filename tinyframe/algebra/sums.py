@@ -62,19 +62,16 @@ def _order(u: UOp) -> tuple:
 order = _order.of
 
 
-def _text_hash(text: str) -> int:
-    return zlib.crc32(text.encode())  # hash(str) differs from process to process
-
-
+# by CRC, since hash(str) differs from process to process
 @functools.cache
 def _dtype_hash(dtype: DType) -> int:
-    return _text_hash(repr(dtype))
+    return zlib.crc32(repr(dtype).encode())
 
 
 def _arg_hash(arg: object) -> int:
     if isinstance(arg, int):
         return 2 * arg + 1  # never -1, which Python hashes like -2
-    return 0 if arg is None else _text_hash(repr(arg))
+    return 0 if arg is None else zlib.crc32(repr(arg).encode())
 
 
 # ---- sums to terms, and back --------------------------------------------------------------------

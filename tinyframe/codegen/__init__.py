@@ -65,13 +65,16 @@ def optimize(sink: UOp, job: Compilation) -> UOp:
     if settings.NOOPT:
         job.opts = []
         return sink
-    job.plan, job.opts, optimized = planned(sink, job.renderer.target)
+    target = job.renderer.target
+    workload = Workload(sink, target)
+    job.plan = choose(workload, plans_for(target))
+    job.opts, optimized = opts_of(sink, job.plan.nest(workload), target)
     return optimized
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:
-    renderer = job.renderer
-    rules = decompositions(renderer.code_for_op, renderer.native_half, renderer.native_casts)
+    renderer, ops = job.renderer, frozenset(job.renderer.code_for_op)
+    rules = decompositions(ops, renderer.native_half, renderer.native_casts)
     return graph_rewrite(sink, rules, name="decompose")
 
 
@@ -179,11 +182,3 @@ def plans_for(target: Target) -> list[Plan]:
     """The plans for a target, for a CPU's cores or for blocks of threads, in the order in which
     they are tried: the first that applies is used."""
     return load("tinyframe.gpu.plans:GPU") if target.block_threads else CPU
-
-
-def planned(sink: UOp, target: Target) -> tuple[Plan, list[Opt], UOp]:
-    """The plan chosen for a kernel, its Opts, and the kernel after them."""
-    workload = Workload(sink, target)
-    plan = choose(workload, plans_for(target))
-    opts, optimized = opts_of(sink, plan.nest(workload), target)
-    return plan, opts, optimized

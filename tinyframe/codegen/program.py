@@ -16,7 +16,7 @@ from tinyframe.device import load
 from tinyframe.dtype import PtrDType, to_np_dtype
 from tinyframe.errors import DTypeError
 from tinyframe.renderer import Renderer
-from tinyframe.renderer.program_text import variables
+from tinyframe.renderer.program_text import row_of, variables
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, extent, iterations, plain, sint
 
@@ -152,7 +152,7 @@ class Refusal(NamedTuple):
 
 def _ops_lacking(p: ProgramSpec) -> str:
     written = GroupOp.ALU - {Ops.CAST, Ops.BITCAST}
-    lacking = {u.op for u in p.uops if u.op in written and p.renderer.row(u) is None}
+    lacking = {u.op for u in p.uops if u.op in written and row_of(p.renderer, u) is None}
     return " and ".join(sorted(op.name for op in lacking))
 
 
@@ -224,7 +224,7 @@ PURE = GroupOp.Elementwise | {Ops.MMA}
 def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
     """A flat program with each instruction rewritten once by a table, sources first. Instructions
     that a replacement needs are inserted before it; dead code is removed."""
-    if not len(rules):
+    if not rules.rules:
         return uops
     done: dict[UOp, UOp] = {}
     lines: dict[UOp, None] = {}

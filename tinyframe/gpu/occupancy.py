@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tinyframe import thresholds
 from tinyframe.algebra.access import AccessTable
 from tinyframe.renderer import Target
-from tinyframe.schedule.fuse import Use, has_fixed_size
+from tinyframe.schedule.fuse import Use
 from tinyframe.schedule.partial import Cut, Partial, divisor, parts_of
 from tinyframe.uop.node import AxisType, Ops, UOp, extent, is_symbolic, iterations
 
@@ -43,7 +43,7 @@ class Occupancy(NamedTuple):
     def reason_to_store(self, uses: Iterable[Use], of_its_size: bool = False) -> str | None:
         """of_its_size: whether the kernel it would be fused into has as many results."""
         size, reduced = self.reduce.size, self.reduce.src[0]
-        if not has_fixed_size(reduced):
+        if any(isinstance(size, UOp) for size in reduced.shape):
             return None
         each = reduced.size // max(size, 1)
         if leaves_blocks_idle(self.target, size, each) and not of_its_size:

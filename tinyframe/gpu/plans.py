@@ -91,7 +91,7 @@ def with_threads(
     """The nest with `threads` threads distributed along these loops, in this order. axes_left: the
     number of a block's axes that may be used."""
     for r in along:
-        if nest.left(r) > dtypes.max(dtypes.int):
+        if nest.left(r) > dtypes.int.max:
             nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
         # after a SPLIT, threads divide the inner loop
         splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from tinyframe.device import buffer_of
 from tinyframe.run.capture import JitError, Owner
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import unalias
@@ -68,7 +66,6 @@ def tree_map(structure: Any, change: Callable[[Any], Any]) -> Any:
     return change(structure)
 
 
-@dataclass
 class Signature:
     """The arguments of the captured call, which every later call has to match.
 
@@ -76,42 +73,33 @@ class Signature:
     are not Tensors, by their index in `places`. variables: the Variables the arguments depend on.
     """
 
-    name: str
-    places: tuple[str, ...]
-    inputs: list[Owner]
-    others: dict[int, Any]
-    variables: set[UOp]
-    training: bool
-
-    @staticmethod
-    def of(name: str, given: FlatArguments) -> Signature:
+    def __init__(self, name: str, given: FlatArguments) -> None:
         """Computes the Tensors; JitError for an argument that a replay could not replace."""
-        signature = Signature(
-            name, given.places, [], {}, set(bound_in(given.values)), Tensor.training
-        )
+        self.name, self.places, self.training = name, given.places, Tensor.training
+        self.variables = set(bound_in(given.values))
+        self.inputs: list[Owner] = []
+        self.others: dict[int, Any] = {}
         for number, (place, value) in enumerate(zip(given.places, given.values, strict=True)):
             if not isinstance(value, Tensor):
                 if isinstance(value, (np.ndarray, bytearray)):
-                    signature.refuse(
+                    self.refuse(
                         f"{place} is a {type(value).__name__}, whose current contents would be "
                         "frozen; pass a Tensor"
                     )
-                signature.others[number] = _key_to_compare(value)
+                self.others[number] = _key_to_compare(value)
                 continue
-            signature._realize(place, value)
+            self._realize(place, value)
             unalias(value._storage)
-            uop = value.uop
-            buffer = buffer_of(base_of(uop))
-            if twin := next((i.place for i in signature.inputs if i.buffer is buffer), None):
-                signature.refuse(
+            owner = Owner(value._storage)
+            if twin := next((i.place for i in self.inputs if i.buffer is owner.buffer), None):
+                self.refuse(
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
                     "them a kernel uses. Pass it once, or a clone()"
                 )
-            owner = Owner.of(value._storage)
+            uop = value.uop
             owner.place, owner.view, owner.text = place, memory_layout(uop), _text(uop)
             owner.seen, owner.has_gradient = weakref.ref(uop), value.is_param
-            signature.inputs.append(owner)
-        return signature
+            self.inputs.append(owner)
 
     def _realize(self, place: str, tensor: Tensor) -> None:
         """Computes an argument that is still lazy; JitError for a constant, which has no memory."""

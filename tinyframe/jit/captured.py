@@ -142,11 +142,6 @@ class Call:
     made: the storages of results, by number. progress: how far the replay has got.
     """
 
-    __slots__ = (
-        "bound", "changed", "dropped", "fill", "given", "kept", "made", "memory", "progress",
-        "states", "tensors",
-    )  # fmt: skip
-
     def __init__(self, tensors: Sequence[Tensor], bound: dict[UOp, UOp]) -> None:
         self.tensors, self.bound = tensors, bound
         self.given = [weakref.ref(tensor._storage) for tensor in tensors]
@@ -190,7 +185,6 @@ class Captured:
         self.changed_grads = [grad for grad in self.grads if not grad.is_unchanged]
         self.dropped_grads = [grad for grad in self.changed_grads if grad.must_exist is None]
         self.own = range(len(self.signature.inputs) + len(self.fresh))  # slots of this call
-        self.nothing = [None] * len(self.own)
 
     @property
     def kernels(self) -> list[UOp]:
@@ -238,12 +232,12 @@ class Captured:
         """After an error or Ctrl-C: if launching had begun, completes the call where possible, else
         leaves everything as it was. What a kernel was writing is lost if nobody can tell whether it
         ran."""
-        begun = call.progress.begun
-        half = {buffer for item in begun if not item.has_run for buffer in item.written}
+        progress = call.progress
+        half = {buffer for item in progress.begun if not item.has_run for buffer in item.written}
         for base in [base_of(storage.uop) for storage in call.states]:
             if half and not is_overwritten(base) and buffer_of(base) in half:
                 lose(base)
-        if not half and call.progress.has_begun:
+        if not half and (progress.ran or any(item.has_run for item in progress.items)):
             with suppress(Exception):
                 self._launch(call)
                 self._results(call)
@@ -259,12 +253,12 @@ class Captured:
             values = [
                 {v: bound[v].val if v in bound else x for v, x in each.items()} for each in values
             ]
-        own = slice(len(self.nothing))
+        own = slice(len(self.own))
         self.replay.memory[own] = call.memory
         try:
             self.replay(call.changed, values, call.progress)
         finally:
-            self.replay.memory[own] = self.nothing  # the memory belongs to the caller
+            self.replay.memory[own] = [None] * len(self.own)  # the memory belongs to the caller
 
     def _make_fresh(self, call: Call) -> None:
         """Finds memory for the results. A `.grad` that the call replaces without reading is dropped

@@ -75,21 +75,17 @@ class TinyJit(Generic[P, Result]):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        jit = self._of_instance(instance)
-        bound = functools.partial(jit.__call__, instance)
-        bound.reset, bound.jit = jit.reset, jit  # type: ignore[attr-defined]
-        return bound
-
-    def _of_instance(self, instance: Any) -> TinyJit:
-        """The TinyJit of one instance, which lives as long as the instance."""
-        key, found = id(instance), self._instances.get(id(instance))
-        if found is None:
+        key = id(instance)
+        if key not in self._instances:  # it gets a TinyJit, which lives as long as it
             try:
                 kept: Any = weakref.ref(instance, lambda _: self._instances.pop(key, None))
             except TypeError:  # an instance without weak references is kept alive
                 kept = instance
-            found = self._instances[key] = kept, TinyJit(self.fxn, self.prune)
-        return found[1]
+            self._instances[key] = kept, TinyJit(self.fxn, self.prune)
+        _, jit = self._instances[key]
+        bound = functools.partial(jit.__call__, instance)
+        bound.reset, bound.jit = jit.reset, jit  # type: ignore[attr-defined]
+        return bound
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
         if capture_now() is not None:
@@ -126,13 +122,13 @@ class TinyJit(Generic[P, Result]):
             if (storage := ref()) is not None:
                 make_ready(storage, to_change=is_changed)
         given = flatten_arguments(args, kwargs)
-        signature, tensors = Signature.of(self._name(), given), given.tensors
+        signature, tensors = Signature(self._name(), given), given.tensors
         # The function gets copies of its arguments, which share their storages. That tells a use of
         # an argument from a use of the same Tensor by another route, such as an attribute.
         own = {id(tensor): copy.copy(tensor) for tensor in tensors}
         args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
-        capture = Capture.of(list(own.values()), signature.inputs, live_tensors(), Storage.now())
+        capture = Capture(list(own.values()), signature.inputs, live_tensors(), Storage.now())
 
         def record() -> tuple[Result, Recording, bool]:
             for tensor in tensors:

@@ -9,6 +9,7 @@ that was not computed yet, or that shared its memory with an equal one.
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 from collections.abc import Callable, Container, Iterable
@@ -178,7 +179,7 @@ class Recording:
         bases = [base for base in dict.fromkeys(map(base_of, made)) if base.op is Ops.BUFFER]
         given = [owner.buffer for owner in signature.inputs]
         owned = [*given, *map(buffer_of, bases), *[state.buffer for state in states]]
-        slots, replay = self._in_slots(items, owned)
+        slots, replay = self._in_slots(items, used, owned)
         self.fresh = {base: slots[buffer_of(base)] for base in bases}
         for n, state in enumerate(states, len(given) + len(bases)):
             state.slot = n
@@ -186,17 +187,15 @@ class Recording:
             owner.buffer = owner.uop = None  # a capture keeps nobody else's memory alive
         result = tree_map(self.result, lambda x: x if x is None else self._returned(x))
         grads = [self._grad(tensor, first) for tensor, first in capture.grads.values()]
-        values = [var_vals for _, var_vals in self.runs]
         return Captured(
-            signature, replay, values, capture.random, states, constants, result, grads,
-            list(self.fresh.values()), self.private,
+            signature, replay, [var_vals for _, var_vals in self.runs], capture.random, states,
+            constants, result, grads, list(self.fresh.values()), self.private,
         )  # fmt: skip
 
     def _in_slots(
-        self, items: list[ScheduleItem], owned: list[Buffer | None]
+        self, items: list[ScheduleItem], used: Iterable[Buffer], owned: list[Buffer | None]
     ) -> tuple[dict[Buffer, UOp], Replay]:
         """A slot for each Buffer, the owned ones first, and a Replay of the kernels over slots."""
-        used = dict.fromkeys(buffer for item in items for buffer in item.bufs)
         buffers = [b for b in dict.fromkeys([*owned, *used]) if b is not None]
         slots = {b: slot(n, b.device, b.size, b.dtype) for n, b in enumerate(buffers)}
         kernels = Kernels(
@@ -233,7 +232,7 @@ class Recording:
                 constants.append(known)
             elif known.buffer in used or capture.grads:  # gradients may need it unread
                 if storage in owners:
-                    known.storage = _current_grad_of(weakref.ref(owners[storage]))
+                    known.storage = functools.partial(_current_grad, weakref.ref(owners[storage]))
                 known.view, known.seen = memory_layout(known.uop), weakref.ref(storage.uop)
                 known.text = f"{known.buffer.size} elements of {known.buffer.dtype}"
                 known.has_gradient = has_history(storage, known.uop)
@@ -301,9 +300,6 @@ class Recording:
         return GradChange(owner, must_exist, final is first, self._returned(final), cut, slot)
 
 
-def _current_grad_of(ref: weakref.ref[Tensor]) -> Callable[[], Storage | None]:
-    def storage() -> Storage | None:
-        tensor = ref()
-        return None if tensor is None or tensor._grad is None else tensor._grad._storage
-
-    return storage
+def _current_grad(ref: weakref.ref[Tensor]) -> Storage | None:
+    tensor = ref()
+    return None if tensor is None or tensor._grad is None else tensor._grad._storage

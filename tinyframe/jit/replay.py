@@ -19,8 +19,8 @@ from tinyframe.observe import is_watched
 from tinyframe.run.realize import (
     CompileKey,
     compile_all,
+    recordings,
     run_schedule,
-    runs_are_recorded,
     setup_of,
     total_line,
 )
@@ -40,10 +40,6 @@ class Progress:
     ran: list[Any] = field(default_factory=list)
     items: list[ScheduleItem] = field(default_factory=list)
     begun: list[ScheduleItem] = field(default_factory=list)
-
-    @property
-    def has_begun(self) -> bool:
-        return bool(self.ran or self.begun) or any(item.has_run for item in self.items)
 
 
 class Replay:
@@ -71,10 +67,11 @@ class Replay:
         RuntimeError if a Variable has no value.
         """
         if progress.ran:
-            return None
-        if progress.items or runs_are_recorded() or not self._is_ready(values):
+            return
+        if progress.items or recordings() or not self._is_ready(values):
             self.in_step = False  # the graph knows nothing of this call
-            return self._launch_one_by_one(values, progress)
+            self._launch_one_by_one(values, progress)
+            return
         memory, places, set_buffer = self.memory, self.places, self.graph.set_buffer
         if not self.in_step:
             changed = range(len(memory))
@@ -97,7 +94,6 @@ class Replay:
         GlobalCounters.time_sum_s += seconds
         if self.debug:
             print(total_line(len(self.kernels), seconds))
-        return None
 
     def _launch_one_by_one(self, values: Values, progress: Progress) -> None:
         progress.items = progress.items or self.scheduled.items(self.memory.__getitem__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tinyframe.dtype import DType, dtypes
+from tinyframe.dtype import DType
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -63,11 +63,6 @@ class Renderer:
 
     def __init__(self, target: Target | None = None):
         self.target = target or self.default_target
-
-    def row(self, u: UOp) -> Callable[..., str] | None:
-        """How the language writes this op of this dtype; None if it can't."""
-        own = self.code_for_double.get(u.op) if u.dtype.scalar() is dtypes.float64 else None
-        return own or self.code_for_op.get(u.op)
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")

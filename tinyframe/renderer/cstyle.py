@@ -45,15 +45,13 @@ def max_and_min(
     """The functions max and min, which give NaN if either operand is: the expression they return,
     and what its condition adds for floats."""
 
-    def defined(sign: str) -> Callable[..., str]:
-        def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
-            text = body.format(sign=sign, nan=nan if dtypes.is_float(dtype) else "")
-            kind = language.type_name(dtype)
-            return language.function(name, dtype, f"return {text};", a=kind, b=kind)
+    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+        sign = ">" if name == "max" else "<"
+        text = body.format(sign=sign, nan=nan if dtypes.is_float(dtype) else "")
+        kind = language.type_name(dtype)
+        return language.function(name, dtype, f"return {text};", a=kind, b=kind)
 
-        return definition
-
-    return {"max": defined(">"), "min": defined("<")}
+    return {"max": definition, "min": definition}
 
 
 class CStyleLanguage(Renderer):
@@ -163,7 +161,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         if dtypes.is_bool(dtype):
             return "1" if value else "0"
         suffix = self.suffixes.get(dtype, "")
-        if dtype in (dtypes.int, dtypes.long) and value == dtypes.min(dtype):
+        if dtype in (dtypes.int, dtypes.long) and value == dtype.min:
             return f"({value + 1}{suffix}-1)"  # minus is an operator, so C has no such literal
         return f"{value}{suffix}"
 

@@ -172,21 +172,18 @@ def _where(language, name: str, dtype: DType) -> str:
     return language.function(name, dtype, body, c=mask, a=kind, b=kind)
 
 
-def _extreme(instruction: str, sign: str) -> Callable[..., str]:
-    """The larger or the smaller of two; NaN if either is NaN."""
-
-    def definition(language, name: str, dtype: DType) -> str:
-        kind, _, mask = _types(language, dtype)
-        nan = f" | ({mask})(b != b)" if dtypes.is_float(dtype) else ""
-        body = (
-            f"return nan_or_{kind}({instruction}_{kind}(b, a), b);"
-            if has_max_instruction(dtype)
-            else f"{mask} c = ({mask})(b {sign} a){nan}; "
-            f"return ({kind})((c & ({mask})b) | (~c & ({mask})a));"
-        )
-        return language.function(name, dtype, body, a=kind, b=kind)
-
-    return definition
+def _extreme(language, name: str, dtype: DType) -> str:
+    """max_kind(a, b) and min_kind(a, b); NaN if either is NaN."""
+    kind, _, mask = _types(language, dtype)
+    instruction, sign = ("larger", ">") if name == "max" else ("smaller", "<")
+    nan = f" | ({mask})(b != b)" if dtypes.is_float(dtype) else ""
+    body = (
+        f"return nan_or_{kind}({instruction}_{kind}(b, a), b);"
+        if has_max_instruction(dtype)
+        else f"{mask} c = ({mask})(b {sign} a){nan}; "
+        f"return ({kind})((c & ({mask})b) | (~c & ({mask})a));"
+    )
+    return language.function(name, dtype, body, a=kind, b=kind)
 
 
 # the op -> the C library's function of doubles, and its parameters
@@ -329,8 +326,8 @@ functions: dict[str, Callable[..., str]] = {
     "smaller": _larger,
     "nan_or": _nan_or,
     "where": _where,
-    "max": _extreme("larger", ">"),
-    "min": _extreme("smaller", "<"),
+    "max": _extreme,
+    "min": _extreme,
     **library(),
     "stream": _stream,
 }

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
+from tinyframe.renderer import Renderer
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -62,6 +64,12 @@ class call:
         return f"{name}({', '.join(map(without_parens, x))})"
 
 
+def row_of(language: Renderer, u: UOp) -> Callable[..., str] | None:
+    """How a language writes this op of this dtype; None if it can't."""
+    own = language.code_for_double.get(u.op) if u.dtype.scalar() is dtypes.float64 else None
+    return own or language.code_for_op.get(u.op)
+
+
 def short(dtype: DType) -> str:
     """A type's name within an identifier: float16 is 16 floats."""
     name = repr(dtype.scalar()).removeprefix("dtypes.")
@@ -109,7 +117,7 @@ def is_threaded(uops: list[UOp]) -> bool:
 
 def has_all_bounds(u: UOp) -> bool:
     """Nothing is known about an integer, so the operation may have overflowed."""
-    return u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
+    return u.bounds == (u.dtype.min, u.dtype.max)
 
 
 def may_overflow(u: UOp) -> bool:
@@ -236,7 +244,7 @@ class Writer:
 
     def load(self, u: UOp) -> None:
         (index,) = u.src
-        memory, valid, _ = index.src
+        memory, valid, flat = index.src
         language, names = self.language, self.names
         if memory.addrspace is AddrSpace.REG:
             names[u] = names[memory]
@@ -247,7 +255,7 @@ class Writer:
         elif u.dtype.count > 1:
             text = language.load_vector(index, u.dtype, self.pointer(index))
         else:
-            text = language.read(*self.place(index))
+            text = language.read(memory, names[memory], without_parens(names[flat]))
         if not is_true(valid):
             condition, zero = names[valid], language.zero(u.dtype)
             text = language.guarded.format(
@@ -257,7 +265,7 @@ class Writer:
 
     def store(self, u: UOp) -> None:
         index, value = u.src
-        memory, valid, _ = index.src
+        memory, valid, flat = index.src
         language, names = self.language, self.names
         text = without_parens(self.uncast.get(value, names[value]))
         if memory.addrspace is AddrSpace.REG:
@@ -274,17 +282,13 @@ class Writer:
             )
             statement = write(index, value.dtype, self.pointer(index), text)
         else:
-            statement = language.write(*self.place(index), text)
+            offset = without_parens(names[flat])
+            statement = language.write(memory, names[memory], offset, text)
         if not is_true(valid):
             statement = language.if_statement.format(
                 condition=without_parens(names[valid]), statement=statement
             )
         self.line(statement)
-
-    def place(self, index: UOp) -> tuple[UOp, str, str]:
-        """The memory that an INDEX points into, its name, and the offset of the element."""
-        memory, _, flat = index.src
-        return memory, self.names[memory], without_parens(self.names[flat])
 
     def pointer(self, index: UOp) -> str:
         memory, _, flat = index.src
@@ -361,7 +365,7 @@ class Writer:
 
     def by_table(self, u: UOp) -> str:
         """The expression that the language's row gives."""
-        row: Any = self.language.row(u)
+        row: Any = row_of(self.language, u)
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
         if not isinstance(row, infix):
             return row(*[self.names[s] for s in u.src], dtype)

@@ -16,14 +16,14 @@ import contextlib
 import inspect
 import itertools
 import linecache
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.observe import tell_became
-from tinyframe.uop.node import Comparisons, GroupOp, Ops, UOp, arg_key, map_sizes, plain
+from tinyframe.uop.node import Comparisons, GroupOp, Ops, UOp, arg_key, map_sizes, sources_first
 from tinyframe.uop.show import render_pattern
 
 # ---- UPat: a pattern that a UOp may match --------------------------------------------------------
@@ -237,18 +237,6 @@ class Rewrite:
 _recording: list[list[Rewrite]] = []
 
 
-def is_recording() -> bool:
-    return bool(_recording)
-
-
-def begin(name: str, before: UOp, walk: bool) -> Rewrite:
-    """Opens a Rewrite in every active recording."""
-    new = Rewrite(name, before, walk)
-    for passes in _recording:
-        passes.append(new)
-    return new
-
-
 @contextlib.contextmanager
 def record() -> Iterator[list[Rewrite]]:
     """The passes of every graph_rewrite inside the block, in order."""
@@ -293,22 +281,21 @@ class RewriteLoopError(RuntimeError):
 
 
 class RewriteLog:
-    """Counts the steps of one rewrite, and records them inside record().
+    """Counts the steps of one rewrite, and records them inside record()."""
 
-    again: repeats the rewrite, to find out its steps if they weren't recorded.
-    """
-
-    def __init__(
-        self, name: str | None, sink: UOp, walk: bool, again: Callable[[], object]
-    ) -> None:
-        self.name, self.sink, self.again = name or "graph_rewrite", sink, again
+    def __init__(self, name: str | None, sink: UOp, walk: bool) -> None:
+        self.name, self.sink = name or "graph_rewrite", sink
         self.record: Rewrite | None = None
-        if is_recording():
-            self.record = begin(name or "rewrite", sink, walk)
+        if _recording:
+            self.record = new = Rewrite(name or "rewrite", sink, walk)
+            for passes in _recording:
+                passes.append(new)
         self.count, self.limit = 0, STEPS_AT_LEAST
+        self.last: deque[tuple[Rule, UOp, UOp]] = deque(maxlen=LAST_STEPS)
 
     def add(self, rule: Rule, before: UOp, after: UOp) -> None:
         """Adds a step; RewriteLoopError if there are now too many for a graph of this size."""
+        self.last.append((rule, before, after))
         if self.record is not None:
             self.record.steps.append(Step(rule, before, after))
         self.count += 1
@@ -317,51 +304,27 @@ class RewriteLog:
             if self.count > self.limit:
                 raise self.error()
 
-    def recalled(self, u: UOp, known: UOp | Literal[True]) -> UOp:
-        """The cached replacement of a node, where `known` is True if it stays as it is."""
-        if known is True:
-            return u
-        if self.record is not None:
-            self.record.steps.append(Step(None, u, known))
-        return known
-
     def error(self) -> RewriteLoopError:
         """Names the rules of the last steps, back to where the rewriting last met the same node."""
-        steps = self.record.steps if self.record is not None else self._recorded_again()
-        last = steps[-LAST_STEPS:]
-        met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
-        listed = "\n  ".join(dict.fromkeys(repr(s.rule) for s in last[met:] if s.rule))
+        *earlier, (_, _, newest) = last = list(self.last)
+        met = max((n for n, (_, before, _) in enumerate(earlier) if before is newest), default=0)
+        listed = "\n  ".join(dict.fromkeys(repr(rule) for rule, _, _ in last[met:]))
         return RewriteLoopError(
             f"endless rewriting in {self.name}: these rules undo each other or never stop growing "
             f"the graph\n  {listed}"
         )
 
-    def _recorded_again(self) -> list[Step]:
-        with record() as passes:
-            try:
-                self.again()
-            except RewriteLoopError:
-                pass
-        return passes[0].steps
 
-
-@dataclass(frozen=True, eq=False)
 class Rule:
     """One row: where `pattern` matches, `function` returns the replacement."""
 
-    pattern: UPat
-    function: Callable[..., UOp | None]
-    parameters: frozenset[str] | None  # None: takes everything (**kwargs)
-    location: tuple[str, int]
-
-    @staticmethod
-    def of(pattern: UPat, function: Callable[..., UOp | None]) -> Rule:
+    def __init__(self, pattern: UPat, function: Callable[..., UOp | None]) -> None:
+        self.pattern, self.function = pattern, function
         parameters = inspect.signature(function).parameters.values()
         everything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-        names = None if everything else frozenset(p.name for p in parameters)
+        self.parameters = None if everything else frozenset(p.name for p in parameters)
         code = getattr(function, "__code__", None)
-        place = (code.co_filename, code.co_firstlineno) if code else (repr(function), 0)
-        return Rule(pattern, function, names, place)
+        self.location = (code.co_filename, code.co_firstlineno) if code else (repr(function), 0)
 
     def apply(self, u: UOp, ctx: Any) -> UOp | None:
         """The replacement for `u`, whose op and dtype the pattern allows; None if no match."""
@@ -389,7 +352,7 @@ class PatternMatcher:
     """A table of (UPat, function) rows, tried in order; two tables are joined with `+`."""
 
     def __init__(self, rows: Sequence[tuple[UPat, Callable[..., UOp | None]] | Rule]):
-        self.rules = [row if isinstance(row, Rule) else Rule.of(*row) for row in rows]
+        self.rules = [row if isinstance(row, Rule) else Rule(*row) for row in rows]
         self._candidates: dict[tuple[Ops, DType], list[Rule]] = {}
 
     def __add__(self, other: PatternMatcher) -> PatternMatcher:
@@ -457,12 +420,7 @@ def graph_rewrite(
     many times. `became` is filled with each node's replacement.
     RewriteLoopError, naming the rules, if the rewriting is endless.
     """
-    steps = RewriteLog(
-        name,
-        sink,
-        walk,
-        lambda: graph_rewrite(sink, pm, ctx, bottom_up, "find the loop", bpm, walk),
-    )
+    steps = RewriteLog(name, sink, walk)
     before, after = (pm, bpm) if bottom_up else (bpm, pm)
     done = _rewritten(sink, before, after, ctx, walk, memo, steps)
     result = done[sink]
@@ -523,7 +481,9 @@ def _rewritten(
                     finish(new, new)
         elif u not in done:
             if memo is not None and (known := u.__dict__.get(memo)) is not None:
-                done[u] = steps.recalled(u, known)
+                done[u] = u if known is True else known  # True: it stays as it is
+                if done[u] is not u and steps.record is not None:
+                    steps.record.steps.append(Step(None, u, known))
                 continue
             if u in in_progress:
                 raise steps.error()
@@ -553,13 +513,11 @@ def substituted(root: UOp, mapping: dict[UOp, UOp]) -> dict[UOp, UOp]:
     """Maps each node to its replacement by `substitute`."""
     done: dict[UOp, UOp] = dict(mapping)
     variables = {u for u in mapping if u.op in (Ops.BIND, Ops.DEFINE_VAR)}
-    for u in root.toposort(gate=lambda u: u not in mapping):
-        if u in mapping:
-            continue
+    for u in sources_first((root,), known=mapping):
         src = tuple([done[s] for s in u.src])
         arg = u.arg
         if variables and not variables.isdisjoint(u.unknowns):
-            arg = map_sizes(arg, lambda size: plain(substitute(size, mapping)))
+            arg = map_sizes(arg, lambda size: substitute(size, mapping).ssimplify())
         done[u] = u if src == u.src and arg is u.arg else UOp(u.op, u.dtype, src, arg, u.tag)
     tell_became(done.items())
     return done

@@ -369,7 +369,7 @@ def has_indices(u: UOp) -> bool:
 def counts(u: UOp) -> bool:
     """A RANGE has iterations, but no more than its dtype can count, or the loop would not end."""
     (size,) = u.src
-    fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
+    fits = size.op is not Ops.CONST or 0 < size.arg <= u.dtype.max
     return fits and size.vmax > 0
 
 
@@ -502,9 +502,9 @@ LEVELS = {id(spec_tensor): "tensor", id(spec_kernel): "kernel", id(spec_program)
 def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
     """Raises SpecError at the first node (sources first) that `spec` does not allow; for a flat
     program also if a node comes before its sources, or a loop is not closed."""
-    level = LEVELS.get(id(spec), "this")
+    level = LEVELS[id(spec)]
     # Nodes are immutable: once legal, a node stays legal, and so does everything below it.
-    known = f"_legal_{level}" if level != "this" else None
+    known = f"_legal_{level}"
     if isinstance(graph, UOp):
         nodes: Iterable[UOp] = graph.toposort(gate=lambda u: known not in u.__dict__)
     else:
@@ -518,8 +518,7 @@ def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
             raise _error(u, level, f"is malformed ({error})") from error
         if not legal:
             raise _error(u, level, "is not legal there" if legal is None else "breaks its rule")
-        if known is not None:
-            u.__dict__[known] = True
+        u.__dict__[known] = True
     if not isinstance(graph, UOp):
         _verify_order(graph)
 

@@ -10,7 +10,6 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -32,7 +31,6 @@ ALIASED_ARGUMENT = (
 NEEDS_NO_KERNEL = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that exist without a kernel
 
 
-@dataclass(eq=False)
 class Owner:
     """A storage older than the captured call that the call uses: an argument's, or a state.
 
@@ -45,26 +43,21 @@ class Owner:
     gradients flowed through it to a parameter. place, text: its name and a description, for errors.
     """
 
-    storage: Callable[[], Any]
-    uop: Any
-    buffer: Buffer | None
     view: Any = None
     seen: Any = None
-    slot: int = -1
-    is_written: bool = False
+    slot = -1
+    is_written = False
     cut: Any = None
-    has_gradient: bool = False
-    place: str = ""
-    text: str = ""
+    has_gradient = False
+    place = text = ""
 
-    @staticmethod
-    def of(storage: Any) -> Owner:
+    def __init__(self, storage: Any) -> None:
         base = base_of(storage.uop)
-        buffer = buffer_of(base) if base.op is Ops.BUFFER else None
-        return Owner(weakref.ref(storage), storage.uop, buffer)
+        self.storage: Callable[[], Any] = weakref.ref(storage)
+        self.uop = storage.uop
+        self.buffer = buffer_of(base) if base.op is Ops.BUFFER else None
 
 
-@dataclass(eq=False)
 class Capture:
     """A call that is being captured.
 
@@ -78,32 +71,25 @@ class Capture:
     frame: the stack frame of the TinyJit's call.
     """
 
-    started: int
-    arguments: list[Any]
-    inputs: dict[int, int]
-    aliases: set[int]
-    unrealized: set[int]
-    initial: dict[int, Owner]
-    changed: dict[Any, None] = field(default_factory=dict)
-    grads: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    nodes: dict[UOp, None] = field(default_factory=dict)
-    made_memory: set[Buffer] = field(default_factory=set)
-    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
-    thread: int = field(default_factory=threading.get_ident)
     frame: FrameType | None = None
 
-    @staticmethod
-    def of(arguments: list[Any], owners: list[Owner], live: Iterable[Any], started: int) -> Capture:
+    def __init__(
+        self, arguments: list[Any], owners: list[Owner], live: list[Any], started: int
+    ) -> None:
         """owners: the Owner of each argument's storage. live: all Tensors that exist. started: the
         number of the next storage."""
-        live = list(live)
-        inputs = {tensor._storage.born: n for n, tensor in enumerate(arguments)}
-        initial = dict(zip(inputs, owners, strict=True))
-        aliases = {id(tensor) for tensor in live if tensor._storage.born in inputs}
-        aliases -= set(map(id, arguments))
+        self.arguments, self.started, self.thread = arguments, started, threading.get_ident()
+        self.inputs = {tensor._storage.born: n for n, tensor in enumerate(arguments)}
+        self.initial = dict(zip(self.inputs, owners, strict=True))
+        aliases = {id(tensor) for tensor in live if tensor._storage.born in self.inputs}
+        self.aliases = aliases - set(map(id, arguments))
         bases = {tensor._storage.born: base_of(tensor._storage.uop) for tensor in live}
-        unrealized = {n for n, base in bases.items() if base.op not in NEEDS_NO_KERNEL}
-        return Capture(started, arguments, inputs, aliases, unrealized, initial)
+        self.unrealized = {n for n, base in bases.items() if base.op not in NEEDS_NO_KERNEL}
+        self.changed: dict[Any, None] = {}
+        self.grads: dict[int, tuple[Any, Any]] = {}
+        self.nodes: dict[UOp, None] = {}
+        self.made_memory: set[Buffer] = set()
+        self.random: list[tuple[Buffer, Callable[[Buffer], None]]] = []
 
     def made(self, storage: Any) -> bool:
         """Whether the call made a storage: it is not older, and not made by another thread."""
@@ -116,7 +102,7 @@ class Capture:
             if id(tensor) in self.aliases:
                 raise JitError(ALIASED_ARGUMENT)
         elif storage.born not in self.initial and not self.made(storage):
-            self.initial[storage.born] = Owner.of(storage)
+            self.initial[storage.born] = Owner(storage)
 
     def note_grad(self, tensor: Any, grad: Any) -> None:
         """Called before `.grad` of a Tensor is read, or (UNREAD) set; JitError as in note()."""
@@ -163,20 +149,17 @@ def is_running(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def capturing(capture: Capture | None) -> Iterator[None]:
-    """Inside the block, this thread records to this capture; None: to none."""
-    before = capture_now()
-    if capture is not None:
-        capture.frame = sys._getframe(2)  # the frame of the block
-        captures.add(capture)
+def capturing(capture: Capture) -> Iterator[None]:
+    """Inside the block, this thread records to this capture; it has no other one before."""
+    capture.frame = sys._getframe(2)  # the frame of the block
+    captures.add(capture)
     _thread.capture = capture
     try:
         yield
     finally:
-        _thread.capture = before
-        if capture is not None:
-            captures.discard(capture)
-            capture.frame = None  # the frame references the capture
+        _thread.capture = None
+        captures.discard(capture)
+        capture.frame = None  # the frame references the capture
 
 
 def needs_value(what: str) -> None:

@@ -11,15 +11,14 @@ between devices (COPY) with its Buffers. DEBUG prints:
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import re
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from time import perf_counter
@@ -63,10 +62,8 @@ class CompiledKernel:
         once it has run. RuntimeError if a Variable it uses has no value.
         """
         opaque = [bufs[slot]._buf for slot in self.spec.globals]
-        more: dict[str, Any] = {}
         # omitted if there are none, so that a simple Runner need not support `vals`
-        if self.spec.vars:
-            more["vals"] = self.values(var_vals)
+        more = {"vals": self.values(var_vals)} if self.spec.vars else {}
         global_size, local_size = self.sizes(var_vals)
         took = 0.0 if wait else None
         if 0 not in global_size:  # no blocks, because a Variable is 0; a driver may reject that
@@ -84,16 +81,12 @@ class CompiledKernel:
         """Whether `ran` is exact even if Ctrl-C interrupts a launch."""
         return getattr(self.runner, "notes_itself", False)
 
-    @functools.cached_property
-    def _has_fixed_sizes(self) -> bool:
-        return not any(isinstance(n, UOp) for n in self.spec.global_size + self.spec.local_size)
-
     def sizes(self, var_vals: Mapping[UOp, int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The global and the local size of a launch."""
-        sizes = self.spec.global_size, self.spec.local_size
-        if self._has_fixed_sizes:
-            return sizes  # type: ignore[return-value]
-        global_size, local_size = (tuple([sym_infer(n, var_vals) for n in s]) for s in sizes)
+        global_size, local_size = [
+            tuple([n if isinstance(n, int) else sym_infer(n, var_vals) for n in size])
+            for size in (self.spec.global_size, self.spec.local_size)
+        ]
         return global_size, local_size
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
@@ -104,19 +97,17 @@ class CompiledKernel:
         return tuple([var_vals[v] for v in self.spec.vars])
 
 
-Compile = Callable[..., bytes]
-
-
 @contextmanager
-def compilers(count: int) -> Iterator[Callable[..., Future[bytes]]]:
-    """Gives a function that starts a compilation and returns its Future; up to `count` run at once.
+def compilers(count: int) -> Iterator[Callable[..., Callable[[], bytes]]]:
+    """Gives a function that starts a compilation, up to `count` of them at once, and returns a
+    function that waits for its result.
 
     Compilers are separate processes, so they run while Python generates the next source.
     """
     pool = ThreadPoolExecutor(max_workers=count)
     try:
         # in a copy of this context, so that the settings of a Context apply in the thread too
-        yield lambda compile, *args: pool.submit(copy_context().run, compile, *args)
+        yield lambda compile, *args: pool.submit(copy_context().run, compile, *args).result
     finally:
         # after an error or Ctrl-C, compilations that have not started are cancelled
         pool.shutdown(wait=True, cancel_futures=True)
@@ -145,13 +136,15 @@ def kernel_line(
 ) -> str:
     from tinyframe.codegen.program import colored_name
 
-    name = colored_name(kernel.spec)
+    name = colored_name(kernel.spec)  # its colour codes don't count in a column's width
     rate = 1e-9 / seconds if seconds > 0 else 0.0
-    return plain_unless_shown(
-        f"{item.bufs[0].device:<6} {_pad(name, 14)} {_shapes(item):<18} {time_text(seconds)} "
+    padding = " " * (14 - len(_COLOR.sub("", name)))
+    line = (
+        f"{item.bufs[0].device:<6} {name}{padding} {_shapes(item):<18} {time_text(seconds)} "
         f"{operations * rate:7.1f} GFLOP/s {nbytes * rate:5.1f} GB/s  "
         f"{human_bytes(GlobalCounters.mem_used)} in use"
     )
+    return line if colors_are_shown() else _COLOR.sub("", line)
 
 
 def _shapes(item: ScheduleItem) -> str:
@@ -179,16 +172,6 @@ def time_text(seconds: float) -> str:
 
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def _pad(text: str, width: int) -> str:
-    """The text padded with spaces to a visible width of `width`: colour codes don't count."""
-    return text + " " * (width - len(_COLOR.sub("", text)))
-
-
-def plain_unless_shown(text: str) -> str:
-    """The text, stripped of colour codes if stdout does not show colours: a file, a pipe."""
-    return text if colors_are_shown() else _COLOR.sub("", text)
 
 
 def colors_are_shown() -> bool:
@@ -270,16 +253,17 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     if new:
         # search before any compiler runs, because the search measures time
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
-        specs = ((key, _program(key, opts.get(key))) for key in new)
-        if len(new) == 1:
-            for key, spec in specs:
-                _load(key, spec, _binary(key[1].compiler, spec))
-        else:
-            _compile_in_parallel(specs)
+        # one kernel is compiled in this thread
+        parallel = compilers(settings.THREADS) if len(new) > 1 else nullcontext(functools.partial)
+        with parallel as start:
+            specs = ((key, _program(key, opts.get(key))) for key in new)
+            started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
+            for key, spec, lib in started:
+                _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib()))
     ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
     _kernels.update(ready)
-    for key in list(itertools.islice(_kernels, max(0, len(_kernels) - MOST_KERNELS))):
-        del _kernels[key]
+    while len(_kernels) > MOST_KERNELS:
+        del _kernels[next(iter(_kernels))]
     return [ready[key] for key in keys]
 
 
@@ -316,24 +300,13 @@ def setup_of(name: str) -> CompileKey:
     return CompileKey(device, device.renderer, device.compiler, values, plans, rows)
 
 
-def _compile_in_parallel(specs: Iterable[tuple[tuple[UOp, CompileKey], ProgramSpec]]) -> None:
-    with compilers(settings.THREADS) as start:
-        started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
-        for key, spec, lib in started:
-            _load(key, spec, lib.result())
-
-
-def _load(key: tuple[UOp, CompileKey], spec: ProgramSpec, lib: bytes) -> None:
-    _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib))
-
-
 # ---- recording -----------------------------------------------------------------------------------
 
 Run = tuple[list["ScheduleItem"], dict[UOp, int]]
 _thread = threading.local()
 
 
-def _recordings() -> list[tuple[FrameType, list[Run]]]:
+def recordings() -> list[tuple[FrameType, list[Run]]]:
     """The active recordings of this thread, each with the frame of the block it belongs to."""
     found: list = _thread.__dict__.setdefault("recordings", [])
     found[:] = [recording for recording in found if is_running(recording[0])]
@@ -345,25 +318,21 @@ def record_runs() -> Iterator[list[Run]]:
     """Inside the block, collects the arguments of each run_schedule of this thread."""
     runs: list[Run] = []
     recording = sys._getframe(2), runs  # the frame of the block
-    _recordings().append(recording)
+    recordings().append(recording)
     try:
         yield runs
     finally:
-        _recordings().remove(recording)
+        recordings().remove(recording)
 
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
     """Inside the block, nothing is recorded in this thread."""
-    before, _thread.recordings = _recordings(), []
+    before, _thread.recordings = recordings(), []
     try:
         yield
     finally:
         _thread.recordings = before
-
-
-def runs_are_recorded() -> bool:
-    return bool(_recordings())
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -384,37 +353,17 @@ def run_schedule(
     later items have not run.
     """
     var_vals = {} if var_vals is None else var_vals
-    for _, runs in _recordings():
+    for _, runs in recordings():
         runs.append((list(items), dict(var_vals)))
     debug = settings.DEBUG
     wanted = [(item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK]
     kernels = compile_all(wanted)
     if debug >= 3:
-        for kernel in dict.fromkeys(kernels):
-            print(with_plan(kernel.spec))
-    start = perf_counter()
-    measured = _run_all(items, kernels, var_vals, begun)
-    if debug:
-        for name in {name for _, name in wanted}:
-            Device[name].synchronize()
-    seconds = measured if debug >= 2 else perf_counter() - start
-    if kernels:
-        GlobalCounters.time_sum_s += seconds
-    if kernels and debug:
-        print(total_line(len(kernels), seconds))
-
-
-def _run_all(
-    items: Sequence[ScheduleItem],
-    kernels: Sequence[CompiledKernel],
-    var_vals: Mapping[UOp, int],
-    begun: list[ScheduleItem] | None,
-) -> float:
-    """Runs each item, the SINKs with these kernels; returns the measured seconds."""
-    debug, is_watched = settings.DEBUG, bool(observers())
-    following = iter(kernels)
-    measured = 0.0
+        for compiled in dict.fromkeys(kernels):
+            print(with_plan(compiled.spec))
+    is_watched, following, measured = bool(observers()), iter(kernels), 0.0
     tell.running(items)
+    start = perf_counter()
     for item in items:
         kernel, took = None if item.ast.op is Ops.COPY else next(following), None
         if begun is not None and not (kernel and kernel.notes_itself):
@@ -430,7 +379,14 @@ def _run_all(
             end, spec = perf_counter(), getattr(kernel, "spec", None)
             tell.ran(Ran(item, spec, begin, end, took or end - begin, GlobalCounters.mem_used))
     tell.finished()
-    return measured
+    if debug:
+        for name in {name for _, name in wanted}:
+            Device[name].synchronize()
+    seconds = measured if debug >= 2 else perf_counter() - start
+    if kernels:
+        GlobalCounters.time_sum_s += seconds
+    if kernels and debug:
+        print(total_line(len(kernels), seconds))
 
 
 def _run_kernel(

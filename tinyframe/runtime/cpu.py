@@ -130,12 +130,10 @@ class ClangDevice(Compiled):
     may change them. Memory needs no compiler: a missing one is reported at the first kernel.
     """
 
+    block_target = None  # and no compiler has to be asked for it
+
     def __init__(self, device: str = "CPU") -> None:
         super().__init__(device, HostAllocator(), runner=ClangRunner)
-
-    @property
-    def block_target(self) -> None:
-        """None, and no compiler has to be asked for it."""
 
     @property
     def graph(self) -> type[Graph] | None:

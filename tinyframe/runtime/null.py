@@ -74,5 +74,4 @@ class NullDevice(Compiled):
 
     def __init__(self, device: str = "NULL") -> None:
         language = LANGUAGES.get(device.partition(":")[2], PLAIN_C)
-        renderer = load(language)()
-        super().__init__(device, NullAllocator(device), renderer, Compiler(), NullRunner)
+        super().__init__(device, NullAllocator(device), load(language)(), Compiler(), NullRunner)

@@ -497,10 +497,6 @@ _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
 _ENDS_ELEMENTWISE_PATH = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
 
 
-def has_fixed_size(u: UOp) -> bool:
-    return not any(isinstance(size, UOp) for size in u.shape)
-
-
 def _is_expanded(u: UOp) -> bool:
     while u.op in GroupOp.Movement or u.op is Ops.CAST:
         if u.op is Ops.EXPAND and u.size > u.src[0].size:

@@ -79,10 +79,6 @@ def _transposed(u: UOp, last: int) -> UOp:
     return once.permute(order).contiguous().permute(back).expand(u.shape)
 
 
-def _merge_reshapes(u: UOp, x: UOp) -> UOp:
-    return x.src[0].reshape(u.arg)
-
-
 def _copy(u: UOp, x: UOp) -> UOp | None:
     if x.op in (Ops.CONST, Ops.IOTA):
         return x.replace(src=(u.src[1],))
@@ -134,7 +130,10 @@ prepare_rules = PatternMatcher(
             lambda u, x: _filled(u, 0) if x.size == 0 else None,
         ),
         (UPat(Ops.DETACH, src=(UPat.var("x"),), allow_any_len=True), lambda x: x),
-        (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
+        (
+            UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, src=(UPat.var("x"),)),), name="u"),
+            lambda u, x: x.reshape(u.arg),
+        ),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
         (
             UPat(

@@ -205,7 +205,7 @@ def order_ranges(sink: UOp) -> UOp:
     def ordered(old: UOp, u: UOp) -> UOp:
         if u.op not in (Ops.STORE, Ops.REDUCE):
             return u
-        return u.with_ranges(*sorted(u.own_ranges, key=lambda r: -counts[r]))
+        return u.with_ranges(*sorted(u.own_ranges, key=counts.__getitem__, reverse=True))
 
     return rebuild(sink, ordered)
 

@@ -217,7 +217,7 @@ class Bench:
                     if self.is_late() and self.built:
                         break
                     try:
-                        self.built[opts] = spec, lib.result()
+                        self.built[opts] = spec, lib()
                     except (CompileError, OSError):
                         if opts == self.planned:
                             raise

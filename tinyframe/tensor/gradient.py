@@ -64,11 +64,6 @@ def power(grad: UOp, z: UOp, x: UOp, y: UOp) -> Gradients:
     return by_base, by_exponent
 
 
-def floor_modulo(grad: UOp, x: UOp, y: UOp) -> Gradients:
-    """z = x - floor(x/y) * y"""
-    return grad, grad * (x.alu(Ops.IDIV, y) * -1)
-
-
 # ---- reductions ----------------------------------------------------------------------------------
 
 
@@ -194,7 +189,8 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.MUL, src=(x, y)), lambda grad, x, y: (grad * y, grad * x)),
     (UPat(Ops.FDIV, src=(x, y), name="z"), lambda grad, z, y: (grad / y, -grad * (z / y))),
     (UPat(Ops.IDIV), lambda grad: (zeros(grad), zeros(grad))),
-    (UPat(Ops.MOD, src=(x, y)), floor_modulo),
+    # z = x - floor(x/y) * y
+    (UPat(Ops.MOD, src=(x, y)), lambda grad, x, y: (grad, grad * (x.alu(Ops.IDIV, y) * -1))),
     # z = x - trunc(x/y) * y
     (UPat(Ops.FMOD, src=(x, y), name="z"), lambda grad, z, x, y: (grad, grad * ((z - x) / y))),
     (UPat(Ops.MAX, src=(x, y)), maximum),
@@ -346,7 +342,8 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
             src = tuple([done[s] for s in u.src])
             new = u if src == u.src else u.replace(src=src)
             if u.op is Ops.ASSIGN and u not in present and u.src[1].op is not Ops.KERNEL:
-                new = value_of_assign(new)
+                state, value, *views = src  # the value alone, without changing memory
+                new = with_part(state, views[0], value) if views else value
             done[u] = new
     return [done[grad] for grad in grads]
 
@@ -357,14 +354,6 @@ def _is_recomputed(u: UOp) -> bool:
     origin = origin_of(u)
     is_its_own = isinstance(origin, Origin) and origin.uop.op is not Ops.DETACH
     return is_its_own and is_overwritten(u.base)
-
-
-def value_of_assign(assign: UOp) -> UOp:
-    """The value of an ASSIGN, without changing memory."""
-    state, value, *rest = assign.src
-    if not rest:
-        return value
-    return with_part(state, rest[0], value)
 
 
 def with_part(whole: UOp, view: UOp, value: UOp) -> UOp:

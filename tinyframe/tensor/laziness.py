@@ -54,8 +54,7 @@ def is_computed(uop: UOp) -> bool:
 
 def unrealized(*tensors: TensorBase) -> list[UOp]:
     """The graphs of these that still have to be computed, each once."""
-    roots = dict.fromkeys(tensor._storage.uop for tensor in tensors)
-    return [root for root in roots if not is_computed(root)]
+    return _uncomputed(tensor._storage for tensor in tensors)
 
 
 def compute(storages: Iterable[Storage], what: str | None = None) -> None:

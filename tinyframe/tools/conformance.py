@@ -57,7 +57,7 @@ def edges(dtype: DType) -> list[float | int | bool]:
     if dtypes.is_bool(dtype):
         return [False, True]
     if dtypes.is_int(dtype):
-        low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
+        low, high = int(dtype.min), int(dtype.max)
         small = [0, 1, 2, 3, 7, 100] if dtypes.is_unsigned(dtype) else [-7, -2, -1, 0, 1, 3, 100]
         return [low, low + 1, *small, high - 1, high]
     inf = float("inf")
@@ -128,7 +128,7 @@ def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
 
 def _divided(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
     """A division, but not by 0, nor of the smallest number by -1."""
-    return OfEdges(function, 2, lambda dtype, x, y: y and (x, y) != (dtypes.min(dtype), -1))
+    return OfEdges(function, 2, lambda dtype, x, y: y and (x, y) != (dtype.min, -1))
 
 
 def _shifted(function: Callable[[Tensor, int], Tensor]) -> Build:

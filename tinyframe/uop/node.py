@@ -206,11 +206,10 @@ class recursive_property:
 
         return add
 
-    def __get__(self, node: UOp | None, owner: type) -> Any:
-        return self if node is None else self.of(node)
-
-    def of(self, node: UOp) -> Any:
+    def __get__(self, node: UOp | None, owner: type | None = None) -> Any:
         """The value for a node, cached or computed now."""
+        if node is None:
+            return self
         name, rules = self.name, self.rules
         if name in node.__dict__:
             return node.__dict__[name]
@@ -224,6 +223,8 @@ class recursive_property:
                 found = u.__dict__[name] = rules.get(u.op, self.default)(u)
                 stack.pop()
         return found
+
+    of = __get__
 
 
 P = ParamSpec("P")
@@ -474,7 +475,7 @@ class UOp(Comparisons):
         """A value that equals this one wherever `condition` holds; see algebra/symbolic.py."""
         raise NotImplementedError
 
-    def ssimplify(self) -> UOp | ConstType:
+    def ssimplify(self) -> Any:
         """simplify(), with a constant as a Python number."""
         out = self.simplify()
         return out.arg if out.op is Ops.CONST else out
@@ -514,7 +515,7 @@ class UOp(Comparisons):
     @recursive_property
     def bounds(self) -> tuple[ConstType, ConstType]:
         """(smallest, largest) value that a scalar can have. Rules in bounds.py."""
-        return dtypes.min(self.dtype), dtypes.max(self.dtype)
+        return self.dtype.min, self.dtype.max
 
     @recursive_property
     def ranges(self) -> frozenset[UOp]:
@@ -964,7 +965,7 @@ def map_sizes(arg: Any, change: Callable[[UOp], sint]) -> Any:
 
 def plain(size: sint) -> sint:
     """A size in its canonical form, the same object for equal sizes; an int if it is constant."""
-    return size.ssimplify() if isinstance(size, UOp) else size  # type: ignore[return-value]
+    return size.ssimplify() if isinstance(size, UOp) else size
 
 
 def lower(size: sint) -> int:
@@ -981,9 +982,9 @@ def index_dtype(size: sint) -> DType:
     """The dtype for an axis's indices and its size: int32, or int64 if that may be too small.
 
     ShapeError if even int64 is."""
-    if (largest := upper(size)) <= dtypes.max(dtypes.int):
+    if (largest := upper(size)) <= dtypes.int.max:
         return dtypes.int
-    if largest > (limit := dtypes.max(dtypes.long)):
+    if largest > (limit := dtypes.long.max):
         raise ShapeError(f"{largest} elements are more than the {limit} that an index can count")
     return dtypes.long
 

@@ -17,15 +17,11 @@ from typing import Any
 
 from tinyframe.device import human_bytes
 from tinyframe.uop.show import printable, summary
-from tinyframe.viz.explorer.answers import chrome_trace, listed_steps, stages
+from tinyframe.viz.explorer.answers import BadQuery, chrome_trace, listed_steps, stages
 from tinyframe.viz.explorer.server import Server
 from tinyframe.viz.explorer.session import has_browser, wait_for_ctrl_c
 from tinyframe.viz.explorer.store import TraceError
 from tinyframe.viz.explorer.trace import Trace
-
-
-class NoSuch(ValueError):
-    """A kernel or a pass that is not in the trace."""
 
 
 def main() -> int:
@@ -55,7 +51,7 @@ def main() -> int:
         else:
             text, data = listing(trace), trace.overview
         print(json.dumps(data, indent=2) if args.json or args.chrome else printable(text))
-    except (TraceError, NoSuch) as error:
+    except (TraceError, BadQuery) as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:
@@ -109,7 +105,7 @@ def of_kernel(trace: Trace, name: str, stage: str | None) -> tuple[str, Any]:
     if found is None:
         names = ", ".join(k["name"] for k in about["kernels"][:20])
         more = " …" if len(about["kernels"]) > 20 else ""
-        raise NoSuch(f"there is no kernel {name!r} in this trace; there are: {names}{more}")
+        raise BadQuery(f"there is no kernel {name!r} in this trace; there are: {names}{more}")
     kernel = about["kernels"][found]
     if stage is None:
         data = stages(trace, {"of": f"kernel/{found}"})
@@ -118,7 +114,7 @@ def of_kernel(trace: Trace, name: str, stage: str | None) -> tuple[str, Any]:
     wanted = next((s for s in passes if s.name == stage), None)
     if wanted is None:
         names = ", ".join(s.name for s in passes)
-        raise NoSuch(f"{kernel['name']} has no pass {stage!r}; there are: {names}")
+        raise BadQuery(f"{kernel['name']} has no pass {stage!r}; there are: {names}")
     graph = summary(wanted.roots[-1])  # type: ignore[arg-type]
     steps = listed_steps(wanted)
     lines = [graph, f"{len(steps)} rewrites:"]

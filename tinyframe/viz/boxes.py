@@ -79,74 +79,58 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     kernels compute appears in each of their boxes."""
     kernels = fused_by(roots)
     known = names | {new: names[old] for old, new in kernels.prepared.items() if old in names}
-    drawn = _Drawn(known)
+    nodes: list[Node] = []
+    place: dict[UOp, int] = {}  # the numbers of the nodes that are in memory
+    numbering: dict[UOp, int] = {}
+
+    def is_in_memory(u: UOp) -> bool:
+        return u in place or u.op is Ops.BUFFER
+
+    def add(roots: list[UOp], is_given: Callable[[UOp], bool], box: Box | None = None) -> None:
+        """Adds everything between these roots and the values that are in memory already."""
+        number: list[int] = []
+        for node in of_graph(roots, names=known, ends=is_given, numbering=numbering):
+            given = is_given(node.of)
+            if given and node.of in place:
+                number.append(place[node.of])
+                continue
+            number.append(len(nodes))
+            if given or node.of in roots:
+                place[node.of] = len(nodes)
+            sources = tuple(number[s] for s in node.sources)
+            nodes.append(replace(node, sources=sources, box=None if given else box))
+
     for u in known:
         if is_view_of_memory(u) and any(u in root.toposort() for root in roots):
-            drawn.add([u], lambda u: u.op is Ops.BUFFER, None)
+            add([u], lambda u: u.op is Ops.BUFFER)
     heading: list[str] = []  # the kernels that store partial results for the next one
     said: list[str] = []
-    for number, (ast, values, reads) in enumerate(kernels.found, 1):
-        heading.append(str(number))
+    for n, (ast, values, arguments) in enumerate(kernels.found, 1):
+        heading.append(str(n))
         said.append(sentence(ast))
         if all(value.op is Ops.BUFFER for value in values):
             continue
+        reads = {*arguments} - {*values}
         words = "kernels" if len(heading) > 1 else "kernel"
-        box = Box("kernel", number, f"{words} {' and '.join(heading)}", "; then ".join(said))
+        box = Box("kernel", n, f"{words} {' and '.join(heading)}", "; then ".join(said))
         heading, said = [], []
-        drawn.add_kernel(box, values, [u for u in reads if u not in values])
-    for root in roots:
-        drawn.add_views(kernels.prepared.get(root, root))
-    return drawn.nodes
+        add(values, lambda u, r=reads: u in r or is_in_memory(u) and is_view_of_memory(u), box)  # type: ignore
+        for value in values:
+            node, size = nodes[place[value]], value.size * value.dtype.itemsize
+            stored = f"stored, {human_bytes(size)}" if isinstance(size, int) else "stored"
+            note = "; ".join(filter(None, (node.note, stored)))
+            nodes[place[value]] = replace(node, note=note)
+    for root in roots:  # views of stored values need no kernel
+        base = root = kernels.prepared.get(root, root)
+        while base not in place and base.op in (*GroupOp.Movement, Ops.DETACH):
+            base = base.src[0]
+        if is_in_memory(base):
+            add([root], is_in_memory)
+    return nodes
 
 
 def is_view_of_memory(u: UOp) -> bool:
     return base_of(u).op is Ops.BUFFER
-
-
-class _Drawn:
-    """The nodes, added kernel by kernel. place: the numbers of those that are in memory."""
-
-    def __init__(self, names: Names) -> None:
-        self.names = names
-        self.nodes: list[Node] = []
-        self.place: dict[UOp, int] = {}
-        self.numbering: dict[UOp, int] = {}
-
-    def add_kernel(self, box: Box, values: list[UOp], reads: list[UOp]) -> None:
-        def is_given(u: UOp) -> bool:
-            return u in reads or u.op is Ops.BUFFER or (u in self.place and is_view_of_memory(u))
-
-        self.add(values, is_given, box)
-        for value in values:
-            number = self.place[value]
-            size = value.size * value.dtype.itemsize
-            words = f"stored, {human_bytes(size)}" if isinstance(size, int) else "stored"
-            node = self.nodes[number]
-            note = "; ".join(filter(None, (node.note, words)))
-            self.nodes[number] = replace(node, note=note)
-
-    def add_views(self, root: UOp) -> None:
-        """Adds views of stored values, which need no kernel."""
-        base = root
-        while base not in self.place and base.op in (*GroupOp.Movement, Ops.DETACH):
-            base = base.src[0]
-        if base in self.place or base.op is Ops.BUFFER:
-            self.add([root], lambda u: u in self.place or u.op is Ops.BUFFER, None)
-
-    def add(self, roots: list[UOp], is_given: Callable[[UOp], bool], box: Box | None) -> None:
-        """Adds everything between these roots and the values that are in memory already."""
-        inside = of_graph(roots, names=self.names, ends=is_given, numbering=self.numbering)
-        number: dict[int, int] = {}
-        for n, node in enumerate(inside):
-            given = is_given(node.of)
-            if given and node.of in self.place:
-                number[n] = self.place[node.of]
-                continue
-            number[n] = len(self.nodes)
-            if given or node.of in roots:
-                self.place[node.of] = len(self.nodes)
-            sources = tuple(number[s] for s in node.sources)
-            self.nodes.append(replace(node, sources=sources, box=None if given else box))
 
 
 # ---- why ----------------------------------------------------------------------------------------

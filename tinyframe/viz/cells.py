@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +44,7 @@ ON_CELLS: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
 }
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """The call that made the view, as one writes it, and the cell of each element."""
 
     call: str

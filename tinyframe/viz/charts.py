@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinyframe.viz.drawing import MUTED, PAGE, xml
+from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import NoLayout, Picture
 
 # Each has a contrast of at least 3:1 with white and with #111111. Dashes distinguish the lines
@@ -81,6 +82,10 @@ def name_rows(axes: Any, title: str, labels: Sequence[str], **settings: Any) -> 
     axes.set_title(title)
     axes.set_yticks(range(len(labels)), labels)
     axes.set(**{"ylim": (len(labels) - 0.4, -0.6), **settings})
+
+
+def left_out(count: int, drawn: int, word: str) -> list[str]:
+    return [f"and {plural(count - drawn, word)} more: print() lists them all"] * (count > drawn)
 
 
 def chart(

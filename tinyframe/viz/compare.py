@@ -16,9 +16,9 @@ import re
 import sys
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
@@ -156,8 +156,7 @@ def _general(node: Node) -> str:
 # ---- differences ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A difference in one node. first, second: its number in each graph, None where it is missing.
     words: how it differs in the first graph, and in the second."""
 

@@ -27,7 +27,7 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.boxes import of_kernels
 from tinyframe.viz.fold import fitted, nearest
 from tinyframe.viz.kinds import KINDS
-from tinyframe.viz.layout import MOST, SCREEN, assemble, dot_source, svg_of
+from tinyframe.viz.layout import MOST, SCREEN, assemble, dot_source, kinds_of, svg_of
 from tinyframe.viz.nodes import TO_KERNELS, Names, Node, by_box, of_graph, of_schedule, plural
 from tinyframe.viz.picture import Picture
 
@@ -117,15 +117,7 @@ class GraphPicture(Picture):
         return dot_source(self.nodes, self.beside)
 
     def _assembled(self) -> str:
-        laid_out = svg_of(self.source)
-        kinds = kinds_of(self.nodes)
-        return assemble(laid_out, kinds, self.headline, self.text, self.nodes, self.tallest)
-
-
-def kinds_of(nodes: Sequence[Node]) -> list[str]:
-    """The kinds that occur, in the order of the legend."""
-    there = {node.kind for node in nodes}
-    return [kind for kind in KINDS if kind in there]
+        return assemble(svg_of(self.source), self.headline, self.text, self.nodes, self.tallest)
 
 
 def headline_of(what: str, nodes: Sequence[Node]) -> str:

@@ -61,18 +61,8 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The look of a box around nodes: its line, and the fill of the bar behind its heading."""
-
-    line: str
-    bar: str
-
-
-FRAMES = {
-    "kernel": Frame("#1f8379", "#c9efea"),
-    "side": Frame("#787878", "#ececec"),
-}
+# The look of a box around nodes: its line, and the fill of the bar behind its heading.
+FRAMES = {"kernel": ("#1f8379", "#c9efea"), "side": ("#787878", "#ececec")}
 
 # DETACH and FUSE return their source, like a movement op that moves nothing.
 BY_KIND = {

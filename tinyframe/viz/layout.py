@@ -46,15 +46,32 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
         edge_attr={"color": ARROW, "arrowsize": "0.6"},
     )  # fmt: skip
     for place, (box, inside) in enumerate(by_box(nodes).items()):
-        if box is None:
-            _add_nodes(dot, nodes, inside)
-            continue
-        with dot.subgraph(name=f"cluster_{place}") as frame:
-            look = FRAMES[box.style]
-            words = [box.heading, *wrapped(box.words)]
-            label = r"\n".join(graphviz.escape(line) for line in words)
-            frame.attr(label=graphviz.nohtml(label), style="rounded", color=look.line, margin="12")
-            _add_nodes(frame, nodes, inside)
+        frame = dot
+        if box is not None:
+            frame = graphviz.Digraph(f"cluster_{place}")
+            line, _ = FRAMES[box.style]
+            label = r"\n".join(map(graphviz.escape, [box.heading, *wrapped(box.words)]))
+            frame.attr(label=graphviz.nohtml(label), style="rounded", color=line, margin="12")
+        for number in inside:
+            node = nodes[number]
+            lines = [
+                f"{TAG}{line}{TAG}" if part == "name" else line
+                for part, line in lines_of(node)
+                if part != "operand"
+            ]
+            label = r"\n".join(map(graphviz.escape, lines))
+            kind, marked = KINDS[node.kind], MARKED if node.mark else {}
+            room = {"margin": "0.18,0.05"} if kind.outline else {}
+            attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
+            attributes |= room | kind.style | marked
+            if node.operands:  # a field for each above the text, where its arrow ends
+                fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
+                label = re.sub("[{}|<>]", r"\\\g<0>", label)
+                label = f"{{{{{fields}}}|{label}}}"
+                attributes |= {"shape": "record", "ordering": "in"}
+            frame.node(str(number), graphviz.nohtml(label), _attributes=attributes)
+        if box is not None:
+            dot.subgraph(frame)
     for number, node in enumerate(nodes):
         for place, s in enumerate(node.sources):
             order = {"style": "dashed"} if nodes[s].kind == "control" else {}
@@ -65,28 +82,6 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
             row.attr(rank="same")
             row.edge(*map(str, pair), style="invis")
     return dot.source
-
-
-def _add_nodes(dot: Any, nodes: Sequence[Node], numbers: Iterable[int]) -> None:
-    graphviz = graphviz_package()
-    for number in numbers:
-        node = nodes[number]
-        lines = [
-            f"{TAG}{line}{TAG}" if part == "name" else line
-            for part, line in lines_of(node)
-            if part != "operand"
-        ]
-        label = r"\n".join(graphviz.escape(line) for line in lines)
-        kind, marked = KINDS[node.kind], MARKED if node.mark else {}
-        room = {"margin": "0.18,0.05"} if kind.outline else {}
-        attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
-        attributes |= room | kind.style | marked
-        if node.operands:  # a field for each above the text, where its arrow ends
-            fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
-            label = re.sub("[{}|<>]", r"\\\g<0>", label)
-            label = f"{{{{{fields}}}|{label}}}"
-            attributes |= {"shape": "record", "ordering": "in"}
-        dot.node(str(number), graphviz.nohtml(label), _attributes=attributes)
 
 
 def svg_of(source: str) -> str:
@@ -168,18 +163,13 @@ def tag(name: str) -> str:
 
 
 def assemble(
-    graph: str,
-    kinds: Sequence[str],
-    title: str,
-    text: str,
-    nodes: Sequence[Node],
-    tallest: float | None = None,
+    graph: str, title: str, text: str, nodes: Sequence[Node], tallest: float | None
 ) -> str:
     """A picture that describes itself: with a <title> and <desc>, and the words of each node as its
     <title>, which browsers show as a tooltip.
 
-    graph: the SVG of the layout. kinds: those in the legend. tallest: the largest height in points,
-    to which the picture is scaled down; None keeps its size.
+    graph: the SVG of the layout. tallest: the largest height in points, to which the picture is
+    scaled down; None keeps its size.
     """
     ElementTree.register_namespace("", NAMESPACE)
     laid_out = ElementTree.fromstring(graph)
@@ -206,6 +196,7 @@ def assemble(
             group.set("data-node", name)
             words.text = described(nodes[int(name)])
             _dress_node(group, nodes[int(name)])
+    kinds = kinds_of(nodes)
     above = legend(kinds, wide)
     width = max(wide, above.width if kinds else 0)
     top = LINE * round(above.height / LINE) + GAP if kinds else 0.0
@@ -258,23 +249,23 @@ def _dress_node(group: Element, node: Node) -> None:
 
 def _dress_box(drawing: Element, group: Element, box: Box) -> None:
     """Puts the heading on a bar, on top of the arrows that lead into the box."""
-    look = FRAMES[box.style]
+    line, fill = FRAMES[box.style]
     outline = next(e for e in group if e.tag in (tag("path"), tag("polygon")))
     outline.set("stroke-width", "1.5")
     outline.set("fill", "none")
     left, top, right, _ = _extent(outline)
     lines = group.findall(tag("text"))
-    bottom = max(float(line.attrib["y"]) for line in lines) + 6
+    bottom = max(float(words.attrib["y"]) for words in lines) + 6
     bar = {
         "x": n(left), "y": n(top), "width": n(right - left), "height": n(bottom - top), "rx": "5",
-        "fill": look.bar, "stroke": look.line, "stroke-width": "1",
+        "fill": fill, "stroke": line, "stroke-width": "1",
     }  # fmt: skip
     heading = ElementTree.SubElement(drawing, tag("g"), {"class": "heading"})
     ElementTree.SubElement(heading, tag("rect"), bar)
-    for line in lines:
-        group.remove(line)
-        heading.append(line)
-        line.set("fill", TEXT)
+    for words in lines:
+        group.remove(words)
+        heading.append(words)
+        words.set("fill", TEXT)
     lines[0].set("font-weight", "bold")
 
 
@@ -284,6 +275,12 @@ def _extent(shape: Element) -> tuple[float, float, float, float]:
     numbers = [float(word) for word in re.findall(r"-?[\d.]+", words)]
     xs, ys = numbers[::2], numbers[1::2]
     return min(xs), min(ys), max(xs), max(ys)
+
+
+def kinds_of(nodes: Iterable[Node]) -> list[str]:
+    """The kinds that occur, in the order of the legend."""
+    there = {node.kind for node in nodes}
+    return [kind for kind in KINDS if kind in there]
 
 
 def legend(kinds: Sequence[str], room: float) -> Drawing:

@@ -1,37 +1,37 @@
-"""Two pictures of what ran, which compute what they are given, and watch.
+"""Two pictures of a run: both compute their argument and watch.
 
     timeline(model(x))        # what ran when, on every thread and device
     roofline(train_step)      # calls the function once: how fast its kernels are, and could be
 
-Times are in seconds, by time.perf_counter(). `draw_spans` and `draw_points` make the pictures of
-lists of spans and of points, and of nothing else.
+Times are in seconds, from time.perf_counter(). The pictures depend on nothing but the spans or
+points given to `draw_spans` and `draw_points`.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.observe import Observer, Ran, observing
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
-from tinyframe.viz.charts import chart, name_rows
+from tinyframe.viz.charts import chart, left_out, name_rows
 from tinyframe.viz.kinds import ARROW, TEXT
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.roof import Roof, measured_roof, verdict
 
 
-@dataclass(frozen=True)
-class Span:
-    """Something that took from `begin` to `end`. lane: who did it. what: a key of
-    WHATS. name: of the kernel."""
+class Span(NamedTuple):
+    """Work that took from `begin` to `end`. lane: who did it. what: a key of WHATS. name: the
+    kernel's."""
 
     lane: str
     what: str
@@ -42,12 +42,12 @@ class Span:
 
 @dataclass
 class Record(Observer):
-    """An observer that keeps what it is told. runs: each kernel that ran, and its seconds."""
+    """An observer that remembers every event. runs: each run of a kernel, with its seconds."""
 
     spans: list[Span] = field(default_factory=list)
     runs: list[tuple[ProgramSpec, float]] = field(default_factory=list)
-    _compilers: dict[int, str] = field(default_factory=dict)  # thread -> its lane
-    _lock: threading.Lock = field(default_factory=threading.Lock)  # compilers run side by side
+    # a number for each thread that compiles
+    _compilers: dict[int, int] = field(default_factory=lambda: defaultdict(count(1).__next__))
     _scheduling: float = 0.0
 
     def scheduling(self, sink: UOp) -> None:
@@ -60,10 +60,8 @@ class Record(Observer):
         self.spans.append(Span("Python", "source", spec.name, begin, end))
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
-        with self._lock:
-            thread = threading.get_ident()
-            lane = self._compilers.setdefault(thread, f"compiler {len(self._compilers) + 1}")
-            self.spans.append(Span(lane, "compile", spec.name, begin, end))
+        lane = f"compiler {self._compilers[threading.get_ident()]}"
+        self.spans.append(Span(lane, "compile", spec.name, begin, end))
 
     def ran(self, work: Ran) -> None:
         what, name = ("copy", "copy") if work.spec is None else ("run", work.spec.name)
@@ -73,8 +71,8 @@ class Record(Observer):
 
 
 def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
-    """What happens while a Tensor is computed, or a function is called. ValueError where nothing
-    runs; TypeError for anything else."""
+    """Watches while a Tensor is computed or a function is called. ValueError if no kernel runs;
+    TypeError for anything else."""
     if not isinstance(x, Tensor) and not callable(x):
         raise TypeError(
             f"{caller}() takes a Tensor, which is computed, or a function without arguments, which "
@@ -101,11 +99,11 @@ def seconds_text(seconds: float) -> str:
 
 # ---- the timeline --------------------------------------------------------------------------------
 
-CLOSER = 0.25  # kernels that run for a smaller part of all the time are drawn a second time
-NAMED = 0.03  # of the time that is drawn: a longer span has its kernel's number on it
-MOST_TOLD = 12  # kernels of which the picture has a bar
+CLOSER = 0.25  # of the whole time: if the kernels take less, they are also drawn larger
+NAMED = 0.03  # of the time in a chart: longer spans show the number of their kernel
+MOST_TOLD = 12  # kernels with a bar in the picture
 
-# What a span is, in the order of the lanes: its colour, and its meaning.
+# The kinds of spans, in the order of the lanes: a colour, and the meaning.
 WHATS = {
     "schedule": ("#e4d8f5", "finds the kernels (Python)"),
     "source": ("#cfe6fa", "writes the source of a kernel (Python)"),
@@ -120,14 +118,14 @@ def timeline(x: Tensor | Callable[[], Any]) -> Picture:
     threads, the kernels on their device.
 
     x: a Tensor, which is computed now, or a function without arguments, which is called once.
-    What is compiled already is not compiled again. ValueError where nothing runs, TypeError for
-    anything else.
+    Kernels that are compiled already are not compiled again. ValueError if no kernel runs,
+    TypeError for anything else.
     """
     return draw_spans(record_of(x, "timeline").spans)
 
 
 def draw_spans(spans: Sequence[Span]) -> Picture:
-    """The picture of these spans: the same for the same spans. ValueError where there are none."""
+    """The picture of some spans; equal spans give equal pictures. ValueError if there are none."""
     if not spans:
         raise ValueError("a timeline needs a span")
     begin, end = min(s.begin for s in spans), max(s.end for s in spans)
@@ -148,32 +146,50 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
     heights.append(16 * min(len(rows), MOST_TOLD) + 24)
 
     def draw(figure: Any) -> None:
-        *lanes, bars = figure.subplots(len(heights), height_ratios=heights)
-        for axes, part in zip(lanes, parts, strict=True):
-            _draw_lanes(axes, *part, numbers)
-        figure.legend(*lanes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
-        shown = rows[:MOST_TOLD]
-        took = [sum(s.end - s.begin for s in runs if s.name == row[1]) for row in shown]
-        bars.barh(range(len(shown)), took, 0.6, color=WHATS["run"][0], edgecolor=ARROW)
-        names = [f"{number}  {name}" for number, name, *_ in shown]
+        from matplotlib.ticker import EngFormatter
+
+        *panels, bars = figure.subplots(len(heights), height_ratios=heights)
+        for axes, (title, shown, first, last) in zip(panels, parts, strict=True):
+            order = sorted(shown, key=lambda s: (list(WHATS).index(s.what), s.lane))
+            lanes = list(dict.fromkeys(s.lane for s in order))  # Python, compilers, devices
+            name_rows(axes, title, lanes, xlim=(0, last - first or 1e-9))
+            axes.xaxis.set_major_formatter(EngFormatter(unit="s"))
+            axes.grid(axis="x")
+            for what, (fill, label) in WHATS.items():
+                look = {"facecolors": fill, "edgecolors": ARROW, "linewidth": 0.5}
+                for place, lane in enumerate(lanes):
+                    found = [s for s in shown if (s.what, s.lane) == (what, lane)]
+                    if found:
+                        begun = [(s.begin - first, s.end - s.begin) for s in found]
+                        axes.broken_barh(begun, (place - 0.38, 0.76), label=label, **look)
+                        label = ""
+            for span in shown:
+                if span.name in numbers and span.end - span.begin > NAMED * (last - first):
+                    middle = (span.begin + span.end) / 2 - first
+                    row, number = lanes.index(span.lane), numbers[span.name]
+                    axes.text(middle, row, number, color=TEXT, ha="center", va="center")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+        told = rows[:MOST_TOLD]
+        took = [sum(s.end - s.begin for s in runs if s.name == row[1]) for row in told]
+        bars.barh(range(len(told)), took, 0.6, color=WHATS["run"][0], edgecolor=ARROW)
+        names = [f"{number}  {name}" for number, name, *_ in told]
         name_rows(bars, "seconds that each kernel ran, the longest first", names, xticks=[],
                   xlim=(0, 2.5 * max([1e-9, *took])))  # fmt: skip
-        for n, (_, _, source, compiled, ran) in enumerate(shown):
+        for n, (_, _, source, compiled, ran) in enumerate(told):
             said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
             bars.annotate(
                 ", ".join(filter(None, said)), (took[n], n), (4, 0),
                 textcoords="offset points", va="center", fontsize=7.5,
             )  # fmt: skip
 
-    more = f"and {plural(len(rows) - MOST_TOLD, 'kernel')} more: print() lists them all"
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
-    notes = [more] * (len(rows) > MOST_TOLD)
+    notes = left_out(len(rows), MOST_TOLD, "kernel")
     return chart(headline, "\n".join(text), draw, sum(heights) + 40, notes)
 
 
 def table_of(spans: Sequence[Span]) -> tuple[list[str], list[list[str]]]:
-    """A header, and a row for each kernel, those that took longest first. The numbers of kernels
-    are in the order in which they first ran."""
+    """A header, and a row for each kernel, the slowest first. Kernels are numbered in the order of
+    their first run."""
     order = sorted(spans, key=lambda s: (s.what != "run", s.begin))
     names = dict.fromkeys(s.name for s in order if s.name and s.what != "copy")
     totals = {name: dict.fromkeys(WHATS, 0.0) for name in names}
@@ -190,47 +206,15 @@ def table_of(spans: Sequence[Span]) -> tuple[list[str], list[list[str]]]:
     return ["", "kernel", "source", "compiled", "ran"], rows
 
 
-def _draw_lanes(
-    axes: Any,
-    title: str,
-    spans: Sequence[Span],
-    begin: float,
-    end: float,
-    numbers: dict[str, str],
-) -> None:
-    """One lane below the other, Python above the compilers, these above the devices."""
-    from matplotlib.ticker import EngFormatter
-
-    order = sorted(spans, key=lambda s: (list(WHATS).index(s.what), s.lane))
-    lanes = list(dict.fromkeys(s.lane for s in order))
-    name_rows(axes, title, lanes, xlim=(0, end - begin or 1e-9))
-    axes.xaxis.set_major_formatter(EngFormatter(unit="s"))
-    axes.grid(axis="x")
-    for what, (fill, meaning) in WHATS.items():
-        label = meaning
-        for place, lane in enumerate(lanes):
-            if found := [s for s in spans if (s.what, s.lane) == (what, lane)]:
-                bars = [(s.begin - begin, s.end - s.begin) for s in found]
-                look = {"facecolors": fill, "edgecolors": ARROW, "linewidth": 0.5}
-                axes.broken_barh(bars, (place - 0.38, 0.76), label=label, **look)
-                label = ""
-    for span in spans:
-        if span.name in numbers and span.end - span.begin > NAMED * (end - begin):
-            middle = (span.begin + span.end) / 2 - begin
-            row, number = lanes.index(span.lane), numbers[span.name]
-            axes.text(middle, row, number, color=TEXT, ha="center", va="center")
-
-
 # ---- the roofline --------------------------------------------------------------------------------
 
-MOST_POINTS = 6  # kernels that are told about; others are dots
+MOST_POINTS = 6  # kernels with a number and a sentence; all others are plain dots
 POINT, OTHER = "#d9480f", "#b0b0b0"
 
 
-@dataclass(frozen=True)
-class Point:
-    """A kernel: operations and bytes of one run, and the seconds of its best run. plan: what shaped
-    its loops."""
+class Point(NamedTuple):
+    """A kernel: the operations and bytes of one run, and the seconds of the best. plan: the name of
+    the plan that shaped its loops."""
 
     name: str
     operations: int
@@ -244,24 +228,24 @@ class Point:
 
     @property
     def intensity(self) -> float:
-        """Operations for each byte."""
+        """Operations per byte."""
         return self.operations / self.nbytes
 
 
 def roofline(x: Tensor | Callable[[], Any]) -> Picture:
     """A picture of this machine's roof, as measured, with the kernels of x under it. Across:
-    operations for each byte that a kernel moves. Up: operations in a second. Memory limits what is
-    on the left, where the roof slopes, and arithmetic what is on the right. See `roof.py`.
+    operations per byte that a kernel moves. Up: operations per second. On the left, where the roof
+    slopes, memory is the limit; on the right, arithmetic is. See `roof.py`.
 
-    x: as for `timeline`, and the same errors. A kernel that runs several times counts with its best
-    time; the first run of one is often slow, so a function that computes something a few times
-    shows more. Operations are of any dtype; the roof is that of float32.
+    x: as for `timeline`, with the same errors. If a kernel runs several times, its best time
+    counts. First runs are often slow, so a function that repeats the work shows more. Operations of
+    all dtypes count; the roof is the one for float32.
     """
     return draw_points(points_of(record_of(x, "roofline")), measured_roof())
 
 
 def points_of(record: Record) -> list[Point]:
-    """The kernels that ran, the one that took most time in all first."""
+    """The kernels that ran, those that took most of the time first."""
     runs: dict[str, list[float]] = {}
     specs = {spec.name: spec for spec, _ in record.runs}
     for spec, seconds in record.runs:
@@ -275,7 +259,7 @@ def points_of(record: Record) -> list[Point]:
 
 
 def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
-    """The picture of these kernels: the same for the same numbers."""
+    """The picture of some kernels; equal numbers give equal pictures."""
     flops, bandwidth = rate_text(roof.flops), rate_text(roof.bandwidth)
     headline = (
         f"roofline: {plural(len(points), 'kernel')} under {flops} GFLOP/s and {bandwidth} GB/s"
@@ -309,7 +293,7 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
                 told = number <= MOST_POINTS
                 place = p.intensity, p.flops / 1e9
                 axes.plot(*place, "o", color=POINT if told else OTHER, zorder=2 + told)
-                if told:  # beside it, in a direction of its own
+                if told:  # its number goes beside it, each in a different direction
                     turn = math.tau * (number - 1) / MOST_POINTS
                     beside = 16 * math.cos(turn), -16 * math.sin(turn)
                     axes.annotate(
@@ -319,13 +303,11 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
 
     notes = [f"{n}  {name}: {time}, {ops} GFLOP/s, {moved} GB/s. {words}"
              for n, name, time, ops, moved, words in rows[:MOST_POINTS]]  # fmt: skip
-    if len(points) > MOST_POINTS:
-        rest = plural(len(points) - MOST_POINTS, "kernel")
-        notes.append(f"and {rest} more that took less time: print() tells of all")
+    notes += left_out(len(points), MOST_POINTS, "kernel")
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
     return chart(headline, "\n".join(text), draw, 320, notes)
 
 
 def rate_text(rate: float) -> str:
-    """Thousand millions (of operations, of bytes) in a second, to three digits."""
+    """Billions (of operations, of bytes) per second, to three digits."""
     return f"{rate / 1e9:,.0f}" if rate >= 999.5e9 else f"{rate / 1e9:.3g}"

@@ -15,8 +15,7 @@ import difflib
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -66,7 +65,6 @@ def kernel(
         reason = "With the Opts that were given." if given else "No plan: the loops are as written."
     if every:
         return _step_by_step(headline, reason, item.ast, renderer, program.opts)
-    tree = blocks_of(program)
     sheet = Drawing()
     top = sheet.paragraph(0, 0, reason, PAGE)
     done = [f"{n}. {opt_text(opt)}" for n, opt in enumerate(program.opts, 1)]
@@ -74,16 +72,16 @@ def kernel(
         top = sheet.paragraph(0, top, line, PAGE)
     room = HIGH - top
     for most in MOST_LOOPS:
-        nest = draw_nest(program, tree, most=most)
+        nest = draw_nest(program, most=most)
         if nest.height <= room:
             break
     sheet.put(nest, 0, top + 6)
-    sheet.put(draw_source(program, tree, PAGE - NEST - GAP, room), NEST + GAP, top + 6)
-    text = [headline, reason, *done, *lines_of(tree), *gone_text(program)]
+    sheet.put(draw_source(program, PAGE - NEST - GAP, room), NEST + GAP, top + 6)
+    text = [headline, reason, *done, *lines_of(parts_of(program)), *gone_text(program)]
     return DrawnPicture(headline, "\n".join([*text, "", program.src.rstrip()]), sheet)
 
 
-# ---- a program as a tree of loops ---------------------------------------------------------------
+# ---- the loops of a program ----------------------------------------------------------------------
 
 
 class Axis(NamedTuple):
@@ -116,46 +114,37 @@ LONGEST_SIZE = 12  # characters
 Work = Counter[tuple[str, int]]  # (an op, or `load`, `store`; how many elements at once) -> times
 
 
-@dataclass
-class Block:
-    """A loop of the program, or all of the program if `range` is None. body: its loops, and the
-    work between them."""
-
-    range: UOp | None
-    body: list[Block | Work] = field(default_factory=list)
-
-    def count(self, what: str, elements: int) -> None:
-        if not self.body or isinstance(self.body[-1], Block):
-            self.body.append(Counter())
-        work = self.body[-1]
-        assert not isinstance(work, Block)
-        work[what, elements] += 1
+Part = tuple[tuple[UOp, ...], "UOp | Work"]  # the loops around it, and a loop or some work
 
 
-def blocks_of(program: ProgramSpec) -> Block:
-    """The loops of a program as a tree. A GPU's blocks and threads, which run in parallel, are
-    around all others."""
-    root = Block(None)
-    opened = [root]
+def parts_of(program: ProgramSpec) -> list[Part]:
+    """The loops of a program and the work between them, in the order of the source. A GPU's blocks
+    and threads, which run in parallel, are around all others."""
+    parts: list[Part] = []
+    around: tuple[UOp, ...] = ()
     at_once = [r for r in program.loops if axis_type(r) in AT_ONCE]
     for u in [*sorted(at_once, key=lambda r: axis_type(r) is not AxisType.GLOBAL), *program.uops]:
         if u.op is Ops.RANGE:
-            opened[-1].body.append(block := Block(u))
-            opened.append(block)
+            parts.append((around, u))
+            around = (*around, u)
         elif u.op is Ops.ENDRANGE:
-            opened.pop()
+            around = around[:-1]
         elif what := _done_by(u):
-            value = u.src[1] if u.op is Ops.STORE else u
-            opened[-1].count(what, value.dtype.count)
-    return root
+            outer, work = parts[-1] if parts else (None, None)
+            if outer != around or not isinstance(work, Counter):
+                parts.append((around, work := Counter()))
+            work[what, (u.src[1] if u.op is Ops.STORE else u).dtype.count] += 1
+    return parts
 
 
-def loops_of(block: Block) -> Iterator[UOp]:
-    """The loops of a tree in the order of the source."""
-    for part in block.body:
-        if isinstance(part, Block) and part.range is not None:
-            yield part.range
-            yield from loops_of(part)
+def loops_of(parts: Iterable[Part]) -> list[UOp]:
+    return [part for _, part in parts if isinstance(part, UOp)]
+
+
+def work_of(parts: Iterable[Part]) -> list[tuple[Work, int]]:
+    """The work, and how often each is done in all."""
+    return [(part, math.prod(map(extent, around)))
+            for around, part in parts if not isinstance(part, UOp)]  # fmt: skip
 
 
 def _done_by(u: UOp) -> str | None:
@@ -173,22 +162,15 @@ def _done_by(u: UOp) -> str | None:
     return u.op.name
 
 
-def reuse(tree: Block) -> float:
-    """Operations per element loaded from memory, in a whole tree; loads from a panel don't count.
-    Infinite if nothing is loaded."""
+def reuse(parts: Iterable[Part]) -> float:
+    """Operations per element loaded from memory, in a whole program; loads from a panel don't
+    count. Infinite if nothing is loaded."""
     total: Counter[bool] = Counter()
-
-    def add(block: Block, turns: int) -> None:
-        for part in block.body:
-            if isinstance(part, Block):
-                add(part, turns * extent(part.range))  # type: ignore[arg-type]
-                continue
-            for (what, lanes), times in part.items():
-                if what == "load" or what.isupper():
-                    each = 2 if what == Ops.MULACC.name else 1
-                    total[what == "load"] += turns * times * lanes * each
-
-    add(tree, 1)
+    for work, turns in work_of(parts):
+        for (what, lanes), times in work.items():
+            if what == "load" or what.isupper():
+                each = 2 if what == Ops.MULACC.name else 1
+                total[what == "load"] += turns * times * lanes * each
     return total[False] / total[True] if total[True] else math.inf
 
 
@@ -210,22 +192,18 @@ def axis_text(r: UOp) -> str:
     return f"{size.removeprefix('(').removesuffix(')')} × {AXES[axis_type(r)].name}"
 
 
-def lines_of(tree: Block) -> list[str]:
-    """A tree as text: a line for each loop, with its number, and for the work in it."""
+def loop_text(r: UOp) -> str:
+    return f"{axis_text(r)} ({axis_type(r).letter})"
+
+
+def lines_of(parts: Iterable[Part]) -> list[str]:
+    """A line for each loop, with its number, and for the work between loops."""
     numbers = itertools.count(1)
-    lines: list[str] = []
-
-    def add(block: Block, depth: int) -> None:
-        for part in block.body:
-            if not isinstance(part, Block):
-                lines.append("  " * depth + work_text(part))
-            elif (r := part.range) is not None:
-                loop = f"{next(numbers)}  {axis_text(r)} ({axis_type(r).letter})"
-                lines.append("  " * depth + loop)
-                add(part, depth + 1)
-
-    add(tree, 0)
-    return lines
+    return [
+        "  " * len(around)
+        + (f"{next(numbers)}  {loop_text(part)}" if isinstance(part, UOp) else work_text(part))
+        for around, part in parts
+    ]
 
 
 # ---- loops as boxes ------------------------------------------------------------------------------
@@ -237,16 +215,16 @@ def gone_from(program: ProgramSpec) -> list[UOp]:
 
 
 def gone_text(program: ProgramSpec) -> list[str]:
-    gone = gone_from(program)
-    return [f"{axis_text(r)} ({axis_type(r).letter}): {AXES[axis_type(r)].meaning}" for r in gone]
+    return [f"{loop_text(r)}: {AXES[axis_type(r)].meaning}" for r in gone_from(program)]
 
 
 def draw_nest(
-    program: ProgramSpec, tree: Block, changed: Collection[int] = (), most: int = MOST_LOOPS[0]
+    program: ProgramSpec, changed: Collection[int] = (), most: int = MOST_LOOPS[0]
 ) -> Drawing:
     """At most `most` loops as boxes, and below them the ranges that are no longer loops. changed:
     the positions of those, counted in this order, that get a thick outline."""
-    loops, gone = list(loops_of(tree)), gone_from(program)
+    parts, gone = parts_of(program), gone_from(program)
+    loops = loops_of(parts)
     numbers = {r: n for n, r in enumerate(loops[:most], 1)}
     marked = {r for n, r in enumerate((*loops, *gone)) if n in changed}
     sheet = Drawing()
@@ -258,26 +236,26 @@ def draw_nest(
         link = numbers.get(r)
         sheet.box(x, y, width, high, axis.fill, line, words, title, thick=thick, link=link)
 
-    def fill(sheet: Drawing, block: Block, x: float, top: float, width: float) -> float:
-        """Draws the body of a block between x and x + width; returns where it ends."""
-        for part in block.body:
-            if not isinstance(part, Block):
+    def fill(sheet: Drawing, around: tuple[UOp, ...], x: float, top: float, width: float) -> float:
+        """Draws what is in these loops between x and x + width; returns where it ends."""
+        for part in [part for outer, part in parts if outer == around]:
+            if not isinstance(part, UOp):
                 lines = wrapped(work_text(part), width - 12)
                 sheet.box(x, top, width, 8 + 13.6 * len(lines), "#ffffff", words=lines)
                 top += 13 + 13.6 * len(lines)
-            elif (r := part.range) is not None and r in numbers:
+            elif number := numbers.get(part):
                 inside, margin = Drawing(), 6 if width > NARROW else 3
-                end = inside.paragraph(27, 4, axis_text(r), width - 45, bold=True, colour=TEXT)
-                height = fill(inside, part, margin, end + 4, width - 2 * margin) + 2
-                number = [str(numbers[r])]
-                outlined(sheet, x, top, width, height, r)
-                sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=number, size=9, link=numbers[r])
-                sheet.words(x + width - 7, top + 15, axis_type(r).letter, bold=True, anchor="end")
+                end = inside.paragraph(27, 4, axis_text(part), width - 45, bold=True, colour=TEXT)
+                height = fill(inside, (*around, part), margin, end + 4, width - 2 * margin) + 2
+                outlined(sheet, x, top, width, height, part)
+                words, letter = [str(number)], axis_type(part).letter
+                sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=words, size=9, link=number)
+                sheet.words(x + width - 7, top + 15, letter, bold=True, anchor="end")
                 sheet.put(inside, x, top)
                 top += height + 5
         return top
 
-    fill(sheet, tree, 0, 0, NEST)
+    fill(sheet, (), 0, 0, NEST)
     if left_out := len(loops) - len(numbers):
         sheet.words(0, sheet.height + 14, f"and {plural(left_out, 'loop')} more", colour=MUTED)
     left, top = 0.0, sheet.height + 6
@@ -294,10 +272,10 @@ def draw_nest(
 # ---- their source --------------------------------------------------------------------------------
 
 
-def draw_source(program: ProgramSpec, tree: Block, width: float, height: float) -> Drawing:
+def draw_source(program: ProgramSpec, width: float, height: float) -> Drawing:
     """The kernel's function, in at most this width and height. The line of each loop has its number
     and colour. Only the first few of a long run of statements are shown."""
-    loops = {f"{render(r)} = ": (n, r) for n, r in enumerate(loops_of(tree), 1)}
+    loops = {f"{render(r)} = ": (n, r) for n, r in enumerate(loops_of(parts_of(program)), 1)}
     lines = function_of(program.src, program.function)
     shown = fitting(lines, width - GUTTER - 6, int((height - 8) / LINE_HEIGHT))
     sheet = Drawing()
@@ -394,23 +372,22 @@ def _step_by_step(
     element loaded. Thick outlines mark what the Opt changed."""
     text = [headline, reason]
     cards = []
-    before: list[tuple] | None = None
+    before: list[tuple] = []
     for n in range(len(opts) + 1):
         program = get_program(ast, renderer, opts[:n])
-        tree, arguments = blocks_of(program), arguments_after(ast, renderer, opts[:n])
+        parts, arguments = parts_of(program), arguments_after(ast, renderer, opts[:n])
         title = f"{n}. {opt_text(opts[n - 1])}" if n else "As written: no Opt"
-        after = [(axis_type(r), axis_text(r)) for r in (*loops_of(tree), *gone_from(program))]
-        changed = set() if before is None else changed_places(before, after)
-        before = after
-        each = reuse(tree)
+        after = [(axis_type(r), axis_text(r)) for r in (*loops_of(parts), *gone_from(program))]
+        changed, before = changed_places(before or after, after), after
+        each = reuse(parts)
         about = f"operations per element from memory: {each:,.3g}" if math.isfinite(each) else ""
         card = Drawing()
         top = card.paragraph(0, 0, title, NEST, bold=True)
-        card.put(draw_nest(program, tree, changed), 0, top + 4)
+        card.put(draw_nest(program, changed), 0, top + 4)
         card.put(draw_tiles(arguments, NEST), 0, card.height + 10)
         card.paragraph(0, card.height + 3, about, NEST)
         cards.append(card)
-        text += [title, *lines_of(tree), *gone_text(program)]
+        text += [title, *lines_of(parts), *gone_text(program)]
         text += [f"one tile of {tile_text(argument)}" for argument in arguments]
         text.append(about)
     sheet = Drawing()

@@ -12,7 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.kernels import Kernel, ScheduleItem
@@ -25,8 +25,7 @@ Names = dict[UOp, tuple[str, ...]]  # the variables that hold some nodes
 TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A frame around nodes, with a heading and a sentence.
 
     style: a row of `kinds.FRAMES`. number: distinguishes frames with the same text.
@@ -242,15 +241,11 @@ def value_of(u: UOp, has_shapes: bool) -> str:
 
 def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
     """The op's other arguments, and the operands that are written inside it."""
-    rule = notes.get(u.op)
-    words = [rule(u)] if rule else []
-    if u.op not in ARGUMENT_SHOWN and rule is None and u.arg is not None:
-        words.append(sizes_text(u.arg))
-    if u.op is Ops.INDEX and not literal:
-        words = [index_text(u)]
-    elif u.op in GroupOp.Elementwise:
+    rule = notes.get(u.op, lambda u: "" if u.arg is None else sizes_text(u.arg))
+    words = [index_text(u) if u.op is Ops.INDEX and not literal else rule(u)]
+    if u.op in GroupOp.Elementwise:
         words.append(operands_text(u, inside))
-    return plain_text(" ".join(words))
+    return plain_text(" ".join(filter(None, words)))
 
 
 def index_text(u: UOp) -> str:
@@ -266,10 +261,11 @@ def plain_text(text: str) -> str:
 
 
 # Ops whose argument is in the title, or is the shape, which every node shows.
-ARGUMENT_SHOWN = {Ops.RESHAPE, Ops.EXPAND, Ops.CONST, Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_GLOBAL,
-                  Ops.GEP, Ops.INDEX, Ops.REDUCE, Ops.IOTA, Ops.SINK}  # fmt: skip
+SHOWN = (Ops.RESHAPE, Ops.EXPAND, Ops.CONST, Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_GLOBAL, Ops.GEP,
+         Ops.INDEX, Ops.REDUCE, Ops.IOTA, Ops.SINK)  # fmt: skip
 
 notes: dict[Ops, Callable[[UOp], str]] = {
+    **dict.fromkeys(SHOWN, lambda u: ""),
     Ops.BUFFER: lambda u: f"on {u.device}",
     Ops.COPY: lambda u: f"to {u.device}",
     Ops.PERMUTE: lambda u: f"axes {u.arg}",

@@ -42,6 +42,13 @@ class Picture:
         """The picture as SVG. NoLayout if nothing can draw it."""
         return self._draw()
 
+    def svg_or_reason(self) -> tuple[str | None, str]:
+        """The SVG, or why nothing can draw it."""
+        try:
+            return self.svg(), ""
+        except NoLayout as problem:
+            return None, str(problem)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the SVG to a file, completely or not at all; returns the path."""
         text = self.svg()

@@ -1,11 +1,11 @@
-"""`rewrites(x)`: one kernel on its way to source text, one rewrite after the other.
+"""`rewrites(x)`: how one kernel becomes source text, rewrite by rewrite.
 
-    rewrites(x.softmax(1))              # the kernel with most arithmetic
+    rewrites(x.softmax(1))              # the kernel with the most arithmetic
     rewrites(x.softmax(1), kernel=1)
     print(rewrites(x.softmax(1)))       # the same as text
 
-In a notebook it can be stepped through (`widget/`). On paper, on GitHub and without anywidget it is
-a still picture: what each stage did, the busiest rules, and what each of them changed first.
+In a notebook you can step through it (`widget/`). On paper, on GitHub and without anywidget it is
+a still picture: what each stage did, the busiest rules, and the first change that each one made.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.nests import function_of
 from tinyframe.viz.nodes import plural
-from tinyframe.viz.picture import NoLayout, Picture
+from tinyframe.viz.picture import Picture
 from tinyframe.viz.steps import MEANINGS, Rule, Told, Way, told, way_of
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WITHOUT_ITS_KERNEL = ".jp-OutputArea-child > .jupyter-widgets:not(:has(*)) { display: none }"
-MOST_RULES = 5  # that the still picture shows
+MOST_RULES = 5  # in the still picture
 NEAR = 8  # nodes around a rewrite
-AT_THE_END = 40  # nodes of the whole kernel, at the end of a stage: more are folded
-KEPT_READY = 200  # stops that were drawn last
+AT_THE_END = 40  # nodes of the whole kernel at the end of a stage; larger graphs are folded
+KEPT_READY = 200  # stops: the last ones drawn are cached
 
 # points
-TALLEST = 660  # a screen of 900 px, less its frame
-BAR, NODES, MEANING = 112, 200, 290  # where the columns of the table of stages begin
-CODE, SMALL, CODE_LINE = 9.5, 10, 13  # font sizes; from line to line of code
-WRITTEN = 48  # characters of code in a line of a box
+TALLEST = 660  # a screen of 900 pixels, minus the browser's own bars
+BAR, NODES, MEANING = 112, 200, 290  # left edges of the columns in the table of stages
+CODE, SMALL, CODE_LINE = 9.5, 10, 13  # font sizes; the line height of code
+WRITTEN = 48  # characters of code per line in a box
 BEFORE, AFTER = "#fdebd0", "#d3efd0"
 
 
 def rewrites(x: Any, kernel: int | None = None) -> RewritesPicture:
     """The stages and rewrites of one kernel of x (a Tensor, ScheduleItem or SINK).
 
-    kernel: which one, from 1 on, in running order; without it, the one with most arithmetic. It is
-    compiled to source text for its device, and does not run. ValueError where there is no
-    such kernel; TypeError for anything else.
+    kernel: its number, from 1 on, in running order; by default the one with the most arithmetic.
+    It is compiled to source text for its device, but doesn't run. ValueError if there is no such
+    kernel; TypeError for any other x.
     """
     item, which = one_kernel(x, kernel, "rewrites")
     return RewritesPicture(way_of(item.ast, renderer_of(item)), which)
 
 
 class RewritesPicture(Picture):
-    """A picture of a Way, and all that can be shown at each of its stops.
+    """A picture of a Way, and the content of each of its stops.
 
-    table: a row for each stage that changed something: its name, how many rewrites, how many nodes
-    before and after, and what it does. idle: the stages that changed nothing, in a sentence.
+    table: a row for each stage that changed something: its name, the number of rewrites, the number
+    of nodes before and after, and its purpose. idle: a sentence that names the other stages.
     """
 
     def __init__(self, way: Way, which: str = "") -> None:
@@ -89,7 +89,7 @@ class RewritesPicture(Picture):
         super().__init__(headline, "\n".join(lines), self._drawn)
 
     def _drawn(self) -> str:
-        """The still picture: a line for each stage, and as many rules as there is room for."""
+        """The still picture: a line for each stage, then as many rules as fit."""
         sheet = Drawing()
         sheet.words(0, 13, self.headline, 13, bold=True, colour=MUTED)
         for left, words in ((0, "stage"), (BAR, "rewrites"), (NODES, "nodes")):
@@ -122,7 +122,7 @@ class RewritesPicture(Picture):
 
     @property
     def outline(self) -> list[dict[str, Any]]:
-        """For each stage that has stops: its name, what it does, and its first stop's number."""
+        """For each stage with stops: its name, its purpose, and the number of its first stop."""
         first: dict[int, int] = {}
         for number, stop in enumerate(self.way.stops):
             first.setdefault(stop.stage, number)
@@ -133,17 +133,19 @@ class RewritesPicture(Picture):
         ]
 
     def _shown(self, number: int) -> dict[str, Any]:
-        """What stop `number` (from 0 on) shows, as plain data; IndexError where there is none."""
+        """The content of stop `number`, counted from 0, as plain data. IndexError if there is no
+        such stop."""
         way = self.way
         stop = way.stops[number]
         stage = way.stages[stop.stage]
         rewrite = way.rewrite(stop)
         if rewrite is None:
-            ends = [View(way.before_stage(stop.stage), {}, {}), view_of(way.described, stop.stage)]
+            ends = [View(way.before_stage(stop.stage), {}, {}), view_of(way, stop.stage)]
             place, rule = f"end of {stage.name}", MEANINGS.get(stage.name, "")
-            code, words = "; ".join(way.opts) if stage.name == "optimize" else "", Told("", "", ())
+            code = "; ".join(way.data["opts"]) if stage.name == "optimize" else ""
+            words = Told("", "", ())
         else:
-            ends = [view_of(way.described, *stop, after=after) for after in (False, True)]
+            ends = [view_of(way, *stop, after=after) for after in (False, True)]
             place = f"rewrite {(stop.step or 0) + 1} of {len(stage.steps)} in {stage.name}"
             fired, words = way.rules[rewrite.rule], told(rewrite.before, rewrite.after)
             code = f"{fired.place}  {fired.source}" if fired.place else ""
@@ -151,9 +153,9 @@ class RewritesPicture(Picture):
         most = AT_THE_END if rewrite is None else NEAR
         pictures = [_graph_of(view, most) for view in ends]
         if isinstance(stage.after, list):
-            sheet = _code_box("\n".join(function_of(way.source, way.function)), "#fafafa", 80)
-            title = f"the source of {way.function}"
-            pictures[1] = {"svg": sheet.to_svg(title, way.source), "text": title}
+            source, title = way.data["source"], f"the source of {way.function}"
+            sheet = _code_box("\n".join(function_of(source, way.function)), "#fafafa", 80)
+            pictures[1] = {"svg": sheet.to_svg(title, source), "text": title}
         return {
             "at": number, "stage": stage.name, "place": place, "rule": rule, "code": code,
             "before": words.before, "after": words.after, "where": words.where,
@@ -162,7 +164,7 @@ class RewritesPicture(Picture):
 
     @functools.cached_property
     def widget(self) -> Any:
-        """What a notebook steps through it with; None where anywidget is not installed."""
+        """The notebook's widget for stepping; None if anywidget isn't installed."""
         try:
             from tinyframe.viz.widget.stepper import Stepper
         except ImportError:
@@ -173,8 +175,8 @@ class RewritesPicture(Picture):
         return f"<style>{WITHOUT_ITS_KERNEL}</style>{super().html()}"
 
     def _ipython_display_(self) -> None:
-        """The still picture, and the widget by itself: its style hides the picture while it's
-        there. In one output, a widget that is gone would leave nothing but a line."""
+        """Shows the still picture and the widget as two outputs; the widget's style hides the
+        picture. In a shared output, a widget without its kernel would leave only a line of text."""
         from IPython.display import display
 
         display(self._repr_mimebundle_(), raw=True)
@@ -183,16 +185,14 @@ class RewritesPicture(Picture):
 
 
 def _graph_of(view: View, most: int) -> dict[str, str]:
-    """One side of a stop: a graph around what changes, as SVG and in words."""
+    """One side of a stop: the graph around the change, as SVG and in words."""
     picture = GraphPicture("graph", nodes_of(view, most))
-    try:
-        return {"svg": picture.svg(), "text": picture.headline}
-    except NoLayout:
-        return {"svg": "", "text": picture.text}
+    svg, _ = picture.svg_or_reason()
+    return {"svg": svg or "", "text": picture.headline if svg else picture.text}
 
 
 def _rule_drawn(rule: Rule, times: int, words: Told) -> Drawing:
-    """A rule with one rewrite that it made."""
+    """A rule, with one of its rewrites."""
     sheet = Drawing()
     left, room = 42.0, PAGE - 42
     sheet.words(0, 10, f"{times:,} ×", bold=True, colour=MUTED)
@@ -210,7 +210,7 @@ def _rule_drawn(rule: Rule, times: int, words: Told) -> Drawing:
 
 
 def _code_box(text: str, fill: str, longest: int = WRITTEN) -> Drawing:
-    """Lines of code, which are broken where they are longer than so many characters."""
+    """Code in a box; lines with more than `longest` characters are broken."""
     sheet = Drawing()
     lines = [part for line in text.splitlines() for part in broken(line, longest)]
     width = max(width_of(line, CODE, mono=True) for line in lines) + 14
@@ -221,8 +221,8 @@ def _code_box(text: str, fill: str, longest: int = WRITTEN) -> Drawing:
 
 
 def broken(text: str, width: int) -> list[str]:
-    """An expression in lines of at most so many characters, which end behind an operator or comma
-    where there is one."""
+    """An expression in lines of at most `width` characters, broken after operators and commas if
+    possible."""
     lines = [""]
     for part in re.findall(r".*?(?:[-+*/|&^,<>] *|$)", text):
         for piece in textwrap.wrap(part, width, drop_whitespace=False):

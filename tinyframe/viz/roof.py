@@ -1,4 +1,4 @@
-"""What this machine can do at most, as measured, and what that says of a kernel, in a sentence.
+"""The peak performance of this machine, as measured, and a sentence on what limits a kernel.
 
 (Williams, Waterman, Patterson, "Roofline: an insightful visual performance model", CACM 2009.)
 """
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-SIZE = 768  # of the matrices: 7 MB in all, and long enough for all cores to join in
-COPIED = 1 << 26  # bytes: more than the last cache of most machines
-TIMES = 6  # of which the first warms up
+SIZE = 768  # of the matrices: 7 MB in all, and enough work for all cores to join in
+COPIED = 1 << 26  # bytes: more than the last-level cache of most machines
+TIMES = 6  # the first one warms up
 
 
 class Roof(NamedTuple):
-    """flops: operations in a second, of float32 numbers. bandwidth: bytes in a second, read and
-    written, of memory that no cache holds."""
+    """flops: float32 operations per second. bandwidth: bytes per second that are read from and
+    written to memory, not to a cache."""
 
     flops: float
     bandwidth: float
@@ -28,8 +28,8 @@ class Roof(NamedTuple):
 
 @functools.cache
 def measured_roof() -> Roof:
-    """By NumPy, whose product of matrices is that of a BLAS: the best of a few times, a quarter of
-    a second in all."""
+    """Measured with NumPy, which multiplies matrices with a BLAS: the best of a few runs, a quarter
+    of a second in all."""
     a = np.random.default_rng(0).random((SIZE, SIZE), np.float32)
     out = np.empty_like(a)
     source = np.ones(COPIED // 8)
@@ -40,13 +40,13 @@ def measured_roof() -> Roof:
     return Roof(2 * SIZE**3 / min(product), 2 * COPIED / min(copy))
 
 
-# ---- in a sentence, what keeps a kernel from being faster ---------------------------------------
+# ---- what keeps a kernel from being faster, in a sentence ---------------------------------------
 
-# Near the roof: a product of matrices by this compiler reaches some 80 % of a BLAS, and a copy
-# some 85 % of what NumPy's moves.
+# This much of the roof counts as near it: a matmul from this compiler reaches about 80 % of a
+# BLAS, and a copy about 85 % of NumPy's.
 NEAR = 0.6
-FASTER = 1.2  # of the roof: more is not a matter of how well that was measured
-SMALL = 2e-5  # seconds: to start a kernel from Python takes about as long
+FASTER = 1.2  # times the roof: beyond what an imprecise measurement of it explains
+SMALL = 2e-5  # seconds: about as long as starting a kernel from Python takes
 
 
 def verdict(
@@ -57,12 +57,12 @@ def verdict(
     plan: str | None = None,
     costs: Sequence[str] = (),
 ) -> str:
-    """What limits a kernel of so many operations and bytes that takes so long, and what would help.
+    """What limits a kernel with this many operations and bytes that takes this long, and what would
+    help.
 
-    plan: the name of the one that shaped its loops, where there is one. costs: what is known to
-    slow it down (`costs_of`).
+    plan: the name of its plan, if it has one. costs: known reasons for its slowness (`costs_of`).
     """
-    seconds = max(seconds, 1e-9)  # a clock's step; a time of 0 is one that it could not see
+    seconds = max(seconds, 1e-9)  # shorter times are below the clock's resolution
     compute, memory = operations / seconds / roof.flops, nbytes / seconds / roof.bandwidth
     closest = max(compute, memory)
     could = "its arithmetic" if compute >= memory else "moving its data"
@@ -88,9 +88,9 @@ def verdict(
 
 
 def costs_of(opts: Sequence[str], source: str, threads: int) -> list[str]:
-    """What slows a kernel down, as its Opts and its source in C show it.
+    """Reasons for a kernel's slowness, read from its Opts and its C source.
 
-    opts: each as text that begins with its name. threads: those that it might have used.
+    opts: as text; each begins with its name. threads: the number that it could have used.
     """
     taken = {re.split(r"\W", opt)[0] for opt in opts}
     found = []

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from heapq import nlargest
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tinyframe.algebra.access import Access, AccessTable
 from tinyframe.device import Buffer, human_bytes
@@ -24,7 +24,7 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import InPlacePlan, unrealized
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, upper
-from tinyframe.viz.charts import chart, name_rows
+from tinyframe.viz.charts import chart, left_out, name_rows
 from tinyframe.viz.drawing import HIGH, colour_of
 from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
@@ -70,15 +70,10 @@ def spans_of(uses: Iterable[Iterable[Used]]) -> dict[Used, list[int]]:
     return spans
 
 
-def left_out(count: int, drawn: int, word: str) -> list[str]:
-    return [f"and {plural(count - drawn, word)} more: print() lists them all"] * (count > drawn)
-
-
 # ---- kernels in running order --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A kernel of a schedule. reads, writes: buffer numbers; a buffer may be in both."""
 
     work: str
@@ -163,8 +158,7 @@ def lanes_of(rows: Sequence[Row], most: int) -> dict[int, int]:
 # ---- memory --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """first, last: the kernels that make it and that use it last, from 0 on; a result lives to the
     end. memory: the number of the value whose memory it gets with reuse, itself or an earlier
     one."""
@@ -202,7 +196,7 @@ def memory(x: Any) -> Picture:
     for title, peaks in (("without reuse", before), ("with reuse", after)):
         text.append(f"{title}, held at each kernel: {', '.join(map(human_bytes, peaks))}")
     own = list(range(len(values)))
-    shown = sorted(sorted(own, key=lambda n: -values[n].nbytes)[:MOST_ROWS])
+    shown = sorted(nlargest(MOST_ROWS, own, key=lambda n: values[n].nbytes))
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(2, 2, sharex=True, height_ratios=[15 * len(shown) + 20, 90])
@@ -271,8 +265,7 @@ def held(kernels: int, values: Sequence[Value], reused: bool) -> list[int]:
 # ---- traffic -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Moved:
+class Moved(NamedTuple):
     """The bytes that one kernel moves between memory and the processor."""
 
     name: str
@@ -310,7 +303,8 @@ def traffic(x: Any) -> Picture:
     for title, moved in parts:
         text.append(f"{title}:")
         text += [f"  {m.name}: {moved_text(m)}" for m in moved]
-    shown = [_largest(moved) for _, moved in parts]
+    shown = [sorted(nlargest(MOST_ROWS // 2, moved, key=lambda m: m.total), key=moved.index)
+             for _, moved in parts]  # fmt: skip
     labels = [wrapped([m.name for m in rows]) for rows in shown]
     heights = [len(words) * high + 26 for words, high in labels]
     room = 2 * max([1, *[m.total for m in (*apart, *fused)]])  # leaves room for text after a bar
@@ -336,12 +330,6 @@ def traffic(x: Any) -> Picture:
 
 def moved_text(m: Moved) -> str:
     return f"reads {human_bytes(m.read)}, writes {human_bytes(m.written)}"
-
-
-def _largest(moved: Sequence[Moved]) -> list[Moved]:
-    """The kernels that move most, in running order."""
-    kept = sorted(range(len(moved)), key=lambda n: -moved[n].total)[: MOST_ROWS // 2]
-    return [moved[n] for n in sorted(kept)]
 
 
 def of_kernel(number: int, item: ScheduleItem) -> Moved:

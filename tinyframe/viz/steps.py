@@ -28,7 +28,7 @@ from tinyframe.viz.explorer.record import OURS, Recorder, shown_rule
 from tinyframe.viz.explorer.rows import Row, Word
 from tinyframe.viz.explorer.rows import Step as Rewrite
 from tinyframe.viz.explorer.store import Store
-from tinyframe.viz.explorer.trace import Described, Stage, Trace
+from tinyframe.viz.explorer.trace import Described, Trace
 from tinyframe.viz.nodes import plural
 
 # What each stage of the compiler does for C.
@@ -102,20 +102,12 @@ class Stop(NamedTuple):
     step: int | None
 
 
-@dataclass(frozen=True, repr=False)
-class Way:
-    """Everything that happened to one kernel. function: its name in the source. opts: the Opts that
-    were applied."""
+@dataclass(repr=False)
+class Way(Described):
+    """Everything that happened to one kernel. function: its name in the source."""
 
     function: str
-    source: str
-    opts: list[str]
-    described: Described
     rules: list[Rule]
-
-    @property
-    def stages(self) -> list[Stage]:
-        return self.described.stages
 
     @cached_property
     def changing(self) -> list[int]:
@@ -137,9 +129,9 @@ class Way:
         return sum(len(s.steps) for s in self.stages)
 
     def before_stage(self, n: int) -> list[Row]:
-        """The graph that a stage starts with."""
+        """The graph that a stage starts with; the last stage doesn't record it."""
         before = self.stages[n].before
-        return [before] if before is not None else self.stages[n - 1].roots if n else []
+        return self.stages[n - 1].roots if before is None else [before]
 
     def rewrite(self, stop: Stop) -> Rewrite | None:
         """The rule and the two nodes of a stop; None at the end of a stage."""
@@ -164,9 +156,9 @@ def way_of(ast: UOp, renderer: Renderer) -> Way:
         recorder.compiling(ast, renderer.device)
         program = get_program(ast, renderer)
         recorder.programmed(program, recorder.started, recorder.started)
-    described = Trace(recorder.store, dict).described("kernel/0")
     rules = [rule_at(*place) for place in recorder.rules]
-    return Way(program.function, program.src, described.data["opts"], described, rules)
+    described = vars(Trace(recorder.store, dict).described("kernel/0"))
+    return Way(**described, function=program.function, rules=rules)
 
 
 # ---- a rewrite in words --------------------------------------------------------------------------
@@ -179,8 +171,7 @@ LONGEST = 240  # characters
 LETTERS = "abcdefghijkmnpqrstuvwxyz"  # without l and o, which look like digits
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """A rewrite in words. letters: pairs of a letter and its meaning."""
 
     before: str

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,7 @@ LEVELS: list[tuple[str, set[AxisType]]] = [
 ]
 
 
-@dataclass(frozen=True)
-class Touch:
+class Touch(NamedTuple):
     """An argument at a level. cells: the elements, as flat indices; None, with a reason, if they
     are unknown."""
 
@@ -53,18 +51,13 @@ class Touch:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """slot: its number. shape: as the kernel indexes it, without axes of size 1."""
 
     slot: int
     shape: tuple[Any, ...]
     is_output: bool
     touches: tuple[Touch, ...]
-
-    @property
-    def name(self) -> str:
-        return f"data{self.slot}"
 
     @property
     def verb(self) -> str:
@@ -89,11 +82,11 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     top = 22.0
     for argument in arguments:
         sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
-        text.append(f"{argument.name}, {argument.verb} of {sizes}:")
+        text.append(f"data{argument.slot}, {argument.verb} of {sizes}:")
         text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
         if argument.slot >= MOST_ROWS:
             continue
-        sheet.words(0, top + 11, f"{argument.name} {argument.verb}", bold=True, colour=MUTED)
+        sheet.words(0, top + 11, f"data{argument.slot} {argument.verb}", bold=True, colour=MUTED)
         for n, line in enumerate(wrapped(sizes, LABEL - 10)):
             sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
         high = 40.0
@@ -153,8 +146,12 @@ ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
     Ops.ADD: np.add, Ops.SUB: np.subtract, Ops.MUL: np.multiply, Ops.IDIV: np.floor_divide,
     Ops.MOD: np.mod, Ops.MAX: np.maximum, Ops.MIN: np.minimum, Ops.CMPLT: np.less,
     Ops.CMPEQ: np.equal, Ops.CMPNE: np.not_equal, Ops.AND: np.bitwise_and, Ops.OR: np.bitwise_or,
-    Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where,
+    Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where, Ops.CAST: np.asarray,
 }  # fmt: skip
+UNKNOWN = {
+    Ops.LOAD: "depends on what is in memory",
+    **dict.fromkeys((Ops.DEFINE_VAR, Ops.BIND), "depends on a Variable"),
+}
 
 
 class UnknownElements(ValueError):
@@ -196,18 +193,12 @@ def evaluated(u: UOp, values: Values) -> np.ndarray:
     for x in u.toposort(lambda x: x not in values and x.op is not Ops.LOAD):
         if x in values:
             continue
-        if x.op is Ops.LOAD:
-            raise UnknownElements("depends on what is in memory")
-        if x.op in (Ops.DEFINE_VAR, Ops.BIND):
-            raise UnknownElements("depends on a Variable")
         if x.op is Ops.CONST:
             values[x] = np.array(x.arg)
-        elif x.op is Ops.CAST:
-            values[x] = values[x.src[0]]
         elif x.op in ON_ARRAYS:
             values[x] = ON_ARRAYS[x.op](*[values[s] for s in x.src])
         else:
-            raise UnknownElements(f"has {x.op.name} in its index")
+            raise UnknownElements(UNKNOWN.get(x.op, f"has {x.op.name} in its index"))
     return values[u]
 
 
@@ -276,7 +267,7 @@ def tile_text(argument: Argument) -> str:
     """`data0: writes 384`, `data1: reads 6`: in one turn of the loops."""
     touch = _tile(argument)
     count = touch.reason if touch.cells is None else f"{len(touch.cells):,}"
-    return f"{argument.name}: {argument.verb} {count}"
+    return f"data{argument.slot}: {argument.verb} {count}"
 
 
 def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:

@@ -41,7 +41,7 @@ REDUCES = {
 def sentence(ast: UOp) -> str:
     """A sentence on a kernel (a SINK) or a COPY, without a full stop."""
     if ast.op is Ops.COPY:
-        return f"copies {_numbers(ast.src[0].dtype.size)} to {ast.src[2].arg}"  # type: ignore
+        return f"copies {_counted(f'{ast.src[0].dtype.size:,}')} to {ast.src[2].arg}"  # type: ignore
     told: set[UOp] = set()
     said = [_stored(store, told) for store in ast.src]
     if len(said) == 1:
@@ -69,7 +69,7 @@ def _stored(store: UOp, told: set[UOp]) -> str:
     if steps:
         return "; ".join([*steps, f"then {_listed(verbs)}"] if verbs else steps)
     if verbs:
-        return f"{before}{_listed(verbs)}, for {_each(places, 'element')}"
+        return f"{before}{_listed(verbs)}, for {_counted(places, 'element', 'each of ')}"
     return f"{before}{_moved(store, value, places)}"
 
 
@@ -202,11 +202,11 @@ def _reduced(reduce: UOp, known: set[Groups]) -> str:
         return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
     groups = noun, places, size
     if not outer:
-        what = "the number" if size == "1" else f"all {_numbers(size)}"
+        what = "the number" if size == "1" else f"all {_counted(size)}"
     elif groups in known:
         what = f"each {noun.removesuffix('s')}"
     else:
-        what = f"each of {places} {noun} of {_numbers(size)}" if places != "1" else _numbers(size)
+        what = f"each of {places} {noun} of {_counted(size)}" if places != "1" else _counted(size)
     known.add(groups)
     return _listed([*_verbs(value), f"{verb} {what}"])
 
@@ -236,9 +236,9 @@ def _noun(own: Sequence[UOp], outer: Sequence[UOp], loads: Iterable[UOp]) -> str
 def _moved(store: UOp, value: UOp, places: str) -> str:
     """A value that is stored without arithmetic."""
     if value.op is Ops.CONST:
-        return f"fills {_each(places, 'element', '')} with {value.arg}"
+        return f"fills {_counted(places, 'element')} with {value.arg}"
     if value.op is not Ops.LOAD:
-        return f"writes {_numbers(places)}, counting up"
+        return f"writes {_counted(places)}, counting up"
     index = value.src[0]
     how = []
     if not (index.src[1].op is Ops.CONST and index.src[1].arg is True):
@@ -250,7 +250,7 @@ def _moved(store: UOp, value: UOp, places: str) -> str:
         how.append("in a different order")
     if any(r not in used for r in loops):
         how.append("several times")
-    return " ".join([f"copies {_numbers(places)}", *how])
+    return " ".join([f"copies {_counted(places)}", *how])
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -273,10 +273,5 @@ def _shape(ranges: Sequence[UOp]) -> str:
     return " × ".join(sizes) or "1"
 
 
-def _numbers(count: str | int) -> str:
-    count = f"{count:,}" if isinstance(count, int) else count
-    return f"{count} {'number' if count == '1' else 'numbers'}"
-
-
-def _each(count: str, noun: str, each: str = "each of ") -> str:
+def _counted(count: str, noun: str = "number", each: str = "") -> str:
     return f"1 {noun}" if count == "1" else f"{each}{count} {noun}s"

@@ -2,7 +2,7 @@
 
 A backend says which elementwise ops it can express (`Renderer.code_for_op`); `decompositions`
 collects the rules for the others. The smallest backend needs these: ADD MUL FDIV CDIV CMPLT CMPNE
-AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those, by the rows of `without` below:
+AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those, by the rows of `for_missing_op`:
 
     elementary.py   EXP2, LOG2, SIN, COS, POW, SQRT, TRUNC
     integers.py     floor division, integer powers, shifts by any count, casts, FMOD, random bits
@@ -19,7 +19,6 @@ or after lanes are expanded.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 
 from tinyframe.codegen.decompose import elementary, idioms, integers, narrow
 from tinyframe.dtype import dtypes
@@ -119,30 +118,26 @@ of_integers = PatternMatcher([
 ])  # fmt: skip
 
 
+@functools.cache
 def decompositions(
-    code_for_op: Iterable[Ops], native_half: bool = True, native_casts: bool = False
+    code_for_op: frozenset[Ops], native_half: bool = True, native_casts: bool = False
 ) -> PatternMatcher:
     """The rules for a device that can express the ops `code_for_op`, for graph_rewrite.
 
     native_half: the device has the type float16, and converts between it and float32.
     native_casts: it casts a float that doesn't fit into an int as spec.py specifies.
     """
-    return _decompositions(frozenset(code_for_op), native_half, native_casts)
-
-
-@functools.cache
-def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) -> PatternMatcher:
     tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
     if not native_half:
         tables.append(narrow.as_bits(dtypes.float16))
     tables.append(always)
     if not native_casts:
         tables.append(saturating_casts)
-    tables += [table for op, table in for_missing_op.items() if op not in ops]
-    tables += [table for op, table in for_native_op.items() if op in ops]
-    if {Ops.SHR, Ops.AND} <= ops:
+    tables += [table for op, table in for_missing_op.items() if op not in code_for_op]
+    tables += [table for op, table in for_native_op.items() if op in code_for_op]
+    if {Ops.SHR, Ops.AND} <= code_for_op:
         tables.append(by_power_of_two)
-    if not {Ops.IDIV, Ops.MOD} <= ops:
+    if not {Ops.IDIV, Ops.MOD} <= code_for_op:
         tables.append(of_integers)
     return sum(tables, PatternMatcher([]))
 

@@ -29,7 +29,7 @@ def negative(u: UOp):
     value = number(u)
     if value is None or not value < 0:
         return None
-    return value if dtypes.is_float(u.dtype) or value > dtypes.min(u.dtype.scalar()) else None
+    return value if dtypes.is_float(u.dtype) or value > u.dtype.min else None
 
 
 def opposite(u: UOp) -> UOp | None:
@@ -56,7 +56,7 @@ def difference(u: UOp, x: UOp, y: UOp) -> UOp | None:
 
 def smaller(a: UOp, b: UOp) -> UOp | None:
     """max(x*-4, -250) = -min(x*4, 250), if no operand is the dtype's minimum."""
-    if dtypes.min(a.dtype.scalar()) in (a.vmin, b.vmin) or not all_subtracted(a, b):
+    if a.dtype.min in (a.vmin, b.vmin) or not all_subtracted(a, b):
         return None
     return _negated(a, 0).alu(Ops.MIN, _negated(b, 0)).alu(Ops.NEG)
 
@@ -96,7 +96,7 @@ def smaller_float(x: UOp, y: UOp) -> UOp | None:
 
 def smaller_bits(x: UOp, y: UOp, c: UOp) -> UOp | None:
     """~max(~x, ~y)"""
-    ones = -1 if x.dtype.scalar() in SIGNED else dtypes.max(x.dtype.scalar())
+    ones = -1 if x.dtype.scalar() in SIGNED else x.dtype.max
 
     def opposite(u: UOp) -> UOp | None:
         if u.op is Ops.XOR and number(u.src[1]) == ones:
@@ -109,7 +109,7 @@ def smaller_bits(x: UOp, y: UOp, c: UOp) -> UOp | None:
 
 def _can_negate(x: UOp, c: UOp) -> bool:
     """Whether -x < c may become -c < x: neither x nor the constant c is the dtype's minimum."""
-    lowest = dtypes.min(x.dtype.scalar())
+    lowest = x.dtype.min
     return dtypes.is_int(x.dtype) and number(c) not in (None, lowest) and x.vmin != lowest
 
 
@@ -146,7 +146,7 @@ def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp 
         return None
     bits = {4: dtypes.int, 8: dtypes.long}[x.dtype.scalar().itemsize]
     vector = bits.vec(x.dtype.count)
-    kept = UOp(Ops.BITCAST, vector, (x,)).alu(Ops.AND, UOp.const(vector, dtypes.max(bits)))
+    kept = UOp(Ops.BITCAST, vector, (x,)).alu(Ops.AND, UOp.const(vector, bits.max))
     return UOp(Ops.BITCAST, x.dtype, (kept,))
 
 

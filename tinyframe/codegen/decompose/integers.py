@@ -38,7 +38,7 @@ def _traps(x: UOp, y: UOp) -> UOp | None:
     traps = []
     if y.vmin <= 0 <= y.vmax:
         traps.append(y.eq(0))
-    if y.vmin <= -1 <= y.vmax and x.vmin == dtypes.min(x.dtype):
+    if y.vmin <= -1 <= y.vmax and x.vmin == x.dtype.min:
         traps.append(y.eq(-1))
     return traps[0] | traps[1] if len(traps) == 2 else traps[0] if traps else None
 

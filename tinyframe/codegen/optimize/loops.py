@@ -115,11 +115,7 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     n = _size(r, opt.arg)
     if not 1 < n < extent(r):
         raise KernelOptError(f"cannot split {extent(r)} iterations into groups of {n}")
-    if axis_type(r) is AxisType.THREAD:
-        raise KernelOptError(
-            f"axis {opt.axis} is divided among cores already: SPLIT it before THREAD"
-        )
-    if axis_type(r) in (AxisType.GLOBAL, AxisType.LOCAL):
+    if axis_type(r) in (AxisType.THREAD, AxisType.GLOBAL, AxisType.LOCAL):
         raise KernelOptError(
             f"axis {opt.axis} is a {axis_type(r).name} axis already: SPLIT it before that"
         )

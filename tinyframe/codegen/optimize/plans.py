@@ -662,7 +662,7 @@ def windows_of_an_image(k: Workload) -> Nest:
 def vectors(k: Workload) -> Nest:
     """Vectors along contiguous memory, the same for all reduces of a row; several sums at once."""
     lanes: list[Tile] = []
-    for r in sorted(k.loops, key=lambda r: _gain(k, r), reverse=True):
+    for r in sorted(k.loops, key=functools.partial(_gain, k), reverse=True):
         width = min(k.lanes, 1 << (extent(r).bit_length() - 1))
         wide_enough = width > 1 and width >= min(thresholds.NARROWEST_VECTOR, k.lanes)
         if wide_enough and _gain(k, r) > 0 and not is_symbolic(r):
@@ -704,7 +704,7 @@ def among_cores(k: Workload, nest: Nest) -> Nest:
     loops = nest.loops(k.around)
     if not loops or k.target.threads == 1 or k.table.work < thresholds.THREADS_FROM:
         return nest
-    if nest.left(loops[0]) > dtypes.max(dtypes.int):
+    if nest.left(loops[0]) > dtypes.int.max:
         nest = replace(nest, tiles=(*nest.tiles, (SPLIT, loops[0], thresholds.LONG_TURN)))
     return replace(nest, thread=loops[0])
 

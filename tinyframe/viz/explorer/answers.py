@@ -19,7 +19,6 @@ from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, view_of
 from tinyframe.viz.fold import folded, nearest
 from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.nodes import Node, of_graph
-from tinyframe.viz.picture import NoLayout
 from tinyframe.viz.roof import Roof, costs_of, verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
@@ -120,11 +119,7 @@ def graph(trace: Trace, query: Query) -> Any:
         return {"svg": None, "why": "", "headline": "program", "text": text, "nodes": []}
     most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
     picture = GraphPicture("graph", nodes_of(view, most))
-    svg, why = None, ""
-    try:
-        svg = picture.svg()
-    except NoLayout as problem:
-        why = str(problem)
+    svg, why = picture.svg_or_reason()
     return {
         "svg": svg, "why": why, "headline": picture.headline, "text": picture.text,
         "nodes": [details(node) for node in picture.nodes],

@@ -20,8 +20,9 @@ import re
 import sys
 import threading
 import traceback
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -111,18 +112,14 @@ class Recorder(Observer):
         self._schedule_of: dict[Any, int] = {}  # a graph's structure -> its recorded schedule
         self._structure: Any = None
         self._kernel_of: dict[UOp, int] = {}
-        self._asts: list[UOp] = []  # one per kernel
         self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> the lines that it computes
         self._compiling: dict[ProgramSpec, int] = {}
-        # The lines of nodes that the compiler made: in the tensor graph, in the current loop nest,
-        # and in each earlier one.
-        self._prepared: dict[UOp, Line] = {}
-        self._is_preparing = False
         self._loop_nests: dict[UOp, dict[str, Any]] = {}  # -> the stage that made it
-        self._made_of: dict[UOp, Line] = {}
-        self._lines_in: dict[UOp, dict[UOp, Line]] = {}
-        self._lanes: dict[int, str] = {}
-        self._lock = threading.RLock()  # compilers report from their own threads
+        # The lines of nodes that the compiler made: in the current loop nest, and in the tensor
+        # graph; and in each earlier loop nest.
+        self._made = ChainMap[UOp, Line]()
+        self._lines_in: dict[UOp, Mapping[UOp, Line]] = {}
+        self._compilers = defaultdict[int, int](count(1).__next__)  # their threads -> numbers
         self._schedule: _Described | None = None
         self._found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
         self._pending: tuple[Sequence[ScheduleItem], int] | None = None
@@ -167,7 +164,7 @@ class Recorder(Observer):
 
     def line_of(self, u: UOp) -> Line | None:
         """The line that a node comes from: recorded on it, or known from the node it replaces."""
-        return u.__dict__.get("_line") or self._made_of.get(u) or self._prepared.get(u)
+        return u.__dict__.get("_line") or self._made.get(u)
 
     def became(self, became: list[tuple[UOp, UOp]]) -> None:
         for old, new in became:
@@ -183,24 +180,23 @@ class Recorder(Observer):
             if u.op in FROM_LINES and self.line_of(u) is None:
                 if self._schedule is None and self._kernel is None:
                     u.__dict__["_line"] = line  # the user's graph in a different form
-                elif self._is_preparing:
-                    self._prepared[u] = line
                 else:
-                    self._made_of[u] = line
+                    self._made[u] = line
                 stack += u.src[:2] if u.op is Ops.STORE else u.src
 
     def lowering(self) -> None:
-        self._made_of, self._is_preparing = {}, False
+        self._made = ChainMap({}, self._made.maps[-1])
 
     def lowered(self, ast: UOp) -> None:
-        self._lines_in[ast], self._made_of = self._made_of, {}
+        self._lines_in[ast] = self._made.maps[0]
+        self.lowering()
         if self._schedule is not None and self._schedule.stages:
             self._loop_nests[ast] = self._schedule.stages[-1]
 
     def scheduling(self, sink: UOp) -> None:
         self._schedule, self._found = _Described(self), []
         self._kernel = None  # drops a kernel that failed to compile
-        self._prepared, self._is_preparing, self._loop_nests = {}, True, {}
+        self._made, self._loop_nests = ChainMap(), {}
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
         self._found.append((ast, values, arguments))
@@ -246,15 +242,20 @@ class Recorder(Observer):
         given = set(reads) - set(values)
         fused = sources_first(values, lambda u: () if u.op in ends else u.src, given)
         numbers = described.table.numbers
+        lines: Counter[int] = Counter()  # those with most work first
+        for u in fused:
+            number = self.line_number(self.line_of(u))
+            if number is not None and base_of(u).op is not Ops.CONST:  # not even if broadcast
+                lines[number] += 1 if u.op in GroupOp.Movement else 4  # movement moves nothing
         return {
             "nodes": [numbers[u] for u in fused if u in numbers],
-            "lines": lines_of(self, fused),
+            "lines": [number for number, _ in lines.most_common()],
             "words": sentence(ast),
         }
 
     def compiling(self, ast: UOp, device: str) -> None:
-        self._kernel, self._made_of = _Described(self), dict(self._lines_in.get(ast, {}))
-        self._is_preparing = False
+        self._kernel = _Described(self)
+        self._made = ChainMap(dict(self._lines_in.get(ast, {})), self._made.maps[-1])
 
     def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
         described, self._kernel = self._kernel, None
@@ -262,7 +263,6 @@ class Recorder(Observer):
             return
         number = len(self.kernels)
         self._compiling[spec] = self._kernel_of[spec.ast] = number
-        self._asts.append(spec.ast)
         self.kernels.append({
             "name": spec.name, "function": spec.function, "device": spec.device,
             "ops": int(upper(spec.ops_estimate)), "bytes": int(upper(spec.mem_estimate)),
@@ -270,6 +270,7 @@ class Recorder(Observer):
             "plan": None if spec.plan is None else spec.plan.name,
             "runs": 0, "seconds": 0.0, "best": None,
             "rewrites": sum(len(p["steps"]) for s in described.stages for p in s["passes"]),
+            "lines": self._lines_of.get(spec.ast, []),
         })  # fmt: skip
         self.store.write(f"kernel/{number}", {
             **described.data(), "source": spec.src,
@@ -288,13 +289,11 @@ class Recorder(Observer):
         return [[", ".join(names), said] for said, names in found.items()]
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
-        with self._lock:
-            if (number := self._compiling.pop(spec, None)) is None:
-                return
-            thread = threading.get_ident()
-            lane = self._lanes.setdefault(thread, f"compiler {len(self._lanes) + 1}")
-            self.kernels[number]["compile"].append([lane, self._since(begin), self._since(end)])
-            self.store.write(f"binary/{number}", binary)
+        if (number := self._compiling.pop(spec, None)) is None:
+            return
+        lane = f"compiler {self._compilers[threading.get_ident()]}"
+        self.kernels[number]["compile"].append([lane, self._since(begin), self._since(end)])
+        self.store.write(f"binary/{number}", binary)
 
     def running(self, items: Sequence[ScheduleItem]) -> None:
         pending, self._pending = self._pending, None
@@ -341,24 +340,19 @@ class Recorder(Observer):
 
     # ---- the overview ----------------------------------------------------------------------------
 
-    def roof(self) -> dict[str, float]:
-        """The peak performance of this machine, measured once."""
-        flops, bandwidth = measured_roof()
-        # A kernel may beat the measurement, if other processes disturbed that.
-        reached = [kernel["ops"] / kernel["best"] for kernel in self.kernels if kernel["best"]]
-        return {"flops": max([flops, *reached]), "bandwidth": bandwidth}
-
     def overview(self) -> dict[str, Any]:
         """The content of the trace, without the graphs."""
+        roof = measured_roof()._asdict()
+        # A kernel may beat the measurement, if other processes disturbed that.
+        reached = [kernel["ops"] / kernel["best"] for kernel in self.kernels if kernel["best"]]
+        roof["flops"] = max([roof["flops"], *reached])
         return {
             "format": FORMAT, "version": VERSION, "live": self.live,
             "script": self.script, "python": platform.python_version(),
             "machine": f"{platform.system()} {platform.machine()}",
-            "device": Device.DEFAULT, "threads": settings.THREADS, "roof": self.roof(),
+            "device": Device.DEFAULT, "threads": settings.THREADS, "roof": roof,
             "realizes": list(self.realizes), "lost": self.lost,
-            "kernels": [{**kernel, "lines": self._lines_of.get(ast, [])}
-                        for kernel, ast in zip(self.kernels, self._asts, strict=True)],
-            "schedules": self.schedules,
+            "kernels": list(self.kernels), "schedules": self.schedules,
             "rules": [[*shown_rule(*key)] for key in self.rules],
             "lines": [[shown_file(file), number, linecache.getline(file, number).strip()]
                       for file, number in self.lines],
@@ -384,14 +378,3 @@ FROM_LINES = {
     *GroupOp.Elementwise, *GroupOp.Movement, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.STAGE,
     Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.VECTORIZE, Ops.GEP,
 }  # fmt: skip
-
-
-def lines_of(recorder: Recorder, nodes: Iterable[UOp]) -> list[int]:
-    """The lines that nodes come from, those with most work first. Broadcast constants don't
-    count."""
-    lines: Counter[int] = Counter()
-    for u in nodes:
-        number = recorder.line_number(recorder.line_of(u))
-        if number is not None and base_of(u).op is not Ops.CONST:
-            lines[number] += 1 if u.op in GroupOp.Movement else 4  # movement itself moves nothing
-    return [number for number, _ in lines.most_common()]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tinyframe.uop.node import AddrSpace, AxisType, Ops, UOp, sources_first
@@ -39,13 +39,10 @@ class Word(str):
 
 def encoded(arg: Any) -> Any:
     """An argument as JSON, or as text if it has no such form."""
-    if arg is None or isinstance(arg, (bool, str)):
+    if type(arg) in ENUMS.values():
+        return {"enum": [type(arg).__name__, arg.name]}
+    if arg is None or isinstance(arg, (str, int)) and not isinstance(arg, enum.Enum):
         return arg
-    if isinstance(arg, enum.Enum):
-        known = ENUMS.get(type(arg).__name__) is type(arg)
-        return {"enum": [type(arg).__name__, arg.name]} if known else {"text": repr(arg)}
-    if isinstance(arg, int):
-        return int(arg)
     if isinstance(arg, float):
         return arg if math.isfinite(arg) else {"float": repr(arg)}
     if isinstance(arg, (tuple, list)):
@@ -136,7 +133,6 @@ class Row:
     shape: tuple[Any, ...] = ()
     interval: tuple[int, int] | None = None
     line: int | None = None
-    key: Any = field(default=None, repr=False)
 
     @property
     def vmax(self) -> Any:
@@ -171,8 +167,7 @@ class Rows(list[Row]):
                 limits = interval and tuple(interval)
                 row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
                           limits, line)  # fmt: skip
-                row.key = row.op, row.dtype, row.src, repr(arg)
-                self._alike.setdefault(row.key, row)
+                self._first_alike(row)
                 return row
         raise ValueError(f"not a node: {str(data)[:80]}")
 
@@ -180,11 +175,10 @@ class Rows(list[Row]):
         """This node with other sources: the trace's own, if it has such a node."""
         if src == row.src:
             return row
-        key = (row.op, row.dtype, src, row.key[3])
-        if key not in self._alike:
-            fresh = Row(-1, row.op, row.dtype, src, row.arg, row.shape, None, row.line, key)
-            self._alike[key] = fresh
-        return self._alike[key]
+        return self._first_alike(replace(row, number=-1, src=src, interval=None))
+
+    def _first_alike(self, row: Row) -> Row:
+        return self._alike.setdefault((row.op, row.dtype, row.src, repr(row.arg)), row)
 
 
 @dataclass(frozen=True)
@@ -205,31 +199,19 @@ def after_steps(rows: Rows, root: Row, steps: Sequence[Step], walk: bool) -> Row
     became = {step.before: step.after for step in steps}
     done: dict[Row, Row] = {}
     entered: set[Row] = set()
-    # (original row, its replacement so far, state of that)
-    stack: list[tuple[Row, Row, str]] = [(root, root, "fresh")]
-
-    def replace(original: Row, after: Row) -> None:
-        if walk:
-            done[original] = after
-        else:
-            stack.extend([(original, after, "replaced"), (after, after, "fresh")])
-
+    stack = [root]
     while stack:
-        original, row, state = stack.pop()
-        if state == "replaced":
-            done[original] = done.get(row, row)
-        elif state == "sources done":
+        row = new = stack[-1]
+        entered.add(row)
+        if row not in became:
+            if missing := [s for s in row.src if s not in entered]:
+                stack += reversed(missing)
+                continue
             new = rows.with_sources(row, tuple(done.get(s, s) for s in row.src))
-            after = became.get(new)
-            if after is None or after in entered and after not in done:
-                done[original] = new
-            else:
-                replace(original, after)
-        elif row not in done and row not in entered:
-            entered.add(row)
-            if row in became:
-                replace(row, became[row])
-            else:
-                stack.append((row, row, "sources done"))
-                stack += [(s, s, "fresh") for s in reversed(row.src) if s not in done]
-    return done.get(root, root)
+        after = became.get(new, new)
+        if not walk and after is not new and after not in entered:
+            stack.append(after)  # it is rewritten too, and this node waits for it
+            continue
+        stack.pop()
+        done[row] = after if walk else done.get(after, after)
+    return done[root]
