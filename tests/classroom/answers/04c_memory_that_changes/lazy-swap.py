@@ -19,6 +19,12 @@ def swap(x, y):
 def swap(x, y):
     return y, x
 
+# %% wrong: says a view that was made before
+def renamed(x, y):
+    x.uop, y.uop = y.uop, x.uop
+    return x, y
+renamed
+
 # %% right, each line
 lambda x, y: exchanged(x, y, x + 0)
 
