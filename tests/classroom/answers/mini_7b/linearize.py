@@ -1,3 +1,29 @@
+# %% shared
+def in_order(sink):
+    nodes = sink.toposort()[:-1]
+    reduces = [node for node in nodes if node.op is Ops.REDUCE]
+    inner = list(reduces[0].src[1:]) if reduces else []
+    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
+    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
+    nest = outer + inner
+    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
+    for node in nodes:
+        depth[node] = max((depth[source] for source in node.src), default=0)
+        if node in nest:
+            depth[node] = nest.index(node) + 1
+        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
+            last.add(node)
+    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
+    lines = []
+    for level in range(len(nest) + 1):
+        lines += nest[level - 1 : level] if level else []
+        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
+        if level == len(outer):
+            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
+    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
+    lines += [node for node in nodes if node in last]
+    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+
 # %% wrong: everything in the innermost loop, and no DEFINE_REG
 def linearize(sink):
     nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
@@ -225,6 +251,31 @@ def linearize(sink):
     lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
     lines += [node for node in nodes if node in last]
     return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+
+# %% wrong: says which has no line before it
+def linearize(sink):
+    first, *lines = in_order(sink)
+    return [*lines, first]
+
+# %% wrong: says in a loop that is closed by now
+def linearize(sink):
+    return sorted(in_order(sink), key=lambda node: node.op is Ops.STORE)
+
+# %% wrong: says A REDUCE stands inside the loops
+def linearize(sink):
+    lines = in_order(sink)
+    for reduce in [node for node in lines if node.op is Ops.REDUCE]:
+        lines.remove(reduce)
+        lines.insert(lines.index(UOp(Ops.ENDRANGE, (reduce.src[1],))) + 1, reduce)
+    return lines
+
+# %% wrong: says compute something different
+def linearize(sink):
+    """A variable for each REDUCE where it begins, and another one where it's needed."""
+    lines = in_order(sink)
+    again = [node for node in lines if node.op is Ops.DEFINE_REG]
+    (end,) = [n for n, node in enumerate(lines) if node.op is Ops.STORE]
+    return [*lines[:end], *again, *lines[end:]]
 
 # %% right: a list of levels; what needs a sum is collected for the end
 def linearize(sink):
