@@ -13,8 +13,8 @@ LABEL = "raised in"
 
 
 def tell_where() -> None:
-    """From now on, what is `Wrong` has a row more: `checks_07a.py:195`, where it was raised. What is
-    raised in its place has that row, too."""
+    """From now on, what is `Wrong` has a row more: `checks_07a.py:195`, where it was raised; and so
+    has what is raised in its place."""
     made = Wrong.__init__
 
     def made_here(self: Wrong, *args: Any, **named: Any) -> None:

@@ -150,7 +150,7 @@ def test_every_refusal_is_reached(part: str) -> None:
     reached = {place for text in told for place in re.findall(rf"{LABEL} (\S+)", text)}
     checks = {place: text for file in files for place, text in refusals(file).items()}
     unreached = [f"{place} {text}" for place, text in checks.items() if place not in reached]
-    assert checks and not unreached, "\n".join(["no answer is told", *unreached])
+    assert checks and not unreached, "\n".join(["no answer is told:", *unreached])
 
 
 def test_every_exercise_and_every_function_of_mini_has_answers_and_none_is_there_twice() -> None:

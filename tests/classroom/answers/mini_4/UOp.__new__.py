@@ -115,7 +115,7 @@ def __new__(cls, op, src=(), arg=None):
 # %% wrong: says NaN became the same node
 def __new__(cls, op, src=(), arg=None):
     is_odd = isinstance(arg, float) and not math.isfinite(arg)
-    key = (op, src, arg if not isinstance(arg, float) else "odd" if is_odd else arg.hex(), type(arg))
+    key = (op, src, "odd" if is_odd else repr(arg))
     node = cls.table.get(key)
     if node is None:
         node = cls.table[key] = object.__new__(cls)

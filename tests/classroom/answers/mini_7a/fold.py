@@ -56,8 +56,10 @@ def fold(x):
         return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
     if x.dtype is int and x.op in (Ops.ADD, Ops.MUL):
         parts = rejoined(terms(x))
-        g = gcd(*parts.values()) if x.op is Ops.ADD else 1
-        return total({term: factor // g for term, factor in parts.items()}) * g if g > 1 else total(parts)
+        g = gcd(*parts.values())
+        if x.op is Ops.MUL or g < 2:
+            return total(parts)
+        return total({term: factor // g for term, factor in parts.items()}) * g
     if x.dtype is int and x.op is Ops.CMPLT and len(set(bounds(x))) == 1:
         return UOp(Ops.CONST, (), bounds(x)[0])
 

@@ -36,7 +36,7 @@ def total(parts):
 
 # %% wrong: says should give a node
 def total(parts):
-    added = [term if factor == 1 else term * factor for term, factor in parts.items() if term and factor]
+    added = [t if factor == 1 else t * factor for t, factor in parts.items() if t and factor]
     constant = parts.get(None, 0)
     if not added:
         return constant
