@@ -88,8 +88,6 @@ ROWS = {
     for path in sorted(FOLDER.glob("*/*.py"))
     for number, row in enumerate(rows_of(path), 1)
 }
-
-
 FOLDERS = sorted({path.parent.name for path, _ in ROWS.values()})
 PARTS = {folder if folder.startswith("mini_") else folder[:2] for folder in FOLDERS}
 

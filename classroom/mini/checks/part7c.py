@@ -84,11 +84,11 @@ def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]
         raise Wrong("The second of the pair is the inner RANGE.", call, f"RANGE of ({new}, {size})",
                     plain(inner) if hasattr(inner, "op") else describe(inner))  # fmt: skip
     replaced = counter_of(mini, case.program, number)
-    for before_it, reduce in zip(reduces(mini, case.program), reduces(mini, program), strict=True):
-        is_split = replaced in before_it.src[1:]
-        if is_split and (inner not in reduce.src[1:] or len(reduce.src) != len(before_it.src) + 1):
+    for reduce, now in zip(reduces(mini, case.program), reduces(mini, program), strict=False):
+        ran_over_it = replaced in reduce.src[1:]
+        if ran_over_it and (inner not in now.src[1:] or len(now.src) != len(reduce.src) + 1):
             raise Wrong("The REDUCE ran over the old loop, so it runs over both of the new ones.",
-                        call, "two RANGEs", ", ".join(map(told, reduce.src[1:])))  # fmt: skip
+                        call, "two RANGEs", ", ".join(map(told, now.src[1:])))  # fmt: skip
     case.expect(call, program)
     (store,), (old,) = program.src, case.program.src
     factor = mini.terms(old.src[1]).get(replaced)
@@ -180,7 +180,7 @@ def upcast_stores(mini: Any) -> None:
 
 
 @checks("upcast", "Twice, for a tile of a @ b: 4 rows and 2 columns", needs=("split",))
-def upcast_shares(mini: Any) -> None:
+def upcast_twice(mini: Any) -> None:
     case = Case(mini, "a @ b")
     tile = mini.upcast(mini.upcast(case.program, 0, 4), 1, 2)
     case.expect("upcast(upcast(a @ b, 0, 4), 1, 2)", tile)

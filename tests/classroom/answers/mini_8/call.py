@@ -10,7 +10,7 @@ def call(sink, memory, device):
         function(*(memory[parameter] for parameter in arguments))
     return [memory[result] for result in results]
 
-# %% wrong: says The values are different
+# %% wrong: says An input was overwritten
 def call(sink, memory, device):
     kernels, results = plan(sink, device)
     for function, result, arguments in kernels:
@@ -18,14 +18,13 @@ def call(sink, memory, device):
         function(*(memory[parameter] for parameter in arguments))
     return [memory[result] for result in results]
 
-# %% wrong: says An input was overwritten
+# %% wrong: says The values are different
 def call(sink, memory, device):
     kernels, results = plan(sink, device)
     for function, result, arguments in kernels:
-        fitting = [memory[p] for p in arguments[1:] if p.shape == result.shape]
-        memory[result] = fitting[0] if fitting else np.empty(result.shape, np.float32)
+        memory[result] = np.empty(result.shape, np.float32)
         function(*(memory[parameter] for parameter in arguments))
-    return [memory[result] for result in results]
+    return [memory[result] for result in reversed(results)]
 
 # %% wrong: says The result has a different shape
 def call(sink, memory, device):
