@@ -52,15 +52,15 @@ def next_throw(place, vx, vy, hoop):
     return np.array([vx.numpy().item(), vy.numpy().item()]) + np.linalg.solve(np.transpose(J), miss)
 
 # %% wrong: says but not here
-def steps_of_1(place, vx, vy, hoop):
+def from_far_behind(place, vx, vy, hoop):
     def lands(dx, dy):
         return np.array([end.numpy().item() for end in place(vx + dx, vy + dy)])
 
     here = lands(0, 0)
-    slopes = np.column_stack([lands(1, 0) - here, lands(0, 1) - here])
+    slopes = np.column_stack([here - lands(-2, 0), here - lands(0, -2)]) / 2
     dvx, dvy = np.linalg.solve(slopes, here - hoop)
     return vx - dvx, vy - dvy
-steps_of_1
+from_far_behind
 
 # %% right: Cramer's rule, in mini's Tensors
 def next_throw(place, vx, vy, hoop):

@@ -55,7 +55,7 @@ one_number
 def chaos(x, y):
     x = (x + y).exp() / 10
     for _ in range(30):
-        x = x * (1 - x) * 3.99
+        x = x * 3.99 - x * x * 3.99
     return x
 chaos
 
