@@ -183,6 +183,11 @@ def rounded(function, one, other, t):
     return fade(function, one, other, t).round()
 rounded
 
+# %% wrong: says are at the same address
+def one_twice(function, one, other, t):
+    return fade(function, one, one, t)
+one_twice
+
 # %% right, each line
 fade
 
