@@ -140,8 +140,6 @@ def fade(answer: Any) -> str:
             got = call(answer, function, one, other, t)
         except Wrong as wrong:
             raise Wrong(str(wrong), case, more=wrong.rows if shown else ()) from None
-        except ctypes.ArgumentError as error:
-            raise Wrong(f"ctypes says: {error}.", case) from None
         if not isinstance(got, np.ndarray):
             raise Wrong("The answer has to be the new array.", case, "a NumPy array",
                         describe(got))  # fmt: skip

@@ -255,7 +255,7 @@ def inner(answer: Any) -> str:
             text = str(answer((Var("i"), Var("j"))))
     except TypeError:
         text = as_c(answer, RESULT)
-    if "x[" not in text or "b[" not in text:
+    if not all(part in text for part in ("x[", "b[", "max(")):
         raise Wrong(
             "When `ops` writes C instead of computing, something gets lost: your function has to "
             "work with whatever `ops` gives it.",

@@ -14,6 +14,8 @@ name that it keeps when numbers move. It is Python in cells:
 **write both before you run it**. Where a row fails then, the check is unfair or was fooled (mend
 the check), or the exercise wasn't read well enough (say so in the reason).
 
+Every refusal of a check, a `raise Wrong(…)`, is what some answer is told.
+
 An answer is judged as the learner's cell is: in the worked notebook, after the cells above it, with
 that notebook's imports and no others. A function of mini takes the place of the worked one, and the
 first check of the stage that fails decides.
@@ -30,14 +32,17 @@ from typing import NamedTuple
 
 import pytest
 
+import classroom
 from classroom.exercises import exercises, parts, puzzles
 from classroom.mini import stages
 from tests.classroom.as_learner import NOTEBOOKS, Answer, Told, run
+from tests.classroom.raised import LABEL, refusals
 from tests.mini.judged import verdicts
 from tests.mini.planted import owner, paths_with, with_function
 
 VERDICTS = {"open": "asked again"}
 FOLDER = Path(__file__).parent / "answers"
+CHECKS = Path(classroom.__file__).parent
 HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line)?(?:: (.+))?")
 EXERCISES = {e.name: e.number for part in parts() for e in exercises(part)}
 NUMBERS = EXERCISES | {puzzle.name: puzzle.number for puzzle in puzzles()}
@@ -83,6 +88,8 @@ ROWS = {
     for path in sorted(FOLDER.glob("*/*.py"))
     for number, row in enumerate(rows_of(path), 1)
 }
+FOLDERS = sorted({path.parent.name for path, _ in ROWS.values()})
+PARTS = {folder if folder.startswith("mini_") else folder[:2] for folder in FOLDERS}
 
 
 @cache
@@ -127,6 +134,21 @@ def test_an_answer_gets_its_verdict(key: str) -> None:
     assert told.verdict in wanted, words
     if row.why.startswith("says "):
         assert row.why.removeprefix("says ") in told.text, words
+
+
+@pytest.mark.parametrize("part", sorted(PARTS), ids="{}/refusals".format)
+def test_every_refusal_is_reached(part: str) -> None:
+    """Those of a part's own files; what several parts share (ask.py, guesses.py) is nobody's."""
+    if part.startswith("mini_"):
+        files, folders = [CHECKS / f"mini/checks/part{part.removeprefix('mini_')}.py"], [part]
+    else:
+        files = [*CHECKS.glob(f"exercises/*_{part}*.py")]
+        folders = [folder for folder in FOLDERS if folder.startswith(part)]
+    told = [answer.text for folder in folders for answer in told_in(folder).values()]
+    reached = {place for text in told for place in re.findall(rf"{LABEL} (\S+)", text)}
+    checks = {place: text for file in files for place, text in refusals(file).items()}
+    unreached = [f"{place} {text}" for place, text in checks.items() if place not in reached]
+    assert checks and not unreached, "\n".join(["no answer is told:", *unreached])
 
 
 def test_every_exercise_and_every_function_of_mini_has_answers_and_none_is_there_twice() -> None:

@@ -14,6 +14,7 @@ lambda index: ops.load("y", 0)  # says there is no 'y'
 lambda index: index[0] + index[1]  # says made by `ops`
 lambda i, j: ops.load("x", i)  # says TypeError
 lambda at: ops.add(ops.relu(ops.load('x', at[1] * 4 + at[0])), ops.load('b', at[1]))  # relu first, then the sum
+lambda index: at(index, lambda i, j: j * 4 + i, lambda v: max(v, ops.constant(0)))  # says something gets lost
 
 # %% wrong: says b has 3 elements, and no element 3
 def wrong_row(index):
