@@ -11,6 +11,8 @@ Python in cells:
     # %% asked again                 recorded as nothing: not written yet, or no answer to this
     # %% guesses                     a tuple: the right guess first, then others
 
+Every refusal of a check, a `raise Wrong(…)`, is what some answer is told.
+
 `# says …` is text that the learner is told. Anything else behind a verdict is the reason for it:
 **write both before you run it**. Where a row fails then, the check is unfair or was fooled (mend
 the check), or the exercise wasn't read well enough (say so in the reason).
@@ -32,15 +34,17 @@ from typing import NamedTuple
 import pytest
 
 from classroom.exercise_file import ANSWERS
-from classroom.exercises import exercises, order, parts, place_of, puzzles
+from classroom.exercises import LESSONS, exercises, order, parts, place_of, puzzles
 from classroom.mini import stages
 from classroom.mini.helping import FUNCTIONS
 from tests.classroom.as_learner import NOTEBOOKS, Answer, Told, run
+from tests.classroom.raised import LABEL, refusals
 from tests.mini.judged import verdicts
 from tests.mini.planted import owner, paths_with, with_function
 
 VERDICTS = {"open": "asked again"}
 FOLDER = Path(__file__).parent / "answers"
+MINI_CHECKS = FUNCTIONS.with_name("checks")
 HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line)?(?:: (.+))?")
 EXERCISES = {e.name: e.number for part in parts() for e in exercises(part)}
 NUMBERS = EXERCISES | {puzzle.name: puzzle.number for puzzle in puzzles()}
@@ -103,6 +107,9 @@ ROWS = {
     for number, row in enumerate(rows_of(path), 1)
 }
 
+FOLDERS = sorted({folder for folder, _, _ in ROWS.values()})
+PARTS = {folder if folder.startswith("mini_") else folder[:2] for folder in FOLDERS}
+
 
 @cache
 def told_in(folder: str) -> dict[str, Told]:
@@ -146,6 +153,22 @@ def test_an_answer_gets_its_verdict(key: str) -> None:
     assert told.verdict in wanted, words
     if row.why.startswith("says "):
         assert row.why.removeprefix("says ") in told.text, words
+
+
+@pytest.mark.parametrize("part", sorted(PARTS), ids="{}/refusals".format)
+def test_every_refusal_is_reached(part: str) -> None:
+    """Those of a part's own files; what several parts share (ask.py, guesses.py) is nobody's."""
+    folders = [folder for folder in FOLDERS if folder == part or folder[:2] == part]
+    if part.startswith("mini_"):
+        files = [MINI_CHECKS / f"part{part.removeprefix('mini_')}.py"]
+    else:
+        lessons = {folder.partition("_")[2] for folder in folders}
+        files = [path for name in lessons for path in (LESSONS / name).glob("*.py")]
+    told = [answer.text for folder in folders for answer in told_in(folder).values()]
+    reached = {place for text in told for place in re.findall(rf"{LABEL} (\S+)", text)}
+    checks = {place: text for file in files for place, text in refusals(file).items()}
+    unreached = [f"{place} {text}" for place, text in checks.items() if place not in reached]
+    assert checks and not unreached, "\n".join(["no answer is told:", *unreached])
 
 
 def test_every_exercise_and_every_function_of_mini_has_answers_and_none_is_there_twice() -> None:

@@ -187,6 +187,12 @@ class SnakeRunner(Runner):
         if wait:
             return process_time() - before
 
+# %% wrong: says the value of its Variable
+class Numbered(Mine):
+    def __call__(self, *bufs, global_size, local_size, vals=(), wait=False):
+        self.function(*bufs, *range(len(vals)))
+Numbered
+
 # %% right, each line
 OurRunner
 

@@ -101,6 +101,7 @@ lambda out, data: kernel(out, data, lambda d, i: d.index(i * i).load(), size=3) 
 lambda out, data: kernel(out, data, lambda d, i: (i * i).cast(dtypes.float))  # says i * i itself
 lambda out, data: UOp.sink()  # says A SINK holds STOREs
 lambda out, data: kernel(data, out, lambda d, i: d.index(i).load(), size=2)  # says writes to a place in `out`
+lambda out, data: out  # says from `UOp.sink(…)`
 
 # %% wrong: says squared what was read
 (

@@ -84,6 +84,7 @@ from tinyframe.uop import Ops
 lambda grad: (grad,)  # says has to be a pair
 (UPat(Ops.TRUNC), lambda grad: (grad * 2,))  # trains, but twice as fast as it should
 (UPat(), lambda grad: (grad,))  # a row for every op there is
+(UPat(Ops.TRUNC), lambda grad, x: (grad,))  # says just one parameter
 
 # %% right, each line
 [UPat(Ops.TRUNC), lambda grad: [grad]]  # lists for tuples

@@ -15,9 +15,7 @@ import random
 from typing import Any
 
 from classroom.ask import call, same_number
-from classroom.contributing import history
 from classroom.contributing.history import History
-from classroom.exercise import Wrong
 
 OWL = History()
 
@@ -41,10 +39,8 @@ def check(answer: Any) -> str:
     for _ in range(100):
         strides = tuple(rng.sample(range(-30, 31), 2))
         view = make("", (rng.randint(1, 9), rng.randint(1, 9)), strides, rng.randint(0, 99))
-        i, j = rng.randint(0, 8), rng.randint(0, 8)
+        i, j = rng.randint(0, 20), rng.randint(0, 20)
         one_place(answer, view, i, j, f"strides {strides}, offset {view.offset}; i, j = {i}, {j}")
-    if history.is_lopsided(history.with_place(answer)):
-        raise Wrong("With your place, the owl is still broken.")
     return (
         "The owl is whole again, and place is what its author had in mind: one line in one place. "
         "There was nothing wrong with the idea."

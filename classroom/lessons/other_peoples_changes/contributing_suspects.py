@@ -126,6 +126,7 @@ def all_of_them(good, bad, verdict):
 # %% wrong, each line
 lambda g, b, v: halves(g, b, v, "bad")  # says 20 is missing
 lambda g, b, v: "18, 19"  # says has to be a list
+lambda g, b, v: [*map(str, all_of_them(g, b, v))]  # says a list of numbers of patches
 
 # %% wrong: says in 29 trials, and 5 would do
 def each_of_them(good, bad, verdict):

@@ -145,6 +145,15 @@ def softmax_kernel(x_ptr, out_ptr, columns, BLOCK):
     e = tl.exp(x - tl.max(x, axis=0)) * mask
     tl.store(out_ptr + tl.program_id(0) * columns + i, e / tl.sum(e, axis=0), mask=mask)
 
+# %% wrong: says it isn't the softmax
+def of_twice(x_ptr, out_ptr, columns, BLOCK):
+    i = tl.arange(0, BLOCK)
+    at = i + tl.program_id(0) * columns
+    e = tl.load(x_ptr + at, mask=i < columns, other=float("-inf"))
+    e = tl.exp((e - tl.max(e)) * 2)
+    tl.store(out_ptr + at, e / tl.sum(e), mask=i < columns)
+of_twice
+
 # %% right, each line
 softmax()
 

@@ -86,6 +86,12 @@ def catches_them(ask):
         a, b = ask.floats(3, 4), ask.floats(3, 4)
         expect((ask("larger", a, b) == np.where(a > b, a, b)).all(), "not the larger one")
 
+# %% wrong: says Ask for more numbers
+def of_one_number(ask):
+    a, b, c, d = (ask.floats(2, 1) for _ in range(4))
+    expect_close(ask.graph("larger", a, b).run(c, d), np.maximum(c, d), "larger")
+of_one_number
+
 # %% right, each line
 by_assert
 

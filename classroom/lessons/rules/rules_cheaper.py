@@ -97,6 +97,7 @@ C_ROW = (CDIV, careful)
 [(IDIV, shift), (MOD, lambda x, c: x & (c.arg - 1)), C_ROW]  # says a lie
 "shifts"  # says asks for a function
 lambda: "shifts"  # says A row has to be a pair
+[(IDIV, lambda x, c: x // c + 0)]  # says Your rules never stop
 
 # %% wrong: -4 has one bit, too
 def cheaper():

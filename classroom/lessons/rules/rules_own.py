@@ -68,8 +68,6 @@ def check(answer: Any) -> str:
             got=described(before),
         )
     right = call(expression, x).numpy()
-    if right.shape != changed.shape:
-        raise Wrong("With your rule the result has a different shape.")
     for place, (one, other) in enumerate(zip(right.ravel(), changed.ravel(), strict=True)):
         if differ(one.item(), other.item()) and one != other:
             where = f"for x = {shown(values[place].item())} " * (right.shape == values.shape)

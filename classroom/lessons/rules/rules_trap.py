@@ -87,6 +87,8 @@ HALVE = (x * 2, lambda x: x + x)
 (DOUBLE, HALVE, m * 3)  # says Neither row fired
 ((x + 1, lambda x: x * 2), (x * 2, lambda x: x + 1), m + 1)  # says That's a lie
 (DOUBLE, HALVE)  # says has to be three things
+(DOUBLE, HALVE, m + m, n + n)  # says a row, another one, and an expression
+(DOUBLE, m + m)  # says You gave 1
 
 # %% wrong: says never ends even by itself
 TURN = (x + y, lambda x, y: y + x)

@@ -98,6 +98,11 @@ def transposed_start(hidden):
     return Tensor.ones(hidden, 2), Tensor.ones(hidden), Tensor.ones(hidden, 1)
 transposed_start
 
+# %% wrong: says isn't finite
+def infinite(hidden):
+    return Tensor.ones(2, hidden) / 0, Tensor.ones(hidden), Tensor.ones(hidden, 1)
+infinite
+
 # %% right: the rows differ, the columns don't; a view
 def stuck_start(hidden):
     column = Tensor([[0.5], [-0.25]]).expand(2, hidden)

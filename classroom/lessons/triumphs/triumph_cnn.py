@@ -148,6 +148,12 @@ def network(dice):
         return (x @ w.reshape(64, 24) + b).relu() @ v + c
     return [w, b, v, c], model
 
+# %% wrong: says a Tensor of scores
+def of_numpy(dice):
+    parameters, model = triumphs.network(dice)
+    return parameters, lambda images: model(images).numpy()
+of_numpy
+
 # %% right: eight filters, a tuple, and lambdas
 def network(dice):
     f, g = Tensor(dice.standard_normal((8, 1, 3, 3)) / 3), Tensor(np.zeros((8, 1, 1)))

@@ -143,6 +143,17 @@ def next_throw(place, vx, vy, hoop):
     miss = [hoop[0] - x.numpy().item(), hoop[1] - y.numpy().item()]
     return np.array([vx.numpy().item(), vy.numpy().item()]) + np.linalg.solve(np.transpose(J), miss)
 
+# %% wrong: says but not here
+def from_far_behind(place, vx, vy, hoop):
+    def lands(dx, dy):
+        return np.array([end.numpy().item() for end in place(vx + dx, vy + dy)])
+
+    here = lands(0, 0)
+    slopes = np.column_stack([here - lands(-2, 0), here - lands(0, -2)]) / 2
+    dvx, dvy = np.linalg.solve(slopes, here - hoop)
+    return vx - dvx, vy - dvy
+from_far_behind
+
 # %% right: Cramer's rule, in mini's Tensors
 def next_throw(place, vx, vy, hoop):
     x, y = place(vx, vy)

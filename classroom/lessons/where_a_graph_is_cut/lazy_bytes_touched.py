@@ -57,6 +57,7 @@ def check(answer: Any) -> str:
 # %% wrong, each line
 lambda items: len(items)  # says 43 too few
 lambda items: 4 * sum(b.size for i in items for b in i.bufs)  # says a double has 8
+lambda items: sum(b.size * max(4, b.dtype.itemsize) for i in items for b in i.bufs)  # says a larger one is wrong
 
 # %% wrong: not every number has four bytes
 def bytes_touched(items):

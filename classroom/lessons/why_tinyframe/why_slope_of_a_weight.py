@@ -140,6 +140,7 @@ lambda pixels, arriving, i, j: pixels[:, :6, :6] * arriving  # says one number
 lambda pixels, arriving, i, j: pixels[:, i, j].sum()  # says Which pixels
 lambda p, a, i, j: (p[:, i:i + 6, j:j + 6] * a).sum(dim=(1, 2))  # a number for each image
 lambda p, a, i, j: (p[:, i:i + 6, j:j + 6] * a).mean(0).sum()  # the mean over the batch, as a loss has
+lambda p, a, i, j: (p[:, i:i + 6, j:j + 6] * a).sum((1, 2)).tolist()  # says a Tensor that holds one, or a number
 
 # %% wrong: i - 2 is 0 for i = 2, so an empty slice
 def slope(pixels, arriving, i, j):

@@ -155,6 +155,7 @@ def name(sink):
 # %% wrong, each line
 lambda sink: tuple(sink.toposort())  # says has to be a string
 lambda sink: ""  # says The name is empty
+lambda sink: sink.op.name  # says Every graph gets the same name
 
 # %% wrong: says the same name
 def only_ops(sink):

@@ -149,8 +149,6 @@ def check(answer: Any) -> str:
             got = call(answer, function, one, other, t)
         except Wrong as wrong:
             raise Wrong(str(wrong), case, more=wrong.rows if shown else ()) from None
-        except ctypes.ArgumentError as error:
-            raise Wrong(f"ctypes says: {error}.", case) from None
         if not isinstance(got, np.ndarray):
             raise Wrong("The answer has to be the new array.", case, "a NumPy array",
                         describe(got))  # fmt: skip
@@ -304,6 +302,73 @@ def fade(function, one, other, t):
         return address(np.ascontiguousarray(array))
     function(address(out), at(one), at(other), ctypes.c_float(t), out.size)
     return out
+
+# %% wrong: says has to be an address
+def by_bytes(function, one, other, t):
+    out = np.empty_like(one).tobytes()
+    function(out, one.tobytes(), other.tobytes(), ctypes.c_float(t), one.size)
+    return np.frombuffer(out, np.float32).reshape(one.shape)
+by_bytes
+
+# %% wrong: says doesn't get a float
+def in_percent(function, one, other, t):
+    out = np.empty_like(one)
+    function(address(out), address(one), address(other), int(100 * t), one.size)
+    return out
+in_percent
+
+# %% wrong: says has to be a whole number
+def with_a_shape(function, one, other, t):
+    out = np.empty_like(one)
+    function(address(out), address(one), address(other), ctypes.c_float(t), one.shape)
+    return out
+with_a_shape
+
+# %% wrong: says is an int, and its type
+def all_floats(function, one, other, t):
+    function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_float] * 2
+    return fade(function, one, other, t)
+all_floats
+
+# %% wrong: says needs five types
+def three_types(function, one, other, t):
+    function.argtypes = [ctypes.c_void_p] * 3
+    return fade(function, one, other, t)
+three_types
+
+# %% wrong: says its type in `argtypes` is
+def addresses_are_ints(function, one, other, t):
+    function.argtypes = [ctypes.c_long] * 3 + [ctypes.c_float, ctypes.c_int]
+    return fade(function, one, other, t)
+addresses_are_ints
+
+# %% wrong: says ctypes says
+def arrays_for_addresses(function, one, other, t):
+    function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_float, ctypes.c_int]
+    out = np.empty_like(one)
+    function(out, one, other, t, one.size)
+    return out
+arrays_for_addresses
+
+# %% wrong: says has to be the new array
+def as_a_list(function, one, other, t):
+    return fade(function, one, other, t).tolist()
+as_a_list
+
+# %% wrong: says shape
+def flat(function, one, other, t):
+    return fade(function, one, other, t).ravel()
+flat
+
+# %% wrong: says 1 of the 2 elements is wrong
+def rounded(function, one, other, t):
+    return fade(function, one, other, t).round()
+rounded
+
+# %% wrong: says are at the same address
+def one_twice(function, one, other, t):
+    return fade(function, one, one, t)
+one_twice
 
 # %% right, each line
 fade

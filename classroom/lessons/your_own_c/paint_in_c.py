@@ -134,6 +134,14 @@ def one_number(x, y):
     return own_c.julia(x, y).sum()
 one_number
 
+# %% wrong: says blows up roundings
+def chaos(x, y):
+    x = (x + y).exp() / 10
+    for _ in range(30):
+        x = x * 3.99 - x * x * 3.99
+    return x
+chaos
+
 # %% right, each line
 own_c.julia
 

@@ -81,6 +81,7 @@ SUM = [LARGE, *[1.0] * 30, -LARGE]
 [1e40, 1.0, -1e40]  # says finite
 "numbers"  # says a list of numbers
 [2**24, -(2**24), *[1] * 30]  # C says 30, too
+LARGE  # says a list of numbers
 
 # %% right, each line
 SUM

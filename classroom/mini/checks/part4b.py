@@ -474,6 +474,11 @@ def reads_memory(mini: Any) -> None:
     names = {a: "a", s: "s", y: "y"}
     said = "cut(SINK) of y = s.expand(4, 5) * a, where s = a.sum(keepdim=True)"
     expect_kernels(mini, said, sink(mini, y), names)
+    t = total(mini, y, 1)
+    last = total(mini, op(mini, "MUL", spread(mini, t, 4, 5), a))
+    names = {a: "a", s: "s", t: "t", last: "the last"}
+    said = "cut(SINK) of three sums, each of a times what the one before gives"
+    expect_kernels(mini, said, sink(mini, last), names)
 
 
 @checks("cut", "Whoever calls it chooses the memory", needs=("stored",))

@@ -316,10 +316,10 @@ WITH_EXPAND = (*ALL_RULES, "expand")
 def stretched(mini: Any) -> None:
     for x, new in ((floats(3, 1), (3, 4)), (floats(1, 2, 1), (3, 2, 4)), (floats(2, 3), (2, 3))):
         said = f"x.expand{new}, where x has the shape {x.shape}"
-        got = mini.Tensor(x).expand(*new)
-        if not isinstance(got.uop, mini.UOp):
+        got = mini.Tensor(x).uop.expand(*new)
+        if not isinstance(got, mini.UOp):
             raise Wrong(f"{said} should be a node. Is there a `return`?", said)
-        expect_values(said, got.numpy(), np.broadcast_to(x, new))
+        expect_values(said, mini.Tensor(got).numpy(), np.broadcast_to(x, new))
     x = mini.Tensor(floats(3, 1)).uop
     if x.expand(3, 1) is not x:
         raise Wrong("If nothing changes, expand should return x itself, and no new node.",
@@ -472,24 +472,26 @@ def means(mini: Any) -> None:
 NEEDED = (*BROADCASTS, "reduce")
 
 
-def is_expression(mini: Any, said: str, tensor: Any, *sources: Any) -> None:
-    """Wrong if this isn't an expression of these Tensors, from which a gradient can flow back."""
-    if not isinstance(getattr(tensor, "uop", None), mini.UOp):
+def expression(mini: Any, said: str, node: Any, *sources: Any) -> Any:
+    """The Tensor of a node. Wrong if that isn't an expression of these Tensors, from which a
+    gradient can flow back."""
+    if not isinstance(node, mini.UOp):
         raise Wrong(f"{said} should be a node. Is there a `return`?", said)
-    there = set(tensor.uop.toposort())
+    there = set(node.toposort())
     if any(source.uop not in there for source in sources):
         raise Wrong(
             f"{said} was computed at once: the graph doesn't lead back to what it is made of, so "
             "no gradient could flow. Build it from nodes.",
             said,
         )
+    return mini.Tensor(node)
 
 
 @checks("__matmul__", "(2, 3) @ (3, 4)", needs=NEEDED)
 def small_product(mini: Any) -> None:
     a, b = counting(2, 3), counting(3, 4) - 5
     x, y = mini.Tensor(a), mini.Tensor(b)
-    is_expression(mini, "a @ b", got := x @ y, x, y)
+    got = expression(mini, "a @ b", x.uop @ y.uop, x, y)
     said = "a @ b, where a is [[1, 2, 3], [4, 5, 6]]"
     not_permuted = a @ b.reshape(4, 3).T
     expect_values(said, got.numpy(), a @ b, (
@@ -515,7 +517,7 @@ def windows_of(x: np.ndarray, size: int) -> np.ndarray:
 def small_windows(mini: Any) -> None:
     row = np.arange(4, dtype=np.float32)
     t = mini.Tensor(row)
-    is_expression(mini, "t.windows(2)", got := t.windows(2), t)
+    got = expression(mini, "t.windows(2)", t.uop.windows(2), t)
     expect_values("Tensor([0, 1, 2, 3]).windows(2)", got.numpy(), windows_of(row, 2), (
         (windows_of(row, 2).T, "These are the windows as rows. They should be columns: [j, o] is "
                                "element o + j."),
@@ -553,7 +555,7 @@ def convolved(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def small_convolution(mini: Any) -> None:
     x, weight = counting(1, 1, 4, 5), counting(1, 1, 2, 3)
     images, filters = mini.Tensor(x), mini.Tensor(weight)
-    is_expression(mini, "x.conv2d(weight)", got := images.conv2d(filters), images, filters)
+    got = expression(mini, "x.conv2d(weight)", images.uop.conv2d(filters.uop), images, filters)
     said = "x.conv2d(weight) of shapes (1, 1, 4, 5) and (1, 1, 2, 3)"
     expect_values(said, got.numpy(), convolved(x, weight), (
         (convolved(x, weight[:, :, ::-1, ::-1]), "The filter is upside down and back to front."),
@@ -574,7 +576,7 @@ def softmax(mini: Any) -> None:
     x = floats(3, 5)
     wanted = x - np.log(np.exp(x).sum(1, keepdims=True))
     t = mini.Tensor(x)
-    is_expression(mini, "t.log_softmax()", got := t.log_softmax(), t)
+    got = expression(mini, "t.log_softmax()", t.uop.log_softmax(), t)
     expect_values("t.log_softmax()", got.numpy(), wanted, (
         (np.exp(wanted), "This is softmax. You need its logarithm."),
         (x - np.log(np.exp(x).sum(0, keepdims=True)), "This is along the first axis, and it should "

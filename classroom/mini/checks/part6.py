@@ -575,10 +575,10 @@ def is_right(mini: Any, name: str, case: Case) -> None:
     written, f, by_numpy, x = case
     said = f"{written} with x = {describe(np.round(x.astype(float), 4).tolist())}"
     with np.errstate(all="ignore"):
-        got = f(mini.Tensor(x))
-        if not isinstance(getattr(got, "uop", None), mini.UOp):
+        got = f(mini.Tensor(x).uop)
+        if not isinstance(got, mini.UOp):
             raise Wrong(f"`{name}` should give a node. Is there a `return`?", said)
-        values, wanted = got.numpy(), np.asarray(by_numpy(x))
+        values, wanted = mini.Tensor(got).numpy(), np.asarray(by_numpy(x))
     if not np.isfinite(values).all() and values.shape == wanted.shape:
         place = np.argwhere(~np.isfinite(values))[0]
         raise Wrong(f"`{name}`: one element is {values[tuple(place)]}. It is the wrong way round "

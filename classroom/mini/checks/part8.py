@@ -184,11 +184,6 @@ def same_node(mini: Any) -> None:
         if mini.numbered(sink(mini, made))[0] is graph:
             raise Wrong(f"{said} isn't the same work as a + b.", f"numbered({said})",
                         "a different node", "the same node")  # fmt: skip
-    if mini.numbered(sink(mini, a - b))[0] is mini.numbered(sink(mini, b * -1 + a))[0]:
-        same = mini.numbered(sink(mini, a - b))[1], mini.numbered(sink(mini, b * -1 + a))[1]
-        first = [next(iter(arrays.values())) for arrays in same if arrays]
-        if len(first) == 2 and first[0] is first[1]:
-            raise Wrong("a - b and -b + a are two graphs.", "numbered(a - b)")
     if {id(array) for array in arrays.values()} != {id(a.uop.arg.data), id(b.uop.arg.data)}:
         raise Wrong(
             "The dict should have the array of each BUFFER, and not a copy.",
@@ -233,7 +228,7 @@ def called(mini: Any, device: Any, *tensors: Any) -> Any:
 )
 def kernels_in_order(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
-    x, y = a.numpy(), b.numpy()
+    x, y = a.numpy().copy(), b.numpy().copy()
     for said, made, wanted in (
         ("a + b", (a + b,), (x + y,)),
         ("a", (a,), (x,)),
@@ -249,6 +244,9 @@ def kernels_in_order(mini: Any) -> None:
                 f"{len(wanted)} arrays",
                 describe(got),
             )
+        if not (np.array_equal(x, a.numpy()) and np.array_equal(y, b.numpy())):
+            raise Wrong("An input was overwritten. Each result gets memory of its own.",
+                        f"call(numbered({said}), …)")  # fmt: skip
         for one, other in zip(got, wanted, strict=True):
             if np.shape(one) != other.shape:
                 raise Wrong("The result has a different shape.", f"call(numbered({said}), …)",
@@ -258,8 +256,6 @@ def kernels_in_order(mini: Any) -> None:
                 raise Wrong(text, f"call(numbered({said}), …)", "float32", str(one.dtype))
             if not np.allclose(one, other, rtol=1e-4, atol=1e-5):
                 raise Wrong("The values are different.", f"call(numbered({said}), …)")
-    if not np.array_equal(x, a.numpy()):
-        raise Wrong("An input was overwritten. Each result gets memory of its own.")
 
 
 @checks(
@@ -329,11 +325,9 @@ def new_inputs(mini: Any) -> None:
 
 @checks("replay", "State goes on from where it was", needs=DEVICES, seconds=30)
 def state_goes_on(mini: Any) -> None:
-    total, calls = mini.Tensor([0.0]), 0
+    total = mini.Tensor([0.0])
 
     def add(x: Any) -> Any:
-        nonlocal calls
-        calls += 1
         total.uop = (total + x).uop
         out = x * 2
         total.realize(out)  # the state first, so the result is the second of these
@@ -341,9 +335,6 @@ def state_goes_on(mini: Any) -> None:
 
     kept = total
     got = steps(mini, add, [total], [np.full((1,), n, np.float32) for n in range(1, 6)])
-    if calls != 1:
-        raise Wrong("The function was called again. Only its kernels should run.",
-                    "five calls of a captured function", "1 call", f"{calls} calls")  # fmt: skip
     if kept.uop.op is not mini.Ops.BUFFER:
         raise Wrong("After a captured call, a Tensor of the state should be realized.")
     if not np.allclose(total.numpy(), 15):
@@ -378,11 +369,9 @@ def training(mini: Any) -> None:
             state = [t for t, old in zip(tensors, before, strict=True) if t.uop is not old]
             function = mini.jit(step, state) if is_captured else step
             losses += [float(function(*pair).numpy()) for pair in pairs[1:]]
-        found.append((losses, w.numpy()))
-    (plain, w), (captured, captured_w) = found
-    for n, (one, other) in enumerate(zip(plain, captured, strict=True), 1):
+        found.append([*losses, *w.numpy().ravel()])
+    names = [f"The loss of step {n}" for n in range(1, 13)] + ["A weight after that"] * start.size
+    for name, one, other in zip(names, *found, strict=True):
         if not np.isclose(one, other, rtol=1e-4):
-            raise Wrong(f"The loss of step {n} is different when the step is captured.",
-                        "twelve steps of Adam", f"{one:.5f}", f"{other:.5f}")  # fmt: skip
-    if not np.allclose(w, captured_w, rtol=1e-4):
-        raise Wrong("The losses agree, but the weights do not.", "twelve steps of Adam")
+            raise Wrong(f"{name} is different when the step is captured.", "twelve steps of Adam",
+                        f"{one:.5f}", f"{other:.5f}")  # fmt: skip

@@ -25,6 +25,16 @@ def flat(index, shape):
 def flat(index, shape):
     return index.place
 
+# %% wrong: says loop counters
+import numpy as np
+
+def flat(index, shape):
+    place = 0
+    for i, size in zip(index, shape, strict=True):
+        if isinstance(i, (int, np.ndarray)):
+            place = place * size + i
+    return place
+
 # %% right: strides by prod
 def flat(index, shape):
     return sum(i * prod(shape[k + 1:]) for k, i in enumerate(index))

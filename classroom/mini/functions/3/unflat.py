@@ -26,6 +26,16 @@ def unflat(place, shape):
         place = place // 4
     return tuple(index)
 
+# %% wrong: says loop counters
+import numpy as np
+
+def unflat(place, shape):
+    index = [0] * len(shape)
+    for axis in reversed(range(len(shape))):
+        if isinstance(place, (int, np.ndarray)):
+            place, index[axis] = divmod(place, shape[axis])
+    return tuple(index)
+
 # %% right: each axis by itself
 def unflat(place, shape):
     return tuple(place // prod(shape[k + 1:]) % shape[k] for k in range(len(shape)))

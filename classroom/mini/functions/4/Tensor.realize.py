@@ -38,6 +38,14 @@ def realize(self, *others):
         tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
     return self
 
+# %% wrong: says a.realize(b) left b an expression
+def realize(self, *others):
+    waiting = [tensor for tensor in (self, *others) if tensor.uop.op is not Ops.BUFFER]
+    results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in waiting)))
+    if self in waiting:
+        self.uop = UOp(Ops.BUFFER, (), Buffer(results[0]))
+    return self
+
 # %% right
 def realize(self, *others):
     todo = {t: t.uop for t in (self, *others) if t.uop.op is not Ops.BUFFER}

@@ -104,6 +104,45 @@ def __new__(cls, op, src=(), arg=None):
 def __new__(cls, op, src=(), arg=None):
     key = (op, src, arg)
 
+# %% wrong: says Set the `op`, `src` and `arg` of a node
+def __new__(cls, op, src=(), arg=None):
+    key = (op, src, repr(arg))
+    node = cls.table.get(key)
+    if node is None:
+        node = cls.table[key] = object.__new__(cls)
+        node.op, node.src, node.arg = op, [*src], arg
+    return node
+
+# %% wrong: says but equal ADDs are two
+def __new__(cls, op, src=(), arg=None):
+    key = (op, id(src), repr(arg))
+    node = cls.table.get(key)
+    if node is None:
+        node = cls.table[key] = object.__new__(cls)
+        node.op, node.src, node.arg = op, src, arg
+    return node
+
+# %% wrong: says NaN became the same node
+def __new__(cls, op, src=(), arg=None):
+    is_odd = isinstance(arg, float) and not math.isfinite(arg)
+    key = (op, src, "odd" if is_odd else repr(arg))
+    node = cls.table.get(key)
+    if node is None:
+        node = cls.table[key] = object.__new__(cls)
+        node.op, node.src, node.arg = op, src, arg
+    return node
+
+# %% wrong: says is not in `UOp.table`
+nodes = WeakValueDictionary()
+
+def __new__(cls, op, src=(), arg=None):
+    key = (op, src, arg, repr(arg))
+    node = nodes.get(key)
+    if node is None:
+        node = nodes[key] = object.__new__(cls)
+        node.op, node.src, node.arg = op, src, arg
+    return node
+
 # %% right: made first, looked up afterwards
 def __new__(cls, op, src=(), arg=None):
     new = object.__new__(cls)

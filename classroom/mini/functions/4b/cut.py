@@ -87,6 +87,66 @@ def cut(sink, memory_for=new_memory):
         known[node] = kernels[-1].memory
     return kernels
 
+# %% wrong: says which isn't in stored(sink)
+def cut(sink, memory_for=new_memory):
+    stands_for, kernels = {}, []
+    for node in sink.toposort()[:-1]:
+        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
+        stands_for[node] = node if node.op in MEMORY else memory_for(node)
+        if node.op not in MEMORY:
+            kernels.append(Kernel(node, stands_for[node], graph))
+    return kernels
+
+# %% wrong: says would overwrite a BUFFER
+def cut(sink, memory_for=new_memory):
+    (memory, *_) = [node for node in sink.toposort() if node.op in MEMORY]
+    return [Kernel(node, memory, node) for node in stored(sink)]
+
+# %% wrong: says has the wrong shape
+def cut(sink, memory_for=new_memory):
+    keep, stands_for, kernels = set(stored(sink)), {}, []
+    for node in sink.toposort()[:-1]:
+        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
+        stands_for[node] = graph
+        if node in keep:
+            stands_for[node] = memory_for(node.src[0])
+            kernels.append(Kernel(node, stands_for[node], graph))
+    return kernels
+
+# %% wrong: says Two kernels write to the same memory
+def cut(sink, memory_for=new_memory):
+    memory = memory_for(sink.src[0])
+    return [Kernel(node, memory, node) for node in stored(sink)]
+
+# %% wrong: says reductions in its graph
+def cut(sink, memory_for=new_memory):
+    keep, stands_for, kernels = set(stored(sink)), {}, []
+    for node in sink.toposort()[:-1]:
+        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
+        stands_for[node] = graph
+        if node in keep:
+            memory = memory_for(node)
+            kernels.append(Kernel(node, memory, graph))
+            if graph is node:
+                stands_for[node] = memory
+    return kernels
+
+# %% wrong: says The `memory` of a Kernel is a node
+def cut(sink, memory_for=new_memory):
+    return [Kernel(node, np.empty(node.shape), node) for node in stored(sink)]
+
+# %% wrong: says A chain of elementwise ops is one kernel
+def cut(sink, memory_for=new_memory):
+    order, stands_for, kernels = sink.toposort()[:-1], {}, []
+    keep = {*stored(sink), *order[100::100]}
+    for node in order:
+        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
+        stands_for[node] = graph
+        if node in keep:
+            stands_for[node] = memory_for(node)
+            kernels.append(Kernel(node, stands_for[node], graph))
+    return kernels
+
 # %% right
 def cut(sink, memory_for=new_memory):
     keep, stands_for, kernels = set(stored(sink)), {}, []

@@ -66,6 +66,18 @@ def stored(sink):
     keep = [node for node in below(sink)[1:] if node.op is Ops.REDUCE_AXIS or node in sink.src]
     return [node for node in sink.toposort() if node in keep and node.op not in MEMORY]
 
+# %% wrong: says should be a list.
+def stored(sink):
+    return {node for node in sink.src if node.op not in MEMORY}
+
+# %% wrong: says should be a list of nodes
+def stored(sink):
+    return [node.op for node in sink.src if node.op not in MEMORY]
+
+# %% wrong: says has a node that isn't in the graph
+def stored(sink):
+    return [node * 1 for node in sink.src]
+
 # %% right
 def stored(sink):
     order, users = sink.toposort(), {}

@@ -28,6 +28,13 @@ def expand(x, *shape):
         raise ValueError("these do not fit")
     return x if shape == x.shape else UOp(Ops.EXPAND, (x,), shape)
 
+# %% wrong: says should be a node. Is there a `return`?
+@method
+def expand(x, *shape):
+    if len(shape) != len(x.shape) or any(a not in (1, b) for a, b in zip(x.shape, shape)):
+        raise ValueError(f"{x.shape} cannot be expanded to {shape}")
+    x if shape == x.shape else UOp(Ops.EXPAND, (x,), shape)
+
 # %% right
 @method
 def expand(x, *shape):

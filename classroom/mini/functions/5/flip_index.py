@@ -13,6 +13,12 @@ def flip_index(index, shape, axes):
 def flip_index(index, shape, axes):
     return tuple(n - 1 - i for i, n in zip(index, shape))
 
+# %% wrong: says This reads the wrong element
+def flip_index(index, shape, axes):
+    flipped = list(index)
+    flipped[axes[0]] = shape[axes[0]] - 1 - index[axes[0]]
+    return tuple(flipped)
+
 # %% right: axis by axis
 def flip_index(index, shape, axes):
     turned = list(index)

@@ -25,6 +25,12 @@ def reduce(x, op, axes, keepdim):
     kept = [size for axis, size in enumerate(x.shape) if axis not in axes]
     return result if keepdim else result.reshape(*kept)
 
+# %% wrong: says should be a node. Is there a `return`?
+def reduce(x, op, axes, keepdim):
+    result = UOp(Ops.REDUCE_AXIS, (x,), (op, axes or tuple(range(len(x.shape)))))
+    if keepdim:
+        return result
+
 # %% right: a range knows negative places, and refuses axes that don't exist
 def reduce(x, op, axes, keepdim):
     kept = range(len(x.shape))

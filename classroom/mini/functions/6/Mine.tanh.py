@@ -6,3 +6,7 @@ def tanh(x):
 # %% wrong: says infinity is multiplied by 0
 def tanh(x):
     return 2 / ((x * -2).exp() + 1) - 1
+
+# %% wrong: says should give a node. Is there a `return`?
+def tanh(x):
+    2 / ((x.maximum(-9) * -2).exp() + 1) - 1

@@ -52,6 +52,14 @@ def gradient(loss, *wanted):
                     grads[source] = grads[source] + part if source in grads else part
     return [grads[node] for node in wanted]
 
+# %% wrong: says a list, one for each of `wanted`. Is there a `return`?
+def gradient(loss, *wanted):
+    print(loss.toposort())
+
+# %% wrong: says Each gradient is a node
+def gradient(loss, *wanted):
+    return [1.0 for node in wanted]
+
 # %% right: a tuple for a list
 def gradient(loss, *wanted):
     table = {loss: loss.const(1.0)}

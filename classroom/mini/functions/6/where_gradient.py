@@ -16,6 +16,11 @@ def where_gradient(grad, node, condition, x, y):
 def where_gradient(grad, node, condition, x, y):
     return condition.where(grad, 0), condition.where(0, grad)
 
+# %% wrong: says The condition's gradient is None
+@gradient_rule(Ops.WHERE)
+def where_gradient(grad, node, condition, x, y):
+    return condition.where(grad, 0), condition.where(0, grad), None
+
 # %% right: a condition is 1 or 0
 @gradient_rule(Ops.WHERE)
 def where_gradient(grad, node, condition, x, y):

@@ -14,6 +14,19 @@ def bounds(node):
         return 0, node.arg[1]
     return 0, 0
 
+# %% wrong: says They may be too wide, never too narrow
+@cache
+def bounds(node):
+    if node.op is Ops.CONST:
+        return node.arg, node.arg
+    if node.op is Ops.RANGE:
+        return 0, node.arg[1] - 1
+    if node.op is Ops.MOD:
+        x, c = map(bounds, node.src)
+        return x if x[1] < c[0] else (0, c[0] - 1)
+    ends = [int(ALU[node.op](*corner)) for corner in product(*map(bounds, node.src))]
+    return min(ends), max(ends)
+
 # %% right: narrower remainders, as in 7.6
 def bounds(node):
     if node.op is Ops.CONST:

@@ -47,6 +47,30 @@ def fold(x):
     if x.dtype is int and x.op is Ops.CMPLT and len(set(bounds(x))) == 1:
         return UOp(Ops.CONST, (), bounds(x)[0])
 
+# %% wrong: says there is nothing to fold
+def fold(x):
+    if x.op in ALU and all(source.op is Ops.CONST for source in x.src):
+        return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
+    if x.dtype is int and x.op in (Ops.ADD, Ops.MUL):
+        return total(rejoined(terms(x)))
+    if x.dtype is int and x.op is Ops.CMPLT:
+        return UOp(Ops.CONST, (), bounds(x)[0])
+
+# %% wrong: says never come to an end
+from math import gcd
+
+def fold(x):
+    if x.op in ALU and all(source.op is Ops.CONST for source in x.src):
+        return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
+    if x.dtype is int and x.op in (Ops.ADD, Ops.MUL):
+        parts = rejoined(terms(x))
+        g = gcd(*parts.values())
+        if x.op is Ops.MUL or g < 2:
+            return total(parts)
+        return total({term: factor // g for term, factor in parts.items()}) * g
+    if x.dtype is int and x.op is Ops.CMPLT and len(set(bounds(x))) == 1:
+        return UOp(Ops.CONST, (), bounds(x)[0])
+
 # %% right
 def fold(x):
     if x.op in ALU and not any(source.op is not Ops.CONST for source in x.src):

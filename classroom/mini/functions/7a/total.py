@@ -43,6 +43,15 @@ def total(parts):
         added.append(UOp(Ops.CONST, (), parts.get(None, 0)))
     return sum(added[1:], added[0])
 
+# %% wrong: says should give a node
+def total(parts):
+    added = [t if factor == 1 else t * factor for t, factor in parts.items() if t and factor]
+    constant = parts.get(None, 0)
+    if not added:
+        return constant
+    whole = sum(added[1:], added[0])
+    return whole + constant if constant else whole
+
 # %% right: Python's sum, with a start of its own
 def total(parts):
     nodes = [t if f == 1 else t * f for t, f in parts.items() if t is not None and f]

@@ -48,6 +48,16 @@ def walk(root, change):
         return change(UOp(node.op, tuple(map(visit, node.src)), node.arg))
     return visit(root)
 
+# %% wrong: says A node has an `arg`, too
+def walk(root, change):
+    new = {}
+    for node in root.toposort():
+        if node.src:
+            new[node] = change(UOp(node.op, tuple(new[source] for source in node.src)))
+        else:
+            new[node] = change(node)
+    return new[root]
+
 # %% right
 def walk(root, change):
     new = {}

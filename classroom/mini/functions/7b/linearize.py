@@ -8,6 +8,32 @@ Because: A value's depth is that of the innermost counter in it, so nothing is r
 that it doesn't depend on. Sums need a place before, inside and after their loop.
 """
 
+# %% shared
+def in_order(sink):
+    nodes = sink.toposort()[:-1]
+    reduces = [node for node in nodes if node.op is Ops.REDUCE]
+    inner = list(reduces[0].src[1:]) if reduces else []
+    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
+    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
+    nest = outer + inner
+    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
+    for node in nodes:
+        depth[node] = max((depth[source] for source in node.src), default=0)
+        if node in nest:
+            depth[node] = nest.index(node) + 1
+        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
+            last.add(node)
+    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
+    lines = []
+    for level in range(len(nest) + 1):
+        lines += nest[level - 1 : level] if level else []
+        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
+        if level == len(outer):
+            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
+    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
+    lines += [node for node in nodes if node in last]
+    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+
 # %% wrong: everything in the innermost loop, and no DEFINE_REG
 def linearize(sink):
     nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
@@ -30,159 +56,35 @@ def linearize(sink):
 
 # %% wrong: says closed in the opposite order
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in outer]
+    *lines, one, other = in_order(sink)
+    return [*lines, other, one]
 
 # %% wrong: says It would be repeated for nothing
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = len(outer)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    return sorted(in_order(sink), key=lambda node: node.op is not Ops.RANGE)
 
 # %% wrong: says the sum would start again from 0
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
     lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            pass
-    lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces] + reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    for node in in_order(sink):
+        lines += [UOp(Ops.DEFINE_REG, (node,))] if node.op is Ops.REDUCE else []
+        lines += [node] if node.op is not Ops.DEFINE_REG else []
+    return lines
 
 # %% wrong: says each result has a sum of its own
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == 0:
-            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    return sorted(in_order(sink), key=lambda node: node.op is not Ops.DEFINE_REG)
 
 # %% wrong: says needs its DEFINE_REG
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            pass
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    return [node for node in in_order(sink) if node.op is not Ops.DEFINE_REG]
 
 # %% wrong: says needs the result of the REDUCE
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE:
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    lines = in_order(sink)
+    for n in [n for n, node in enumerate(lines) if node.op is Ops.REDUCE]:
+        lines[n + 1], lines[n + 2] = lines[n + 2], lines[n + 1]
+    return lines
 
 # %% wrong: says nested by their numbers
 def linearize(sink):
@@ -212,29 +114,33 @@ def linearize(sink):
 
 # %% wrong: says 2 lines
 def linearize(sink):
-    nodes = sink.toposort()[:-1]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    lines = in_order(sink)
+    return [*lines, *(node for node in lines if node.op is Ops.REDUCE)]
+
+# %% wrong: says which has no line before it
+def linearize(sink):
+    first, *lines = in_order(sink)
+    return [*lines, first]
+
+# %% wrong: says in a loop that is closed by now
+def linearize(sink):
+    return sorted(in_order(sink), key=lambda node: node.op is Ops.STORE)
+
+# %% wrong: says A REDUCE stands inside the loops
+def linearize(sink):
+    lines = in_order(sink)
+    for reduce in [node for node in lines if node.op is Ops.REDUCE]:
+        lines.remove(reduce)
+        lines.insert(lines.index(UOp(Ops.ENDRANGE, (reduce.src[1],))) + 1, reduce)
+    return lines
+
+# %% wrong: says compute something different
+def linearize(sink):
+    """A variable for each REDUCE where it begins, and another one where it's needed."""
+    lines = in_order(sink)
+    again = [node for node in lines if node.op is Ops.DEFINE_REG]
+    (end,) = [n for n, node in enumerate(lines) if node.op is Ops.STORE]
+    return [*lines[:end], *again, *lines[end:]]
 
 # %% right: a list of levels; what needs a sum is collected for the end
 def linearize(sink):

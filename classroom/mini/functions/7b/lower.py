@@ -55,6 +55,22 @@ def lower(kernel):
     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
 
+# %% wrong: says There is a BUFFER in the graph
+def lower(kernel):
+    loops = Loops(kernel.memory)
+    index = tuple(loops.counter(size) for size in kernel.value.shape)
+    _, place = loops.element(kernel.memory, index)
+    store = UOp(Ops.STORE, (kernel.memory, place, loops.value(kernel.graph, index)))
+    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+
+# %% wrong: says and your STORE leaves
+def lower(kernel):
+    loops = Loops(kernel.memory)
+    index = tuple(loops.counter(size) for size in kernel.value.shape)
+    value = loops.value(kernel.graph.src[0], index)
+    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
+    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+
 # %% right: simplified before the SINK is put on top
 def lower(kernel):
     loops = Loops(kernel.memory)

@@ -51,6 +51,14 @@ def reorder(program, *numbers):
     }
     return substitute(program, changed)
 
+# %% wrong: says loop 1 stays between them
+def reorder(program, *numbers):
+    order = [*numbers, *(number for number in counters(program) if number not in numbers)]
+    return substitute(program, {
+        node: UOp(Ops.RANGE, (), (order.index(number), *node.arg[1:]))
+        for number, node in counters(program).items()
+    })
+
 # %% right
 def reorder(program, *numbers):
     order = sorted(numbers)

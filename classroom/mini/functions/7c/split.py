@@ -7,6 +7,26 @@ Because: Every number below 12 is 4 times something below 3, plus something belo
 one way. So the same iterations happen, in the same order.
 """
 
+# %% shared
+def rightly(program, number, size, kind=()):
+    ranges = counters(program)
+    old = ranges[number]
+    if old.arg[1] % size:
+        raise ValueError(f"{size} does not divide {old.arg[1]}")
+    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
+    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
+    both = outer * size + inner
+
+    def change(node):
+        if node is old:
+            return both
+        if node.op is Ops.REDUCE and both in node.src[1:]:
+            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
+            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
+        return node
+
+    return simplify(walk(program, change)), inner
+
 # %% wrong: says should give a pair
 def split(program, number, size, kind=()):
     return None
@@ -111,7 +131,7 @@ def split(program, number, size, kind=()):
 
     return simplify(walk(program, change)), inner
 
-# %% wrong: says changes what is computed
+# %% wrong: says so it runs over both of the new ones
 def split(program, number, size, kind=()):
     ranges = counters(program)
     old = ranges[number]
@@ -131,7 +151,7 @@ def split(program, number, size, kind=()):
 
     return simplify(walk(program, change)), inner
 
-# %% wrong: says gives a program that can't run
+# %% wrong: says The REDUCE ran over the old loop
 def split(program, number, size, kind=()):
     ranges = counters(program)
     old = ranges[number]
@@ -150,6 +170,11 @@ def split(program, number, size, kind=()):
         return node
 
     return simplify(walk(program, change)), inner
+
+# %% wrong: says The second of the pair is the inner RANGE
+def split(program, number, size, kind=()):
+    program, _ = rightly(program, number, size, kind)
+    return program, counters(program)[number]
 
 # %% right: REDUCEs first, then the counter; the new counters at the end
 def split(program, number, size, kind=()):

@@ -26,6 +26,26 @@ def upcast(program, number, size):
     copies = [substitute(s, {inner: UOp(Ops.CONST, (), float(n))}) for s in program.src for n in range(size)]
     return simplify(UOp(Ops.SINK, tuple(copies)))
 
+# %% wrong: says the loop should have 3 iterations
+def upcast(program, number, size):
+    return UOp(Ops.SINK, program.src * size)
+
+# %% wrong: says The inner counter is still there
+def upcast(program, number, size):
+    program, _ = split(program, number, size)
+    return UOp(Ops.SINK, program.src * size)
+
+# %% wrong: says changes what is computed
+def upcast(program, number, size):
+    program, inner = split(program, number, size)
+    copies = []
+    for memory, place, value in [store.src for store in program.src]:
+        first = substitute(value, {inner: inner.const(0)})
+        for n in range(size):
+            there = substitute(place, {inner: inner.const(n)})
+            copies.append(UOp(Ops.STORE, (memory, there, first)))
+    return simplify(UOp(Ops.SINK, tuple(copies)))
+
 # %% right: copies in a different order, each simplified by itself
 def upcast(program, number, size):
     program, inner = split(program, number, size)

@@ -18,13 +18,48 @@ def call(sink, memory, device):
         function(*(memory[parameter] for parameter in arguments))
     return [memory[result] for result in results]
 
-# %% wrong: says The values are different
+# %% wrong: says An input was overwritten
 def call(sink, memory, device):
     kernels, results = plan(sink, device)
     for function, result, arguments in kernels:
         memory[result] = next(iter(memory.values()))
         function(*(memory[parameter] for parameter in arguments))
     return [memory[result] for result in results]
+
+# %% wrong: says The values are different
+def call(sink, memory, device):
+    kernels, results = plan(sink, device)
+    for function, result, arguments in kernels:
+        memory[result] = np.empty(result.shape, np.float32)
+        function(*(memory[parameter] for parameter in arguments))
+    return [memory[result] for result in reversed(results)]
+
+# %% wrong: says The result has a different shape
+def call(sink, memory, device):
+    kernels, results = plan(sink, device)
+    for function, result, arguments in kernels:
+        memory[result] = np.empty(result.shape, np.float32).ravel()
+        function(*(memory[parameter] for parameter in arguments))
+    return [memory[result] for result in results]
+
+# %% wrong: says is one plan, used a hundred times
+def call(sink, memory, device):
+    kernels, results = plan(sink, lambda lines: device(lines))
+    for function, result, arguments in kernels:
+        memory[result] = np.empty(result.shape, np.float32)
+        function(*(memory[parameter] for parameter in arguments))
+    return [memory[result] for result in results]
+
+# %% wrong: says x * 0.5 + 1 a hundred times comes to 2
+known = {}
+
+def call(sink, memory, device):
+    """The same graph, so the same results."""
+    kernels, results = plan(sink, device)
+    for function, result, arguments in kernels:
+        memory[result] = np.empty(result.shape, np.float32)
+        function(*(memory[parameter] for parameter in arguments))
+    return known.setdefault(sink, [memory[result] for result in results])
 
 # %% right: all memory first, and nobody's dict is changed
 def call(sink, memory, device):
