@@ -28,8 +28,10 @@ TITLES = {
 
 
 def parts() -> dict[int, str]:
-    """The parts that have exercises, and their titles."""
-    return dict(TITLES)
+    """The parts that have exercises, and their titles; a part of a fork's own is called by the name
+    of its first lesson."""
+    own = {int(notebook[:2]): notebook.partition("_")[2] for notebook in reversed(order())}
+    return {part: name.replace("_", " ").capitalize() for part, name in own.items()} | TITLES
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom import exercises
 from classroom.exercise_file import without_answers
 from classroom.exercises import LESSONS, order, place_of
 
@@ -41,6 +42,13 @@ def test_checks_are_clean(checks, command):
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_part_of_a_forks_own_has_a_title(monkeypatch):
+    ours = exercises.parts()
+    more = exercises.order() | {"12a_light_fields": ["light-ray"], "12b_more_light": ["light-two"]}
+    monkeypatch.setattr(exercises, "order", lambda: more)
+    assert exercises.parts() == ours | {12: "Light fields"}
 
 
 def test_each_file_is_an_exercise_of_its_lesson_and_says_no_number():
