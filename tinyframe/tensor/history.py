@@ -32,8 +32,8 @@ STOPS = GroupOp.Comparison | {
     Ops.DETACH, Ops.BITCAST, Ops.THREEFRY, Ops.KERNEL, Ops.DEVICE, Ops.UNIQUE, Ops.BIND,
 }  # fmt: skip
 
-# The limit for the history of a value without a Tensor below it that has requires_grad=True, in
-# realized values; older ones are dropped. A loop that only simulates would otherwise fill memory.
+# The longest history, in realized values, of a value that depends on no Tensor that has
+# requires_grad=True; longer ones are dropped. A loop that only simulates would else fill memory.
 LONGEST_UNASKED = 100
 TOO_LONG = (
     f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
@@ -104,8 +104,8 @@ def flows_to(u: UOp) -> tuple[UOp, ...]:
 
 
 def before_writes(u: UOp) -> UOp:
-    """The value before what was written to it without gradients, if that was done last: what flows
-    to this value flows on to that one, unchanged."""
+    """The value before its last writes, as far as those were without gradients. A gradient that
+    flows to this value flows on to that one, unchanged."""
     while True:
         origin = origin_of(u)
         top = origin.uop if isinstance(origin, Origin) else u
@@ -181,8 +181,8 @@ def _begins_anew(u: UOp) -> bool:
 
 
 def flows(u: UOp) -> bool:
-    """Whether gradients flow through this node to its sources. A DETACH may have a second one, to
-    which they flow instead."""
+    """Whether gradients flow through this node to its sources. A DETACH may have a second
+    source: then they flow to that one."""
     stops = u.op in STOPS and not (u.op is Ops.DETACH and len(u.src) == 2)
     return not stops and dtypes.is_float(u.dtype)
 
