@@ -135,7 +135,7 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
     tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    # it keeps the number: an Opt can name it
+    # the outer loop keeps the number of `r`
     outer = UOp.range(plain(tiles), r.arg[0], axis_type(r))
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
