@@ -85,7 +85,7 @@ def _is_not_0(x: UOp) -> UOp:
 
 
 def _ones(mask: UOp) -> UOp:
-    """1 where it holds."""
+    """1 where a mask holds, else 0."""
     return mask.alu(Ops.AND, mask.const_like(1))
 
 
