@@ -230,7 +230,7 @@ def shows_all(path: Path) -> bool:
 
 
 def is_one_to_one(path: Path) -> bool:
-    """Whether a view shows each element at most once, and no padding: it can be written to."""
+    """Whether a view can be written to: it shows each element at most once, and no padding."""
     return all(
         op in EVERY_ELEMENT or op is Ops.SHRINK or (op is Ops.WINDOW and _are_apart(*arg))
         for op, arg in path
@@ -298,7 +298,7 @@ _live: set[weakref.ref[TensorBase]] = set()
 
 
 def live_tensors() -> list[Any]:
-    """Every Tensor alive."""
+    """All live Tensors."""
     return [tensor for ref in tuple(_live) if (tensor := ref()) is not None]
 
 

@@ -39,7 +39,7 @@ NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
 
 
 def float_function(method: Method) -> Method:
-    """Decorator of methods with a float result that take several steps.
+    """Decorator for methods that take several steps to a float result.
 
     An int becomes the default float. half and bfloat16 are computed in float32 and rounded once at
     the end, so that no intermediate step is rounded to their precision.

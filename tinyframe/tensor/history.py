@@ -117,7 +117,7 @@ def before_writes(u: UOp) -> UOp:
 
 
 def has_history(storage: Storage) -> bool:
-    """Whether a gradient of its value may be requested with respect to another one."""
+    """Whether a gradient of its value may be requested with respect to another storage."""
     u = storage.uop
     return before_writes(u) is not u or bool(targets_below(u) - {storage})
 
@@ -153,7 +153,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             before = before_writes(old)
             depth = 0 if witness.is_parameter else (before is old) + search.depth.get(old, 0)
             if depth <= LONGEST_UNASKED:
-                # of what was written without gradients nothing is kept
+                # nothing is kept of what was written without gradients
                 graph = old if before is old else UOp(Ops.DETACH, old.dtype, (before, before))
                 new.__dict__["_origin"] = Origin(new, graph, witness, depth)
             else:
@@ -162,8 +162,8 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
 
 
 def put_history(uop: UOp, lost: Lost | None) -> None:
-    """Drops the history of memory that now holds a new value, which has none, or one that is
-    lost."""
+    """Drops the history of memory that now holds a new value. The new value has none, or (`lost`)
+    a lost one."""
     while True:
         uop.__dict__.pop("_origin", None)
         if uop.op is Ops.BUFFER:
