@@ -378,7 +378,7 @@ class _CostModel:
                 self.reduce_ends[path[0]] = path
 
     def _path_to_end(self, reduce: UOp) -> list[UOp]:
-        """The epilogue of a reduce: elementwise work of its size that only its result feeds (a
+        """The epilogue of a reduce: elementwise work of the same size on its result alone (a
         bias, an activation). Storing the end of it costs the same and saves a kernel."""
         u, path, end = reduce, [reduce], 1
         while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
