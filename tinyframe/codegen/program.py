@@ -196,7 +196,7 @@ def colored_name(spec: ProgramSpec) -> str:
 
 
 def estimate_ops(sink: UOp) -> int:
-    """Arithmetic operations of a kernel, each in the loops it depends on; indices don't count."""
+    """Arithmetic operations of a kernel, each as often as its loops run; indices don't count."""
     total = 0
     data: set[UOp] = set()  # values computed from loaded values
     for u in sink.toposort():

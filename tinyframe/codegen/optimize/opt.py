@@ -59,7 +59,7 @@ class Opt:
 
 
 def axes(sink: UOp) -> list[UOp]:
-    """The loops of a kernel in order: around the stores, then of reduces; not those of panels."""
+    """The loops of a kernel in order: first around the stores, then of reduces; none of panels."""
     owners = [*sink.src, *[u for u in sink.toposort() if u.op is Ops.REDUCE]]
     return list(dict.fromkeys(r for u in owners for r in u.own_ranges if axis_type(r) in LOOPS))
 

@@ -462,7 +462,7 @@ def is_contiguous_along_the_sum(k: Workload) -> bool:
 
 
 def has_few_rows(k: Workload) -> bool:
-    """Whether a panel gains little, but there is enough for a tile."""
+    """Whether the rows are too few for a panel to gain much, but enough for a tile."""
     t, side = k.tile, _side(k)
     return side <= extent(t.row) <= thresholds.DOTS_ROWS and extent(t.column) >= side
 
