@@ -340,7 +340,7 @@ class TensorBase(Methods, metaclass=Switch):
     _storage: Storage
     _path: Path
     _seen: tuple[UOp, UOp] | None = None  # a value of the storage, and how this Tensor sees it
-    _read: tuple[UOp, UOp] | None = None  # a view that was read, and a BUFFER with only that
+    _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER of its elements
 
     def __getattr__(self, name: str) -> Any:
         raise no_attribute(self, name)

@@ -663,7 +663,7 @@ class Tensor(
     @staticmethod
     def no_grad(function: Callable[..., Any] | None = None) -> Any:
         """Inside `with Tensor.no_grad():` no result requires a gradient, and none flows through it.
-        An earlier result that is written to inside gets new numbers, and keeps its old gradients.
+        If an earlier result is written to there, its numbers change, but its gradients do not.
 
         Also a decorator, `@Tensor.no_grad()` or `@Tensor.no_grad`, of functions and of generators.
         A Tensor created there with requires_grad=True still requires one. It applies to the current
