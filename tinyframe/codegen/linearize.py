@@ -41,7 +41,7 @@ from tinyframe.uop.node import (
 #
 # A graph doesn't say by itself which loop a register belongs to, or in which order it is read and
 # written. So both are sources: DEFINE_REG has the loops around it. A LOAD has, after its INDEX, the
-# STORE that it follows and, if the register is read again in every iteration, the loop.
+# STORE that it follows, and the loop if every iteration reads the register again.
 
 
 def with_registers(sink: UOp) -> list[UOp]:
