@@ -104,7 +104,7 @@ class Nest:
     """A loop nest.
 
     tiles: inner parts of RANGEs. order: the outermost loops, from the outside in; the others keep
-    their order. panels: the operands that are copied, each with the loop inside of which (None:
+    their order. panels: the operands that are copied, each inside of a loop (None:
     before all loops). thread: the loop that is divided among cores; it becomes the outermost one.
     grid: the loops that become blocks; axis 0, the innermost of them, comes first.
     """
@@ -116,7 +116,7 @@ class Nest:
     grid: tuple[UOp, ...] = ()
 
     def left(self, r: UOp) -> int:
-        """How many iterations of `r` its tiles leave to the loop; after a SPLIT, to the outer
+        """How many iterations of `r` are left after its tiles; after a SPLIT, those of the outer
         loop."""
         n = extent(r)
         for op, tiled, size in self.tiles:
