@@ -109,7 +109,7 @@ class Allocator:
         """The memory itself as an array of uint8; None if Python cannot access it."""
         return None
 
-    # freed memory, by its size and options; the number of bytes; what guards both
+    # freed memory by size and options, its total number of bytes, and the lock that guards both
     _kept: OrderedDict[tuple[int, Any], list[Any]]
     _kept_bytes = 0
     _kept_lock: Any
@@ -145,7 +145,7 @@ class Allocator:
         return attempt()
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
-        """Return `opaque`, of `size` bytes: it is kept for reuse, or freed if enough is kept."""
+        """Take back `opaque`, of `size` bytes: it is kept for reuse, or freed if enough is kept."""
         with self._kept_lock:
             self._kept.setdefault((size, options), []).append(opaque)
             self._kept.move_to_end((size, options))  # the least recently used size comes first
@@ -538,7 +538,7 @@ class _DeviceRegistry:
 
 def _skip_exit_handlers() -> None:
     """Skips the exit handlers of drivers: they wait for the driver's threads, which the child of a
-    fork does not have (Mesa's crashes)."""
+    fork does not have (Mesa's handler crashes)."""
     import ctypes
 
     library = ctypes.CDLL(None)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MARK = b"tinyframe cache\x02"
 _TAIL = 32 + len(MARK)
 
-# The size limit of a folder of entries; beyond it the oldest are deleted. A kernel is some 16 kB.
+# The size limit of a folder of entries; beyond it the oldest are deleted. A kernel is about 16 kB.
 MOST_BYTES = 256 << 20
 # The size is checked at the first write of a process, and at every 256th after that.
 _CHECK_EVERY = 256
@@ -46,7 +46,7 @@ class CacheWarning(UserWarning):
 
 
 class Cached(bytes):
-    """Bytes that are also at the start of the file `path`, if it is not None; a few more follow."""
+    """Bytes that the file `path` begins with, if it is not None; its checksum and mark follow."""
 
     path: Path | None
 

@@ -1,4 +1,4 @@
-"""Dtypes: the kinds of numbers, which one two of them promote to, and how values are rounded.
+"""Dtypes: the kinds of numbers, how two of them promote to one, and how values are rounded.
 
 A dtype says how many bytes a number takes and how to read them. Three questions come up everywhere:
 
@@ -425,7 +425,7 @@ def _at_or_above(dtype: DType) -> frozenset[DType]:
 
 @functools.cache
 def _join(ds: frozenset[DType]) -> DType | None:
-    """The smallest dtype above all of `ds`; None if JAX's weak float is."""
+    """The smallest dtype above all of `ds`; None if that is JAX's weak float."""
     least = min(frozenset.intersection(*map(_at_or_above, ds)))
     return None if dtypes.is_float(least) and not any(map(dtypes.is_float, ds)) else least
 
@@ -434,10 +434,10 @@ def least_upper_dtype(*ds: DType) -> DType:
     """The dtype of arithmetic on these dtypes: their join in JAX's lattice.
 
     int8 with uint8 is int16, bfloat16 with half is float32, int64 with half is half. No integer
-    dtype is above both uint64 and a signed one. In JAX a weak float is, which becomes the default
-    float; so the join is `dtypes.default_float`. (In tinygrad it is half, which overflows at
-    65504.) Several dtypes are joined at once: int64, uint64 and half give half, where two steps,
-    without a weak float in between, would give float32.
+    dtype is above both uint64 and a signed one. In JAX they meet in a weak float, which becomes the
+    default float; so here they give `dtypes.default_float`. (In tinygrad half, which overflows at
+    65504.) Several dtypes are joined at once: int64, uint64 and half give half. In two steps,
+    with no weak float in between, they would give float32.
     TypeError for void, vectors and pointers.
     """
     return _join(frozenset(ds)) or dtypes.default_float

@@ -65,7 +65,7 @@ class Observer:
         """A group of values is about to be lowered to a loop nest."""
 
     def lowered(self, ast: UOp) -> None:
-        """They have been lowered to this loop nest."""
+        """The group has been lowered to this loop nest."""
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
         """A kernel was scheduled; they come in running order. values: the nodes of the prepared
@@ -83,10 +83,10 @@ class Observer:
         """A kernel is about to be compiled."""
 
     def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
-        """Its source is written. begin, end: time.perf_counter(), in seconds."""
+        """The kernel's source is written. begin, end: time.perf_counter(), in seconds."""
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
-        """It is compiled; this may come from a different thread."""
+        """The kernel is compiled; this may come from a different thread."""
 
     def running(self, items: Sequence[ScheduleItem]) -> None:
         """A schedule is about to run."""
@@ -123,13 +123,13 @@ class _Broadcast:
         return lambda *what: [getattr(observer, event)(*what) for observer in self.watching()]
 
 
-# `tell.ran(work)` notifies all current observers; the other one, those of Tensors and nodes
+# `tell.ran(work)` notifies all current observers, `tell_of_tensors` those of Tensors and nodes
 tell = _Broadcast(observers)
 tell_of_tensors = _Broadcast(lambda: of_tensors)
 
 
 def tell_became(became: Iterable[tuple[UOp, UOp]]) -> None:
-    """Tells observers of Tensors what nodes became, so that they can track whose they are."""
+    """Tells observers of Tensors what nodes became, so that they know which Tensor each is for."""
     if of_tensors:
         tell_of_tensors.became(list(became))
 

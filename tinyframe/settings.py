@@ -327,7 +327,7 @@ def check_environment() -> None:
 
 
 def _misspelling(name: str, value: str) -> str | None:
-    """Asks whether a setting was misspelt; None if that is unlikely."""
+    """A hint at the setting that was meant; None if the name is unlikely to be a misspelling."""
     right = misspelt(name, rows())
     if right is None or not value:
         return None

@@ -41,7 +41,7 @@ from tinyframe.uop.node import (
 )
 
 Factors = dict[UOp, int | None]
-"""The linear form of a dimension's index: RANGE -> its factor; None if it is not linear in it."""
+"""The linear form of a dimension's index: RANGE -> its factor, or None if not linear in that."""
 
 # ops that close ranges inside a kernel
 CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE, Ops.MMA)
@@ -53,8 +53,8 @@ class Access:
     """One read or write of an array.
 
     dims: the Factors of each dimension's index. below: the stride of each dimension; None if it
-    depends on a Variable. index: the INDEX. value: for a read, the value computed from the element
-    alone that is used (see `used_values`); None for a write.
+    depends on a Variable. index: the INDEX. value: for a read, what is computed from the element
+    alone, and then used (see `used_values`); None for a write.
     """
 
     dims: tuple[Factors, ...]
@@ -69,7 +69,7 @@ class Access:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element as it is used, which is how it would be copied to a panel."""
+        """Bytes of an element in the form that is used, and that a panel would hold."""
         used = self.index if self.value is None else self.value
         return used.dtype.base.itemsize
 

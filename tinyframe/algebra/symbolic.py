@@ -158,7 +158,7 @@ def simplify_given(u: UOp, condition: UOp) -> UOp:
     """`u`, simplified with the bounds that `condition` puts on parts of it; equal to `u` wherever
     the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`.
 
-    What is read or reduced for it stays as it is: that is done where the condition fails, too."""
+    What it reads or reduces stays as it is, since that runs where the condition fails, too."""
     u = simplify(u)
     given = conjuncts(simplify(condition))
     decided = dict.fromkeys(given, True) | {c.src[0]: False for c in given if is_negated(c)}
@@ -262,7 +262,7 @@ def by_power_of_two(x: UOp, c: UOp) -> UOp | None:
 
 
 def known_power(x: UOp, c: UOp) -> UOp | None:
-    """x ** c for exponents for which multiplying is as exact; x**0 is 1 even for NaN."""
+    """x ** c for the exponents where multiplication is as exact; x**0 is 1 even for NaN."""
     powers = {0: lambda: x.const_like(1), 1: lambda: x, 2: lambda: x * x, -1: x.reciprocal}
     return powers[c.arg]() if c.arg in powers else None
 

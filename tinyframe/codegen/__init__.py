@@ -95,7 +95,7 @@ def accumulate(uops: list[UOp], job: Compilation) -> list[UOp]:
 
 Pass = tuple[str, Callable[[Any, Compilation], Any]]
 
-# of a kernel, from graph to graph
+# the passes over a kernel, from graph to graph
 passes: list[Pass] = [
     ("simplify", simplify),
     ("canonicalize loops", canonicalize_loops),
@@ -107,18 +107,18 @@ passes: list[Pass] = [
     ("decompose copies", decompose_copies),
     # from here on nothing is simplified any more
     ("use idioms", use_idioms),
-    ("of the language", lambda sink, job: sink),  # instead the language's own: `Renderer.passes`
+    ("of the language", lambda sink, job: sink),  # becomes the language's own, `Renderer.passes`
     ("separate loops", lambda sink, job: separate_loops(sink)),
     ("block long sums", lambda sink, job: block_long_sums(sink)),
 ]
-# of the program that it becomes, from list to list: the rest of the stage "linearize"
+# the passes over its program, from list to list: the rest of the stage "linearize"
 program_passes: list[Pass] = [
     ("accumulate", accumulate),
 ]
 
 
 def passes_for(renderer: Renderer, table: list[Pass] = passes) -> list[Pass]:
-    """The passes of one language: with its own, and with those of blocks of threads."""
+    """The passes for one language, including its own and those for blocks of threads."""
     own: list[Pass] = [(name, functools.partial(_of_a_graph, fn)) for name, fn in renderer.passes]
     instead = {"of the language": own}
     if renderer.target.block_threads:
@@ -158,7 +158,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
-    if settings.SPEC and not repeated_reduces(ast):  # as there are after fuse()
+    if settings.SPEC and not repeated_reduces(ast):  # Tensor.fuse() allows them
         check_no_recompute(sink)
 
     def program() -> list[UOp]:

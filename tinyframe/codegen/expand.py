@@ -137,8 +137,8 @@ NO_PADDING: Mapping[UOp, tuple[list[int], int]] = {}
 
 
 def flatten_indices(sink: UOp, padded: Mapping[UOp, tuple[list[int], int]] = NO_PADDING) -> UOp:
-    """One flat offset per INDEX; a STAGE becomes stores into its own scratch memory. padded: of
-    STAGEs whose rows are padded, the sizes of the panel and of its row."""
+    """One flat offset per INDEX; a STAGE becomes stores into its own scratch memory. padded: STAGE
+    with padded rows -> the sizes of its panel, and the length of a row."""
     number = itertools.count()
 
     def flat(old: UOp, u: UOp) -> UOp:

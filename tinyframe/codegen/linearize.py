@@ -40,8 +40,8 @@ from tinyframe.uop.node import (
 #                                        LOAD                                after it
 #
 # A graph doesn't say by itself which loop a register belongs to, or in which order it is read and
-# written. So both are sources: DEFINE_REG has the loops around it, and a LOAD has, after its INDEX,
-# the STORE that it comes after, and the loop whose every iteration reads it again.
+# written. So both are sources: DEFINE_REG has the loops around it. A LOAD has, after its INDEX, the
+# STORE that it follows, and the loop if every iteration reads the register again.
 
 
 def with_registers(sink: UOp) -> list[UOp]:
@@ -116,7 +116,7 @@ def unrolled_parts(reduce: UOp) -> list[UOp]:
 
 
 Levels = list[list[UOp]]
-"""The loops of a blocked sum: those of nested accumulators, the innermost accumulator first."""
+"""The loops of a blocked sum, a list for each nested accumulator, the innermost one first."""
 
 
 def block_long_sums(sink: UOp) -> UOp:
@@ -158,7 +158,7 @@ def block_long_sums(sink: UOp) -> UOp:
         return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
 
     blocked = rebuild(sink, changed, replaced)
-    # blocks of a sum may not depend on the loops over blocks around them
+    # a block may turn out not to depend on the loops over blocks around it
     return separate_loops(blocked)
 
 
@@ -216,7 +216,7 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
 
 
 def linearize(sink: UOp) -> list[UOp]:
-    """The program of a kernel whose ranges are all real loops, each of its reduces with its own."""
+    """The program of a kernel whose ranges are all real loops, after `separate_loops`."""
     tree = loop_tree(sink)
     check_loops(sink, tree)
     nodes = with_registers(sink)

@@ -27,8 +27,8 @@ MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and 
 class ProgramSpec:
     """One kernel as a program of one language.
 
-    ast: as it was scheduled. uops: its instructions. loops: the RANGEs after the Opts whose sizes
-    name it. plan: the plan that chose the Opts; None if they were given.
+    ast: as it was scheduled. uops: its instructions. loops: the RANGEs left by the Opts; their
+    sizes name it. plan: the plan that chose the Opts; None if they were given.
     """
 
     ast: UOp
@@ -67,7 +67,7 @@ class ProgramSpec:
 
     @cached_property
     def globals(self) -> list[int]:
-        """The slots of the kernel's arguments that the program has."""
+        """The slots of those kernel arguments that the program still uses."""
         return sorted(u.arg for u in self.uops if u.op is Ops.DEFINE_GLOBAL)
 
     @cached_property
@@ -142,8 +142,8 @@ def named_loops(optimized: UOp) -> list[UOp]:
 
 
 class Refusal(NamedTuple):
-    """Why a program cannot be written. lacking: what of it there is too much of, or the language
-    does not have; nothing where it is fine. words: of that, and of the program `p`."""
+    """Why a program cannot be written. lacking: what it has too much of, or what the language does
+    not have; empty if all is well. words: the message, about `lacking` and the program `p`."""
 
     error: type[Exception]
     lacking: Callable[[ProgramSpec], str | int | None]
@@ -178,7 +178,7 @@ REFUSED = [
 
 
 def refuse(p: ProgramSpec) -> None:
-    """The error of the first row that a program is refused by."""
+    """Raises the error of the first row that refuses a program."""
     of_blocks = p.renderer.target.block_threads and load("tinyframe.gpu.limits:REFUSED")
     for row in (*REFUSED, *(of_blocks or ())):
         if lacking := row.lacking(p):
@@ -196,7 +196,7 @@ def colored_name(spec: ProgramSpec) -> str:
 
 
 def estimate_ops(sink: UOp) -> int:
-    """Arithmetic operations of a kernel, each in the loops it depends on; indices don't count."""
+    """Arithmetic operations of a kernel, each as often as its loops run; indices don't count."""
     total = 0
     data: set[UOp] = set()  # values computed from loaded values
     for u in sink.toposort():

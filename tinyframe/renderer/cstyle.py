@@ -42,8 +42,8 @@ A_TYPE = f"({'|'.join(sorted(DTYPES, key=len, reverse=True))})"
 def max_and_min(
     body: str = "b {sign} a{nan} ? b : a", nan: str = " || b != b"
 ) -> dict[str, Callable[..., str]]:
-    """The functions max and min, which give NaN if either operand is: the expression they return,
-    and what its condition adds for floats."""
+    """The functions max and min, which give NaN if either operand is NaN. body: the expression they
+    return. nan: what its condition adds for floats."""
 
     def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
         sign = ">" if name == "max" else "<"
@@ -102,7 +102,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     infinity, not_a_number = "__builtin_inff()", '__builtin_nanf("")'
     suffixes: Mapping[DType, str] = {dtypes.long: "l", dtypes.ulong: "ul", dtypes.uint: "u"}
 
-    # the expression of each op, given its operands' and its dtype (for comparisons, the operands')
+    # op -> its expression, given those of its operands and its dtype (for comparisons, theirs)
     code_for_op: Mapping[Ops, Callable[..., str]] = {
         Ops.ADD: infix("+"),
         Ops.SUB: infix("-"),
@@ -133,7 +133,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     code_for_vector: Mapping[Ops, Callable[..., str]] = gcc.code_for_vector
     typedef: Callable[..., str] | None = gcc.typedef
     load_vector, store_vector, stream_vector = gcc.load, gcc.store, gcc.stream
-    # the STOREs of vectors that `stream_vector` writes; the numbers that `round` is written around
+    # which STOREs of vectors `stream_vector` writes; which values are wrapped in `round`
     nontemporal_stores: Callable[..., set[UOp]] | None = gcc.nontemporal_stores
     rounded: Callable[..., set[UOp]] | None = None
     round: Callable[[str, DType], str]

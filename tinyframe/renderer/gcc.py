@@ -112,7 +112,7 @@ def stream(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
 
 
 def nontemporal_stores(language, uops: list[UOp]) -> set[UOp]:
-    """The STOREs that bypass the caches, because the result is too large to stay in one until it is
+    """The STOREs that bypass the caches, because the result is too large to stay there until it is
     read; a line that is written whole need not be fetched first. Excluded are memory that the
     kernel also reads, and vectors that share a line with another statement's.
     """
@@ -316,7 +316,7 @@ static inline {kind} {name}_half{count}({given} x) {{
 }}"""
 
 
-# name -> the definition of `name_float4`, each before those that it is used in
+# name -> the definition of `name_float4`; each stands before the functions that use it
 functions: dict[str, Callable[..., str]] = {
     "gather": _gather,
     "all": _all,

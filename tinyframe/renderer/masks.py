@@ -1,4 +1,4 @@
-"""Vectors of bools become masks: what comparing vectors gives in the languages that have vectors.
+"""Vectors of bools become masks, the results of comparing vectors in languages that have vectors.
 
 A mask is a vector of integers as wide as the operands compared: 0 in a lane where the comparison
 fails, and -1, all bits set, where it holds. So "and" is `&`, "not" is `~`, and selecting between
@@ -85,7 +85,7 @@ def _is_not_0(x: UOp) -> UOp:
 
 
 def _ones(mask: UOp) -> UOp:
-    """1 where it holds."""
+    """1 where a mask holds, else 0."""
     return mask.alu(Ops.AND, mask.const_like(1))
 
 

@@ -46,7 +46,7 @@ class infix:
     def __call__(self, a: str, b: str, dtype: DType) -> str:
         if self.sign == "^" and b in ("-1", "-1l", "-1ll"):
             return f"(~{a})"
-        if self.sign in "+-" and b.startswith("-") and b != str(dtype.min):  # C lacks that -b
+        if self.sign in "+-" and b.startswith("-") and b != str(dtype.min):  # C cannot write -b
             return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
         return f"({a} {self.sign} {b})"
 
@@ -116,7 +116,7 @@ def is_threaded(uops: list[UOp]) -> bool:
 
 
 def has_all_bounds(u: UOp) -> bool:
-    """Nothing is known about an integer, so the operation may have overflowed."""
+    """Whether nothing is known about an integer, so that the operation may have overflowed."""
     return u.bounds == (u.dtype.min, u.dtype.max)
 
 
@@ -372,7 +372,7 @@ class Writer:
         left, right = u.src
         is_mixed = not (is_splat(left) and is_splat(right))
         b = self.operand(right, u.op, as_number=is_mixed)
-        a = self.operand(left, u.op, not is_bracketed(b), is_mixed)  # (a + b) + (c + d) stays so
+        a = self.operand(left, u.op, not is_bracketed(b), is_mixed)  # (a + b) + (c + d) keeps both
         if row.sign in MIRRORED and is_number(left) and not is_number(right):
             return infix(MIRRORED[row.sign])(b, a, dtype)  # x > 3 rather than 3 < x
         return row(a, b, dtype)

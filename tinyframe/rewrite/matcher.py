@@ -209,7 +209,7 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
 
 @dataclass
 class Step:
-    """One application of a rule: `before` became `after`. rule: None if that was cached by an
+    """One application of a rule: `before` became `after`. rule: None if `after` was cached by an
     earlier rewrite with the same rules."""
 
     rule: Rule | None
@@ -269,7 +269,7 @@ rewrite_group = track_rewrites
 # ---- endless rewriting ---------------------------------------------------------------------------
 # It is detected by the number of steps, and the error names the rules to blame.
 
-# a rewrite with more steps than this per node of the graph, and in all, counts as endless
+# a rewrite is endless if it takes more steps than both: this many per node, and this many in all
 STEPS_PER_NODE, STEPS_AT_LEAST = 200, 20_000
 
 # the error looks for repeated steps among this many last ones

@@ -253,7 +253,7 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     if new:
         # search before any compiler runs, because the search measures time
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
-        # one kernel is compiled in this thread
+        # a single kernel is compiled in this thread
         parallel = compilers(settings.THREADS) if len(new) > 1 else nullcontext(functools.partial)
         with parallel as start:
             specs = ((key, _program(key, opts.get(key))) for key in new)

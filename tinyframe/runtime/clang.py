@@ -58,7 +58,7 @@ _MACOS_TOOLS = ("/Library/Developer/CommandLineTools", "/var/db/xcode_select_lin
 _MACOS_SDKS = ("/Library/Developer/CommandLineTools/SDKs/MacOSX.sdk",
                "/Applications/Xcode.app/Contents/Developer/Platforms/MacOSX.platform/Developer/"
                "SDKs/MacOSX.sdk")  # fmt: skip
-# macro that says the compiler may use them -> the vector registers: bytes, number
+# macro -> the vector registers that the compiler may use if it is defined: bytes, number
 _VECTORS = {
     "__AVX512F__": (64, 32), "__AVX__": (32, 16), "__SSE2__": (16, 16), "__aarch64__": (16, 32),
     "__ARM_NEON": (16, 16), "__ALTIVEC__": (16, 32),
@@ -66,8 +66,8 @@ _VECTORS = {
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
-# A function from elsewhere: the compiler's own (__truncdfhf2, say; the loader has one, too), or
-# one of the mathematical ones that a kernel of float64 calls.
+# A function from elsewhere: one of the compiler's (such as __truncdfhf2, but not __tls_get_addr,
+# which the loader has), or one of the mathematical ones that a kernel of float64 calls.
 _SUPPORT_FUNCTION = re.compile(rb"\0(__(?!tls_get_addr\0)\w+|log2|sin|cos|pow|fmod)(?=\0)")
 
 
@@ -159,8 +159,8 @@ class ClangCompiler(Compiler):
         unload(ctypes.CDLL(os.fspath(library))._handle)
 
     def run(self, arguments: list[str], src: str, command: tuple[str, ...] = ()) -> bytes:
-        """What the compiler, or another command, puts out, given these arguments and `src` as its
-        input. CompileError."""
+        """The output of the compiler, or of another command, with these arguments and `src` as its
+        input. CompileError if it fails."""
         import subprocess
 
         command = (*(command or self.command), *arguments)

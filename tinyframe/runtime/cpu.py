@@ -6,7 +6,7 @@ A kernel `E_4` is called through its entry, which has one signature for all kern
 
 where start and stop bound this thread's share of the parallel loop. launch.c, compiled on first
 use, divides that loop among threads, and replays many launches in one call. Python's own thread
-pool costs some 50 us a launch; this one costs a few, and keeps its threads alive.
+pool costs about 50 us a launch; this one costs a few, and keeps its threads alive.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class ClangDevice(Compiled):
     may change them. Memory needs no compiler: a missing one is reported at the first kernel.
     """
 
-    block_target = None  # and no compiler has to be asked for it
+    block_target = None  # known without a compiler, which the renderer would need
 
     def __init__(self, device: str = "CPU") -> None:
         super().__init__(device, HostAllocator(), runner=ClangRunner)

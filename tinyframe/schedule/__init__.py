@@ -46,7 +46,7 @@ _PLACES = (Ops.BUFFER, Ops.DEVICE)
 class Kernels:
     """Kernels over slots: launches on memory that is only known at launch time.
 
-    A graph's schedule and a captured call are both this; whoever owns one knows which memory each
+    A graph's schedule is one of these, and so is a captured call. Its owner knows which memory each
     slot stands for, and who else may read it.
 
     slots: a BUFFER for each; the first `given` of them get their memory from outside. asts: the
@@ -87,10 +87,10 @@ class Kernels:
 class _CachedSchedule:
     """A graph's schedule, in slots: the graph's own buffers, then new ones.
 
-    kernelized: a SINK of the nodes that were cut out, as ASSIGN(BUFFER, KERNEL). realized: a SINK
-    of the same nodes, and of the roots, once all kernels have run: BUFFERs. positions: pairs of a
-    node's position in the graph and its position in both of these. intermediate: the position of
-    each node that a kernel stores for another kernel, and its BUFFER.
+    kernelized: a SINK of the nodes that kernels store, as ASSIGN(BUFFER, KERNEL). realized: a SINK
+    of the BUFFERs that replace these nodes, and then the roots, once all kernels have run.
+    positions: pairs of a node's position in the graph and its position in these SINKs.
+    intermediate: for each node that one kernel stores for another, its position and its BUFFER.
     """
 
     kernels: Kernels
@@ -120,7 +120,7 @@ class _GraphKey:
 
     structure: everything a schedule depends on besides the devices, with positions in place of
     nodes. It is equal for graphs that differ only in their buffers and in the values of their
-    Variables. targets: those of its devices that run blocks of threads.
+    Variables. targets: (name, Target) of its devices that run blocks of threads.
     """
 
     def __init__(self, sink: UOp) -> None:
@@ -194,7 +194,7 @@ def _make_schedule(graph: _GraphKey) -> _CachedSchedule:
         slots.append(slot(len(slots), device, size, dtype))
         return slots[-1]
 
-    # kernels that an earlier kernelize() made run now, and must not run again
+    # the kernels of an earlier kernelize() run with these, and must not run a second time
     earlier = {u: u for u in sink.toposort() if is_result(u)}
     cut, intermediate = _kernelize(sink, new_buffer)
     becomes = earlier | cut
@@ -276,8 +276,8 @@ def create_schedule(
 def share_memory(uses: Sequence[Sequence[UOp]], temporary: set[UOp]) -> dict[UOp, UOp]:
     """Maps temporary BUFFERs to earlier ones whose memory they can reuse.
 
-    `uses` lists the buffers that each kernel touches, in running order. A buffer reuses a free one
-    of the same device and dtype that is at least as large, the smallest such.
+    `uses` lists the buffers that each kernel touches, in running order. A buffer reuses the
+    smallest free one of its device and dtype that is at least as large.
     """
     last_use = {b: n for n, buffers in enumerate(uses) for b in buffers}
     place: dict[UOp, UOp] = {}

@@ -187,7 +187,7 @@ COST = {
     Ops.BITCAST: 0,
 }
 # Statements that an op without a CPU instruction becomes; 1 for ops not listed. Measured as the
-# length of a chain of 16 less that of a chain of 4, divided by 12 (test_fuse.py measures it again).
+# length of a chain of 16 minus that of one of 4, divided by 12 (test_fuse.py measures it again).
 # Below a PAD, a load whose condition does not hold for a whole vector is done lane by lane: half
 # of 16 lanes.
 STATEMENTS = {
@@ -259,7 +259,7 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     copied: the ASSIGNs whose value is first stored by a separate kernel, and then copied.
     """
     *order, _ = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))  # without the SINK
-    numbers = itertools.count()  # of ranges: shared, or two of them could be the same node
+    numbers = itertools.count()  # of ranges; one counter, or two ranges could be the same node
     graph = _CostModel(outputs, order)
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
     stored: list[UOp] = []
@@ -363,7 +363,7 @@ class _CostModel:
             )
             own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
             cost = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
-            # if anything is stored, it is the value before the EXPAND
+            # the value to store would be the one before the EXPAND
             repeats = u.op is Ops.EXPAND and u.size > u.src[0].size
             self.cost[u] = 0 if is_leaf(u) or u.op is Ops.REDUCE_AXIS or repeats else cost
         self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if forced
@@ -378,7 +378,7 @@ class _CostModel:
                 self.reduce_ends[path[0]] = path
 
     def _path_to_end(self, reduce: UOp) -> list[UOp]:
-        """The epilogue of a reduce: elementwise work of its size that only its result feeds (a
+        """The epilogue of a reduce: elementwise work of the same size on its result alone (a
         bias, an activation). Storing the end of it costs the same and saves a kernel."""
         u, path, end = reduce, [reduce], 1
         while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
@@ -518,7 +518,7 @@ def _shares_operands(reduce: UOp, ix: Indices) -> bool:
 
 
 def _sources_at(place: tuple[UOp, Indices]) -> tuple[tuple[UOp, Indices], ...]:
-    """The places, each a value and its indices, that one in between is computed from."""
+    """What a place (a value and its indices) is computed from; nothing for operands of the sum."""
     u, ix = place
     if u.op in GroupOp.Movement:
         return ((u.src[0], source_indices(u, ix)),)
@@ -588,7 +588,7 @@ class _KernelGroups:
         """Moves a stored value into the first kernel that uses each of its elements exactly
         once."""
         for u in reversed(self.stored):
-            # after an assignment to a part of some memory, its user sees all of that memory
+            # the user of an assignment to a part sees all of the memory, not only that part
             if u.op in _FORCED and (u.op is not Ops.ASSIGN or len(u.src) == 3):
                 continue
             for k in dict.fromkeys(map(self.root, self.users_of[u])):
@@ -626,7 +626,7 @@ class _KernelGroups:
         }
 
     def _ranges_in(self, k: UOp, u: UOp) -> dict[UOp, UOp]:
-        """The indices in k's kernel that the ranges of u's would become."""
+        """The ranges of u's kernel -> the indices that they would become in k's."""
         (indices,) = self._indices_in(k, u)
         pairs = zip(self.outputs[u][0].indices, indices, strict=True)
         return {own: i for own, i in pairs if own.op is Ops.RANGE}

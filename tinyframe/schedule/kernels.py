@@ -56,7 +56,7 @@ def _summed_axis(reduce: UOp) -> int | None:
 
 
 def _rows_across(product: UOp) -> list[int]:
-    """Each operand's own axis (the other is constant along it), if it is contiguous along it."""
+    """For each operand the axis that it alone varies along, if it is contiguous along that."""
     views = [s.st for s in product.src]
     if any(view.mask is not None for view in views):
         return []
@@ -91,7 +91,7 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
 
 def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
     """An assignment to a view of some memory, or to a part of such a view, becomes an ASSIGN of all
-    of that memory, with what is written as a third source. Whatever read the view (or assigns to it
+    of that memory, with the view as a third source. Whatever read the view (or assigns to it
     again) now reads this ASSIGN through the same view."""
     if value.op is Ops.KERNEL or memory_state(target).op in (Ops.BUFFER, Ops.ASSIGN):
         return None
@@ -120,7 +120,7 @@ prepare_rules = PatternMatcher(
             UPat(COMPUTED, name="u"),
             lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None,
         ),
-        # of a source without elements, a reduce is its identity and a PAD only zeros
+        # if the source has no elements, a reduce gives its identity and a PAD only zeros
         (
             UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
             lambda u, x: _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 else None,
@@ -270,7 +270,7 @@ def _store_all(
         parts = [part for g in groups for part in _split_long_reduces(g, cut, new_buffer)]
         try:
             return _link(parts, new_buffer), replaced
-        except CycleError as error:  # with the numbers of parts that form a cycle, the first twice
+        except CycleError as error:  # names the parts of a cycle by number, the first twice
             cycle = [u for n in error.args[1][1:] for u in parts[n].outputs]
             moved = next(u for u in cycle if u.op is Ops.ASSIGN and u not in in_new_buffer)
             everything = UOp.sink(*outputs, *replaced.values())
@@ -407,8 +407,8 @@ def _split_long_reduces(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
 
 
 def _with_arguments(ast: UOp, arguments: list[UOp]) -> tuple[UOp, list[UOp]]:
-    """A kernel with its slots renumbered, outputs first, and those of the arguments that it has: a
-    value that turned out not to be read is none."""
+    """A kernel with slots renumbered, outputs first, and the arguments it still has: a value that
+    turned out not to be read is dropped."""
     stored = [store.src[0].src[0] for store in ast.src]
     used = [u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL]
     order = list(dict.fromkeys((*stored, *sorted(used, key=lambda u: u.arg))))
@@ -477,7 +477,7 @@ def outline_of(
     """The outline of values stored by one kernel: rows that are equal for groups of the same form,
     and the states of memory that it reads and writes, in the order of their numbers in the rows.
 
-    steps: of everything that has to be computed, themselves included. is_read: whether a value, or
+    steps: of all that has to be computed, the stored values included. is_read: whether a value, or
     the state of memory below it, is read from memory.
     """
     members = [p.value for p in group]

@@ -4,8 +4,8 @@
                                                   part[p] += a[p*1024 + k] * b[p*1024 + k]
                                               for p in 0 … 15: out += part[p]
 
-Whether that helps can be read off a lowered kernel's accesses (`algebra/access.py`), whichever
-movement ops the kernel came from, and whether it is a matrix product or the gradient of a
+Whether that helps can be read off a lowered kernel's accesses (`algebra/access.py`). It does not
+matter which movement ops it came from, or whether it is a matrix product or the gradient of a
 convolution. Each row of `PARTIAL` looks at one REDUCE and its target, and decides which RANGEs are
 cut, and how much of each goes into a part.
 """
@@ -62,7 +62,7 @@ def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | No
 
 
 def windows_over_images(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """Few results, each a sum over images and positions in them of operands read in windows."""
+    """Few results, each a sum over images, and positions in them, with operands read in windows."""
     c = table.contraction_of(reduce)
     if c is None or len(c.summed) < 2:
         return None

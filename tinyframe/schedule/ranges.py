@@ -34,7 +34,7 @@ def lower(
 ) -> UOp:
     """The kernel that stores `outputs` at their indices, as a SINK of STOREs.
 
-    `steps`: of everything that is computed for them, themselves included.
+    `steps`: the steps from everything that is computed, the outputs included.
     `memory`: the DEFINE_GLOBAL of a value that is read from memory, None for one that is computed.
     `target`: where a value is stored, a DEFINE_GLOBAL or a movement of one.
     """

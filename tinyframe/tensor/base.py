@@ -51,7 +51,7 @@ from tinyframe.uop.show import sizes_text
 
 T = TypeVar("T")
 
-# Movement from a storage's value to what a view shows of it: each step's op and argument.
+# The movement ops that lead from a storage's value to a view of it, each with its argument.
 Path = tuple[tuple[Ops, Any], ...]
 
 
@@ -78,11 +78,11 @@ def _list_holder(uop: UOp, holder: Reference) -> None:
 
 
 def references_to(uop: UOp) -> list[Reference]:
-    """The holders of exactly this node."""
+    """The references to exactly this node."""
     if (refs := uop.__dict__.get("_holders")) is None:
         return []
     found = [holder for ref in tuple(refs) if (holder := ref()) is not None]
-    # one that Ctrl-C stopped on its way to another node is still listed here
+    # if Ctrl-C stopped one on its way to another node, it is still listed here
     return [holder for holder in found if holder.uop is uop]
 
 
@@ -178,8 +178,8 @@ _thread = threading.local()
 
 
 def all_or_nothing(work: Callable[[], T]) -> T:
-    """What `work()` gives. If an error or Ctrl-C stops it, all that it has changed in this thread
-    is undone: the values of storages, and what it notes with `note_change`."""
+    """The result of `work()`. If an error or Ctrl-C stops it, all that it has changed in this
+    thread is undone: the values of storages, and what it noted with `note_change`."""
     outer: list | None = getattr(_thread, "changes", None)
     changes: list[tuple] = []
 
@@ -230,7 +230,7 @@ def shows_all(path: Path) -> bool:
 
 
 def is_one_to_one(path: Path) -> bool:
-    """Whether a view shows each element at most once, and no padding: it can be written to."""
+    """Whether a view can be written to: it shows each element at most once, and no padding."""
     return all(
         op in EVERY_ELEMENT or op is Ops.SHRINK or (op is Ops.WINDOW and _are_apart(*arg))
         for op, arg in path
@@ -250,7 +250,7 @@ def _are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
 #         w.assign(w - 0.1 * w.grad)      # w stays a parameter, and does not become a result
 #
 # Every method records its graph, which is needed to compute the result. Inside `no_grad()` operands
-# that require a gradient, or may still come to, go through a DETACH, which stops gradients.
+# that require a gradient, or may do so later, go through a DETACH, which stops gradients.
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -298,12 +298,12 @@ _live: set[weakref.ref[TensorBase]] = set()
 
 
 def live_tensors() -> list[Any]:
-    """Every Tensor alive."""
+    """All live Tensors."""
     return [tensor for ref in tuple(_live) if (tensor := ref()) is not None]
 
 
 if TYPE_CHECKING:
-    # A type checker takes the methods of the other files to be there: each file uses all of them.
+    # For a type checker, any method may exist: each file uses the methods of all the others.
     Methods = Any
 else:
     Methods = object
@@ -340,7 +340,7 @@ class TensorBase(Methods, metaclass=Switch):
     _storage: Storage
     _path: Path
     _seen: tuple[UOp, UOp] | None = None  # a value of the storage, and how this Tensor sees it
-    _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER with just that
+    _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER of its elements
 
     def __getattr__(self, name: str) -> Any:
         raise no_attribute(self, name)
@@ -374,8 +374,8 @@ class TensorBase(Methods, metaclass=Switch):
             self._storage.assign(uop)
 
     def _rooted(self) -> tuple[UOp, UOp]:
-        """The storage's graph and this Tensor's, both from before or after what another thread
-        does."""
+        """The storage's graph and this Tensor's. What another thread changes is in both of them or
+        in neither."""
         if captures and (capture := capture_now()) is not None:
             capture.note(self._storage, self)
         root = self._storage.uop
@@ -416,7 +416,7 @@ class TensorBase(Methods, metaclass=Switch):
         return self._of(self.uop.detach(), False)
 
     def _view(self, function: Callable[[UOp], UOp]) -> Self:
-        """A view: a Tensor on the same storage, with `function`, which only moves elements."""
+        """A view: a Tensor on the same storage, with `function`, which may only move elements."""
         is_cut = not (
             is_grad_enabled() or self._requires_grad is False or not dtypes.is_float(self.dtype)
         )

@@ -238,7 +238,7 @@ class Tensor(
 
     def _buffer(self) -> Buffer:
         """The Buffer with the elements of this Tensor in order, computed if necessary. It has no
-        other elements, except behind these where the shape is symbolic."""
+        other elements, except after these if the shape is symbolic."""
         needs_value("reading a Tensor's values")
         settle()
         graph = self.uop
@@ -460,8 +460,8 @@ class Tensor(
 
     # ---- copies and files ------------------------------------------------------------------------
 
-    # copy.copy() is another Tensor of the same memory, which sees and makes its changes;
-    # copy.deepcopy() and pickle copy the values (base.py), those of Tensors that share memory
+    # copy.copy() gives a second Tensor on the same memory: each sees what is written to the other.
+    # copy.deepcopy() and pickle copy the values (base.py); memory that Tensors share is copied
     # once, so that the copies share it too.
 
     def __copy__(self) -> Self:
@@ -521,9 +521,9 @@ class Tensor(
             h for h in references_to(self.uop) if isinstance(h, Storage) and h is not self._storage
         ]
         if requires_grad and (others or not any(u.op is Ops.BUFFER for u in self.uop.toposort())):
-            # Equal graphs are one node, but two parameters that both start as zeros, or as copies
-            # of a third, are two: memory of its own keeps this one distinct. The tag keeps its
-            # gradient from reaching the others.
+            # Equal graphs are one node, so two parameters that both start as zeros, or as copies
+            # of a third, would be one. Memory of its own keeps this one distinct, and the tag keeps
+            # its gradient from reaching the others.
             memory = self.empty(self.shape, dtype=self.dtype, device=self.device)
             begins_here = is_computed(self.uop) and not any(map(origin_of, self.uop.toposort()))
             value = self.uop.detach() if begins_here else self.uop.rtag("apart")
@@ -663,7 +663,7 @@ class Tensor(
     @staticmethod
     def no_grad(function: Callable[..., Any] | None = None) -> Any:
         """Inside `with Tensor.no_grad():` no result requires a gradient, and none flows through it.
-        A result from before that is written to there has new numbers, and the gradients of before.
+        If an earlier result is written to there, its numbers change, but its gradients do not.
 
         Also a decorator, `@Tensor.no_grad()` or `@Tensor.no_grad`, of functions and of generators.
         A Tensor created there with requires_grad=True still requires one. It applies to the current

@@ -39,7 +39,7 @@ NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
 
 
 def float_function(method: Method) -> Method:
-    """Decorator of methods with a float result that take several steps.
+    """Decorator for methods that take several steps to a float result.
 
     An int becomes the default float. half and bfloat16 are computed in float32 and rounded once at
     the end, so that no intermediate step is rounded to their precision.
@@ -120,7 +120,7 @@ class Elementwise(TensorBase, Operators):
         return (other, x) if reverse else (x, other)
 
     def _beside(self, other: Any) -> Self:
-        """As uint64, to compare with `other._beside(self)`: 0 if negative, 1 if other is."""
+        """As uint64, to compare with `other._beside(self)`: 0 if self is negative, 1 if other."""
         return self.lt(0).where(0, other.lt(0).where(1, self.cast(dtypes.uint64)))
 
     def _broadcast_to(self, shape: tuple) -> Self:
@@ -229,7 +229,7 @@ class Elementwise(TensorBase, Operators):
         if not dtypes.is_float(x.dtype):
             return x._alu(Ops.MOD, y)
         rest = x.fmod(y)
-        # A remainder of 0 has the divisor's sign: ±0 + 0 is 0, and the sign twice has gradient 1.
+        # A remainder of 0 gets the divisor's sign: ±0 + 0 is 0. Two factors `sign` keep gradient 1.
         sign = y.lt(0).where(x._number(-1, x.dtype), 1)
         zero = y.isnan().where(y, 0)  # not a constant, or the sum would be simplified
         none = sign * (sign * rest + zero)
@@ -261,7 +261,7 @@ class Elementwise(TensorBase, Operators):
         return x._alu(Ops.POW, y)
 
     def _short_power(self, exponent: int | float) -> Self | None:
-        """Powers by a few exact operations: all of ints; of floats -1 to 3, and ±½."""
+        """Powers made of a few exact operations: of ints, all; of floats, -1 to 3 and ±½."""
         if exponent == 0:
             return self * 0 + 1 if not dtypes.is_float(self.dtype) else None
         if exponent == 1:
@@ -449,14 +449,14 @@ class Elementwise(TensorBase, Operators):
         """The absolute value, with gradient 0 at 0."""
         if dtypes.is_unsigned(self.dtype) or self.dtype is dtypes.bool:
             return self._value()
-        # At 0, which may be -0.0, a constant has the gradient 0 too.
+        # At 0 and -0.0 the result is a constant 0, so the gradient is 0 too.
         return self.eq(0).where(0, self._magnitude())
 
     def sign(self) -> Self:
         """-1, 0 or 1; NaN stays NaN."""
         if self.dtype is dtypes.bool:
             return self._value()
-        # The rest is 0 or NaN, which trunc keeps, with gradient 0.
+        # Where neither holds, the value is 0 or NaN: trunc keeps it, and has gradient 0.
         negative = self.lt(0).where(self._number(-1, self.dtype), self.trunc())
         return self.gt(0).where(self._number(1, self.dtype), negative)
 
@@ -625,7 +625,7 @@ class Elementwise(TensorBase, Operators):
     def __ge__(self, other): return self.ge(other)
     # fmt: on
 
-    # equality is elementwise, so a Tensor as a key is itself
+    # == is elementwise, so a dictionary tells Tensors apart by identity
     __hash__ = object.__hash__
 
 

@@ -32,8 +32,8 @@ STOPS = GroupOp.Comparison | {
     Ops.DETACH, Ops.BITCAST, Ops.THREEFRY, Ops.KERNEL, Ops.DEVICE, Ops.UNIQUE, Ops.BIND,
 }  # fmt: skip
 
-# The limit for the history of a value without a Tensor below it that has requires_grad=True, in
-# realized values; older ones are dropped. A loop that only simulates would otherwise fill memory.
+# The longest history, in realized values, of a value that depends on no Tensor that has
+# requires_grad=True; longer ones are dropped. A loop that only simulates would else fill memory.
 LONGEST_UNASKED = 100
 TOO_LONG = (
     f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
@@ -104,8 +104,8 @@ def flows_to(u: UOp) -> tuple[UOp, ...]:
 
 
 def before_writes(u: UOp) -> UOp:
-    """The value before what was written to it without gradients, if that was done last: what flows
-    to this value flows on to that one, unchanged."""
+    """The value before its last writes, as far as those were without gradients. A gradient that
+    flows to this value flows on to that one, unchanged."""
     while True:
         origin = origin_of(u)
         top = origin.uop if isinstance(origin, Origin) else u
@@ -117,7 +117,7 @@ def before_writes(u: UOp) -> UOp:
 
 
 def has_history(storage: Storage) -> bool:
-    """Whether a gradient of its value may be requested with respect to another one."""
+    """Whether a gradient of its value may be requested with respect to another storage."""
     u = storage.uop
     return before_writes(u) is not u or bool(targets_below(u) - {storage})
 
@@ -153,7 +153,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             before = before_writes(old)
             depth = 0 if witness.is_parameter else (before is old) + search.depth.get(old, 0)
             if depth <= LONGEST_UNASKED:
-                # of what was written without gradients nothing is kept
+                # nothing is kept of what was written without gradients
                 graph = old if before is old else UOp(Ops.DETACH, old.dtype, (before, before))
                 new.__dict__["_origin"] = Origin(new, graph, witness, depth)
             else:
@@ -162,8 +162,8 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
 
 
 def put_history(uop: UOp, lost: Lost | None) -> None:
-    """Drops the history of memory that now holds a new value, which has none, or one that is
-    lost."""
+    """Drops the history of memory that now holds a new value. The new value has none, or (`lost`)
+    a lost one."""
     while True:
         uop.__dict__.pop("_origin", None)
         if uop.op is Ops.BUFFER:
@@ -181,8 +181,8 @@ def _begins_anew(u: UOp) -> bool:
 
 
 def flows(u: UOp) -> bool:
-    """Whether gradients flow through this node to its sources. A DETACH may have a second one, to
-    which they flow instead."""
+    """Whether gradients flow through this node to its sources. A DETACH may have a second
+    source: then they flow to that one."""
     stops = u.op in STOPS and not (u.op is Ops.DETACH and len(u.src) == 2)
     return not stops and dtypes.is_float(u.dtype)
 

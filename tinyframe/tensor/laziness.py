@@ -8,7 +8,7 @@ still needed by
 - a Tensor that *is* the old value, such as an alias (`b1 = x * 2; b2 = x * 2` are one node and
   share one BUFFER). Then the new value gets memory of its own.
 - a Tensor that is not computed yet and reads it: `b = a + 1; a.assign(0)`. It is computed in the
-  same schedule, before the change; unless its result takes more memory than the old value: then it
+  same schedule, before the change. But if its result takes more memory than the old value, it
   stays lazy, and the new value gets memory of its own.
 
 So no expression sees a later change, and copies are made only where they are needed. A BUFFER node
@@ -60,7 +60,7 @@ def unrealized(*tensors: TensorBase) -> list[UOp]:
 def compute(storages: Iterable[Storage], what: str | None = None) -> None:
     """Computes these storages, and updates every holder of a part of their graphs.
 
-    what: the operation, for the error of a TinyJit that captures values which are needed.
+    what: the operation, for the error if a TinyJit that is capturing needs the values now.
     """
     if what is not None:
         needs_value(what)
@@ -117,9 +117,9 @@ class Scheduled:
     def run(self) -> None:
         """Runs all items, and then points all holders at the results.
 
-        Where an error or Ctrl-C stops it before anything was changed in place, all stays lazy. Else
-        the holders get their results all the same, and the remaining items run as soon as one of
-        these is needed: no change is lost, and none is made twice.
+        If an error or Ctrl-C stops it before anything was changed in place, everything stays lazy.
+        Otherwise the holders still get their results, and the remaining items run as soon as one
+        of those is needed: no change is lost, and none is made twice.
         """
         settling(self._run, self._settle)
 
@@ -156,7 +156,7 @@ class Scheduled:
         self.update.make()
 
     def _compute_at_need(self, becomes: dict[UOp, UOp]) -> None:
-        """Has those that ask for one of these results run what has not run by then."""
+        """Makes the first request for one of these results run the items that have not run."""
         left = {buffer for item in self.items if not item.has_run for buffer in item.written}
         bases = {base: None for new in becomes.values() if (base := base_of(new)).op is Ops.BUFFER}
         self.awaited = [base for base in bases if memory_behind(base) in left]
@@ -177,8 +177,8 @@ class Scheduled:
         self._lose_half()
 
     def _lose_half(self) -> None:
-        """Memory that is being changed in place by what was stopped holds neither the old nor the
-        new value."""
+        """Marks memory that a stopped item was changing in place as lost: it holds neither the old
+        value nor the new one."""
         half = {b for item in self._half for b in item.written} & self.in_place
         for result in self.awaited:
             if half and not is_overwritten(result) and memory_behind(result) in half:
@@ -212,7 +212,7 @@ class InPlacePlan:
             changes = [u for u in needed if u.op is Ops.ASSIGN and not is_result(u)]
             first += [u for u in changes if u not in self.roots]
             self._look_below(first)
-            # Nodes that stay lazy may depend on one that is computed now, and read that instead.
+            # A node that stays lazy may now read one of these results in place of the old value.
             if not first or (not needed and len(self.states) == known):
                 break
         # of several changes of one value, only one can be in place
@@ -232,12 +232,12 @@ class InPlacePlan:
                 self.states.setdefault(stored_state(u), []).append(u)
 
     def _readers(self) -> tuple[list[UOp], set[UOp]]:
-        """The lazy values that read an overwritten one, and are computed in the same schedule; and
+        """The lazy values to compute in the same schedule, since they read an overwritten one; and
         the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[(root, root.base) for root in self.roots])
         readers = transitive_users(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
-        # values of Tensors that depend on old ones
+        # of these readers, the ones that are values of Tensors
         meant = [u for u in readers if any(isinstance(h, Storage) for h in references_to(u))]
         first: list[UOp] = []
         needed = {base for root in self.roots if (base := base_of(root)) in self.states}
@@ -281,7 +281,7 @@ class InPlacePlan:
         return {old: scheduled[new] for old, new in self.changed.items() if new in scheduled}
 
     def after_run(self, becomes: dict[UOp, UOp]) -> tuple[dict[UOp, UOp], list[UOp]]:
-        """The same, with new nodes for memory changed in place; and the old ones."""
+        """`becomes` with new nodes for memory that was changed in place; and its old nodes."""
         passed: set[UOp] = set()  # a state between two changes has no holder any more
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
@@ -302,11 +302,11 @@ class InPlacePlan:
 
 
 class Update:
-    """Computed nodes replaced in the graphs of all holders that contain them.
+    """Replaces computed nodes in the graphs of all holders that contain them.
 
-    Making one only looks. `make()` changes what there is to change; if Ctrl-C stops it, it can be
-    called again. It walks up from the nodes to their users, so the time depends on the size of
-    these.
+    The constructor changes no holder: it walks up from the nodes to their users, and takes time
+    in proportion to those. `make()` carries out the changes, and can be called again if Ctrl-C
+    stops it.
 
     below: the graph that contains these nodes, sources first, if that is known already.
     overwritten: the BUFFERs whose memory holds later values now.
@@ -340,13 +340,13 @@ class Update:
         self.histories = []
         for origin, graph in zip(origins, pasts, strict=True):
             value = origin.value()
-            # It must not become its own history, as it would if it is a view of another result.
+            # The value must not become its own history, as a view of another result would.
             is_twice = value is not None and results[value] > 1
             if not (is_twice and value in after[graph].toposort(lambda u: origin_of(u) is None)):
                 self.histories.append((origin, after[graph]))
 
     def make(self) -> None:
-        """Carries it out."""
+        """Carries out the changes."""
         for u in self.overwritten:
             lose(u)
         for u, new in self.former:
@@ -389,13 +389,13 @@ def is_sole_owner(storage: Storage) -> bool:
 
 
 def watched(storage: Storage) -> list[Any]:
-    """The lists of users and holders of the nodes of a storage that is alone. As long as their
-    lengths stay the same (`map(len, …)`), nothing else refers to its memory."""
+    """The lists of users and holders of the nodes of a sole owner. As long as their lengths stay
+    the same (`map(len, …)`), nothing else refers to its memory."""
     lists: list[Any] = []
     u = storage.uop
     while True:
         for name in ("_users", "_holders"):
-            # without dead ones, or a new one could keep the length the same
+            # dead ones are dropped now, or a new one could take the place of one dropped later
             lists.append(u.__dict__.setdefault(name, []))
             drop_dead(lists[-1])
         if u.op is Ops.BUFFER:
@@ -417,7 +417,7 @@ def make_sole_owner(storage: Storage) -> None:
         compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
         if _others_above(storage):
             move_to_new_memory(storage)
-    if not is_sole_owner(storage):  # histories, and graphs held by the user
+    if not is_sole_owner(storage):  # histories, or graphs that the user holds, still refer to it
         base = base_of(storage.uop)
         rebind(storage, successor(base))
         lose(base)

@@ -1,8 +1,8 @@
 """Reductions along axes, and the operations built on them: softmax, var, matmul.
 
 There are three primitives, each a REDUCE_AXIS node: sum, product, maximum. It keeps reduced axes
-with size 1; a RESHAPE removes them unless `keepdim`. Over no elements a sum is 0 and a product 1;
-a maximum is the smallest value of the dtype there, and `max` refuses.
+with size 1; a RESHAPE removes them unless `keepdim`. Over no elements the sum is 0, the product 1
+and the maximum the smallest value of the dtype; but the method `max` refuses to take that.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Axis = int | Sequence[int] | None
 
 def axis_names(method: Callable) -> Callable:
     """Decorator: also accepts PyTorch's `dim=` for `axis=` and NumPy's `keepdims=`; TypeError
-    for a function of NumPy, which would call the method with `out=`."""
+    for `out=`, which is how a function of NumPy calls the method."""
 
     @functools.wraps(method)
     def renamed(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -72,7 +72,7 @@ class Reduce(Elementwise):
         return math.prod(self.shape[number] for number in self._reduced(axis))
 
     def _nonempty(self, what: str, axis: Axis) -> Self:
-        """self; ShapeError if the result of method `what` would be that of no element."""
+        """This Tensor; ShapeError if the method `what` would have no element to work on."""
         if self._count(axis) == 0:
             along = "" if axis is None else f" along axis {axis}"
             raise ShapeError(f"{what}{along} of {self.shape}: there is no element")
@@ -102,8 +102,8 @@ class Reduce(Elementwise):
     ) -> Self:
         """The product along axes, in the dtypes of `sum`.
 
-        An element's gradient is a quotient: the product of all that aren't 0, by this one. So
-        beside an infinity it may be NaN, as PyTorch's is unless an element is 0.
+        An element's gradient is a quotient: the product of all that aren't 0, divided by this one.
+        So beside an infinity it may be NaN; PyTorch's is too, unless an element is 0.
         """
         return self._accumulate(Ops.MUL, axis, keepdim, dtype)
 
@@ -180,7 +180,7 @@ class Reduce(Elementwise):
         return size - best.where(behind, 0).max(axis, keepdim)
 
     def _is_best(self, largest: Self) -> Self:
-        """Which elements equal the largest, or are NaN, which counts as that."""
+        """True where an element equals the largest, or is NaN, which counts as the largest."""
         found = self.eq(largest)
         return found + self.isnan() if dtypes.is_float(self.dtype) else found
 

@@ -36,7 +36,7 @@ Indices = tuple[UOp, ...]
 #
 #                       w    x    a    v    r    p
 #     base_of           b    x    a    a    a    a    the node below all movement
-#     memory_of         b    -    a    a    a    -    the same, if it is memory and shown whole
+#     memory_of         b    -    a    a    a    -    the same, if it is memory and shown in full
 #     memory_state      b    x    a    v    v    p    the node below reshapes only
 #     stored_state      w    x    b    v    r    p    the state that an ASSIGN overwrites
 #     stored_view       w    x    w    v    r    p    the view it writes through
@@ -95,13 +95,13 @@ def is_result(u: UOp) -> bool:
 
 def stored_state(value: UOp) -> UOp:
     """The state of memory that storing a value overwrites: for an ASSIGN a BUFFER, or an earlier
-    ASSIGN to it. Any other value is stored in new memory, and stands for that itself."""
+    ASSIGN to it. Any other value is stored in new memory; the value itself stands for that."""
     return base_of(value.src[0]) if value.op is Ops.ASSIGN else value
 
 
 def stored_view(value: UOp) -> UOp:
-    """The view of its `stored_state` through which a value is written: of an ASSIGN the third
-    source, if it writes only a part."""
+    """The view of its `stored_state` through which a value is written: for an ASSIGN that writes
+    only a part, its third source."""
     if value.op is not Ops.ASSIGN:
         return value
     return value.src[2] if len(value.src) == 3 else value.src[0]
@@ -337,7 +337,7 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
             common += 1
         cuts = [(d, d) for d in range(common + 1)]
     else:
-        # the product of the first sizes -> how many these are
+        # the product of the first d sizes -> d
         new_cuts, old_cuts = (
             {plain(elements(shape[:d])): d for d in reversed(range(len(shape) + 1))}
             for shape in (new, old)

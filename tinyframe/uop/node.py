@@ -72,7 +72,7 @@ class Ops(enum.IntEnum):
     # -- kernel and program: computed by the threads of a warp together
     MMA = enum.auto()
 
-    # the field's other names for the same operations
+    # names in common use for the same operations
     RECIPROCAL = RECIP
     FLOORDIV = IDIV
     FLOORMOD = MOD
@@ -388,7 +388,7 @@ class UOp(Comparisons):
         fields["arg"], fields["tag"] = arg, tag
         entry = _Entry(node, _forget)
         entry.key = key
-        # Before other threads can find the node: what they build on it must be tracked too.
+        # Decided before other threads can find the node: what they build on it is tracked, too.
         is_tracked = op in _TRACKED or (op is Ops.CONST and bool(src))
         for s in src:
             if (users := s.__dict__.get("_users")) is not None:
@@ -844,7 +844,7 @@ class UOp(Comparisons):
         return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
 
     def fuse(self) -> UOp:
-        """This value, with no intermediate one stored, except by CONTIGUOUS, ASSIGN and COPY."""
+        """This value, with no intermediate value stored except by CONTIGUOUS, ASSIGN and COPY."""
         return UOp(Ops.FUSE, self.dtype, (self,))
 
     def detach(self) -> UOp:
@@ -875,7 +875,7 @@ class UOp(Comparisons):
         return UOp(Ops.REDUCE, self.dtype, (self, *ranges), op) if ranges else self
 
     def stage(self, where: AddrSpace, *ranges: UOp) -> UOp:
-        """This value for all of `ranges`, kept in memory `where`, from which index() reads."""
+        """The values for all iterations of `ranges`, kept in memory `where`; index() reads one."""
         return UOp(Ops.STAGE, self.dtype, (self, *ranges), where)
 
     def gep(self, lane: int) -> UOp:
@@ -910,7 +910,7 @@ _no_ranges: frozenset[UOp] = frozenset()
 
 
 def _union(sets: list[frozenset[UOp]]) -> frozenset[UOp]:
-    """The union of sets of which most are empty or the same object."""
+    """The union of sets, most of which are empty or the same object."""
     different = {*sets} - {_no_ranges}
     return different.pop() if len(different) == 1 else _no_ranges.union(*different)
 
@@ -1016,10 +1016,10 @@ def holds(condition: bool | UOp) -> bool:
 
 # ---- RANGE: how often loops run, and of which kind they are --------------------------------------
 
-# the kinds that expansion turns into copies, straight-line code and lanes, and those that are left
+# the kinds that expansion turns into copies, straight-line code or lanes, and those that it keeps
 EXPANDED = (AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
 LOOPS = tuple([kind for kind in AxisType if kind not in EXPANDED])
-# the threads of a block, and these together with the blocks
+# the kinds for the threads of a block, and for blocks and their threads
 THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 BLOCKS = (AxisType.GLOBAL, *THREADS)
 
@@ -1055,9 +1055,9 @@ def identity(op: Ops, dtype: DType) -> ConstType:
 
 
 # ---- the garbage collector is paused while graphs are built --------------------------------------
-# Python looks for reference cycles whenever a few hundred more objects are alive, and a graph is
-# thousands of them. Nodes form no cycles (they refer weakly to their users), so the search is in
-# vain: scheduling a gradient through 500 activations takes 4.1 s with it, and 2.3 s without.
+# Python looks for reference cycles each time a few hundred more objects are alive, and a graph is
+# thousands of them. Nodes form no cycles (they refer weakly to their users), so the search finds
+# nothing: scheduling a gradient through 500 activations takes 4.1 s with it, and 2.3 s without.
 
 
 @contextmanager

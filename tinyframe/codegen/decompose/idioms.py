@@ -45,7 +45,7 @@ def opposite(u: UOp) -> UOp | None:
 
 def difference(u: UOp, x: UOp, y: UOp) -> UOp | None:
     """x + y*-4 = x - y*4,  x*-4 + y = y - x*4  and  x + -4 = x - 4."""
-    if u.tag is not None:  # a step of an unrolled sum stays one
+    if u.tag is not None:  # a step of an unrolled sum stays an ADD
         return None
     if (less := opposite(y)) is not None:
         return x.alu(Ops.SUB, less)
@@ -153,7 +153,7 @@ def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp 
 z = UPat.var("z")
 magnitude = UPat(Ops.WHERE, src=(UPat(Ops.CMPLT, src=(y, b)), UPat(Ops.NEG, src=(z,)), z))
 
-# Accesses of copies of a loop's body past its end: nothing is read or stored there.
+# Copies of a loop's body may run past its end: nothing is read or stored there.
 # A language may reject a constant index outside of a panel even if the condition is false.
 nowhere = UPat(Ops.INDEX, src=(UPat.var("memory"), UPat.const(dtypes.bool, False), UPat()))
 in_every_language = PatternMatcher([

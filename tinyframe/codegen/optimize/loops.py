@@ -82,8 +82,8 @@ def check_target(sink: UOp, target: Target) -> None:
 
 
 def loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
-    """The RANGE of an Opt's axis, of one of these kinds. advice: if it is a reduce's, or if only a
-    reduce's would do."""
+    """The RANGE of an Opt's axis, which must be of one of these kinds. advice: for the error if it
+    is a reduce's, or if it would have to be."""
     r = axis_of(sink, opt.axis)
     if axis_type(r) in kinds:
         return r
@@ -130,8 +130,8 @@ def tile(
     check: Callable[[UOp, UOp], None] | None = None,
 ) -> UOp:
     """The inner part of a loop becomes copies (UPCAST, UNROLL), lanes (VECTOR) or threads (LOCAL,
-    GROUP, which `check` whether there may be threads). Of copies in registers, nodes that don't
-    depend on the loop stay shared: a register tile."""
+    GROUP, with a `check` that the loop may have threads). Nodes that don't depend on the loop are
+    shared by its copies: a register tile."""
     inner_kind = AxisType[opt.op.name]
     r = loop_at(sink, opt, *kinds, advice=advice)
     n = _size(r, opt.arg, of_threads=check is not None)
@@ -204,7 +204,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     return replace_ranges(sink, {}, then)
 
 
-# those of blocks and threads are imported when first asked for, like a device
+# the primitives for blocks and threads are imported on first use, like a device
 _primitives: dict[OptOps, Callable[[UOp, Opt], UOp] | str] = {
     OptOps.SPLIT: _split,
     OptOps.REORDER: _reorder,

@@ -83,8 +83,8 @@ def _divisions(root: UOp) -> int:
 
 
 def _merge_dimensions(u: UOp) -> UOp | None:
-    """An INDEX with neighbouring dimensions merged if they are quotient and remainder of one
-    expression."""
+    """An INDEX with neighbouring dimensions merged if they are the quotient and the remainder
+    of one expression."""
     if u.op is not Ops.INDEX or u.arg is None:
         return None
     ix, shape = list(u.src[2:]), list(u.arg)
@@ -152,7 +152,7 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
     shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it is fused into
 
     def direct(nest: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], ...]:
-        """The loop nests that one depends on, without those in between."""
+        """The loop nests that a nest needs; for a fused one, the nest that it is fused into."""
         return tuple({shared.get(n, n) for n in needs[nest]})
 
     for nest, reduces in nests.items():

@@ -59,7 +59,7 @@ class Opt:
 
 
 def axes(sink: UOp) -> list[UOp]:
-    """The loops of a kernel in order: around the stores, then of reduces; not those of panels."""
+    """The loops of a kernel in order: first around the stores, then of reduces; none of panels."""
     owners = [*sink.src, *[u for u in sink.toposort() if u.op is Ops.REDUCE]]
     return list(dict.fromkeys(r for u in owners for r in u.own_ranges if axis_type(r) in LOOPS))
 
@@ -135,7 +135,7 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
     tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    # it keeps the number: an Opt can name it
+    # the outer loop keeps the number of `r`
     outer = UOp.range(plain(tiles), r.arg[0], axis_type(r))
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)

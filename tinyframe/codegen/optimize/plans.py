@@ -2,8 +2,8 @@
 
 A plan looks at a kernel's reads and writes (`algebra/access.py`) and at the machine (`Target`). The
 first one whose needs are all met decides the loop nest; nothing is tried out.
-`DEBUG=3` prints the plan that was chosen, and why; `python -m tinyframe.plans` lists them all, and
-for a kernel which of them apply, and what the others need. The numbers are in `thresholds.py`.
+`DEBUG=3` prints the plan that was chosen, and why; `python -m tinyframe.plans` lists them all and,
+for a kernel, says which ones apply and what the others need. The numbers are in `thresholds.py`.
 
     dot products      few rows, both operands contiguous along a long sum
     image by image    a padded operand is copied with its border
@@ -76,12 +76,12 @@ from tinyframe.uop.show import render
 #     grid            the loops that become the axes of a grid of blocks, its axis 0 first
 #
 # If a tile does not divide its loop, the last one is moved back and overlaps the one before; a sum
-# skips elements that are counted already (`loops.divide`). A loop of a Variable's size can only be
+# skips elements that are counted already (`split_range`). A loop of a Variable's size can only be
 # tiled by threads.
 #
-# A Nest is in terms of the kernel's RANGEs before any Opt. The iterations left of one after tiling
-# are arithmetic (`left`), so a plan can reason about them without applying anything. `opts_of`
-# applies it, and notes each step as an Opt.
+# A Nest is in terms of the kernel's RANGEs before any Opt. How many iterations of one remain after
+# tiling is arithmetic (`left`), so a plan can reason about it without applying anything. `opts_of`
+# applies a Nest, and notes each step as an Opt.
 
 Tile = tuple[OptOps, UOp, int]
 """SPLIT, UPCAST, VECTOR, UNROLL, LOCAL, GROUP or TENSOR_CORE of what is left of a RANGE. After a
@@ -104,7 +104,7 @@ class Nest:
     """A loop nest.
 
     tiles: inner parts of RANGEs. order: the outermost loops, from the outside in; the others keep
-    their order. panels: the operands copied first, and the loop inside of which they are (None:
+    their order. panels: the operands that are copied, each inside of a loop (None:
     before all loops). thread: the loop that is divided among cores; it becomes the outermost one.
     grid: the loops that become blocks; axis 0, the innermost of them, comes first.
     """
@@ -116,7 +116,7 @@ class Nest:
     grid: tuple[UOp, ...] = ()
 
     def left(self, r: UOp) -> int:
-        """Iterations of the loop that is left of `r` after its tiles; after a SPLIT, of the outer
+        """How many iterations of `r` are left after its tiles; after a SPLIT, those of the outer
         loop."""
         n = extent(r)
         for op, tiled, size in self.tiles:
@@ -462,7 +462,7 @@ def is_contiguous_along_the_sum(k: Workload) -> bool:
 
 
 def has_few_rows(k: Workload) -> bool:
-    """Whether a panel gains little, but there is enough for a tile."""
+    """Whether the rows are too few for a panel to gain much, but enough for a tile."""
     t, side = k.tile, _side(k)
     return side <= extent(t.row) <= thresholds.DOTS_ROWS and extent(t.column) >= side
 
