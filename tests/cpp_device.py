@@ -90,9 +90,11 @@ class _Cpp(ClangCompiler):
         super().__init__((command,))
 
     def _flags_for(self, src: str) -> tuple[str, ...]:
-        return "-fPIC", "-shared"
+        return ("-fPIC",)
 
-    def run(self, arguments: list[str], src: str) -> bytes:
+    def run(self, arguments: list[str], src: str, command: tuple[str, ...] = ()) -> bytes:
+        if command:  # the linker
+            return super().run(arguments, src, command)
         language = arguments.index("-x")
         given = [*arguments[:language], *CXX_FLAGS, *arguments[language + 2 :]]
         return super().run(given, src)

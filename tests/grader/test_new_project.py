@@ -17,7 +17,7 @@ from classroom.grader import judge
 from classroom.grader.judge import load_project
 from classroom.grader.recorded import CASES, known
 from classroom.new_project import CannotMake, made
-from classroom.release import KEPT_BACK, without_answers, without_hidden
+from classroom.release import KEPT_BACK, without_hidden, without_worked
 from tests.grader import worked
 from tests.grader.here import rows
 
@@ -128,7 +128,7 @@ def test_the_workflow_grades_it_and_the_instructors_page_lists_it(copy):
 def test_a_release_has_neither_its_answers_nor_its_hidden_checks(copy):
     made("08_my_topic", "", False, copy, recorded)
     tasks = (copy / "solutions" / "projects" / "tasks" / "08_my_topic.py").read_text()
-    released = without_answers(without_hidden(tasks, "08_my_topic.py"))
+    released = without_worked(without_hidden(tasks, "08_my_topic.py"))
     assert 'kernels = recorded("kernels")' in released and "one row, and many" not in released
     assert "solutions/projects/*" in KEPT_BACK  # and with it the texts that it was made from
     hidden = [line for line in tasks.splitlines() if len(line) > 60 and line not in released]

@@ -11,7 +11,7 @@ from classroom.grader.recorded import CASES, answer, has_recorded, known, record
 from classroom.grader.sandbox import Limits, best_protection
 from classroom.grader.tasks import Ask
 from classroom.record import answers
-from classroom.release import contents, without_answers
+from classroom.release import contents, without_worked
 
 ALL = sorted(path.stem for path in TASKS[0].glob("*.py"))
 
@@ -84,7 +84,7 @@ def twice_and_kernels(tasks, case):
 
 def test_a_release_asks_what_was_recorded_and_judges_by_it(tmp_path):
     tasks = tmp_path / "tasks.py"
-    tasks.write_text(without_answers(TASKS_OF_RELEASE))
+    tasks.write_text(without_worked(TASKS_OF_RELEASE))
     text = tasks.read_text()
     assert "_helped" not in text and "measured" not in text and "cache" not in text
     assert 'kernels = recorded("kernels")' in text
