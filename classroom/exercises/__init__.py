@@ -30,8 +30,9 @@ TITLES = {
 def parts() -> dict[int, str]:
     """The parts that have exercises, and their titles; a part of a fork's own is called by the name
     of its first lesson."""
-    own = {int(notebook[:2]): notebook.partition("_")[2] for notebook in reversed(order())}
-    return {part: name.replace("_", " ").capitalize() for part, name in own.items()} | TITLES
+    first = {int(notebook[:2]): notebook.partition("_")[2] for notebook in reversed(order())}
+    own = {part: name.replace("_", " ").capitalize() for part, name in first.items()}
+    return dict(sorted((own | TITLES).items()))
 
 
 @cache
