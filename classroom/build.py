@@ -27,7 +27,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +47,16 @@ NOT_COMPARED = "nbval-ignore-output"
 SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"  # what tests do not compare
 
 
-def pairs() -> Iterator[tuple[Path, Path]]:
-    """(worked, learner's) of every notebook, every project and every stage of mini."""
+def pairs(new: Iterable[Path] = ()) -> Iterator[tuple[Path, Path]]:
+    """(worked, learner's) of every notebook, every project and every stage of mini.
+
+    new: worked notebooks that may not be there yet.
+    """
     rooms = (("course", "*.ipynb"), ("projects", "*.py"), ("projects", "[0-9]*/*.py"),
              ("mini", "*.py"))  # fmt: skip
     for room, pattern in rooms:
-        for worked in sorted((ROOT / "solutions" / room).glob(pattern)):
+        there = {*(ROOT / "solutions" / room).glob(pattern)}
+        for worked in sorted(there | {*new} if room == "course" else there):
             name = worked.relative_to(ROOT / "solutions" / room)
             if not name.parts[0].startswith("_"):
                 yield worked, ROOT / room / name
@@ -69,22 +73,21 @@ def main(arguments: list[str]) -> int:
     )
     asked = parser.parse_args(arguments)
     try:
-        drifted = texts_drift()
-        if not asked.check:
-            bring_in()
+        order = lesson_text.order(ROOT / LESSONS)
+        changed = changed_texts(order)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
     chosen = [
         (worked, learners)
-        for worked, learners in pairs()
-        if not asked.names or worked in drifted or any(n in _name(learners) for n in asked.names)
+        for worked, learners in pairs(changed)
+        if not asked.names or worked in changed or any(n in _name(learners) for n in asked.names)
     ]
     if not chosen:
         print(f"nothing in solutions/ is named like {' or '.join(asked.names)}")
         return 2
     if asked.check:
-        found = [*drifted.values()]
+        found = texts_drift(order, changed)
         found += [text for pair in chosen if (text := drift(*pair))]
         found += [text for text in (answers_drift(), glossary_drift()) if text]
         print("\n".join(found) if found else f"{len(chosen)} in step")
@@ -92,8 +95,12 @@ def main(arguments: list[str]) -> int:
     from nbclient.exceptions import CellExecutionError
 
     try:
+        if order:
+            (ROOT / ORDER).write_text(json.dumps(order, indent=1) + "\n")
+            for kept in (order_of_exercises, exercises):
+                kept.cache_clear()
         for worked, learners in chosen:
-            make(worked, learners)
+            make(worked, learners, changed.get(worked))
         answers.write(worked_answers(), ROOT / ANSWERS)
         (ROOT / GLOSSARY).write_text(glossary.page(glossary.course_in(ROOT / WORKED)))
     except (ValueError, CellExecutionError) as error:
@@ -102,46 +109,27 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def as_notebooks() -> Iterator[tuple[Path, Any, Any]]:
-    """Each lesson: the path of its worked notebook, that as its text says it, and as it is."""
+def changed_texts(order: dict[str, list[str]]) -> dict[Path, Any]:
+    """The worked notebooks that are not what their lessons' texts say, as these say them."""
     import nbformat
 
-    numbers = lesson_text.numbers(lesson_text.order(ROOT / LESSONS))
+    numbers, changed = lesson_text.numbers(order), {}
     for name, text in lesson_text.lessons(ROOT / LESSONS):
         worked = ROOT / WORKED / f"{name}.ipynb"
         stored = read(worked) if worked.exists() else nbformat.v4.new_notebook()
-        yield worked, lesson_text.notebook(text, numbers, stored), stored
+        made = lesson_text.notebook(text, numbers, stored)
+        if [*map(_content, made.cells)] != [*map(_content, stored.cells)]:
+            changed[worked] = made
+    return changed
 
 
-def texts_drift() -> dict[Path, str]:
-    """Worked notebooks that are not what their lessons' texts say, and the sentence for each; and
-    the order, if it's not that of the texts."""
-    found = {
-        worked: f"{worked.relative_to(ROOT)} is not what its lesson.md says: make course writes it"
-        for worked, made, stored in as_notebooks()
-        if [*map(_content, made.cells)] != [*map(_content, stored.cells)]
-    }
-    order, stored = lesson_text.order(ROOT / LESSONS), ROOT / ORDER
+def texts_drift(order: dict[str, list[str]], changed: Iterable[Path]) -> list[str]:
+    """A sentence for each of these notebooks, and for the order if it's not that of the texts."""
+    said = [f"{worked.relative_to(ROOT)} is not what its lesson.md says" for worked in changed]
+    stored = ROOT / ORDER
     if order and not (stored.exists() and json.loads(stored.read_text()) == order):
-        found[stored] = f"{ORDER} is not the order of the lessons: make course writes it"
-    return found
-
-
-def bring_in() -> None:
-    """Write what the lessons' texts say into the worked notebooks, and the exercises' order. What
-    cells have printed stays in those that stay."""
-    for worked, made, stored in as_notebooks():
-        printed = {cell.id: cell for cell in stored.cells}
-        for cell in made.cells:
-            old = printed.get(cell.id)
-            if cell.cell_type == "code" and old and old.source == cell.source:
-                cell.outputs, cell.execution_count = old.outputs, old.execution_count
-        made.metadata, made.nbformat_minor = stored.metadata, stored.nbformat_minor
-        _write(made, worked)
-    if order := lesson_text.order(ROOT / LESSONS):
-        (ROOT / ORDER).write_text(json.dumps(order, indent=1) + "\n")
-        for kept in (order_of_exercises, exercises):
-            kept.cache_clear()
+        said.append(f"{ORDER} is not the order of the lessons")
+    return [f"{sentence}: make course writes it" for sentence in said]
 
 
 def _name(learners: Path) -> str:
@@ -176,16 +164,19 @@ def glossary_drift() -> str:
     return f"{GLOSSARY} is not what the notebooks explain: make course writes it"
 
 
-def make(worked: Path, learners: Path) -> None:
-    """Write the learner's version of one, and run both where they are notebooks."""
+def make(worked: Path, learners: Path, text: Any = None) -> None:
+    """Write the learner's version of one, and run both where they are notebooks.
+
+    text: the worked notebook as its lesson says it, where that has changed.
+    """
     learners.parent.mkdir(parents=True, exist_ok=True)
     if worked.suffix == ".py":
         _say(learners)
         learners.write_text(cut(worked))
         return
     _say(worked)
-    before, notebook = read(worked), run(read(worked), worked.parent)
-    _write(calmed(notebook, before), worked)
+    notebook = run(text or read(worked), worked.parent)
+    _write(calmed(notebook, read(worked)) if worked.exists() else notebook, worked)
     _say(learners)
     before = read(learners) if learners.exists() else notebook
     _write(calmed(run(cut_notebook(notebook), learners.parent), before), learners)

@@ -38,9 +38,24 @@ def lessons(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def order(folder: Path) -> dict[str, list[str]]:
-    """The names of the exercises of each lesson, in order."""
-    asked = {name: ASKS.findall(path.read_text(encoding="utf-8")) for name, path in lessons(folder)}
-    return {name: names for name, names in asked.items() if names}
+    """The names of the exercises of each lesson, in order. ValueError where an exercise has no file
+    beside its lesson, or is asked for twice."""
+    found: dict[str, list[str]] = {}
+    for notebook, path in lessons(folder):
+        for name in ASKS.findall(path.read_text(encoding="utf-8")):
+            file = path.parent / file_of(name)
+            asks = f"{path.parent.name}/lesson.md asks {name}"
+            if not file.exists():
+                raise ValueError(f"{asks}: there's no {file.name} beside it")
+            if any(name in names for names in found.values()):
+                raise ValueError(f"{asks}: that was asked before")
+            found.setdefault(notebook, []).append(name)
+    return found
+
+
+def file_of(name: str) -> str:
+    """The name of an exercise's file."""
+    return f"{name.replace('-', '_')}.py"
 
 
 def numbers(order: Mapping[str, list[str]]) -> dict[str, str]:
@@ -67,6 +82,7 @@ def notebook(path: Path, numbers: Mapping[str, str], stored: Any) -> Any:
             return found[0]
         return f'"{numbers[name]}"' if found[1] else numbers[name]
 
+    made.nbformat_minor = stored.nbformat_minor
     for cell in made.cells:
         cell.source = NAME.sub(number, cell.source)
         cell.id = "p" + hashlib.sha256(cell.source.encode()).hexdigest()[:7]

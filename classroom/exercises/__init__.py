@@ -18,6 +18,7 @@ from types import ModuleType
 from classroom.exercise import Exercise
 from classroom.exercise_file import description, without_answers
 from classroom.guesses import Prediction
+from classroom.lesson_text import file_of, numbers
 
 LESSONS = Path(__file__).resolve().parents[1] / "lessons"
 TITLES = {
@@ -44,17 +45,22 @@ def order() -> dict[str, list[str]]:
 @cache
 def exercises(part: int) -> tuple[Exercise, ...]:
     """Those of a part, in order; none where there is no such part."""
-    return tuple(_loaded(file, f"{part}.{n}") for n, file in enumerate(_files(part), 1))
+    return tuple(_loaded(file, number) for file, number in _files(part))
 
 
 def place_of(notebook: str, name: str) -> Path:
     """The file of an exercise."""
-    return LESSONS / notebook.partition("_")[2] / f"{name.replace('-', '_')}.py"
+    return LESSONS / notebook.partition("_")[2] / file_of(name)
 
 
-def _files(part: int) -> list[Path]:
-    here = (names for names in order().items() if int(names[0][:2]) == part)
-    return [place_of(notebook, name) for notebook, names in here for name in names]
+def _files(part: int) -> list[tuple[Path, str]]:
+    """The files of a part's exercises, with their numbers."""
+    numbered = numbers(order())
+    return [
+        (place_of(notebook, name), numbered[name])
+        for notebook, names in order().items() if int(notebook[:2]) == part
+        for name in names
+    ]  # fmt: skip
 
 
 def find(number: str) -> Exercise:

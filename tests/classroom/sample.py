@@ -64,7 +64,8 @@ def two_parts(monkeypatch: pytest.MonkeyPatch):
     """In place of the course's own parts."""
     monkeypatch.setattr(tables, "TITLES", {8: "A small part", 9: "A larger part"})
     monkeypatch.setattr(tables, "order", dict)
-    monkeypatch.setattr(tables, "_files", lambda part: {8: EIGHT, 9: NINE}.get(part, ()))
+    given = {part: [(e, e.number) for e in those] for part, those in ((8, EIGHT), (9, NINE))}
+    monkeypatch.setattr(tables, "_files", lambda part: given.get(part, []))
     monkeypatch.setattr(tables, "_loaded", lambda exercise, number: exercise)
     monkeypatch.setattr(answers, "stored", lambda: WORKED)
     tables.exercises.cache_clear()

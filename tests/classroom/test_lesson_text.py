@@ -47,32 +47,52 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
+def changed():
+    return build.changed_texts(lesson_text.order(build.ROOT / build.LESSONS))
+
+
 def test_an_exercise_that_is_put_in_moves_the_numbers_behind_it(repository):
-    """One new cell of the lesson, after 7.2, and nothing else is written by hand."""
-    assert not build.texts_drift()
+    """One new file, and one place of the lesson, after 7.2: nothing else is written by hand."""
+    assert not changed()
     lesson = repository / build.LESSONS / "rules" / "lesson.md"
-    text = lesson.read_text()
-    lesson.write_text(
-        text.replace(
-            "\n**Exercise {rules-largest}.**", f"{NEW}\n+++\n\n**Exercise {{rules-largest}}.**", 1
-        )
-    )
-    before = {path.name: build.read(path) for path in (repository / build.WORKED).iterdir()}
-    assert {path.name for path in build.texts_drift()} == {*before, "order.json"}
-    build.bring_in()
-    assert not build.texts_drift()
-    after = build.read(repository / build.WORKED / "07a_rules.ipynb")
-    cells = [cell.source for cell in after.cells]
-    assert any('predict("7.3", two)' in cell for cell in cells)
-    assert any("As many as in 7.2." in cell for cell in cells)
-    assert any('check("7.4"' in cell for cell in cells)
-    fast = build.read(repository / build.WORKED / "07c_fast.ipynb")
-    assert any('check("7.26"' in cell.source for cell in fast.cells)
-    # cells that stay have the ids and outputs that they had
-    stay = {cell.source: cell for cell in before["07a_rules.ipynb"].cells}
-    kept = [cell for cell in after.cells if cell.source in stay]
+    where = "\n**Exercise {rules-largest}.**"
+    lesson.write_text(lesson.read_text().replace(where, f"{NEW}\n+++\n{where}", 1))
+    with pytest.raises(ValueError, match="asks rules-two: there's no rules_two.py beside it"):
+        changed()
+    lesson.with_name("rules_two.py").write_text("")
+    made = {path.name: notebook for path, notebook in changed().items()}
+    assert len(made) == 3
+    cells = made["07a_rules.ipynb"].cells
+    sources = [cell.source for cell in cells]
+    assert any('predict("7.3", two)' in source for source in sources)
+    assert any("As many as in 7.2." in source for source in sources)
+    assert any('check("7.4"' in source for source in sources)
+    assert any('check("7.26"' in cell.source for cell in made["07c_fast.ipynb"].cells)
+    # cells that stay have the ids that they had
+    before = build.read(repository / build.WORKED / "07a_rules.ipynb").cells
+    stay = {cell.source: cell.id for cell in before}
+    kept = [cell for cell in cells if cell.source in stay]
     assert len(kept) > len(cells) - 20
-    assert all(cell == stay[cell.source] for cell in kept)
+    assert all(cell.id == stay[cell.source] for cell in kept)
+
+
+def test_a_text_that_fails_is_told_and_changes_no_notebook(repository, capsys):
+    lesson = repository / build.LESSONS / "rules" / "lesson.md"
+    lesson.write_text("# 7a. Rules\n\n```{code-cell}\n1 / 0\n```\n")
+    stored = repository / build.WORKED / "07a_rules.ipynb"
+    before = stored.read_text()
+    assert build.main(["--check", "07a"]) == 1
+    assert "07a_rules.ipynb is not what its lesson.md says" in capsys.readouterr().out
+    assert build.main(["07a"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err and stored.read_text() == before
+
+
+def test_a_name_is_asked_for_once(repository):
+    lesson = repository / build.LESSONS / "fast" / "lesson.md"
+    (lesson.parent / "rules_bounds.py").write_text("")
+    lesson.write_text(f'{lesson.read_text()}\n```{{code-cell}}\ncheck("rules-bounds", 1)\n```\n')
+    with pytest.raises(ValueError, match="rules-bounds: that was asked before"):
+        lesson_text.order(repository / build.LESSONS)
 
 
 def test_a_picture_beside_the_text_is_attached_and_names_of_nothing_stay(tmp_path):
