@@ -8,6 +8,7 @@ Python in cells:
     # %% wrong, each line            one expression a line; ends with `# says …`, or with the reason
     # %% right: Horner's rule        statements in place of what the learner's cell has, or of a
                                      function of mini; an expression as last line is the answer
+    # %% wrong, changed: why         a function of mini, as the worked one but for these lines (- +)
     # %% asked again                 recorded as nothing: not written yet, or no answer to this
     # %% guesses                     a tuple: the right guess first, then others
 
@@ -27,6 +28,7 @@ from __future__ import annotations
 import ast
 import re
 import tempfile
+import textwrap
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +47,7 @@ from tests.mini.planted import owner, paths_with, with_function
 VERDICTS = {"open": "asked again"}
 FOLDER = Path(__file__).parent / "answers"
 MINI_CHECKS = FUNCTIONS.with_name("checks")
-HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line)?(?:: (.+))?")
+HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line|, changed)?(?:: (.+))?")
 EXERCISES = {e.name: e.number for part in parts() for e in exercises(part)}
 NUMBERS = EXERCISES | {puzzle.name: puzzle.number for puzzle in puzzles()}
 
@@ -66,7 +68,7 @@ def rows_of(path: Path) -> list[Row]:
         head, _, body = cell.partition("\n")
         said = HEAD.fullmatch(head)
         assert said and body.strip(), f"{path}: {head!r} is no head of a cell with something in it"
-        kind, each_line, why = said[1], said[2], said[3] or ""
+        kind, how, why = said[1], said[2], said[3] or ""
         if kind == "shared":
             shared += body
         elif kind == "guesses":
@@ -75,13 +77,32 @@ def rows_of(path: Path) -> list[Row]:
                 Row("right" if n == 0 else "no longer right", "a guess", ast.unparse(guess))
                 for n, guess in enumerate(guesses)
             ]
-        elif each_line:
+        elif how == ", changed":
+            rows.append(Row(kind, why, shared + changed(worked(path), body)))
+        elif how:
             for line in filter(str.strip, body.splitlines()):
                 source, _, reason = line.rpartition("  # ")
                 rows.append(Row(kind, reason if source else "", shared + (source or line)))
         else:
             rows.append(Row(kind, why, shared + body))
     return rows
+
+
+def worked(path: Path) -> str:
+    """The worked function of mini that a file is about."""
+    functions = stages.functions(stages.find(path.parent.name).reference.read_text())
+    return textwrap.dedent(functions[path.stem].source)
+
+
+def changed(text: str, difference: str) -> str:
+    """A text in which the lines after `-` are those after `+`, paragraph by paragraph; lines after
+    two blanks only tell where."""
+    for paragraph in difference.strip("\n").split("\n\n"):
+        lines = paragraph.splitlines()
+        old, new = ("\n".join(li[2:] for li in lines if li[0] in kept) for kept in ("- ", "+ "))
+        assert text.count(old) == 1, f"{text.count(old)} times in the worked answer: {old}"
+        text = text.replace(old, new)
+    return text
 
 
 def files() -> dict[str, Path]:

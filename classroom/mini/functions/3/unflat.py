@@ -11,13 +11,12 @@ The last digit comes out first.
 def unflat(place, shape):
     return [place // prod(shape[k + 1:]) % n for k, n in enumerate(shape)]
 
-# %% wrong: says You started with the first axis
-def unflat(place, shape):
-    index = []
-    for size in shape:
-        index.append(place % size)
-        place = place // size
-    return tuple(index)
+# %% wrong, changed: says You started with the first axis
+-     for size in reversed(shape):
++     for size in shape:
+
+-     return tuple(reversed(index))
++     return tuple(index)
 
 # %% wrong: says stopped after 5 seconds
 def unflat(place, shape):

@@ -17,14 +17,12 @@ def __new__(cls, op, src=(), arg=None):
     node.op, node.src, node.arg = op, src, arg
     return node
 
-# %% wrong: different things may have one hash
-def __new__(cls, op, src=(), arg=None):
-    key = hash((op, src, type(arg), arg))
-    node = cls.table.get(key)
-    if node is None:
-        cls.table[key] = node = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: different things may have one hash
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = hash((op, src, type(arg), arg))
+
+-         node = cls.table[key] = object.__new__(cls)
++         cls.table[key] = node = object.__new__(cls)
 
 # %% wrong: two Buffers with the same numbers become one
 import pickle
@@ -43,51 +41,26 @@ def __new__(cls, op, src=(), arg=None):
     node.op, node.src, node.arg = op, src, arg
     return node
 
-# %% wrong: says 2 and 2.0 became the same node
-def __new__(cls, op, src=(), arg=None):
-    key = (op, src, arg)
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: says 2 and 2.0 became the same node
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = (op, src, arg)
 
-# %% wrong: says 0.0 and -0.0 became the same node
-def __new__(cls, op, src=(), arg=None):
-    key = (op, src, arg, type(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: says 0.0 and -0.0 became the same node
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = (op, src, arg, type(arg))
 
-# %% wrong: says -1.0 and -2.0 became the same node
-def __new__(cls, op, src=(), arg=None):
-    key = hash((op, src, arg, type(arg)))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: says -1.0 and -2.0 became the same node
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = hash((op, src, arg, type(arg)))
 
-# %% wrong: says Two nodes with a different `src` became one
-def __new__(cls, op, src=(), arg=None):
-    key = (op, arg, type(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: says Two nodes with a different `src` became one
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = (op, arg, type(arg))
 
-# %% wrong: says keeps it alive: `UOp.table`. A `WeakValueDictionary` would let go.
-def __new__(cls, op, src=(), arg=None):
-    cls.table = dict(cls.table)
-    key = (op, src, arg, repr(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: says keeps it alive: `UOp.table`. A `WeakValueDictionary` would let go.
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     cls.table = dict(cls.table)
++     key = (op, src, arg, repr(arg))
 
 # %% wrong: says Set the `op`, `src` and `arg` of a node
 def __new__(cls, op, src=(), arg=None):
@@ -104,33 +77,21 @@ def __new__(cls, op, src=(), arg=None):
 def __new__(cls, op, src=(), arg=None):
     key = (op, src, arg)
 
-# %% wrong: says Set the `op`, `src` and `arg` of a node
-def __new__(cls, op, src=(), arg=None):
-    key = (op, src, repr(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, [*src], arg
-    return node
+# %% wrong, changed: says Set the `op`, `src` and `arg` of a node
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = (op, src, repr(arg))
 
-# %% wrong: says but equal ADDs are two
-def __new__(cls, op, src=(), arg=None):
-    key = (op, id(src), repr(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+-         node.op, node.src, node.arg = op, src, arg
++         node.op, node.src, node.arg = op, [*src], arg
 
-# %% wrong: says NaN became the same node
-def __new__(cls, op, src=(), arg=None):
-    is_odd = isinstance(arg, float) and not math.isfinite(arg)
-    key = (op, src, "odd" if is_odd else repr(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
+# %% wrong, changed: says but equal ADDs are two
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     key = (op, id(src), repr(arg))
+
+# %% wrong, changed: says NaN became the same node
+-     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
++     is_odd = isinstance(arg, float) and not math.isfinite(arg)
++     key = (op, src, "odd" if is_odd else repr(arg))
 
 # %% wrong: says is not in `UOp.table`
 nodes = WeakValueDictionary()

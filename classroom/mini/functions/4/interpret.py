@@ -19,12 +19,9 @@ def interpret(sink):
         return COMPUTE[node.op](node, *(value(source) for source in node.src))
     return [value(source) for source in sink.src]
 
-# %% wrong: says COMPUTE has no row for SINK
-def interpret(sink):
-    values = {}
-    for node in sink.toposort():
-        values[node] = COMPUTE[node.op](node, *(values[source] for source in node.src))
-    return [values[source] for source in sink.src]
+# %% wrong, changed: says COMPUTE has no row for SINK
+-     for node in sink.toposort()[:-1]:  # the last one is the SINK
++     for node in sink.toposort():
 
 # %% wrong: says should be a list with one array for each source of the SINK
 def interpret(sink):

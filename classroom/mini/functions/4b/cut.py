@@ -20,59 +20,35 @@ def cut(sink, memory_for=new_memory):
 def cut(sink, memory_for=new_memory):
     return [Kernel(node, node, node) for node in stored(sink)]
 
-# %% wrong: says reads a BUFFER that no kernel writes
-def cut(sink, memory_for=new_memory):
-    keep, stands_for, kernels = set(stored(sink)), {}, []
-    for node in sink.toposort()[:-1]:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
-        stands_for[node] = memory_for(node)
-        if node in keep:
-            kernels.append(Kernel(node, stands_for[node], graph))
-    return kernels
+# %% wrong, changed: says reads a BUFFER that no kernel writes
+-         stands_for[node] = graph
++         stands_for[node] = memory_for(node)
 
-# %% wrong: says should be what memory_for(value) returned
-def cut(sink, memory_for=new_memory):
-    keep, stands_for, kernels = set(stored(sink)), {}, []
-    for node in sink.toposort()[:-1]:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
-        stands_for[node] = graph
-        if node in keep:
-            stands_for[node] = new_memory(node)
-            kernels.append(Kernel(node, stands_for[node], graph))
-    return kernels
+-             stands_for[node] = memory_for(node)
 
-# %% wrong: says reads the memory that it is about to write
-def cut(sink, memory_for=new_memory):
-    keep, stands_for, kernels = set(stored(sink)), {}, []
-    for node in sink.toposort()[:-1]:
-        stands_for[node] = UOp(node.op, tuple(stands_for[s] for s in node.src), node.arg)
-        if node in keep:
-            stands_for[node] = memory_for(node)
-            kernels.append(Kernel(node, stands_for[node], stands_for[node]))
-    return kernels
+# %% wrong, changed: says should be what memory_for(value) returned
+-             stands_for[node] = memory_for(node)
++             stands_for[node] = new_memory(node)
 
-# %% wrong: says AttributeError
-def cut(sink, memory_for=new_memory):
-    keep, stands_for, kernels = set(stored(sink)), {}, []
-    for node in sink.toposort()[:-1]:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src))
-        stands_for[node] = graph
-        if node in keep:
-            stands_for[node] = memory_for(node)
-            kernels.append(Kernel(node, stands_for[node], graph))
-    return kernels
+# %% wrong, changed: says reads the memory that it is about to write
+-         graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
+-         stands_for[node] = graph
++         stands_for[node] = UOp(node.op, tuple(stands_for[s] for s in node.src), node.arg)
 
-# %% wrong: says stored(sink) has `s`, and no kernel stores it
-def cut(sink, memory_for=new_memory):
-    sinks = set(sink.src)
-    stands_for, kernels = {}, []
-    for node in sink.toposort()[:-1]:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
-        stands_for[node] = graph
-        if node in sinks and node.op not in MEMORY:
-            stands_for[node] = memory_for(node)
-            kernels.append(Kernel(node, stands_for[node], graph))
-    return kernels
+-             kernels.append(Kernel(node, stands_for[node], graph))
++             kernels.append(Kernel(node, stands_for[node], stands_for[node]))
+
+# %% wrong, changed: says AttributeError
+-         graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
++         graph = UOp(node.op, tuple(stands_for[source] for source in node.src))
+
+# %% wrong, changed: says stored(sink) has `s`, and no kernel stores it
+-     keep, stands_for, kernels = set(stored(sink)), {}, []
++     sinks = set(sink.src)
++     stands_for, kernels = {}, []
+
+-         if node in keep:
++         if node in sinks and node.op not in MEMORY:
 
 # %% wrong: says deeper than Python allows
 def cut(sink, memory_for=new_memory):
@@ -102,50 +78,33 @@ def cut(sink, memory_for=new_memory):
     (memory, *_) = [node for node in sink.toposort() if node.op in MEMORY]
     return [Kernel(node, memory, node) for node in stored(sink)]
 
-# %% wrong: says has the wrong shape
-def cut(sink, memory_for=new_memory):
-    keep, stands_for, kernels = set(stored(sink)), {}, []
-    for node in sink.toposort()[:-1]:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
-        stands_for[node] = graph
-        if node in keep:
-            stands_for[node] = memory_for(node.src[0])
-            kernels.append(Kernel(node, stands_for[node], graph))
-    return kernels
+# %% wrong, changed: says has the wrong shape
+-             stands_for[node] = memory_for(node)
++             stands_for[node] = memory_for(node.src[0])
 
 # %% wrong: says Two kernels write to the same memory
 def cut(sink, memory_for=new_memory):
     memory = memory_for(sink.src[0])
     return [Kernel(node, memory, node) for node in stored(sink)]
 
-# %% wrong: says reductions in its graph
-def cut(sink, memory_for=new_memory):
-    keep, stands_for, kernels = set(stored(sink)), {}, []
-    for node in sink.toposort()[:-1]:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
-        stands_for[node] = graph
-        if node in keep:
-            memory = memory_for(node)
-            kernels.append(Kernel(node, memory, graph))
-            if graph is node:
-                stands_for[node] = memory
-    return kernels
+# %% wrong, changed: says reductions in its graph
+-             stands_for[node] = memory_for(node)
+-             kernels.append(Kernel(node, stands_for[node], graph))
++             memory = memory_for(node)
++             kernels.append(Kernel(node, memory, graph))
++             if graph is node:
++                 stands_for[node] = memory
 
 # %% wrong: says The `memory` of a Kernel is a node
 def cut(sink, memory_for=new_memory):
     return [Kernel(node, np.empty(node.shape), node) for node in stored(sink)]
 
-# %% wrong: says A chain of elementwise ops is one kernel
-def cut(sink, memory_for=new_memory):
-    order, stands_for, kernels = sink.toposort()[:-1], {}, []
-    keep = {*stored(sink), *order[100::100]}
-    for node in order:
-        graph = UOp(node.op, tuple(stands_for[source] for source in node.src), node.arg)
-        stands_for[node] = graph
-        if node in keep:
-            stands_for[node] = memory_for(node)
-            kernels.append(Kernel(node, stands_for[node], graph))
-    return kernels
+# %% wrong, changed: says A chain of elementwise ops is one kernel
+-     keep, stands_for, kernels = set(stored(sink)), {}, []
+-     for node in sink.toposort()[:-1]:
++     order, stands_for, kernels = sink.toposort()[:-1], {}, []
++     keep = {*stored(sink), *order[100::100]}
++     for node in order:
 
 # %% right
 def cut(sink, memory_for=new_memory):

@@ -6,19 +6,17 @@ Because: All n * m * k products are one elementwise `*`, and the sum over k does
 all a matrix product is: movement, one multiplication, one sum.
 """
 
-# %% wrong: says b was only reshaped
-def __matmul__(a, b):
-    (n, k), (_, m) = a.shape, b.shape
-    return (a.reshape(n, 1, k) * b.reshape(1, m, k)).sum(2)
+# %% wrong, changed: says b was only reshaped
+-     return (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
++     return (a.reshape(n, 1, k) * b.reshape(1, m, k)).sum(2)
 
 # %% wrong: says was computed at once
 def __matmul__(a, b):
     return Tensor(Tensor(a).numpy() @ Tensor(b).numpy()).uop
 
-# %% wrong: says should be a node. Is there a `return`?
-def __matmul__(a, b):
-    (n, k), (_, m) = a.shape, b.shape
-    (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
+# %% wrong, changed: says should be a node. Is there a `return`?
+-     return (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
++     (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
 
 # %% right: b lines up on the right by itself
 def __matmul__(a, b):

@@ -8,12 +8,10 @@ Because: Each row of n + 1 begins one element later than the one above it, becau
 n long. Nothing is computed: five movements and no arithmetic.
 """
 
-# %% wrong: says The second row hasn't moved
-def windows(x, size):
-    *front, n = x.shape
-    rows, count = math.prod(front), n - size + 1
-    x = x.reshape(rows, 1, n).expand(rows, size, n)
-    return x.shrink((0, rows), (0, size), (0, count)).reshape(*front, size, count)
+# %% wrong, changed: says The second row hasn't moved
+-     x = x.reshape(rows, 1, n).expand(rows, size + 1, n).reshape(rows, (size + 1) * n)
+-     x = x.shrink((0, rows), (0, size * (n + 1))).reshape(rows, size, n + 1)
++     x = x.reshape(rows, 1, n).expand(rows, size, n)
 
 # %% right: rows one longer, with zeros at the end
 def windows(x, size):

@@ -7,17 +7,12 @@ def step(self, loss):
         param.uop = (param - m * self.lr / (v.sqrt() + self.eps)).uop
     return loss.realize(*self.state)
 
-# %% wrong: says Otherwise the next step's graph contains this one's
-def step(self, loss):
-    grads = loss.gradient(*self.params)
-    self.b1_power.uop = (self.b1_power * self.b1).uop
-    self.b2_power.uop = (self.b2_power * self.b2).uop
-    for param, m, v, grad in zip(self.params, self.m, self.v, grads):
-        m.uop = (m * self.b1 + grad * (1 - self.b1)).uop
-        v.uop = (v * self.b2 + grad * grad * (1 - self.b2)).uop
-        mean, square = m / (1 - self.b1_power), v / (1 - self.b2_power)
-        param.uop = (param - mean * self.lr / (square.sqrt() + self.eps)).uop
-    return loss.realize(*self.params)
+# %% wrong, changed: says Otherwise the next step's graph contains this one's
+-     for param, m, v, grad in zip(self.params, self.m, self.v, grads, strict=True):
++     for param, m, v, grad in zip(self.params, self.m, self.v, grads):
+
+-     return loss.realize(*self.state)
++     return loss.realize(*self.params)
 
 # %% wrong: says The graph has a constant in it that changes with every step
 def step(self, loss):

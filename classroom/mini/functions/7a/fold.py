@@ -29,32 +29,23 @@ def fold(x):
     if x.op in ALU and all(source.op is Ops.CONST for source in x.src):
         return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
 
-# %% wrong: says is about floats
-def fold(x):
-    if x.op in ALU and all(source.op is Ops.CONST for source in x.src):
-        return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
-    if x.op in (Ops.ADD, Ops.MUL):
-        return total(rejoined(terms(x)))
-    if x.dtype is int and x.op is Ops.CMPLT and len(set(bounds(x))) == 1:
-        return UOp(Ops.CONST, (), bounds(x)[0])
+# %% wrong, changed: says is about floats
+-     if x.dtype is int and x.op in (Ops.ADD, Ops.MUL):
++     if x.op in (Ops.ADD, Ops.MUL):
 
-# %% wrong: says should become
-def fold(x):
-    if x.op in ALU and all(source.op is Ops.CONST for source in x.src):
-        return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
-    if x.dtype is int and x.op in (Ops.ADD, Ops.MUL):
-        return total(terms(x))
-    if x.dtype is int and x.op is Ops.CMPLT and len(set(bounds(x))) == 1:
-        return UOp(Ops.CONST, (), bounds(x)[0])
+-     return None
 
-# %% wrong: says there is nothing to fold
-def fold(x):
-    if x.op in ALU and all(source.op is Ops.CONST for source in x.src):
-        return UOp(Ops.CONST, (), x.dtype(ALU[x.op](*(source.arg for source in x.src))))
-    if x.dtype is int and x.op in (Ops.ADD, Ops.MUL):
-        return total(rejoined(terms(x)))
-    if x.dtype is int and x.op is Ops.CMPLT:
-        return UOp(Ops.CONST, (), bounds(x)[0])
+# %% wrong, changed: says should become
+-         return total(rejoined(terms(x)))
++         return total(terms(x))
+
+-     return None
+
+# %% wrong, changed: says there is nothing to fold
+-     if x.dtype is int and x.op is Ops.CMPLT and len(set(bounds(x))) == 1:
++     if x.dtype is int and x.op is Ops.CMPLT:
+
+-     return None
 
 # %% wrong: says never come to an end
 from math import gcd

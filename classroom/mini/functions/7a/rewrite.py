@@ -21,13 +21,8 @@ def rewrite(node, rules):
             node = replacement(**found) or node
     return node
 
-# %% wrong: says Is there a `return`?
-def rewrite(node, rules):
-    for pattern, replacement in rules:
-        for found in match(pattern, node, {}):
-            new = replacement(**found)
-            if new is not None and new is not node:
-                return new
+# %% wrong, changed: says Is there a `return`?
+-     return node
 
 # %% right
 def rewrite(node, rules):

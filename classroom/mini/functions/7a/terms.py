@@ -26,19 +26,12 @@ def terms(node):
 def terms(node):
     return [node]
 
-# %% wrong: says don't add up to it
-def terms(node):
-    if node.op is Ops.CONST:
-        return {None: node.arg}
-    if node.op in (Ops.MUL, Ops.MOD) and any(source.op is Ops.CONST for source in node.src):
-        x, c = node.src if node.src[1].op is Ops.CONST else node.src[::-1]
-        return {t: f * c.arg if node.op is Ops.MUL else f % c.arg for t, f in terms(x).items()}
-    if node.op is not Ops.ADD:
-        return {node: 1}
-    added = dict(terms(node.src[0]))
-    for term, factor in terms(node.src[1]).items():
-        added[term] = added.get(term, 0) + factor
-    return added
+# %% wrong, changed: says don't add up to it
+-     if node.op is Ops.MUL and any(source.op is Ops.CONST for source in node.src):
++     if node.op in (Ops.MUL, Ops.MOD) and any(source.op is Ops.CONST for source in node.src):
+
+-         return {term: factor * c.arg for term, factor in terms(x).items()}
++         return {t: f * c.arg if node.op is Ops.MUL else f % c.arg for t, f in terms(x).items()}
 
 # %% right
 def terms(node):

@@ -36,12 +36,9 @@ def total(parts):
         added.insert(0, UOp(Ops.CONST, (), parts.get(None, 0)))
     return sum(added[1:], added[0])
 
-# %% wrong: says stay in their order
-def total(parts):
-    added = [t if f == 1 else t * f for t, f in parts.items() if t and f][::-1]
-    if parts.get(None) or not added:
-        added.append(UOp(Ops.CONST, (), parts.get(None, 0)))
-    return sum(added[1:], added[0])
+# %% wrong, changed: says stay in their order
+-     added = [t if factor == 1 else t * factor for t, factor in parts.items() if t and factor]
++     added = [t if f == 1 else t * f for t, f in parts.items() if t and f][::-1]
 
 # %% wrong: says should give a node
 def total(parts):

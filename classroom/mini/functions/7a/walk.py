@@ -17,24 +17,18 @@ def walk(root, change):
 
     return go(root)
 
-# %% wrong: only leaves are changed
-def walk(root, change):
-    new = {}
-    for node in root.toposort():
-        new[node] = change(node) if not node.src else UOp(
-            node.op, tuple(new[s] for s in node.src), node.arg)
-    return new[root]
+# %% wrong, changed: only leaves are changed
+-         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
++         new[node] = change(node) if not node.src else UOp(
++             node.op, tuple(new[s] for s in node.src), node.arg)
 
 # %% wrong: says Build each node on what its sources have become
 def walk(root, change):
     return change(root)
 
-# %% wrong: says TypeError
-def walk(root, change):
-    new = {}
-    for node in root.toposort():
-        new[node] = change(UOp(node.op, tuple(new[s] for s in node.src)))
-    return new[root]
+# %% wrong, changed: says TypeError
+-         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
++         new[node] = change(UOp(node.op, tuple(new[s] for s in node.src)))
 
 # %% wrong: says change it once
 def walk(root, change):
@@ -48,15 +42,12 @@ def walk(root, change):
         return change(UOp(node.op, tuple(map(visit, node.src)), node.arg))
     return visit(root)
 
-# %% wrong: says A node has an `arg`, too
-def walk(root, change):
-    new = {}
-    for node in root.toposort():
-        if node.src:
-            new[node] = change(UOp(node.op, tuple(new[source] for source in node.src)))
-        else:
-            new[node] = change(node)
-    return new[root]
+# %% wrong, changed: says A node has an `arg`, too
+-         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
++         if node.src:
++             new[node] = change(UOp(node.op, tuple(new[source] for source in node.src)))
++         else:
++             new[node] = change(node)
 
 # %% right
 def walk(root, change):

@@ -15,61 +15,35 @@ def lower(kernel):
 def lower(kernel):
     return kernel.graph
 
-# %% wrong: says kernel.graph begins at memory
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    value = loops.value(kernel.value, index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# %% wrong, changed: says kernel.graph begins at memory
+-     value = loops.value(kernel.graph, index)
++     value = loops.value(kernel.value, index)
 
-# %% wrong: says stores element 12 of 12
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    value = loops.value(kernel.graph, index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index[::-1]), value))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# %% wrong, changed: says stores element 12 of 12
+-     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
++     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index[::-1]), value))
 
-# %% wrong: says something to simplify
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    value = loops.value(kernel.graph, index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-    return UOp(Ops.SINK, (store,)), loops.arguments
+# %% wrong, changed: says something to simplify
+-     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
++     return UOp(Ops.SINK, (store,)), loops.arguments
 
-# %% wrong: says The first of the arguments
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    value = loops.value(kernel.graph, index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments[::-1]
+# %% wrong, changed: says The first of the arguments
+-     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
++     return simplify(UOp(Ops.SINK, (store,))), loops.arguments[::-1]
 
-# %% wrong: says in the order of the axes
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape[::-1])[::-1]
-    value = loops.value(kernel.graph, index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# %% wrong, changed: says in the order of the axes
+-     index = tuple(loops.counter(size) for size in kernel.value.shape)
++     index = tuple(loops.counter(size) for size in kernel.value.shape[::-1])[::-1]
 
-# %% wrong: says There is a BUFFER in the graph
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    _, place = loops.element(kernel.memory, index)
-    store = UOp(Ops.STORE, (kernel.memory, place, loops.value(kernel.graph, index)))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# %% wrong, changed: says There is a BUFFER in the graph
+-     value = loops.value(kernel.graph, index)
+-     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
++     _, place = loops.element(kernel.memory, index)
++     store = UOp(Ops.STORE, (kernel.memory, place, loops.value(kernel.graph, index)))
 
-# %% wrong: says and your STORE leaves
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = tuple(loops.counter(size) for size in kernel.value.shape)
-    value = loops.value(kernel.graph.src[0], index)
-    store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-    return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# %% wrong, changed: says and your STORE leaves
+-     value = loops.value(kernel.graph, index)
++     value = loops.value(kernel.graph.src[0], index)
 
 # %% right: simplified before the SINK is put on top
 def lower(kernel):

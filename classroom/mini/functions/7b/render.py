@@ -20,116 +20,17 @@ def render(lines):
 def render(lines):
     return 'E_3_4', ''
 
-# %% wrong: says writes outside of its memory
-def render(lines):
-    uses = Counter(source for node in lines for source in node.src)
-    text, body, depth, names = {}, [], 1, count()
-    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
-    for node in lines:
-        src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
-        said = None
-        if node.op is Ops.DEFINE_GLOBAL:
-            text[node] = f"data{node.arg[0]}"
-        elif node.op is Ops.RANGE:
-            text[node] = i = f"i{node.arg[0]}"
-            said = f"for (int {i} = 0; {i} <= {node.arg[1]}; {i}++) {{"
-        elif node.op is Ops.ENDRANGE:
-            depth -= 1
-            said = "}"
-        elif node.op is Ops.DEFINE_REG:
-            reduce = node.src[0]
-            text[reduce] = f"acc{next(names)}"
-            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
-        elif node.op is Ops.REDUCE:
-            said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
-        elif node.op is Ops.STORE:
-            said = f"{element_text(node, *src[:2])} = {src[2]};"
-        else:
-            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
-            if not is_inlined(node, uses):
-                name = f"val{next(names)}"
-                said = f"{c_type(node)} {name} = {text[node]};"
-                text[node] = name
-        if said:
-            body.append("  " * depth + said)
-        depth += node.op is Ops.RANGE
-    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
-    name = function_name(lines)
-    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
+# %% wrong, changed: says writes outside of its memory
+-             said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
++             said = f"for (int {i} = 0; {i} <= {node.arg[1]}; {i}++) {{"
 
-# %% wrong: says should be
-def render(lines):
-    uses = Counter(source for node in lines for source in node.src)
-    text, body, depth, names = {}, [], 1, count()
-    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
-    for node in lines:
-        src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
-        said = None
-        if node.op is Ops.DEFINE_GLOBAL:
-            text[node] = f"data{node.arg[0]}"
-        elif node.op is Ops.RANGE:
-            text[node] = i = f"i{node.arg[0]}"
-            said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
-        elif node.op is Ops.ENDRANGE:
-            depth -= 1
-            said = "}"
-        elif node.op is Ops.DEFINE_REG:
-            reduce = node.src[0]
-            text[reduce] = f"acc{next(names)}"
-            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
-        elif node.op is Ops.REDUCE:
-            said = f"{text[node]} = {src[0]};"
-        elif node.op is Ops.STORE:
-            said = f"{element_text(node, *src[:2])} = {src[2]};"
-        else:
-            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
-            if not is_inlined(node, uses):
-                name = f"val{next(names)}"
-                said = f"{c_type(node)} {name} = {text[node]};"
-                text[node] = name
-        if said:
-            body.append("  " * depth + said)
-        depth += node.op is Ops.RANGE
-    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
-    name = function_name(lines)
-    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
+# %% wrong, changed: says should be
+-             said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
++             said = f"{text[node]} = {src[0]};"
 
-# %% wrong: says The C compiler refuses this
-def render(lines):
-    uses = Counter(source for node in lines for source in node.src)
-    text, body, depth, names = {}, [], 1, count()
-    parameters = sorted(node.arg[0] for node in lines if node.op is Ops.DEFINE_GLOBAL)
-    for node in lines:
-        src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
-        said = None
-        if node.op is Ops.DEFINE_GLOBAL:
-            text[node] = f"data{node.arg[0]}"
-        elif node.op is Ops.RANGE:
-            text[node] = i = f"i{node.arg[0]}"
-            said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
-        elif node.op is Ops.ENDRANGE:
-            depth -= 1
-            said = "}"
-        elif node.op is Ops.DEFINE_REG:
-            reduce = node.src[0]
-            text[reduce] = f"acc{next(names)}"
-            said = f"{c_type(reduce)} {text[reduce]} = {{{FIRST[reduce.arg]}}};"
-        elif node.op is Ops.REDUCE:
-            said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
-        elif node.op is Ops.STORE:
-            said = f"{element_text(node, *src[:2])} = {src[2]};"
-        else:
-            text[node] = C[node.op].format(*src) if node.op in C else element_text(node, *src)
-            if not is_inlined(node, uses):
-                name = f"val{next(names)}"
-                said = f"{c_type(node)} {name} = {text[node]};"
-                text[node] = name
-        if said:
-            body.append("  " * depth + said)
-        depth += node.op is Ops.RANGE
-    signature = ", ".join(f"{'const ' * (n > 0)}float* restrict data{n}" for n in parameters)
-    name = function_name(lines)
-    return name, "\n".join([f"{beginning(lines)}void {name}({signature}) {{", *body, "}\n"])
+# %% wrong, changed: says The C compiler refuses this
+-         src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
++         src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
 
 # %% right: without restrict, and names by the number of the line
 def render(lines):

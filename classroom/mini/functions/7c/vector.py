@@ -15,19 +15,9 @@ def vector(program, number, size):
 def vector(program, number, size):
     return split(program, number, size)[0]
 
-# %% wrong: says no maximum of vectors
-def vector(program, number, size):
-    program, inner = split(program, number, size, ("VECTOR",))
-    for node in program.toposort():
-        if not lanes(node) or node.dtype is not float:
-            continue
-        if node.op not in VECTORS or False:
-            raise ValueError(f"there is no {node.op.name} of vectors")
-        if node.op is Ops.STORE and not lanes(node.src[2]):
-            raise ValueError("all lanes of a STORE would get the same value")
-        if node.op in (Ops.LOAD, Ops.STORE) and terms(node.src[1]).get(inner) != 1:
-            raise ValueError(f"the lanes of a {node.op.name} are not side by side")
-    return program
+# %% wrong, changed: says no maximum of vectors
+-         if node.op not in VECTORS or (node.op is Ops.REDUCE and node.arg is not Ops.ADD):
++         if node.op not in VECTORS or False:
 
 # %% right
 def vector(program, number, size):

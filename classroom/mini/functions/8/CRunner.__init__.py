@@ -15,15 +15,13 @@ def __init__(self, lines):
 def __init__(self, lines):
     self.function = None
 
-# %% wrong: says CalledProcessError
-def __init__(self, lines):
-    self.text, name = render(lines)
-    self.function = ctypes.CDLL(str(compiled(self.text)))[name]
+# %% wrong, changed: says CalledProcessError
+-     name, self.text = render(lines)
++     self.text, name = render(lines)
 
-# %% wrong: says OSError
-def __init__(self, lines):
-    name, self.text = render(lines)
-    self.function = ctypes.CDLL(str(self.text))[name]
+# %% wrong, changed: says OSError
+-     self.function = ctypes.CDLL(str(compiled(self.text)))[name]
++     self.function = ctypes.CDLL(str(self.text))[name]
 
 # %% right
 def __init__(self, lines):

@@ -7,11 +7,9 @@ Because: Nodes are unique, so equal work is the same object, and the object is t
 cache. Building and compiling happen once; every later step finds them there.
 """
 
-# %% wrong: by shape; the docstring wants toposort's order, and says why by example only
-def numbered(sink):
-    buffers = sorted((n for n in sink.toposort() if n.op is Ops.BUFFER), key=lambda n: n.shape)
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-    return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# %% wrong, changed: by shape; the docstring wants toposort's order, and says why by example only
+-     buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
++     buffers = sorted((n for n in sink.toposort() if n.op is Ops.BUFFER), key=lambda n: n.shape)
 
 # %% wrong: says There is still a BUFFER
 def numbered(sink):
@@ -21,41 +19,29 @@ def numbered(sink):
 def numbered(sink):
     return sink
 
-# %% wrong: says different nodes of them
-def numbered(sink):
-    buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (id(b), b.shape)) for n, b in enumerate(buffers)}
-    return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# %% wrong, changed: says different nodes of them
+-     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
++     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (id(b), b.shape)) for n, b in enumerate(buffers)}
 
-# %% wrong: says isn't the same work
-def numbered(sink):
-    buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (0, b.shape)) for n, b in enumerate(buffers)}
-    return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# %% wrong, changed: says isn't the same work
+-     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
++     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (0, b.shape)) for n, b in enumerate(buffers)}
 
-# %% wrong: says not a copy
-def numbered(sink):
-    buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-    return substitute(sink, slots), {slots[b]: b.arg.data.copy() for b in buffers}
+# %% wrong, changed: says not a copy
+-     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
++     return substitute(sink, slots), {slots[b]: b.arg.data.copy() for b in buffers}
 
-# %% wrong: says IndexError
-def numbered(sink):
-    buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, ())) for n, b in enumerate(buffers)}
-    return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# %% wrong, changed: says IndexError
+-     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
++     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, ())) for n, b in enumerate(buffers)}
 
-# %% wrong: says 0 and 1
-def numbered(sink):
-    buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers, 1)}
-    return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# %% wrong, changed: says 0 and 1
+-     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
++     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers, 1)}
 
-# %% wrong: says the array of a different one
-def numbered(sink):
-    buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-    slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-    return substitute(sink, slots), {slots[b]: c.arg.data for b, c in zip(buffers, reversed(buffers))}
+# %% wrong, changed: says the array of a different one
+-     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
++     return substitute(sink, slots), {slots[b]: c.arg.data for b, c in zip(buffers, reversed(buffers))}
 
 # %% right: one after the other
 def numbered(sink):
