@@ -105,7 +105,7 @@ class Recording:
         kept = {base_of(storage.uop) for storage in outputs}
         nodes = [node for node in capture.nodes if node not in kept]
         self.private = [node for node in nodes if not is_overwritten(node)]
-        if self._outside_holders(transitive_users(self.private)):
+        if self._outside_storages(transitive_users(self.private)):
             return False
         # A value that was unrealized before the call may have been computed, and recorded, in it.
         initial = capture.initial.values()
@@ -148,7 +148,7 @@ class Recording:
                 return True
         if not is_overwritten(base):
             if any(
-                other is not storage for other in self._outside_holders(transitive_users([base]))
+                other is not storage for other in self._outside_storages(transitive_users([base]))
             ):
                 return False
             lose(base)
@@ -158,10 +158,10 @@ class Recording:
         compute([storage])
         return buffer_of(base_of(storage.uop)) is before.buffer
 
-    def _outside_holders(self, nodes: Iterable[UOp]) -> list[Storage]:
+    def _outside_storages(self, nodes: Iterable[UOp]) -> list[Storage]:
         """The storages from outside the call whose value is one of these nodes."""
-        holders = [holder for node in nodes for holder in references_to(node)]
-        return [h for h in holders if isinstance(h, Storage) and not self.capture.made(h)]
+        references = [r for node in nodes for r in references_to(node)]
+        return [r for r in references if isinstance(r, Storage) and not self.capture.made(r)]
 
     # ---- the captured call -----------------------------------------------------------------------
 

@@ -190,7 +190,7 @@ def flows(u: UOp) -> bool:
 def _asking(u: UOp) -> Storage | None:
     """A storage with this value, now or before an assignment, with respect to which a gradient may
     be requested: a parameter if there is one."""
-    found = [s for s in storages_at(u) if s.asks] if dtypes.is_float(u.dtype) else []
+    found = [s for s in storages_at(u) if s.may_need_grad] if dtypes.is_float(u.dtype) else []
     return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
@@ -240,7 +240,7 @@ def targets_below(root: UOp) -> set[Storage]:
     """All storages below a node whose gradient may be requested, through histories too."""
     found: set[Storage] = set()
     for u in sources_first((root,), flows_to):
-        found.update(storage for storage in storages_at(u) if storage.asks)
+        found.update(storage for storage in storages_at(u) if storage.may_need_grad)
         if isinstance(origin := origin_of(u), Lost):
             found.update(origin.storages())
     return found
