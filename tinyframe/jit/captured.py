@@ -29,7 +29,7 @@ from tinyframe.run.capture import ALIASED_ARGUMENT, Owner
 from tinyframe.run.realize import running, settle, settling
 from tinyframe.tensor.base import Path, Storage
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import Lost, put_history, targets_below
+from tinyframe.tensor.history import Lost, reset_history, targets_below
 from tinyframe.tensor.laziness import compute, lists_to_watch, make_sole_owner
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, map_sizes, plain
@@ -339,10 +339,10 @@ class Captured:
         tensors = call.tensors
         for state in self.to_forget:
             if (seen := state.seen()) is not None:
-                put_history(seen, state.cut.lost(call.given))
+                reset_history(seen, state.cut.lost(call.given))
         self.to_forget = self.cut_states
         for number, known in self.written_inputs:
-            put_history(tensors[number]._storage.uop, known.cut.lost(call.given))
+            reset_history(tensors[number]._storage.uop, known.cut.lost(call.given))
         for grad in self.changed_grads:
             if (owner := grad.owner_in(tensors)) is None:
                 continue
@@ -351,7 +351,7 @@ class Captured:
             if kept is not None:
                 owner._grad = kept
                 if lost is not grad.lost:  # usually the same as in the last call
-                    put_history(kept._storage.uop, lost)
+                    reset_history(kept._storage.uop, lost)
                     grad.lost = lost
             else:
                 owner._grad = new = None if grad.make is None else grad.make(call)

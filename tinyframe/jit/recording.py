@@ -25,7 +25,7 @@ from tinyframe.schedule import Kernels, slot
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.base import Storage, follow, live_tensors, path_between, references_to
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import put_history, targets_below
+from tinyframe.tensor.history import reset_history, targets_below
 from tinyframe.tensor.laziness import compute, make_sole_owner, transitive_users, unalias
 from tinyframe.uop.movement import base_of, memory_of
 from tinyframe.uop.node import Ops, UOp
@@ -265,7 +265,7 @@ class Recording:
                 uop = follow(rebound(inside, call.bound), call.fill.get(slot, slot))
                 storage = call.made[number] = Storage(uop, requires_grad is not False)
                 if (lost := cut.lost(call.given)) is not None:
-                    put_history(uop, lost)
+                    reset_history(uop, lost)
             made = Tensor._seeing(storage, rebound(path, call.bound), requires_grad)
             if grad is not None:
                 made._grad = grad(call)
