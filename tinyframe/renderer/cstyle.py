@@ -174,7 +174,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         fields = f"{self.type_name(old)} from; {self.type_name(new)} to;"
         return f"((union {{ {fields} }}){{ .from = {x} }}).to"
 
-    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+    def accepts_scalar_operand(self, vector: DType, op: Ops) -> bool:
         """Whether `v * 2.0f` equals `v` times a vector of twos: C computes half as float."""
         return vector.scalar() is not dtypes.half
 
