@@ -75,7 +75,7 @@ class Reduce(Elementwise):
         """This Tensor; ShapeError if the method `what` would have no element to work on."""
         if self._count(axis) == 0:
             along = "" if axis is None else f" along axis {axis}"
-            raise ShapeError(f"{what}{along} of {self.shape}: there is no element")
+            raise ShapeError(f"{what}{along} of shape {self.shape}: there are no elements")
         return self
 
     def _accumulate(self, op: Ops, axis: Axis, keepdim: bool, dtype: DTypeLike | None) -> Self:
@@ -110,7 +110,7 @@ class Reduce(Elementwise):
     @axis_names
     def max(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """The largest along axes; NaN where one is NaN. The gradient goes to it, in equal parts if
-        there are several. ShapeError if there is no element."""
+        there are several. ShapeError if there are no elements."""
         return self._check_nonempty("max", axis)._reduce(Ops.MAX, axis, keepdim)
 
     @axis_names
@@ -163,7 +163,7 @@ class Reduce(Elementwise):
         """The index of the first maximum along an axis, or in the flattened Tensor; int32, or int64
         for longer axes.
 
-        NaN counts as the largest. ShapeError if there is no element.
+        NaN counts as the largest. ShapeError if there are no elements.
         """
         self._check_nonempty("argmax", axis)
         if axis is None:
