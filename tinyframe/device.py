@@ -490,7 +490,7 @@ class _DeviceRegistry:
         if (found := ALIASES.get(index, index)) in variants:
             return found
         also = f", or one of {', '.join(variants)}" if variants else ""
-        raise ValueError(f'device {name!r}: after the colon comes a number, as in "{kind}:1"{also}')
+        raise ValueError(f'device {name!r}: put a number after the colon, as in "{kind}:1"{also}')
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)

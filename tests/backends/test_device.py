@@ -98,7 +98,7 @@ def test_a_misspelt_device_is_answered_with_the_closest():
 
 @pytest.mark.parametrize("name", ["CPU:", "CPU:x", "CPU:-1", "CPU:1:2", "CPU:1.5"])
 def test_a_malformed_index_is_a_value_error(name):
-    with pytest.raises(ValueError, match="after the colon comes a number"):
+    with pytest.raises(ValueError, match="put a number after the colon"):
         Device[name]
 
 

@@ -69,7 +69,7 @@ def test_no_function_of_float32_or_less_needs_float64_on_metal(function, dtype):
 
 def test_metal_has_vectors_of_four_lanes_at_most():
     x = on_buffer(64, device="NULL:METAL")
-    with pytest.raises(KernelOptError, match="vectors of 8 lanes; it has 4 at most"):
+    with pytest.raises(KernelOptError, match="vectors of 8 lanes: this device has at most 4"):
         program_of(x + 1, [Opt(OptOps.VECTOR, 0, 8)], "NULL:METAL")
 
 

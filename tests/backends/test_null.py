@@ -44,13 +44,13 @@ def test_other_names_of_a_device_name_its_language_too():
 
 @pytest.mark.parametrize("name", ["NULL:", "NULL:FORTRAN", "NULL:-1", "NULL:CPU:1"])
 def test_an_unknown_language_is_answered_with_those_there_are(name):
-    said = f"device '{name}': after the colon comes a number, as in \"NULL:1\", or one of CPU"
+    said = f"device '{name}': put a number after the colon, as in \"NULL:1\", or one of CPU"
     with pytest.raises(ValueError, match=re.escape(said)):
         Device.canonicalize(name)
 
 
 def test_no_other_device_has_languages():
-    with pytest.raises(ValueError, match='comes a number, as in "CPU:1"$'):
+    with pytest.raises(ValueError, match='put a number after the colon, as in "CPU:1"$'):
         Device.canonicalize("CPU:METAL")
 
 

@@ -132,7 +132,7 @@ def test_only_so_much_of_memory_is_changed(device):
 def test_lanes_and_copies_have_to_be_full():
     x = filled(X)[: N.bind(5)] * 2
     for op in (OptOps.UPCAST, OptOps.VECTOR, OptOps.SPLIT):
-        with pytest.raises(KernelOptError, match="its size is a Variable"):
+        with pytest.raises(KernelOptError, match="size is a Variable: only threads can divide it"):
             apply_opts(kernel_of(x), [Opt(op, 0, 4)])
     whole = apply_opts(kernel_of(x), [Opt(OptOps.LOCAL, 0, 4), Opt(OptOps.GLOBAL, 0)])
     assert len([u for u in whole.toposort() if u.op.name == "RANGE"]) == 3

@@ -152,8 +152,8 @@ MUTATIONS = [
     ),
     Mutation(
         "former-values-forgotten",
-        'append_weak(self.uop.__dict__.setdefault("_former", []), weakref.ref(self))',
-        'self.uop.__dict__.setdefault("_former", [])',
+        'append_weak(self.uop.__dict__.setdefault("_earlier_storages", []), weakref.ref(self))',
+        'self.uop.__dict__.setdefault("_earlier_storages", [])',
         "a gradient could not find the value that a parameter had before its step",
         ("tests/ops/test_history.py",),
     ),

@@ -136,11 +136,11 @@ def test_argmax_and_argmin(name, data, dtype, compiled):
 
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 @pytest.mark.parametrize(("shape", "axis", "words"), [
-    ((2, 0), 1, " along axis 1 of (2, 0)"), ((2, 0), None, " of (2, 0)"),
-    ((0,), 0, " along axis 0 of (0,)"), ((0, 0), -1, " along axis -1 of (0, 0)"),
+    ((2, 0), 1, " along axis 1 of shape (2, 0)"), ((2, 0), None, " of shape (2, 0)"),
+    ((0,), 0, " along axis 0 of shape (0,)"), ((0, 0), -1, " along axis -1 of shape (0, 0)"),
 ])  # fmt: skip
 def test_there_is_no_largest_of_nothing(name, shape, axis, words):
-    with pytest.raises(ShapeError, match=re.escape(f"{name}{words}: there is no element")):
+    with pytest.raises(ShapeError, match=re.escape(f"{name}{words}: there are no elements")):
         getattr(Tensor.zeros(shape), name)(axis)
 
 

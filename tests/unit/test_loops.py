@@ -327,17 +327,17 @@ def test_what_is_computed_from_a_padding_that_readers_find_is_not_copied():
             [Opt(STAGE, 2, 2)],
             "the index of argument 2 does not vary inside axis 2",
         ),
-        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "apply STAGE after this"),
+        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "apply STAGE after this Opt"),
         ([Opt(STAGE, 0, 9)], "argument 9 is not read"),
         ([Opt(STAGE, 0, 0)], "argument 0 is not read"),
         ([Opt(STAGE, 0, 2), Opt(STAGE, 0, 2)], "argument 2 is copied already"),
         (
             [Opt(STAGE, 1, 1), Opt(UPCAST, 0, 4)],
-            "an argument is copied inside this loop: apply STAGE after this",
+            "an argument is copied inside this loop: apply STAGE after this Opt",
         ),
         (
             [Opt(STAGE, 1, 2), Opt(VECTOR, 1, 4)],
-            "an argument is copied inside this loop: apply STAGE after this",
+            "an argument is copied inside this loop: apply STAGE after this Opt",
         ),
     ],
 )
@@ -380,7 +380,7 @@ def test_a_size_that_is_a_variable_is_not_divided():
     ]
     kernel = UOp.sink(places[0].store(places[1].load(), n))
     for op in (SPLIT, UPCAST, VECTOR):
-        with pytest.raises(KernelOptError, match="its size is a Variable"):
+        with pytest.raises(KernelOptError, match="size is a Variable: only threads can divide it"):
             apply_opt(kernel, Opt(op, 0, 2))
     assert axis_type(axes(apply_opt(kernel, Opt(THREAD, 0)))[0]).name == "THREAD"
 
@@ -390,7 +390,7 @@ def test_what_a_variable_says_how_much_of_is_read_is_not_copied():
     kernel = kernel_of(on_buffer(24, 32)[:, :k] @ on_buffer(32, 40)[:k])
     with pytest.raises(KernelOptError, match="is a Variable"):
         apply_opt(kernel, Opt(STAGE, 1, 2))
-    with pytest.raises(KernelOptError, match="its size is a Variable"):
+    with pytest.raises(KernelOptError, match="size is a Variable: only threads can divide it"):
         apply_opt(kernel, Opt(UNROLL, 2, 4))
 
 

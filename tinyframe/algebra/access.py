@@ -52,13 +52,13 @@ _WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
 class Access:
     """One read or write of an array.
 
-    dims: the Factors of each dimension's index. below: the stride of each dimension; None if it
+    dims: the Factors of each dimension's index. strides: one for each dimension; None if it
     depends on a Variable. index: the INDEX. value: for a read, what is computed from the element
     alone, and then used (see `used_values`); None for a write.
     """
 
     dims: tuple[Factors, ...]
-    below: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
     index: UOp
     value: UOp | None = None
 
@@ -107,7 +107,7 @@ class Access:
         )
 
     def step(self, r: UOp) -> int | None:
-        return _step(self.dims, self.below, r)
+        return _stride(self.dims, self.strides, r)
 
     def volume(self, ranges: Iterable[UOp]) -> int:
         return iterations(self.ranges.intersection(ranges)) * self.itemsize
@@ -127,26 +127,26 @@ def factors(indices: Sequence[UOp]) -> tuple[Factors, ...]:
     return tuple(dims)
 
 
-def elements_below(shape: Sequence) -> tuple[int | None, ...]:
+def strides_of(shape: Sequence) -> tuple[int | None, ...]:
     """The strides of a row-major array; None if one depends on a Variable."""
     sizes = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     return tuple(size if isinstance(size, int) else None for size in sizes)
 
 
-def _step(dims: tuple[Factors, ...], below: tuple[int | None, ...], r: UOp) -> int | None:
+def _stride(dims: tuple[Factors, ...], strides: tuple[int | None, ...], r: UOp) -> int | None:
     total = 0
-    for d, size in zip(dims, below, strict=True):
+    for d, stride in zip(dims, strides, strict=True):
         if r in d:
             factor = d[r]
-            if factor is None or size is None:
+            if factor is None or stride is None:
                 return None
-            total += factor * size
+            total += factor * stride
     return total
 
 
 def access(index: UOp, value: UOp | None = None) -> Access:
     """The Access of one INDEX."""
-    return Access(factors(index.src[2:]), elements_below(index.arg), index, value)
+    return Access(factors(index.src[2:]), strides_of(index.arg), index, value)
 
 
 def used_values(nodes: Iterable[UOp], outside: frozenset[UOp] = frozenset()) -> dict[UOp, UOp]:
@@ -184,13 +184,13 @@ def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
     largest = tuple(map(upper, shape))
     if any(t is None or t.op is not Ops.RANGE for i in indices for t in terms(i)):
         return False
-    dims, below = factors(indices), elements_below(largest)
+    dims, strides = factors(indices), strides_of(largest)
     ranges = {r for d in dims for r in d}
     if any(axis_type(r) is AxisType.REDUCE for r in ranges):
         return False
     expected = 1
-    for step, count in sorted((_step(dims, below, r) or 0, extent(r)) for r in ranges):
-        if step != expected:
+    for stride, count in sorted((_stride(dims, strides, r) or 0, extent(r)) for r in ranges):
+        if stride != expected:
             return False
         expected *= count
     return expected == math.prod(largest)

@@ -119,14 +119,14 @@ program_passes: list[Pass] = [
 
 def passes_for(renderer: Renderer, table: list[Pass] = passes) -> list[Pass]:
     """The passes for one language, including its own and those for blocks of threads."""
-    own: list[Pass] = [(name, functools.partial(_of_a_graph, fn)) for name, fn in renderer.passes]
+    own: list[Pass] = [(name, functools.partial(_ignoring_job, fn)) for name, fn in renderer.passes]
     instead = {"of the language": own}
     if renderer.target.block_threads:
         instead |= load("tinyframe.gpu.passes:INSTEAD")
     return [new for row in table for new in instead.get(row[0], [row])]
 
 
-def _of_a_graph(fn: Callable[[UOp], UOp], sink: UOp, job: Compilation) -> UOp:
+def _ignoring_job(fn: Callable[[UOp], UOp], sink: UOp, job: Compilation) -> UOp:
     return fn(sink)
 
 

@@ -320,7 +320,7 @@ Body = dict[UOp, dict[UOp, None]]
 # at the top of the program, in this order
 AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.SPECIAL, Ops.DEFINE_LOCAL, Ops.CONST]
 # nodes that are not statements of a loop's body
-NO_STATEMENT = {Ops.RANGE, Ops.STAGE, Ops.SINK, *AT_TOP}
+NOT_STATEMENTS = {Ops.RANGE, Ops.STAGE, Ops.SINK, *AT_TOP}
 
 
 def in_order(nodes: list[UOp], tree: LoopTree) -> list[UOp]:
@@ -343,7 +343,7 @@ def _bodies(nodes: list[UOp], tree: LoopTree) -> dict[UOp | None, Body]:
     around = {  # a STORE is inside the ranges it closes
         u: tree[u.src[-1]] if u.op is Ops.STORE and u.own_ranges else enclosing_loops(u, tree)
         for u in nodes
-        if u.op not in NO_STATEMENT
+        if u.op not in NOT_STATEMENTS
     }
     bodies: dict[UOp | None, Body] = {None: {}}
 
@@ -404,14 +404,14 @@ def instructions(ordered: list[UOp]) -> list[UOp]:
     """Statements without the sources that only ordered them, now that they are a list."""
     done: dict[UOp, UOp] = {}
     out: dict[UOp, None] = {}
-    twins: Counter[UOp] = Counter()
+    repeats: Counter[UOp] = Counter()
     for u in ordered:
         if u.op is not Ops.RANGE and u.op is not Ops.ENDRANGE:
             src = tuple([done[s] if s in done else _memory(s) for s in u.src[: SOURCES.get(u.op)]])
             new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
             if new in out:  # reading the same place again is a separate instruction
-                twins[new] += 1
-                new = new.rtag(twins[new])
+                repeats[new] += 1
+                new = new.rtag(repeats[new])
             done[u] = u = new
         out[u] = None
     return list(out)

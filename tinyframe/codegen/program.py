@@ -166,12 +166,12 @@ REFUSED = [
         DTypeError,
         _dtypes_lacking,
         "{p.device} has no {lacking}, and the kernel {p.function} computes with it: cast to a "
-        "dtype that it has, as in .cast(dtypes.float32), or take another device",
+        "dtype that it has, as in .cast(dtypes.float32), or use a different device",
     ),
     Refusal(
         NotImplementedError,
         _ops_lacking,
-        "{language}.code_for_op has no row for {lacking}, which cannot be made of other ops "
+        "{language}.code_for_op has no row for {lacking}, which cannot be expressed in other ops "
         "(runtime/README.md lists those that every language needs)",
     ),
 ]

@@ -93,8 +93,8 @@ def check(sink: UOp, target: Target) -> None:
     for form in {u.arg for u in sink.toposort() if u.op is Ops.MMA}:
         if (why := why_no_tensor_core(form, target)) is not None:
             raise KernelOptError(why)
-    if (count := block_threads(sink)) > target.block_threads:
-        raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
+    if (count := block_threads(sink)) > (limit := target.block_threads):
+        raise KernelOptError(f"{count} threads in a block: this device has at most {limit}")
     for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
         if extent(r) > most:
             raise KernelOptError(f"{extent(r)} blocks along axis {n} of a grid of {most} at most")

@@ -48,6 +48,6 @@ REFUSED = [
         steps_beyond,
         "each thread of the kernel {p.function} goes through {lacking} steps of its loops, and "
         "{p.device} ends a thread after {p.renderer.target.most_steps}: share the loops among more "
-        "threads (GLOBAL, LOCAL and GROUP do), or take another device",
+        "threads (GLOBAL, LOCAL and GROUP do), or use a different device",
     ),
 ]

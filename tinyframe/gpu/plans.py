@@ -183,10 +183,10 @@ def fits_vectors(k: Workload, r: UOp) -> bool:
         if x.step(r) != 1 or r in x.index.src[1].ranges:
             return False
         others = [x.step(other) for other in x.ranges if other is not r]
-        if None in x.below or None in others:
+        if None in x.strides or None in others:
             return False
         constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
-        start = sum(c * (below or 0) for c, below in zip(constants, x.below, strict=True))
+        start = sum(c * (stride or 0) for c, stride in zip(constants, x.strides, strict=True))
         return all((step or 0) % k.lanes == 0 for step in (start, *others))
 
     found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]

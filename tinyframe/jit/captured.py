@@ -29,8 +29,8 @@ from tinyframe.run.capture import ALIASED_ARGUMENT, Owner
 from tinyframe.run.realize import running, settle, settling
 from tinyframe.tensor.base import Path, Storage
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import Lost, put_history, targets_below
-from tinyframe.tensor.laziness import compute, make_sole_owner, watched
+from tinyframe.tensor.history import Lost, reset_history, targets_below
+from tinyframe.tensor.laziness import compute, lists_to_watch, make_sole_owner
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
@@ -91,7 +91,7 @@ class GradChange:
 
     def leave(self, grad: Tensor, lost: Lost | None) -> None:
         memory = buffer_of(base_of(grad._storage.uop))
-        self.left = *map(weakref.ref, (grad, grad._storage.uop, memory)), _asks(grad)
+        self.left = *map(weakref.ref, (grad, grad._storage.uop, memory)), _gradient_flags(grad)
         self.lost = lost
 
     def kept(self, owner: Tensor) -> Buffer | None:
@@ -101,14 +101,14 @@ class GradChange:
             return None
         if _most_references(owner) > _references_if_unshared():
             return None
-        grad, uop, memory, asks = self.left
+        grad, uop, memory, flags = self.left
         now = owner._grad
         same = now is grad() and now._storage.uop is uop() and now._grad is None
-        return memory() if same and _asks(now) == asks else None
+        return memory() if same and _gradient_flags(now) == flags else None
 
 
-def _asks(grad: Tensor) -> tuple[Any, ...]:
-    return grad._requires_grad, grad._storage.asks, grad._storage.is_parameter
+def _gradient_flags(grad: Tensor) -> tuple[Any, ...]:
+    return grad._requires_grad, grad._storage.may_need_grad, grad._storage.is_parameter
 
 
 def _most_references(owner: Tensor) -> int:
@@ -311,7 +311,7 @@ class Captured:
         if has_changed:
             written = [s for state in self.written_states if (s := state.storage())]
             self.to_forget = self.written_states
-            self.watched = [users for storage in written for users in watched(storage)]
+            self.watched = [users for storage in written for users in lists_to_watch(storage)]
             self.counts = tuple(map(len, self.watched))
 
     def _locate(self, state: Owner, storage: Storage) -> Buffer:
@@ -339,10 +339,10 @@ class Captured:
         tensors = call.tensors
         for state in self.to_forget:
             if (seen := state.seen()) is not None:
-                put_history(seen, state.cut.lost(call.given))
+                reset_history(seen, state.cut.lost(call.given))
         self.to_forget = self.cut_states
         for number, known in self.written_inputs:
-            put_history(tensors[number]._storage.uop, known.cut.lost(call.given))
+            reset_history(tensors[number]._storage.uop, known.cut.lost(call.given))
         for grad in self.changed_grads:
             if (owner := grad.owner_in(tensors)) is None:
                 continue
@@ -351,7 +351,7 @@ class Captured:
             if kept is not None:
                 owner._grad = kept
                 if lost is not grad.lost:  # usually the same as in the last call
-                    put_history(kept._storage.uop, lost)
+                    reset_history(kept._storage.uop, lost)
                     grad.lost = lost
             else:
                 owner._grad = new = None if grad.make is None else grad.make(call)

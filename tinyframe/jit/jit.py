@@ -128,7 +128,7 @@ class TinyJit(Generic[P, Result]):
         own = {id(tensor): copy.copy(tensor) for tensor in tensors}
         args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
-        capture = Capture(list(own.values()), signature.inputs, live_tensors(), Storage.now())
+        capture = Capture([*own.values()], signature.inputs, live_tensors(), Storage.next_number())
 
         def record() -> tuple[Result, Recording, bool]:
             for tensor in tensors:

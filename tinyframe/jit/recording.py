@@ -25,7 +25,7 @@ from tinyframe.schedule import Kernels, slot
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.base import Storage, follow, live_tensors, path_between, references_to
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import put_history, targets_below
+from tinyframe.tensor.history import reset_history, targets_below
 from tinyframe.tensor.laziness import compute, make_sole_owner, transitive_users, unalias
 from tinyframe.uop.movement import base_of, memory_of
 from tinyframe.uop.node import Ops, UOp
@@ -105,7 +105,7 @@ class Recording:
         kept = {base_of(storage.uop) for storage in outputs}
         nodes = [node for node in capture.nodes if node not in kept]
         self.private = [node for node in nodes if not is_overwritten(node)]
-        if self._outside_holders(transitive_users(self.private)):
+        if self._outside_storages(transitive_users(self.private)):
             return False
         # A value that was unrealized before the call may have been computed, and recorded, in it.
         initial = capture.initial.values()
@@ -148,7 +148,7 @@ class Recording:
                 return True
         if not is_overwritten(base):
             if any(
-                other is not storage for other in self._outside_holders(transitive_users([base]))
+                other is not storage for other in self._outside_storages(transitive_users([base]))
             ):
                 return False
             lose(base)
@@ -158,10 +158,10 @@ class Recording:
         compute([storage])
         return buffer_of(base_of(storage.uop)) is before.buffer
 
-    def _outside_holders(self, nodes: Iterable[UOp]) -> list[Storage]:
+    def _outside_storages(self, nodes: Iterable[UOp]) -> list[Storage]:
         """The storages from outside the call whose value is one of these nodes."""
-        holders = [holder for node in nodes for holder in references_to(node)]
-        return [h for h in holders if isinstance(h, Storage) and not self.capture.made(h)]
+        references = [r for node in nodes for r in references_to(node)]
+        return [r for r in references if isinstance(r, Storage) and not self.capture.made(r)]
 
     # ---- the captured call -----------------------------------------------------------------------
 
@@ -265,7 +265,7 @@ class Recording:
                 uop = follow(rebound(inside, call.bound), call.fill.get(slot, slot))
                 storage = call.made[number] = Storage(uop, requires_grad is not False)
                 if (lost := cut.lost(call.given)) is not None:
-                    put_history(uop, lost)
+                    reset_history(uop, lost)
             made = Tensor._seeing(storage, rebound(path, call.bound), requires_grad)
             if grad is not None:
                 made._grad = grad(call)

@@ -19,9 +19,9 @@ from tinyframe.observe import is_watched
 from tinyframe.run.realize import (
     CompileKey,
     compile_all,
+    compile_key_of,
     recordings,
     run_schedule,
-    setup_of,
     total_line,
 )
 from tinyframe.schedule import Kernels
@@ -56,7 +56,7 @@ class Replay:
         # a Graph belongs to one device, and cannot copy between devices
         one_graph = len(devices) == 1 and all(ast.op is Ops.SINK for ast in scheduled.asts)
         self.device = devices.pop() if one_graph else None
-        self.setup: CompileKey | None = None
+        self.compile_key: CompileKey | None = None
         self.prepared_for: tuple = ()
         self.in_step = False
 
@@ -113,13 +113,13 @@ class Replay:
             self.usable = Device[self.device].graph is not None and not (
                 settings.DEBUG >= 2 or settings.VIZ
             )
-            if self.usable and self.setup != (setup := setup_of(self.device)):
-                self._prepare(setup, values)
+            if self.usable and self.compile_key != (compile_key := compile_key_of(self.device)):
+                self._prepare(compile_key, values)
             self.debug, self.prepared_for = settings.DEBUG, now
         return self.usable
 
-    def _prepare(self, setup: CompileKey, values: Values) -> None:
-        assert self.device is not None and setup.device.graph is not None
+    def _prepare(self, compile_key: CompileKey, values: Values) -> None:
+        assert self.device is not None and compile_key.device.graph is not None
         self.in_step = False
         self.kernels = compile_all([(ast, self.device) for ast in self.scheduled.asts])
         slots = [
@@ -131,7 +131,7 @@ class Replay:
         self.places: list[list[int]] = [[] for _ in self.memory]
         for place, slot in enumerate(slot for each in slots for slot in each):
             self.places[slot].append(place)
-        self.graph = setup.device.graph(
+        self.graph = compile_key.device.graph(
             [kernel.runner for kernel in self.kernels],
             [[self.memory[slot]._buf for slot in each] for each in slots],
             [len(kernel.spec.vars) for kernel in self.kernels],
@@ -140,7 +140,7 @@ class Replay:
         self.nbytes = sum(kernel.spec.mem_estimate for kernel in self.kernels)
         self._set_variables(values)
         self.symbolic = any(kernel.spec.vars for kernel in self.kernels)
-        self.setup = setup
+        self.compile_key = compile_key
 
     def _set_variables(self, values: Values) -> None:
         """Sets the launch sizes and arguments that depend on Variables."""

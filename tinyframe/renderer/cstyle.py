@@ -174,7 +174,7 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         fields = f"{self.type_name(old)} from; {self.type_name(new)} to;"
         return f"((union {{ {fields} }}){{ .from = {x} }}).to"
 
-    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+    def accepts_scalar_operand(self, vector: DType, op: Ops) -> bool:
         """Whether `v * 2.0f` equals `v` times a vector of twos: C computes half as float."""
         return vector.scalar() is not dtypes.half
 
@@ -200,17 +200,17 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
     def workitem(self, name: str) -> str:
         """`gidx0`, the number of a block along axis 0, or `lidx0`, of a thread in its block."""
         if (code := self.code_for_workitem.get(name[0])) is None:
-            raise self._lacks(name, f"a row {name[0]!r} in `code_for_workitem`")
+            raise self._lacks(name, f"give `code_for_workitem` a row {name[0]!r}")
         return code(int(name[-1]))
 
     def barrier_statement(self) -> str:
         if not self.barrier:
-            raise self._lacks("BARRIER", "a statement in `barrier`")
+            raise self._lacks("BARRIER", "set `barrier`")
         return self.barrier
 
-    def _lacks(self, what: str, needed: str) -> NotImplementedError:
+    def _lacks(self, what: str, remedy: str) -> NotImplementedError:
         name = type(self).__name__
-        return NotImplementedError(f"{name} has no word for {what}: it needs {needed}")
+        return NotImplementedError(f"{name} cannot write {what}: {remedy}")
 
     # ---- a program ------------------------------------------------------------------------------
 

@@ -311,9 +311,9 @@ class Writer:
         if u in self.rounded:
             text = self.language.round(text, u.dtype)
         nesting = 1 + max((self.nesting.get(s, 0) for s in u.src), default=0)
-        is_word = is_splat(u) and u.src[0] not in self.outermost
+        is_short = is_splat(u) and u.src[0] not in self.outermost
         is_used_here = self.uses[u] <= 1 and u not in self.used_elsewhere
-        if is_word or (is_used_here and nesting < MOST_NESTING):
+        if is_short or (is_used_here and nesting < MOST_NESTING):
             self.names[u], self.nesting[u] = text, nesting
             self.outermost.setdefault(u, u.op)
         else:
@@ -383,7 +383,7 @@ class Writer:
         as_number: a vector of one value may be written as a scalar, if the language allows it and
         the scalar has the lanes' type: C promotes anything narrower than int.
         """
-        if as_number and is_splat(u) and self.language.takes_a_number_beside(u.dtype, op):
+        if as_number and is_splat(u) and self.language.accepts_scalar_operand(u.dtype, op):
             (u, *_) = u.src
             if u.dtype.itemsize < 4 and u in self.outermost:
                 return self.language.cast(self.names[u], u.dtype)

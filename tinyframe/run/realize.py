@@ -245,11 +245,11 @@ def get_kernel(ast: UOp, device: str) -> CompiledKernel:
 
 def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     """A compiled kernel for each (ast, device name); new ones are compiled in parallel."""
-    setups = {name: setup_of(name) for name in {name for _, name in wanted}}
-    keys = [(ast, setups[name]) for ast, name in wanted]
+    compile_keys = {name: compile_key_of(name) for name in {name for _, name in wanted}}
+    keys = [(ast, compile_keys[name]) for ast, name in wanted]
     # to show the stages, they have to run again
-    again = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
-    new = list(dict.fromkeys(key for key in keys if key in again or key not in _kernels))
+    to_rebuild = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
+    new = list(dict.fromkeys(key for key in keys if key in to_rebuild or key not in _kernels))
     if new:
         # search before any compiler runs, because the search measures time
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
@@ -270,10 +270,10 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
 def _program(key: tuple[UOp, CompileKey], opts: list[Opt] | None) -> ProgramSpec:
     from tinyframe.codegen import get_program
 
-    ast, setup = key
-    tell.compiling(ast, setup.device.device)
+    ast, compile_key = key
+    tell.compiling(ast, compile_key.device.device)
     begin = perf_counter()
-    spec = get_program(ast, setup.renderer, opts)
+    spec = get_program(ast, compile_key.renderer, opts)
     tell.programmed(spec, begin, perf_counter())
     return spec
 
@@ -290,7 +290,7 @@ def _searched(new: list[tuple[UOp, CompileKey]]) -> dict[tuple[UOp, CompileKey],
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 
 
-def setup_of(name: str) -> CompileKey:
+def compile_key_of(name: str) -> CompileKey:
     device = Device[name]
     from tinyframe.codegen import passes, plans_for, program_passes
 
@@ -361,11 +361,11 @@ def run_schedule(
     if debug >= 3:
         for compiled in dict.fromkeys(kernels):
             print(with_plan(compiled.spec))
-    is_watched, following, measured = bool(observers()), iter(kernels), 0.0
+    is_watched, remaining_kernels, measured = bool(observers()), iter(kernels), 0.0
     tell.running(items)
     start = perf_counter()
     for item in items:
-        kernel, took = None if item.ast.op is Ops.COPY else next(following), None
+        kernel, took = None if item.ast.op is Ops.COPY else next(remaining_kernels), None
         if begun is not None and not (kernel and kernel.notes_itself):
             begun.append(item)
         begin = perf_counter()

@@ -117,7 +117,7 @@ class ClangCompiler(Compiler):
             if not (alone and self._links_alone(arguments, src, library)):
                 self.run([*arguments, "-shared", "-o", str(library), "-lm"], src)
             if not (library.exists() and (lib := library.read_bytes())):
-                words = "the C compiler reported no error, and wrote no library"
+                words = "the C compiler reported no error, but wrote no library"
                 raise CompileError(words, src, shlex.join([*self.command, *arguments]))
             return lib
 
@@ -255,7 +255,7 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
         return (str(Path(wheel.origin).parent / "zig"), "cc")
     raise NoCompiler(
         f"{needed_by} needs a C compiler, and there is none: no CC is set, and clang, gcc and cc "
-        "are not on the PATH. `pip install ziglang` brings one, for this Python only; or install "
+        "are not on the PATH. `pip install ziglang` installs one, for this Python only; or install "
         'your system\'s (Debian, Ubuntu: "apt install gcc"; macOS: "xcode-select --install"). '
         "DEVICE=PYTHON works without one, slowly"
     )

@@ -93,17 +93,17 @@ def depends_on(indices: Indices) -> frozenset[UOp]:
     return frozenset[UOp]().union(*[i.ranges for i in indices])
 
 
-def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Demand:
-    """The step from a value at these indices. `real`: the same without placeholders; `numbers`
+def step_from(u: UOp, ix: Indices, unguarded: Indices, numbers: Iterator[int]) -> Demand:
+    """The step from a value at these indices. `unguarded`: the same without placeholders; `numbers`
     gives fresh range numbers."""
     if u.op is Ops.REDUCE_AXIS:
         ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
         inner, outer = (
-            tuple([ranges.get(d, i) for d, i in enumerate(indices)]) for indices in (ix, real)
+            tuple([ranges.get(d, i) for d, i in enumerate(indices)]) for indices in (ix, unguarded)
         )
         return Demand(u.src, inner, outer, tuple(ranges.values()))
     inner = source_indices(u, ix)
-    outer = inner if real == ix else source_indices(u, real)
+    outer = inner if unguarded == ix else source_indices(u, unguarded)
     sources = sources_needed(u, ix, inner)
     if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
         return Demand(sources, inner, outer)
@@ -277,30 +277,30 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     for u in reversed(order):
         if is_leaf(u):
             continue
-        made = u  # the value that the steps below compute: this one, or the copy made for it
+        computed = u  # the value that the steps below compute: this one, or the copy made for it
         reason = graph.reason_to_store(u, list(uses[u]), statements)
         if reason:
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
-            mine = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
+            places = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
             if u in copied:
-                (whole,), made = mine, u.src[1].contiguous().rtag("before assign")
+                (whole,), computed = places, u.src[1].contiguous().rtag("before assign")
                 fusion.steps[u][u] = {
-                    whole.indices: Demand((made,), whole.indices, whole.unguarded_indices)
+                    whole.indices: Demand((computed,), whole.indices, whole.unguarded_indices)
                 }
-                uses[made] = {whole: None}
+                uses[computed] = {whole: None}
                 statements[u] += ACCESS
-                mine = [store(made, made.shape, "contiguous")]
+                places = [store(computed, computed.shape, "contiguous")]
         else:
-            mine = list(uses[u])
+            places = list(uses[u])
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
-            for kernel, _ in {(use.kernel, use.unguarded_indices) for use in mine}:
+            for kernel, _ in {(use.kernel, use.unguarded_indices) for use in places}:
                 statements[kernel] += own
-        for kernel, ix, path, real in mine:
-            steps = fusion.steps[kernel].setdefault(made, {})
+        for kernel, ix, path, unguarded in places:
+            steps = fusion.steps[kernel].setdefault(computed, {})
             if (step := steps.get(ix)) is None:
-                step = steps[ix] = step_from(u, ix, real, numbers)
+                step = steps[ix] = step_from(u, ix, unguarded, numbers)
             if step.ranges:
-                path = loops_around(real, path) + step.ranges
+                path = loops_around(unguarded, path) + step.ranges
             for s in step.sources:
                 if is_memory(s):
                     if (state := memory_state(s)) in reads:
@@ -549,11 +549,11 @@ class _KernelGroups:
         self.users_of: dict[UOp, list[UOp]] = {
             u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored
         }
-        self.contracts = dict.fromkeys(stored, False)
+        self.has_contraction = dict.fromkeys(stored, False)
         for u, places in uses.items():
             if self.graph.is_contraction(u):
-                for k in [u] if u in self.contracts else {use.kernel for use in places}:
-                    self.contracts[k] = True
+                for k in [u] if u in self.has_contraction else {use.kernel for use in places}:
+                    self.has_contraction[k] = True
         self.by_number = list(reversed(stored))
         # bit n of needs[k]: kernel number n has to run before kernel k, because k uses what n
         # stores, or because n reads what k overwrites; directly or indirectly
@@ -597,7 +597,7 @@ class _KernelGroups:
                     break
 
     def _can_host(self, k: UOp, u: UOp) -> bool:
-        if k.op is Ops.COPY or (self.contracts[u] and self.contracts[k]):
+        if k.op is Ops.COPY or (self.has_contraction[u] and self.has_contraction[k]):
             return False
         if u.size < thresholds.PARALLEL_WORK and u.size != k.size:
             return False
@@ -612,7 +612,7 @@ class _KernelGroups:
         if any(p.value.op is Ops.ASSIGN and p.value.src[0].base in stores for p in self.outputs[k]):
             return False
         indices, *others = self._indices_in(k, u)
-        if others or not covers_once(indices, u.shape) or self._would_spoil(k, u):
+        if others or not covers_once(indices, u.shape) or self._reads_overwritten(k, u):
             return False
         # no third kernel may need u and be needed by k: it would have to run between the two
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
@@ -631,23 +631,23 @@ class _KernelGroups:
         pairs = zip(self.outputs[u][0].indices, indices, strict=True)
         return {own: i for own, i in pairs if own.op is Ops.RANGE}
 
-    def _would_spoil(self, k: UOp, u: UOp) -> bool:
+    def _reads_overwritten(self, k: UOp, u: UOp) -> bool:
         """Whether, once u's kernel is part of k's, one output would read what another overwrites,
         at other indices."""
         ranges = {u: self._ranges_in(k, u), k: {}}
 
-        def there(of: UOp, member: UOp, place: Indices) -> Indices:
+        def in_host(of: UOp, member: UOp, place: Indices) -> Indices:
             """A place of one output, in terms of the ranges of k's kernel."""
             return reindexed(reindexed(place, self.host_indices.get(member, {})), ranges[of])
 
         members = [(of, output.value) for of in (k, u) for output in self.outputs[of]]
         for of, writer in members:
             if writer.op is Ops.ASSIGN:
-                written = there(of, writer, self.writes[writer])
+                written = in_host(of, writer, self.writes[writer])
                 readers = self.reads[stored_state(writer)]
                 for other, reader in members:
                     for place in readers.get(reader, ()):
-                        if there(other, reader, place) != written:
+                        if in_host(other, reader, place) != written:
                             return True
         return False
 
@@ -660,7 +660,7 @@ class _KernelGroups:
             self.host_indices[value] = {r: i for r, i in pairs if r.op is Ops.RANGE}
             self.host[value] = k
         self.statements[k] += self.statements[u]
-        self.contracts[k] |= self.contracts[u]
+        self.has_contraction[k] |= self.has_contraction[u]
         # Kernels that needed u, or a guest of it, now need all of k's kernel.
         both = self.inside[u] | self.inside[k]
         waits = self.needed_by[u] & ~self.needed_by[k] & ~both

@@ -62,57 +62,57 @@ class Reference:
 
     def __init__(self, uop: UOp) -> None:
         self.uop = uop
-        _list_holder(uop, self)
+        _list_reference(uop, self)
 
     def point_to(self, uop: UOp) -> None:
         """Refers to this graph from now on. It is listed there first, so that it is listed at any
         moment, even if another thread calls os.fork()."""
         if uop is not (before := self.uop):
-            _list_holder(uop, self)
+            _list_reference(uop, self)
             self.uop = uop
-            remove_weak(before.__dict__["_holders"], weakref.ref(self))
+            remove_weak(before.__dict__["_references"], weakref.ref(self))
 
 
-def _list_holder(uop: UOp, holder: Reference) -> None:
-    append_weak(uop.__dict__.setdefault("_holders", []), weakref.ref(holder))
+def _list_reference(uop: UOp, reference: Reference) -> None:
+    append_weak(uop.__dict__.setdefault("_references", []), weakref.ref(reference))
 
 
 def references_to(uop: UOp) -> list[Reference]:
     """The references to exactly this node."""
-    if (refs := uop.__dict__.get("_holders")) is None:
+    if (refs := uop.__dict__.get("_references")) is None:
         return []
-    found = [holder for ref in tuple(refs) if (holder := ref()) is not None]
+    found = [reference for ref in tuple(refs) if (reference := ref()) is not None]
     # if Ctrl-C stopped one on its way to another node, it is still listed here
-    return [holder for holder in found if holder.uop is uop]
+    return [reference for reference in found if reference.uop is uop]
 
 
 def storages_at(uop: UOp) -> set[Storage]:
     """The storages that refer to exactly this node, or did before they were assigned to."""
-    if "_holders" not in uop.__dict__ and "_former" not in uop.__dict__:
+    if "_references" not in uop.__dict__ and "_earlier_storages" not in uop.__dict__:
         return set()
-    former = [storage for ref in uop.__dict__.get("_former", ()) if (storage := ref()) is not None]
-    return {*former, *[holder for holder in references_to(uop) if isinstance(holder, Storage)]}
+    earlier = [s for ref in uop.__dict__.get("_earlier_storages", ()) if (s := ref()) is not None]
+    return {*earlier, *[r for r in references_to(uop) if isinstance(r, Storage)]}
 
 
 class Storage(Reference):
     """The value of a Tensor and its views.
 
-    asks: whether a gradient with respect to it may be requested. is_parameter: whether its Tensor
-    has `requires_grad=True`; no gradient flows through an assignment to a parameter. born: a number
-    that grows with each storage. thread: the one that created it.
+    may_need_grad: whether a gradient with respect to it may be requested. is_parameter: whether its
+    Tensor has `requires_grad=True`; no gradient flows through an assignment to a parameter. born: a
+    number that grows with each storage. thread: the one that created it.
     """
 
-    __slots__ = ("asks", "born", "is_parameter", "thread")
+    __slots__ = ("born", "is_parameter", "may_need_grad", "thread")
     _count = itertools.count()
 
-    def __init__(self, uop: UOp, asks: bool = True, is_parameter: bool = False) -> None:
+    def __init__(self, uop: UOp, may_need_grad: bool = True, is_parameter: bool = False) -> None:
         self.uop = uop
-        self.asks, self.is_parameter = asks, is_parameter
+        self.may_need_grad, self.is_parameter = may_need_grad, is_parameter
         self.born, self.thread = next(Storage._count), get_ident()
-        _list_holder(uop, self)
+        _list_reference(uop, self)
 
     @staticmethod
-    def now() -> int:
+    def next_number() -> int:
         """Storages made from now on have at least this number."""
         return next(Storage._count)
 
@@ -122,12 +122,12 @@ class Storage(Reference):
         if capture is not None and not capture.made(self):
             capture.note(self)
             capture.changed[self] = None
-        self.move_on(uop)
+        self.take_value(uop)
 
-    def move_on(self, uop: UOp) -> None:
+    def take_value(self, uop: UOp) -> None:
         """Refers to a new value from now on. The old node keeps a reference to this storage."""
         note_change(self.point_to, self.uop)
-        append_weak(self.uop.__dict__.setdefault("_former", []), weakref.ref(self))
+        append_weak(self.uop.__dict__.setdefault("_earlier_storages", []), weakref.ref(self))
         self.point_to(uop)
 
     # ---- copies and files ------------------------------------------------------------------------
@@ -142,14 +142,14 @@ class Storage(Reference):
             fresh = UOp.new_buffer(base.device, base.arg, base.dtype)
             buffer_of(fresh).copyin(buffer_of(base).as_memoryview())
             uop = uop.substitute({base: fresh})
-        return Storage(uop, self.asks, self.is_parameter)
+        return Storage(uop, self.may_need_grad, self.is_parameter)
 
     def __reduce__(self) -> tuple:
         uop, base = self.in_memory()
         if base is None:
-            return _from_file, (uop, None, self.asks, self.is_parameter)
+            return _from_file, (uop, None, self.may_need_grad, self.is_parameter)
         memory = base.device, base.arg, base.dtype, bytes(buffer_of(base).as_memoryview())
-        return _from_file, (path_between(base, uop), memory, self.asks, self.is_parameter)
+        return _from_file, (path_between(base, uop), memory, self.may_need_grad, self.is_parameter)
 
     def in_memory(self) -> tuple[UOp, UOp | None]:
         """The computed graph, and the BUFFER with the values; None for a constant, which needs
@@ -161,15 +161,14 @@ class Storage(Reference):
         return self.uop, base if base.op is Ops.BUFFER else None
 
 
-def _from_file(graph: Any, memory: tuple | None, asks: bool, is_parameter: bool) -> Storage:
-    """The inverse of __reduce__: from the graph of a constant, or the contents of memory and the
-    path of a view."""
+def _from_file(graph: Any, memory: tuple | None, *flags: bool) -> Storage:
+    """The inverse of __reduce__: from a constant's graph, or from memory and the path of a view."""
     if memory is None:
-        return Storage(graph, asks, is_parameter)
+        return Storage(graph, *flags)
     device, size, dtype, data = memory
     base = UOp.new_buffer(Device.named(device), size, dtype)
     buffer_of(base).copyin(data)
-    return Storage(follow(graph, base), asks, is_parameter)
+    return Storage(follow(graph, base), *flags)
 
 
 # ---- changes that belong together ----------------------------------------------------------------
@@ -369,7 +368,8 @@ class TensorBase(Methods, metaclass=Switch):
         """Gives this Tensor, and all that share its storage, a different graph."""
         if self._path:  # a view with a graph of its own is no longer a view
             with running:
-                self._storage, self._path, self._seen = Storage(uop, self._storage.asks), (), None
+                storage = Storage(uop, self._storage.may_need_grad)
+                self._storage, self._path, self._seen = storage, (), None
         else:
             self._storage.assign(uop)
 
@@ -403,11 +403,11 @@ class TensorBase(Methods, metaclass=Switch):
         graphs = [tensor.uop for tensor in sources]
         if others:
             _check_devices(graphs)
-        asks = [tensor._requires_grad for tensor in sources]
+        flags = [tensor._requires_grad for tensor in sources]
         result = function(*graphs)
         if not dtypes.is_float(result.dtype):  # nothing flows through ints and bools
             return self._of(result, False)
-        return self._of(result, True if True in asks else None if None in asks else False)
+        return self._of(result, True if True in flags else None if None in flags else False)
 
     def _cut_off(self) -> Self:
         """The same values without a gradient; this Tensor itself if it can have none."""

@@ -70,7 +70,7 @@ from tinyframe.tensor.laziness import (
     is_moved,
     is_stored,
     unrealized,
-    update_holders,
+    update_references,
     whole_buffer,
 )
 from tinyframe.tensor.losses import Losses
@@ -231,7 +231,7 @@ class Tensor(
             from tinyframe.schedule import kernelize
 
             placed = InPlacePlan(roots)
-            update_holders(placed.becomes(kernelize(UOp.sink(*placed.roots))))
+            update_references(placed.becomes(kernelize(UOp.sink(*placed.roots))))
         return self
 
     # ---- data out --------------------------------------------------------------------------------
@@ -249,9 +249,9 @@ class Tensor(
             stored = self._of(graph.contiguous(), False).realize().uop
             graph = self.uop  # parts of it may be computed now
             if not self._path:
-                update_holders({graph: stored})
+                update_references({graph: stored})
             elif shows_all(self._path):  # then every view of the storage can be derived from this
-                update_holders({self._storage.uop: _backwards(graph, self._storage.uop, stored)})
+                update_references({self._storage.uop: _backwards(graph, self._storage.uop, stored)})
             whole = whole_buffer(stored)
             assert whole is not None
             self._read = self.uop, whole
@@ -380,7 +380,7 @@ class Tensor(
         with running:
             views = [t for t in live_tensors() if t._storage is self._storage and t is not self]
             if views or self._path:
-                self._storage = Storage(other.uop, self._storage.asks)
+                self._storage = Storage(other.uop, self._storage.may_need_grad)
                 self._path, self._seen = (), None
             else:
                 self._storage.assign(other.uop)
@@ -450,7 +450,7 @@ class Tensor(
         if is_hidden:
             # the number keeps it apart from any other detach() of the same value
             src = (value, view) if keeps else (value,)
-            value = UOp(Ops.DETACH, value.dtype, src, tag=Storage.now())
+            value = UOp(Ops.DETACH, value.dtype, src, tag=Storage.next_number())
             if keeps and memory is None:  # a BUFFER has one history, and the value may have its own
                 value = value.contiguous()
         if memory is not None:  # all of the memory, with this part changed
@@ -518,7 +518,7 @@ class Tensor(
             raise DTypeError(f"only a Tensor of floats can require a gradient, not {self.dtype}")
         self._requires_grad = requires_grad
         others = [
-            h for h in references_to(self.uop) if isinstance(h, Storage) and h is not self._storage
+            r for r in references_to(self.uop) if isinstance(r, Storage) and r is not self._storage
         ]
         if requires_grad and (others or not any(u.op is Ops.BUFFER for u in self.uop.toposort())):
             # Equal graphs are one node, so two parameters that both start as zeros, or as copies
@@ -531,8 +531,8 @@ class Tensor(
                 self.uop = self.uop
             self._storage.point_to(memory.uop.assign(value))
         if not self._path:
-            storage = self._storage
-            storage.asks, storage.is_parameter = requires_grad is not False, bool(requires_grad)
+            storage, may_need_grad = self._storage, requires_grad is not False
+            storage.may_need_grad, storage.is_parameter = may_need_grad, bool(requires_grad)
 
     @property
     def is_param(self) -> bool:

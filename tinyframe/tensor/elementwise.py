@@ -113,14 +113,14 @@ class Elementwise(TensorBase, Operators):
         else:
             dtype = least_upper_dtype(self.dtype, other.dtype)
             if compare and dtypes.is_float(dtype) and dtypes.is_int(max(self.dtype, other.dtype)):
-                x, other, dtype = x._beside(other), other._beside(x), dtypes.uint64
+                x, other, dtype = x._as_uint64(other), other._as_uint64(x), dtypes.uint64
             dtype = least_upper_float(dtype) if to_float else dtype
             shape = broadcast_shapes(self.shape, other.shape)
             x, other = x.cast(dtype)._broadcast_to(shape), other.cast(dtype)._broadcast_to(shape)
         return (other, x) if reverse else (x, other)
 
-    def _beside(self, other: Any) -> Self:
-        """As uint64, to compare with `other._beside(self)`: 0 if self is negative, 1 if other."""
+    def _as_uint64(self, other: Any) -> Self:
+        """To compare with `other._as_uint64(self)`: 0 if self is negative, 1 if other is."""
         return self.lt(0).where(0, other.lt(0).where(1, self.cast(dtypes.uint64)))
 
     def _broadcast_to(self, shape: tuple) -> Self:
@@ -133,7 +133,7 @@ class Elementwise(TensorBase, Operators):
     def _alu(self, op: Ops, *others: Self) -> Self:
         return self._apply(lambda a, *rest: a.alu(op, *rest), *others)
 
-    def _ints(self, other: Any, operator: str, bools: bool = True) -> None:
+    def _check_ints(self, other: Any, operator: str, bools: bool = True) -> None:
         """DTypeError if an operand of a bitwise operation is a float."""
         for operand in (self, other):
             dtype = operand.dtype if isinstance(operand, TensorBase) else dtypes.from_py(operand)
@@ -300,33 +300,33 @@ class Elementwise(TensorBase, Operators):
 
     def bitwise_and(self, other: Any, reverse: bool = False) -> Self:
         """self & other, of ints or bools."""
-        self._ints(other, "&")
+        self._check_ints(other, "&")
         return self._elementwise(Ops.AND, other, reverse)
 
     def bitwise_or(self, other: Any, reverse: bool = False) -> Self:
         """self | other, of ints or bools."""
-        self._ints(other, "|")
+        self._check_ints(other, "|")
         return self._elementwise(Ops.OR, other, reverse)
 
     def bitwise_xor(self, other: Any, reverse: bool = False) -> Self:
         """self ^ other, of ints or bools."""
-        self._ints(other, "^")
+        self._check_ints(other, "^")
         return self._elementwise(Ops.XOR, other, reverse)
 
     def bitwise_not(self) -> Self:
         """Every bit inverted; of bools, logical not."""
-        self._ints(False, "~")
+        self._check_ints(False, "~")
         return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
 
     def lshift(self, other: Any, reverse: bool = False) -> Self:
         """self << other, of ints; 0 where the count is negative, or the number of bits or more."""
-        self._ints(other, "<<", bools=False)
+        self._check_ints(other, "<<", bools=False)
         return self._elementwise(Ops.SHL, other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
         """self >> other, of ints, an arithmetic shift; 0 or -1, by the sign, where the count is
         negative, or the number of bits or more."""
-        self._ints(other, ">>", bools=False)
+        self._check_ints(other, ">>", bools=False)
         return self._elementwise(Ops.SHR, other, reverse)
 
     # ---- comparison ------------------------------------------------------------------------------
@@ -561,23 +561,23 @@ class Elementwise(TensorBase, Operators):
 
     # ---- truth values ----------------------------------------------------------------------------
 
-    def _truths(self, other: Any) -> tuple[Self, Self]:
+    def _as_bools(self, other: Any) -> tuple[Self, Self]:
         x, y = self._operands(other)
         return x.cast(dtypes.bool), y.cast(dtypes.bool)
 
     def logical_and(self, other: Any) -> Self:
         """True where both are nonzero."""
-        x, y = self._truths(other)
+        x, y = self._as_bools(other)
         return x & y
 
     def logical_or(self, other: Any) -> Self:
         """True where at least one is nonzero."""
-        x, y = self._truths(other)
+        x, y = self._as_bools(other)
         return x | y
 
     def logical_xor(self, other: Any) -> Self:
         """True where exactly one is nonzero."""
-        x, y = self._truths(other)
+        x, y = self._as_bools(other)
         return x ^ y
 
     # ---- in place --------------------------------------------------------------------------------

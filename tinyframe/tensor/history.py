@@ -138,7 +138,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
         old: new
         for old, new in becomes.items()
         if (base := base_of(old)) is old
-        or (search.at.get(base) if old.op is Ops.DETACH else search.found.get(old)) is None
+        or (search.at_or_below.get(base) if old.op is Ops.DETACH else search.below.get(old)) is None
         or new.base is not memory.get(base, base)
     }
     for old, new in kept.items():
@@ -146,7 +146,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
         elif _begins_anew(old):
             pass
-        elif (witness := search.found.get(old)) is None:
+        elif (witness := search.below.get(old)) is None:
             if old in search.cut:
                 new.__dict__["_origin"] = CUT_OFF
         else:
@@ -161,7 +161,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     return kept
 
 
-def put_history(uop: UOp, lost: Lost | None) -> None:
+def reset_history(uop: UOp, lost: Lost | None) -> None:
     """Drops the history of memory that now holds a new value. The new value has none, or (`lost`)
     a lost one."""
     while True:
@@ -176,7 +176,7 @@ def put_history(uop: UOp, lost: Lost | None) -> None:
 def _begins_anew(u: UOp) -> bool:
     """Whether this value was assigned to a parameter."""
     return u.base.op in (Ops.ASSIGN, Ops.DETACH) and any(
-        isinstance(h, Storage) and h.is_parameter for h in references_to(u)
+        isinstance(r, Storage) and r.is_parameter for r in references_to(u)
     )
 
 
@@ -187,10 +187,10 @@ def flows(u: UOp) -> bool:
     return not stops and dtypes.is_float(u.dtype)
 
 
-def _asking(u: UOp) -> Storage | None:
+def _target_at(u: UOp) -> Storage | None:
     """A storage with this value, now or before an assignment, with respect to which a gradient may
     be requested: a parameter if there is one."""
-    found = [s for s in storages_at(u) if s.asks] if dtypes.is_float(u.dtype) else []
+    found = [s for s in storages_at(u) if s.may_need_grad] if dtypes.is_float(u.dtype) else []
     return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
@@ -199,10 +199,10 @@ class _Search:
     parameter if there is one. One walk from the sources covers all nodes."""
 
     def __init__(self, graph: Iterable[UOp]) -> None:
-        self.found: dict[UOp, Storage] = {}  # below a node
+        self.below: dict[UOp, Storage] = {}  # not at the node itself
         self.depth: dict[UOp, int] = {}  # the longest chain of realized values below it
         self.cut: set[UOp] = set()  # nodes cut off by a DETACH below
-        self.at = at = dict[UOp, Storage]()  # below it or at it
+        self.at_or_below = at_or_below = dict[UOp, Storage]()
         for u in graph:
             known = u.__dict__
             if flows(u):
@@ -213,20 +213,20 @@ class _Search:
                     best = _witness_of(origin)
                     self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
                 else:
-                    below = flows_to(u) if u.op in (Ops.ASSIGN, Ops.DETACH) else u.src
+                    inputs = flows_to(u) if u.op in (Ops.ASSIGN, Ops.DETACH) else u.src
                     if self.depth:
-                        self.depth[u] = max([self.depth.get(s, 0) for s in below], default=0)
-                    for s in below:
-                        if s in at and (best is None or at[s].is_parameter):
-                            best = at[s]
+                        self.depth[u] = max([self.depth.get(s, 0) for s in inputs], default=0)
+                    for s in inputs:
+                        if s in at_or_below and (best is None or at_or_below[s].is_parameter):
+                            best = at_or_below[s]
                 if best is not None:
-                    self.found[u] = at[u] = best
+                    self.below[u] = at_or_below[u] = best
                     if best.is_parameter:
                         continue
-            elif u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
+            elif u.op is Ops.DETACH and (u.src[0] in at_or_below or u.src[0] in self.cut):
                 self.cut.add(u)
-            if (asking := _asking(u)) is not None:
-                at[u] = asking
+            if (target := _target_at(u)) is not None:
+                at_or_below[u] = target
 
 
 def _witness_of(origin: Origin | Lost) -> Storage | None:
@@ -240,7 +240,7 @@ def targets_below(root: UOp) -> set[Storage]:
     """All storages below a node whose gradient may be requested, through histories too."""
     found: set[Storage] = set()
     for u in sources_first((root,), flows_to):
-        found.update(storage for storage in storages_at(u) if storage.asks)
+        found.update(storage for storage in storages_at(u) if storage.may_need_grad)
         if isinstance(origin := origin_of(u), Lost):
             found.update(origin.storages())
     return found

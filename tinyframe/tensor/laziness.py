@@ -58,7 +58,7 @@ def unrealized(*tensors: TensorBase) -> list[UOp]:
 
 
 def compute(storages: Iterable[Storage], what: str | None = None) -> None:
-    """Computes these storages, and updates every holder of a part of their graphs.
+    """Computes these storages, and updates every reference to a part of their graphs.
 
     what: the operation, for the error if a TinyJit that is capturing needs the values now.
     """
@@ -115,16 +115,16 @@ class Scheduled:
         self.update: Update | None = None
 
     def run(self) -> None:
-        """Runs all items, and then points all holders at the results.
+        """Runs all items, and then points all references at the results.
 
         If an error or Ctrl-C stops it before anything was changed in place, everything stays lazy.
-        Otherwise the holders still get their results, and the remaining items run as soon as one
+        Otherwise the references still get their results, and the remaining items run as soon as one
         of those is needed: no change is lost, and none is made twice.
         """
         settling(self._run, self._settle)
 
     def publish(self) -> None:
-        """Points all holders at the results before anything has run."""
+        """Points all references at the results before anything has run."""
         settling(self._finish, self._settle)
 
     def _run(self) -> None:
@@ -134,18 +134,18 @@ class Scheduled:
     def _settle(self) -> None:
         """Completes what an error or Ctrl-C stopped."""
         done = [item for item in self.items if item.has_run]
-        changed = {buffer for item in (*done, *self._half) for buffer in item.written}
+        changed = {buffer for item in (*done, *self.interrupted) for buffer in item.written}
         if self.update is not None or changed & self.in_place:
             self._finish()
 
     @property
-    def _half(self) -> list[ScheduleItem]:
+    def interrupted(self) -> list[ScheduleItem]:
         return [item for item in self.begun if not item.has_run]
 
     @collector_paused()
     def _finish(self) -> None:
-        """Points all holders at the results. Where some items have not run, they run as soon as one
-        of their results is needed."""
+        """Points all references at the results. Items that have not run are run as soon as one of
+        their results is needed."""
         if self.update is None:
             becomes, overwritten = self.plan.after_run(self.becomes)
             if not all(item.has_run for item in self.items):
@@ -169,26 +169,26 @@ class Scheduled:
                     if left := [item for item in self.items if not item.has_run]:
                         run_schedule(left, self.var_vals, self.begun)
                 except BaseException:
-                    self._lose_half()
+                    self._lose_interrupted()
                     raise
 
         for result in self.awaited:
             compute_at_need(result, compute_rest)
-        self._lose_half()
+        self._lose_interrupted()
 
-    def _lose_half(self) -> None:
+    def _lose_interrupted(self) -> None:
         """Marks memory that a stopped item was changing in place as lost: it holds neither the old
         value nor the new one."""
-        half = {b for item in self._half for b in item.written} & self.in_place
+        lost = {b for item in self.interrupted for b in item.written} & self.in_place
         for result in self.awaited:
-            if half and not is_overwritten(result) and memory_behind(result) in half:
+            if lost and not is_overwritten(result) and memory_behind(result) in lost:
                 lose(result)
 
 
 def _is_held(u: UOp) -> bool:
     """Whether a Tensor is this value, or a view of it."""
     views = transitive_users([u], lambda user: user.op in GroupOp.Movement or user.op is Ops.DETACH)
-    return any(isinstance(h, Storage) for view in views for h in references_to(view))
+    return any(isinstance(r, Storage) for view in views for r in references_to(view))
 
 
 class InPlacePlan:
@@ -204,20 +204,20 @@ class InPlacePlan:
         self.out_of_place: set[UOp] = set()  # the ASSIGNs that write to new memory
         self.changed: dict[UOp, UOp] = {}  # nodes of the graph -> nodes that are scheduled
         self._look_below(self.roots)
-        needed: set[UOp] = set()
+        kept_states: set[UOp] = set()
         while self.states:
             known = len(self.states)
-            first, needed = self._readers()
+            run_first, kept_states = self._readers()
             # A change that others depend on is made now, since its old value may be gone later.
-            changes = [u for u in needed if u.op is Ops.ASSIGN and not is_result(u)]
-            first += [u for u in changes if u not in self.roots]
-            self._look_below(first)
+            changes = [u for u in kept_states if u.op is Ops.ASSIGN and not is_result(u)]
+            run_first += [u for u in changes if u not in self.roots]
+            self._look_below(run_first)
             # A node that stays lazy may now read one of these results in place of the old value.
-            if not first or (not needed and len(self.states) == known):
+            if not run_first or (not kept_states and len(self.states) == known):
                 break
         # of several changes of one value, only one can be in place
         self.out_of_place = {assign for _, *others in self.states.values() for assign in others}
-        self.out_of_place |= {assign for state in needed for assign in self.states[state]}
+        self.out_of_place |= {assign for state in kept_states for assign in self.states[state]}
         if self.out_of_place:
             self.changed = in_new_memory(UOp.sink(*self.roots), self.out_of_place, UOp.new_buffer)
             self.roots = [self.changed[root] for root in self.roots]
@@ -236,23 +236,23 @@ class InPlacePlan:
         the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[(root, root.base) for root in self.roots])
-        readers = transitive_users(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
-        # of these readers, the ones that are values of Tensors
-        meant = [u for u in readers if any(isinstance(h, Storage) for h in references_to(u))]
-        first: list[UOp] = []
-        needed = {base for root in self.roots if (base := base_of(root)) in self.states}
-        for u, (states, changes_them) in self._states_below(meant).items():
-            kept = sum(state.size * state.dtype.itemsize for state in states)
+        users = transitive_users(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
+        # of these users, the ones that are values of Tensors
+        reading_values = [u for u in users if any(isinstance(r, Storage) for r in references_to(u))]
+        run_first: list[UOp] = []
+        kept_states = {base for root in self.roots if (base := base_of(root)) in self.states}
+        for u, (states, changes_them) in self._states_below(reading_values).items():
+            state_bytes = sum(state.size * state.dtype.itemsize for state in states)
             if (
                 is_computed(u)
                 or base_of(u) in self.states  # the old value itself, or a view of it
                 or changes_them
-                or u.size * u.dtype.itemsize > kept
+                or u.size * u.dtype.itemsize > state_bytes
             ):
-                needed.update(states)
+                kept_states.update(states)
             else:
-                first.append(u)
-        return first, needed
+                run_first.append(u)
+        return run_first, kept_states
 
     def _states_below(self, nodes: list[UOp]) -> dict[UOp, tuple[list[UOp], bool]]:
         """For each node the old values it depends on, and whether computing it would itself
@@ -282,7 +282,7 @@ class InPlacePlan:
 
     def after_run(self, becomes: dict[UOp, UOp]) -> tuple[dict[UOp, UOp], list[UOp]]:
         """`becomes` with new nodes for memory that was changed in place; and its old nodes."""
-        passed: set[UOp] = set()  # a state between two changes has no holder any more
+        passed: set[UOp] = set()  # a state between two changes has no reference any more
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
             for assign in assigns:
@@ -302,9 +302,9 @@ class InPlacePlan:
 
 
 class Update:
-    """Replaces computed nodes in the graphs of all holders that contain them.
+    """Replaces computed nodes in the graphs of all references that contain them.
 
-    The constructor changes no holder: it walks up from the nodes to their users, and takes time
+    The constructor changes no reference: it walks up from the nodes to their users, and takes time
     in proportion to those. `make()` carries out the changes, and can be called again if Ctrl-C
     stops it.
 
@@ -321,20 +321,20 @@ class Update:
         below = sources_first(becomes) if below is None else below
         becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
         users = dict.fromkeys(transitive_users(becomes))
-        affected = dict.fromkeys([holder for u in users for holder in references_to(u)])
-        storages = [holder for holder in affected if isinstance(holder, Storage)]
+        affected = dict.fromkeys([reference for u in users for reference in references_to(u)])
+        storages = [reference for reference in affected if isinstance(reference, Storage)]
         origins = [
-            holder
-            for holder in affected
-            if isinstance(holder, Origin) and any(s in users for s in holder.uop.src)
+            reference
+            for reference in affected
+            if isinstance(reference, Origin) and any(s in users for s in reference.uop.src)
         ]
         # of a history only its sources: its top is the node that has become the value
         graphs = [storage.uop for storage in storages]
         pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
         after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
-        former = [(u, after.get(u, u)) for u in users if "_former" in u.__dict__]
+        earlier = [(u, after.get(u, u)) for u in users if "_earlier_storages" in u.__dict__]
         self.overwritten = list(overwritten)
-        self.former = [(u, new) for u, new in former if new is not u]
+        self.earlier = [(u, new) for u, new in earlier if new is not u]
         self.storages = [(s, after[graph]) for s, graph in zip(storages, graphs, strict=True)]
         results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
         self.histories = []
@@ -349,18 +349,19 @@ class Update:
         """Carries out the changes."""
         for u in self.overwritten:
             lose(u)
-        for u, new in self.former:
-            if refs := u.__dict__.get("_former"):
-                new.__dict__["_former"] = [*new.__dict__.get("_former", ()), *refs]
-                del u.__dict__["_former"]
+        for u, new in self.earlier:
+            if refs := u.__dict__.get("_earlier_storages"):
+                known = new.__dict__.get("_earlier_storages", ())
+                new.__dict__["_earlier_storages"] = [*known, *refs]
+                del u.__dict__["_earlier_storages"]
         for storage, graph in self.storages:
             storage.point_to(graph)
         for origin, graph in self.histories:
             origin.replace_inside(graph)
 
 
-def update_holders(becomes: dict[UOp, UOp]) -> None:
-    """Replaces computed nodes in the graphs of all holders that contain them."""
+def update_references(becomes: dict[UOp, UOp]) -> None:
+    """Replaces computed nodes in the graphs of all references that contain them."""
     Update(becomes).make()
 
 
@@ -379,7 +380,7 @@ def is_sole_owner(storage: Storage) -> bool:
     """Whether this storage is the only reference to its BUFFER."""
     above, u = None, storage.uop
     while True:
-        if any(holder is not storage for holder in references_to(u)):
+        if any(reference is not storage for reference in references_to(u)):
             return False
         if any(user is not above for user in u.users()):
             return False
@@ -388,13 +389,13 @@ def is_sole_owner(storage: Storage) -> bool:
         above, u = u, u.src[0]
 
 
-def watched(storage: Storage) -> list[Any]:
-    """The lists of users and holders of the nodes of a sole owner. As long as their lengths stay
+def lists_to_watch(storage: Storage) -> list[Any]:
+    """The lists of users and references of the nodes of a sole owner. As long as their lengths stay
     the same (`map(len, …)`), nothing else refers to its memory."""
     lists: list[Any] = []
     u = storage.uop
     while True:
-        for name in ("_users", "_holders"):
+        for name in ("_users", "_references"):
             # dead ones are dropped now, or a new one could take the place of one dropped later
             lists.append(u.__dict__.setdefault(name, []))
             drop_dead(lists[-1])
@@ -414,7 +415,7 @@ def make_sole_owner(storage: Storage) -> None:
     size = storage.uop.size * storage.uop.dtype.itemsize
     with unrecorded():
         waiting = _others_above(storage)
-        compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
+        compute(s for s in waiting if s.uop.size * s.uop.dtype.itemsize <= size)
         if _others_above(storage):
             move_to_new_memory(storage)
     if not is_sole_owner(storage):  # histories, or graphs that the user holds, still refer to it
@@ -425,10 +426,9 @@ def make_sole_owner(storage: Storage) -> None:
 
 def _others_above(storage: Storage) -> list[Storage]:
     """The other storages that depend on the BUFFER of this one."""
-    holders = [
-        holder for u in transitive_users([base_of(storage.uop)]) for holder in references_to(u)
-    ]
-    return [h for h in holders if isinstance(h, Storage) and h is not storage]
+    above = transitive_users([base_of(storage.uop)])
+    storages = [r for u in above for r in references_to(u) if isinstance(r, Storage)]
+    return [other for other in storages if other is not storage]
 
 
 def unalias(storage: Storage) -> None:
@@ -448,7 +448,7 @@ def move_to_new_memory(storage: Storage) -> None:
 def rebind(storage: Storage, base: UOp) -> None:
     """Moves a storage to another BUFFER, with the history of its value."""
     before, after = storage.uop, storage.uop.substitute({base_of(storage.uop): base})
-    storage.move_on(after)
+    storage.take_value(after)
     while before is not after:
         if (origin := origin_of(before)) is not None:
             after.__dict__["_origin"] = origin

@@ -57,8 +57,8 @@ class Reduce(Elementwise):
         result = self._apply(lambda x: x.reduce_axis(op, axes))
         if keepdim:
             return result
-        left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
-        return result._view(lambda x: x.reshape(left))
+        kept_sizes = tuple(s for d, s in enumerate(self.shape) if d not in axes)
+        return result._view(lambda x: x.reshape(kept_sizes))
 
     def _reduced(self, axis: Axis) -> tuple[int, ...]:
         """The axes in `axis`, counted from the front."""
@@ -71,11 +71,11 @@ class Reduce(Elementwise):
         """How many elements each result is reduced from."""
         return math.prod(self.shape[number] for number in self._reduced(axis))
 
-    def _nonempty(self, what: str, axis: Axis) -> Self:
+    def _check_nonempty(self, what: str, axis: Axis) -> Self:
         """This Tensor; ShapeError if the method `what` would have no element to work on."""
         if self._count(axis) == 0:
             along = "" if axis is None else f" along axis {axis}"
-            raise ShapeError(f"{what}{along} of {self.shape}: there is no element")
+            raise ShapeError(f"{what}{along} of shape {self.shape}: there are no elements")
         return self
 
     def _accumulate(self, op: Ops, axis: Axis, keepdim: bool, dtype: DTypeLike | None) -> Self:
@@ -110,13 +110,13 @@ class Reduce(Elementwise):
     @axis_names
     def max(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """The largest along axes; NaN where one is NaN. The gradient goes to it, in equal parts if
-        there are several. ShapeError if there is no element."""
-        return self._nonempty("max", axis)._reduce(Ops.MAX, axis, keepdim)
+        there are several. ShapeError if there are no elements."""
+        return self._check_nonempty("max", axis)._reduce(Ops.MAX, axis, keepdim)
 
     @axis_names
     def min(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """The smallest along axes; NaN where one is NaN. Gradients and errors as for `max`."""
-        return self._nonempty("min", axis)._mirror()._reduce(Ops.MAX, axis, keepdim)._mirror()
+        return self._check_nonempty("min", axis)._mirror()._reduce(Ops.MAX, axis, keepdim)._mirror()
 
     @axis_names
     def any(self, axis: Axis = None, keepdim: bool = False) -> Self:
@@ -163,9 +163,9 @@ class Reduce(Elementwise):
         """The index of the first maximum along an axis, or in the flattened Tensor; int32, or int64
         for longer axes.
 
-        NaN counts as the largest. ShapeError if there is no element.
+        NaN counts as the largest. ShapeError if there are no elements.
         """
-        self._nonempty("argmax", axis)
+        self._check_nonempty("argmax", axis)
         if axis is None:
             found = self.flatten().argmax(0)
             return found.reshape((1,) * self.ndim) if keepdim else found
@@ -187,7 +187,7 @@ class Reduce(Elementwise):
     @axis_names
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
         """The index of the first minimum along an axis, or in the flattened Tensor; as `argmax`."""
-        return self._nonempty("argmin", axis)._mirror().argmax(axis, keepdim)
+        return self._check_nonempty("argmin", axis)._mirror().argmax(axis, keepdim)
 
     # ---- softmax and log-sum-exp -----------------------------------------------------------------
 
@@ -231,8 +231,8 @@ class Reduce(Elementwise):
         powers = (self - largest).exp().sum(axis, keepdim=True)
         total = nothing.where(-math.inf, nothing.where(1.0, powers).log() + largest)
         axes = self._reduced(axis)
-        left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
-        return total if keepdim else total.reshape(left)
+        kept_sizes = tuple(s for d, s in enumerate(self.shape) if d not in axes)
+        return total if keepdim else total.reshape(kept_sizes)
 
     # ---- matrix products -------------------------------------------------------------------------
 

@@ -73,8 +73,8 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
 def check_target(sink: UOp, target: Target) -> None:
     """KernelOptError if a kernel needs more than its device has: lanes, blocks, threads, memory."""
     lanes = [extent(r) for r in all_ranges(sink) if axis_type(r) is AxisType.VECTOR]
-    if target.most_lanes and max(lanes, default=0) > target.most_lanes:
-        raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
+    if (most := target.most_lanes) and max(lanes, default=0) > most:
+        raise KernelOptError(f"vectors of {max(lanes)} lanes: this device has at most {most}")
     if target.block_threads:
         load("tinyframe.gpu.blocks:check")(sink, target)
     elif has_kind(sink, *BLOCKS):
@@ -98,7 +98,7 @@ def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
     """The requested size of the inner part; 0 means the whole loop. A loop of a Variable's size can
     only be divided into threads, which may be idle; lanes and copies always run."""
     if is_symbolic(r) and not of_threads:
-        raise KernelOptError("its size is a Variable")
+        raise KernelOptError("this loop's size is a Variable: only threads can divide it")
     if not isinstance(arg, int) or arg < 0:
         raise KernelOptError(f"the size must be a whole number, not {arg!r}")
     return arg or extent(r)

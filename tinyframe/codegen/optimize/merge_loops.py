@@ -91,9 +91,9 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     d = 0
     while d + 1 < len(ix):
         long = index_dtype(elements(shape[d : d + 2])) is dtypes.long
-        apart = 0 if long else _divisions(ix[d]) + _divisions(ix[d + 1])
-        merged_index = (ix[d] * shape[d + 1] + ix[d + 1]).simplify() if apart else ix[d]
-        if apart > _divisions(merged_index):
+        divisions_apart = 0 if long else _divisions(ix[d]) + _divisions(ix[d + 1])
+        merged_index = (ix[d] * shape[d + 1] + ix[d + 1]).simplify() if divisions_apart else ix[d]
+        if divisions_apart > _divisions(merged_index):
             ix[d : d + 2], shape[d : d + 2] = [merged_index], [plain(shape[d] * shape[d + 1])]
         else:
             d += 1
@@ -148,10 +148,10 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
     needs = {
         nest: {x.own_ranges for u in reduces for x in below[u]} for nest, reduces in nests.items()
     }
-    alike: dict[tuple, list[tuple[UOp, ...]]] = {}
+    fusable: dict[tuple, list[tuple[UOp, ...]]] = {}
     shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it is fused into
 
-    def direct(nest: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], ...]:
+    def needed_nests(nest: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], ...]:
         """The loop nests that a nest needs; for a fused one, the nest that it is fused into."""
         return tuple({shared.get(n, n) for n in needs[nest]})
 
@@ -160,9 +160,9 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
         if len(around) > 1 or holds_another:
             continue
-        others = alike.setdefault((*around, tuple(r.src[0] for r in nest)), [])
+        others = fusable.setdefault((*around, tuple(r.src[0] for r in nest)), [])
         for other in others:
-            needed = sources_first((*direct(nest), *direct(other)), direct)
+            needed = sources_first((*needed_nests(nest), *needed_nests(other)), needed_nests)
             if nest not in needed and other not in needed:
                 shared[nest] = other
                 needs[other] |= needs[nest]

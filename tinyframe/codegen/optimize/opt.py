@@ -117,7 +117,7 @@ def not_inside_a_copy(sink: UOp, r: UOp) -> None:
     """KernelOptError if a panel is filled inside this loop: there is one panel, and the lanes,
     copies or threads that the loop becomes would all fill it at once."""
     if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
-        raise KernelOptError("an argument is copied inside this loop: apply STAGE after this")
+        raise KernelOptError("an argument is copied inside this loop: apply STAGE after this Opt")
 
 
 def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:

@@ -190,11 +190,11 @@ def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[O
         if front + rest != sorted(rest + front):
             apply(OptOps.REORDER, (*front, *rest))
 
-    cores = [r for op, r, _ in nest.tiles if op is OptOps.TENSOR_CORE]
+    tensor_core_ranges = [r for op, r, _ in nest.tiles if op is OptOps.TENSOR_CORE]
     for op, r, n in nest.tiles:
         if op is OptOps.TENSOR_CORE:
-            if r is cores[0]:  # the three are tiled together
-                apply(op, tuple([n for x in cores for n in (place(Inner(x)) or place(x))]))
+            if r is tensor_core_ranges[0]:  # the three are tiled together
+                apply(op, tuple(n for x in tensor_core_ranges for n in place(Inner(x)) or place(x)))
             continue
         for axis in place(Inner(r)) or place(r):  # after a SPLIT, the inner loop
             fresh = fresh_number(kernel)
@@ -243,13 +243,13 @@ class Workload:
         return {r: x for x, other in pairs for r in x.ranges - other.ranges}
 
     @functools.cached_property
-    def maybe_tile(self) -> RegisterTile | None:
+    def tile_or_none(self) -> RegisterTile | None:
         return register_tile(self)
 
     @property
     def tile(self) -> RegisterTile:
-        assert self.maybe_tile is not None, "a plan that uses the tile needs A_TILE"
-        return self.maybe_tile
+        assert self.tile_or_none is not None, "a plan that uses the tile needs A_TILE"
+        return self.tile_or_none
 
     def l2(self, part: float) -> int:
         """A fraction of the second-level cache, in bytes."""
@@ -350,7 +350,7 @@ class RegisterTile:
         return iterations(self.contraction.summed)
 
     @property
-    def b_of_a_batch(self) -> int:
+    def b_batch_bytes(self) -> int:
         """Bytes of `b` that one iteration of the batch loops reads."""
         return self.b.volume(self.b.ranges - set(self.batch))
 
@@ -717,7 +717,7 @@ A_CONTRACTION: Needs = {
 }  # fmt: skip
 A_TILE = A_CONTRACTION | {
     "a loop of results that fills a vector, and another one along the other operand":
-        lambda k: k.maybe_tile is not None,
+        lambda k: k.tile_or_none is not None,
 }  # fmt: skip
 SEVERAL_PADDED_IMAGES = A_TILE | {
     "a padded operand that has the rows": lambda k: k.tile.a.guarded,
@@ -750,7 +750,7 @@ CPU = [
         "only evaluated in the copy",
         SEVERAL_PADDED_IMAGES | {
             "columns that fit into the cache together with an image, or are a single panel":
-                lambda k: not k.tile.outer or k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2),
+                lambda k: not k.tile.outer or k.tile.b_batch_bytes <= k.l2(thresholds.BLOCK_OF_L2),
         },
         image_by_image,
     ),
@@ -780,7 +780,7 @@ CPU = [
                 lambda k: k.tile.length < thresholds.LONG_SUM,
             "columns that are contiguous in memory": lambda k: k.tile.b.step(k.tile.column) == 1,
             "columns that all fit into the cache":
-                lambda k: k.tile.b_of_a_batch <= k.l2(thresholds.NEAR_OF_L2),
+                lambda k: k.tile.b_batch_bytes <= k.l2(thresholds.NEAR_OF_L2),
         },
         short_sum,
     ),

@@ -115,7 +115,7 @@ class MetalLanguage(GPULanguage):
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         return f"as_type<{self.type_name(new)}>({without_parens(x)})"
 
-    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+    def accepts_scalar_operand(self, vector: DType, op: Ops) -> bool:
         return False
 
     def zero(self, dtype: DType) -> str:

@@ -93,7 +93,7 @@ class OpenCLLanguage(GPULanguage):
         is_a_float = dtype is dtypes.double and text.lstrip("-").isalpha()  # INFINITY or NAN
         return f"((double){text})" if is_a_float else text
 
-    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+    def accepts_scalar_operand(self, vector: DType, op: Ops) -> bool:
         """A scalar is at least as wide as an int (6.2.6), and cannot be shifted by a vector
         (6.3.j)."""
         return vector.scalar().itemsize >= 4 and op not in (Ops.SHL, Ops.SHR)
