@@ -228,7 +228,7 @@ class Settings:
     JIT = flag(1, "0 runs every TinyJit function in Python every time")
     SPEC = flag(0, "check every graph against the spec after each stage")
     RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
-    TF32 = flag(0, "tensor cores may multiply float32; they read ten of its 23 digits")
+    TF32 = flag(0, "tensor cores may multiply float32; they read 10 of its 23 mantissa bits")
 
     # what to compute
     TRAINING = flag(0, "dropout is active, and BatchNorm updates its statistics: `Tensor.train()`")
