@@ -10,13 +10,11 @@ has the order, from which the numbers are made.
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 from classroom.exercise import Exercise
-from classroom.exercise_file import description, without_answers
+from classroom.exercise_file import description, load
 from classroom.guesses import Prediction
 from classroom.lesson_text import file_of, numbers
 
@@ -89,11 +87,7 @@ def puzzles() -> tuple[Exercise, ...]:
 
 
 def _loaded(file: Path, number: str) -> Exercise:
-    module = ModuleType(f"classroom.lessons.{file.parent.name}.{file.stem}")
-    module.__file__ = str(file)
-    sys.modules[module.__name__] = module
-    text = without_answers(file.read_text(encoding="utf-8"))
-    exec(compile(text, module.__file__, "exec"), module.__dict__)
+    module = load(file)
     title, hints, because = description(module.__doc__ or "")
     return Exercise(
         number,

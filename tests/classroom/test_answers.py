@@ -1,7 +1,7 @@
 """Every planted answer gets the verdict that stands above it.
 
 Those to an exercise stand behind its check, in its file in `classroom/lessons/`, those to a
-function of mini in `classroom/mini/functions/`, and those to a puzzle in `answers/`. They are
+function of mini likewise, in `classroom/mini/functions/`, and those to a puzzle in `answers/`. They are
 Python in cells:
 
     # %% shared                      what the answers below have in common
@@ -46,7 +46,6 @@ from tests.mini.planted import owner, paths_with, with_function
 
 VERDICTS = {"open": "asked again"}
 FOLDER = Path(__file__).parent / "answers"
-MINI_CHECKS = FUNCTIONS.with_name("checks")
 HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line|, changed)?(?:: (.+))?")
 EXERCISES = {e.name: e.number for part in parts() for e in exercises(part)}
 NUMBERS = EXERCISES | {puzzle.name: puzzle.number for puzzle in puzzles()}
@@ -90,7 +89,8 @@ def rows_of(path: Path) -> list[Row]:
 
 def worked(path: Path) -> str:
     """The worked function of mini that a file is about."""
-    functions = stages.functions(stages.find(path.parent.name).reference.read_text())
+    stage = stages.find(path.parent.name.removeprefix("part"))
+    functions = stages.functions(stage.reference.read_text())
     return textwrap.dedent(functions[path.stem].source)
 
 
@@ -113,7 +113,10 @@ def files() -> dict[str, Path]:
     }  # fmt: skip
     found |= {f"{f.parent.name}/{f.stem}": f for f in sorted(FOLDER.glob("*/*.py"))}
     of_mini = sorted(FUNCTIONS.glob("*/*.py"))
-    return found | {f"mini_{f.parent.name}/{f.stem}": f for f in of_mini}
+    return found | {
+        f"mini_{f.parent.name.removeprefix('part')}/{f.stem}": f for f in of_mini
+        if f.stem != "shared"
+    }  # fmt: skip
 
 
 class Planted(NamedTuple):
@@ -181,7 +184,7 @@ def test_every_refusal_is_reached(part: str) -> None:
     """Those of a part's own files; what several parts share (ask.py, guesses.py) is nobody's."""
     folders = [folder for folder in FOLDERS if folder == part or folder[:2] == part]
     if part.startswith("mini_"):
-        files = [MINI_CHECKS / f"part{part.removeprefix('mini_')}.py"]
+        files = [*FUNCTIONS.joinpath(f"part{part.removeprefix('mini_')}").glob("*.py")]
     else:
         lessons = {folder.partition("_")[2] for folder in folders}
         files = [path for name in lessons for path in (LESSONS / name).glob("*.py")]
