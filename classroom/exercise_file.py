@@ -1,4 +1,4 @@
-"""The file of what a learner writes: an exercise, or a function of mini.
+"""The file of what a learner writes: an exercise, a puzzle, or a function of mini.
 
 a docstring     a title; two hints (`Hint: …`); why the right answer is right (`Because: …`)
 code            what checks an answer
@@ -29,7 +29,8 @@ def description(docstring: str) -> Description:
     title, *said = re.split(r"(?:^|\n)\s*(?=Hint: |Because: )", docstring.strip())
     words = [" ".join(paragraph.split()).partition(": ") for paragraph in said]
     hints = tuple(text for label, _, text in words if label == "Hint")
-    return Description(title, hints, next((t for label, _, t in words if label == "Because"), ""))
+    because = next((text for label, _, text in words if label == "Because"), "")
+    return Description(" ".join(title.split()), hints, because)
 
 
 def without_answers(text: str) -> str:

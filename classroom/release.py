@@ -31,7 +31,6 @@ KEPT_BACK = (
     "docs/sandbox.md",  # says what it doesn't hold
     "docs/cluster.md",
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
-    "tests/classroom/answers/*",
     "tests/classroom/test_answers.py",  # reads them
     "tests/classroom/test_puzzles.py",  # runs the worked answers
     "tests/classroom/snake.py",  # mends part 8b's device

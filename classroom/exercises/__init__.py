@@ -16,7 +16,7 @@ from pathlib import Path
 from classroom.exercise import Exercise
 from classroom.exercise_file import description, load
 from classroom.guesses import Prediction
-from classroom.lesson_text import file_of, numbers
+from classroom.lesson_text import PUZZLE, file_of, numbers
 
 LESSONS = Path(__file__).resolve().parents[1] / "lessons"
 TITLES = {
@@ -36,7 +36,7 @@ def parts() -> dict[int, str]:
 
 @cache
 def order() -> dict[str, list[str]]:
-    """The names of the exercises of each notebook (`07a_rules`), in order."""
+    """The names of the exercises of each notebook (`07a_rules`), in order; of puzzles, too."""
     return json.loads((LESSONS / "order.json").read_text(encoding="utf-8"))
 
 
@@ -57,7 +57,7 @@ def _files(part: int) -> list[tuple[Path, str]]:
     return [
         (place_of(notebook, name), numbered[name])
         for notebook, names in order().items() if int(notebook[:2]) == part
-        for name in names
+        for name in names if not name.startswith(PUZZLE)
     ]  # fmt: skip
 
 

@@ -1,8 +1,7 @@
 """Every planted answer gets the verdict that stands above it.
 
-Those to an exercise stand behind its check, in its file in `classroom/lessons/`, those to a
-function of mini likewise, in `classroom/mini/functions/`, and those to a puzzle in `answers/`. They are
-Python in cells:
+Those to an exercise or a puzzle stand behind its check, in its file in `classroom/lessons/`, those
+to a function of mini in `classroom/mini/functions/`. They are Python in cells:
 
     # %% shared                      what the answers below have in common
     # %% wrong, each line            one expression a line; ends with `# says …`, or with the reason
@@ -45,7 +44,6 @@ from tests.mini.judged import verdicts
 from tests.mini.planted import owner, paths_with, with_function
 
 VERDICTS = {"open": "asked again"}
-FOLDER = Path(__file__).parent / "answers"
 HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line|, changed)?(?:: (.+))?")
 EXERCISES = {e.name: e.number for part in parts() for e in exercises(part)}
 NUMBERS = EXERCISES | {puzzle.name: puzzle.number for puzzle in puzzles()}
@@ -111,7 +109,6 @@ def files() -> dict[str, Path]:
         f"{notebook}/{name}": place_of(notebook, name)
         for notebook, names in order().items() for name in names
     }  # fmt: skip
-    found |= {f"{f.parent.name}/{f.stem}": f for f in sorted(FOLDER.glob("*/*.py"))}
     of_mini = sorted(FUNCTIONS.glob("*/*.py"))
     return found | {
         f"mini_{f.parent.name.removeprefix('part')}/{f.stem}": f for f in of_mini
