@@ -12,7 +12,7 @@ from classroom.learner import record
 from classroom.paths import floor_of, walked
 from classroom.places import within
 from classroom.puzzlebook.game import exercise_of
-from classroom.puzzlebook.games.hunt import GAME
+from classroom.puzzlebook.games.hunt import GAME, Question
 from classroom.puzzlebook.hunted import Names
 from classroom.walking import PACKAGE
 from tinyframe.viz.drawing import MUTED, Drawing

@@ -19,8 +19,8 @@ from classroom.exercises import find
 from classroom.learner import record
 from classroom.puzzlebook import ops, play
 from classroom.puzzlebook.game import against_par, by_name, exercise_of, games
-from classroom.puzzlebook.judge import Trial
 from classroom.puzzlebook.games.one_liners import GAME, TOOLS
+from classroom.puzzlebook.judge import Trial
 from tinyframe import Tensor
 from tinyframe.tensor.sorting import SHORT
 from tinyframe.uop import Ops

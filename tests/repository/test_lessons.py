@@ -1,4 +1,4 @@
-"""The files of exercises and functions of mini: what stands before the planted answers is code like any other."""
+"""Exercises, puzzles, functions of mini: what stands before planted answers is code like any other."""
 
 from __future__ import annotations
 
