@@ -1,4 +1,4 @@
-"""Exercises, puzzles, functions of mini: what stands before planted answers is code like any other."""
+"""Exercises, puzzles and mini's functions: all but their planted answers is code like any other."""
 
 from __future__ import annotations
 
