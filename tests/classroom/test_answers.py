@@ -1,4 +1,5 @@
-"""Every planted answer gets the verdict that stands above it.
+"""Every planted answer gets the verdict that stands above it, and worked notebooks print what they
+store.
 
 Those to an exercise or a puzzle stand behind its check, in its file in `classroom/lessons/`, those
 to a function of mini in `classroom/mini/functions/`. They are Python in cells:
@@ -129,19 +130,33 @@ ROWS = {
 }
 
 FOLDERS = sorted({folder for folder, _, _ in ROWS.values()})
-PARTS = {folder if folder.startswith("mini_") else folder[:2] for folder in FOLDERS}
+WORKED = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+
+
+def rows_in(folder: str) -> dict[str, Planted]:
+    return {key: planted for key, planted in ROWS.items() if planted.folder == folder}
+
+
+@cache
+def ran(notebook: str) -> tuple[dict[str, Told], list[str]]:
+    """What the answers of a notebook are told, and which of its cells differ."""
+    rows = rows_in(notebook).items()
+    answers = [Answer(key, NUMBERS[name], row.source) for key, (_, name, row) in rows]
+    return run(NOTEBOOKS / f"{notebook}.ipynb", answers)
 
 
 @cache
 def told_in(folder: str) -> dict[str, Told]:
     """What the answers of a notebook, or of a stage of mini, are told."""
-    rows = {key: planted for key, planted in ROWS.items() if planted.folder == folder}
     if folder.startswith("mini_"):
-        return told_by_mini(stages.find(folder.removeprefix("mini_")), rows)
-    return run(
-        NOTEBOOKS / f"{folder}.ipynb",
-        [Answer(key, NUMBERS[name], row.source) for key, (_, name, row) in rows.items()],
-    )
+        return told_by_mini(stages.find(folder.removeprefix("mini_")), rows_in(folder))
+    return ran(folder)[0]
+
+
+@pytest.mark.parametrize("notebook", WORKED, ids="{}/outputs".format)
+def test_a_worked_notebook_prints_what_it_stores(notebook: str) -> None:
+    _, differs = ran(notebook)
+    assert not differs, "\n".join(differs)
 
 
 def told_by_mini(stage: stages.Stage, rows: dict[str, Planted]) -> dict[str, Told]:
@@ -176,20 +191,17 @@ def test_an_answer_gets_its_verdict(key: str) -> None:
         assert row.why.removeprefix("says ") in told.text, words
 
 
-@pytest.mark.parametrize("part", sorted(PARTS), ids="{}/refusals".format)
-def test_every_refusal_is_reached(part: str) -> None:
-    """Those of a part's own files; what several parts share (ask.py, guesses.py) is nobody's."""
-    folders = [folder for folder in FOLDERS if folder == part or folder[:2] == part]
-    if part.startswith("mini_"):
-        files = [*FUNCTIONS.joinpath(f"part{part.removeprefix('mini_')}").glob("*.py")]
-    else:
-        lessons = {folder.partition("_")[2] for folder in folders}
-        files = [path for name in lessons for path in (LESSONS / name).glob("*.py")]
-    told = [answer.text for folder in folders for answer in told_in(folder).values()]
+@pytest.mark.parametrize("folder", FOLDERS, ids="{}/refusals".format)
+def test_every_refusal_is_reached(folder: str) -> None:
+    """Those of a lesson's own files, or of a stage's; what several share (ask.py, guesses.py) is
+    nobody's."""
+    kind, _, name = folder.partition("_")
+    own = FUNCTIONS / f"part{name}" if kind == "mini" else LESSONS / name
+    told = [answer.text for answer in told_in(folder).values()]
     reached = {place for text in told for place in re.findall(rf"{LABEL} (\S+)", text)}
-    checks = {place: text for file in files for place, text in refusals(file).items()}
+    checks = {place: text for file in own.glob("*.py") for place, text in refusals(file).items()}
     unreached = [f"{place} {text}" for place, text in checks.items() if place not in reached]
-    assert checks and not unreached, "\n".join(["no answer is told:", *unreached])
+    assert not unreached, "\n".join(["no answer is told:", *unreached])
 
 
 def test_every_exercise_and_every_function_of_mini_has_answers_and_none_is_there_twice() -> None:
