@@ -36,8 +36,9 @@ KEPT_BACK = (
     "tests/classroom/test_puzzles.py",  # runs the worked answers
     "tests/classroom/snake.py",  # mends part 8b's device
     "tests/classroom/test_own_device.py",  # needs it
-    "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
-    "tests/grader/test_unusual.py",
+    "tests/grader/test_project*.py",  # hold solutions
+    "tests/grader/test_submissions.py",
+    "tests/grader/submissions*",  # mistakes in them
     "tests/grader/unusual/*",  # other solutions, as good
     "tests/grader/worked.py",  # changes the solution
     "tests/grader/repeat.py",  # grades it

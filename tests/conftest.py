@@ -48,14 +48,12 @@ ROOT = Path(__file__).parents[1]
 # How long files take, where it is not about a seventh of a second for each test.
 SECONDS = {
     "tests/classroom/test_answers.py": 500,
-    "tests/grader/test_unusual.py": 90, "tests/grader/test_projects.py": 60,
-    "tests/grader/test_hostile.py": 60, "tests/grader/test_project_07.py": 60,
+    "tests/grader/test_submissions.py": 150, "tests/grader/test_projects.py": 120,
+    "tests/grader/test_hostile.py": 60, "tests/grader/test_project_07.py": 25,
     "tests/grader/test_recorded.py": 55, "tests/grader/test_project_repeat.py": 55,
-    "tests/grader/test_project_04.py": 45, "tests/grader/test_release.py": 40,
-    "tests/grader/test_attacks.py": 30, "tests/grader/test_project_05.py": 30,
+    "tests/grader/test_release.py": 40, "tests/grader/test_attacks.py": 30,
     "tests/grader/test_judge.py": 25, "tests/grader/test_command.py": 25,
-    "tests/grader/test_project_01.py": 20, "tests/grader/test_sandbox.py": 20,
-    "tests/grader/test_project_03.py": 15,
+    "tests/grader/test_sandbox.py": 20,
     "solutions/course/08a_your_own_c.ipynb": 45, "course/08a_your_own_c.ipynb": 40,
     "solutions/course/07c_fast.ipynb": 40, "course/07c_fast.ipynb": 40,
     "solutions/course/06c_triumphs.ipynb": 35, "course/06c_triumphs.ipynb": 30,

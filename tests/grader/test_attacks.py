@@ -15,10 +15,7 @@ from tests.grader.worked import PROJECTS, gained, handed_in, worked
 ATTACKED = [name for name in PROJECTS if name[:2] in FORGED]
 
 
-@pytest.fixture(autouse=True)
-def somewhere_else(tmp_path, monkeypatch):
-    """Some functions write files, which is here."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("somewhere_else")
 
 
 def together(attacks, tasks):
