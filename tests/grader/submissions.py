@@ -17,6 +17,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.grader.here import parts_of
 from tests.grader.worked import lost
 
 FOLDER = Path(__file__).with_name("submissions")
@@ -34,9 +35,8 @@ class Change(NamedTuple):
         return self.name.startswith("alone ")
 
 
-def read(text):
+def read(name, rest):
     """What a file says between one === and the next."""
-    name, _, rest = text.partition("\n")
     points = {
         task: range(int(least), int(most or least) + 1)
         for task, least, most in re.findall(r"(\w+) (\d+)-?(\d*)", name.partition(":")[0])
@@ -52,7 +52,7 @@ def read(text):
 def together(path):
     """Lists of changes that are made in one file, as few as can be."""
     found = []
-    for change in map(read, path.read_text().split("\n=== ")[1:]):
+    for change in (read(*part) for part in parts_of(path)):
         for changes in found:
             tasks = {task for other in changes for task in other.points}
             if tasks.isdisjoint(change.points) and not change.is_alone | changes[0].is_alone:

@@ -13,12 +13,11 @@ from classroom.__main__ import main
 from classroom.build import pairs
 from classroom.cut import cut_solutions
 from classroom.grader import judge
-from classroom.grader.judge import load_project
-from classroom.grader.recorded import CASES, known
+from classroom.grader.recorded import CASES
 from classroom.new_project import CannotMake, made
 from classroom.release import KEPT_BACK, without_hidden, without_worked
 from tests.grader import worked
-from tests.grader.here import rows
+from tests.grader.here import recorded
 from tests.grader.submissions import expect_its_points, together
 
 ROOT = Path(__file__).parents[2]
@@ -43,17 +42,6 @@ def copy(tmp_path, monkeypatch):
     monkeypatch.setattr(worked, "ROOT", root)
     monkeypatch.chdir(tmp_path)
     return root
-
-
-def recorded(tasks, cases):
-    """As record.answers, in this process."""
-    project = load_project(tasks)
-    path = tasks.parents[1] / judge.place_of(project, tasks)
-    known.clear()
-    for case in cases:
-        found = rows(project, path.read_text(), str(case))
-        assert all(row.passed for row in found)
-    return json.loads(json.dumps(known))
 
 
 def all_files(root):
