@@ -3,6 +3,7 @@ for submissions that tests wrote; or once for tests of what is done with the rep
 """
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -55,8 +56,8 @@ def devices_as_they_were():
 
 def parts_of(path):
     """(name, the rest) of a text in parts, each of which begins with a line === and its name."""
-    parts = ("\n" + path.read_text() + "\n").split("\n=== ")[1:]
-    return [(name, rest) for name, _, rest in (part.partition("\n") for part in parts)]
+    parts = re.split(r"^=== (.*)\n", path.read_text(), flags=re.MULTILINE)[1:]
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def recorded(tasks, cases):

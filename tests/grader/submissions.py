@@ -46,6 +46,7 @@ def read(name, rest):
         for found in PIECE.findall(rest)
         if any(found)
     ]
+    assert points and pieces, name
     return Change(name, points, re.findall(r"^\? (.+)", rest, re.MULTILINE), pieces)
 
 
