@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import grade
 from classroom.grader.report import as_json, rendered
 from classroom.grader.sandbox import ROOT, Limits, best_protection
@@ -103,31 +102,6 @@ def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, room, monke
 
 
 # ---- what is no file to grade --------------------------------------------------------------------
-
-
-def refused(path):
-    with pytest.raises(CannotGrade) as caught:
-        grade(path, TOY, best_protection(), LIMITS)
-    return str(caught.value)
-
-
-def test_a_link_is_not_followed(tmp_path):
-    solution = tmp_path / "solution.py"
-    solution.write_text("def double(x): return x + x")
-    (tmp_path / "link.py").symlink_to(solution)
-    assert "symbolic link" in refused(tmp_path / "link.py")
-    (tmp_path / "folder").symlink_to(tmp_path)
-    assert "symbolic link" in refused(tmp_path / "folder" / "solution.py")
-
-
-def test_what_is_huge_or_no_file_is_refused_by_name(tmp_path):
-    huge = tmp_path / "huge.py"
-    huge.write_text("#" * (2 << 20))
-    assert "at most 1 MB" in refused(huge)
-    os.mkfifo(tmp_path / "pipe.py")
-    assert "not a file" in refused(tmp_path / "pipe.py")
-    assert "not a file" in refused(tmp_path)
-    assert "there is no file" in refused(tmp_path / "missing.py")
 
 
 @pytest.mark.parametrize(
