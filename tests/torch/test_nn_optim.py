@@ -11,6 +11,7 @@ from tests.values import assert_close
 from tinyframe import Tensor, TinyJit, dtypes, nn
 from tinyframe.nn import lr, optim
 
+
 def torch_options(options: dict) -> dict:
     options = dict(options)
     if "b1" in options or "b2" in options:
