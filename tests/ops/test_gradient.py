@@ -336,7 +336,7 @@ REFUSED = [
 @pytest.mark.parametrize("error", [RuntimeError, AssertionError, ValueError])
 @pytest.mark.parametrize(("call", "words"), REFUSED)
 def test_gradients_that_cannot_be_are_refused(call, words, error):
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=words or None):
         call(Tensor([1.0, 2.0], requires_grad=True))
 
 
