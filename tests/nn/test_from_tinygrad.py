@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes, nn
+from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, dtypes, nn
 from tinyframe.dtype import dtypes as dtypes_by_path
 from tinyframe.engine.jit import TinyJit as jit_by_path
 from tinyframe.function import function
@@ -156,70 +156,6 @@ def an_attack_on_the_input():
 
 
 # ---- language and speech -------------------------------------------------------------------------
-
-
-def rotated(x: Tensor, start) -> Tensor:
-    half = x.shape[-1] // 2
-    rates = 1.0 / (100 ** (Tensor.arange(0, half, dtype=dtypes.float) / half))
-    angles = Tensor.arange(16, dtype=dtypes.float).unsqueeze(1) * rates.unsqueeze(0)
-    angles = angles.shrink(((start, start + x.shape[1]), None)).reshape(1, x.shape[1], 1, half)
-    a, b = x[..., :half], x[..., half:]
-    return Tensor.cat(
-        a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos(), dim=-1
-    )
-
-
-class Decoder:
-    """A layer of a language model, with a cache of keys and values."""
-
-    def __init__(self, dim: int, heads: int):
-        self.heads, self.qkv, self.out = (
-            heads,
-            nn.Linear(dim, 3 * dim, bias=False),
-            nn.Linear(dim, dim),
-        )
-        self.norm, self.gate, self.up = nn.RMSNorm(dim), nn.Linear(dim, 8), nn.Linear(dim, 8)
-        self.down, self.last_norm = nn.Linear(8, dim), nn.LayerNorm(dim)
-
-    def __call__(self, x: Tensor, start) -> Tensor:
-        batch, length, dim = x.shape
-        parts = self.qkv(self.norm(x)).reshape(batch, length, 3, self.heads, dim // self.heads)
-        q, k, v = [parts.shrink((None, None, (i, i + 1), None, None)).squeeze(2) for i in range(3)]
-        q, k = rotated(q, start), rotated(k, start)
-        if not hasattr(self, "cache"):
-            self.cache = Tensor.zeros(2, batch, 16, *k.shape[2:]).contiguous().realize()
-        place = (None, None, (start, start + length), None, None)
-        self.cache.shrink(place).assign(Tensor.stack(k, v)).realize()
-        keys = self.cache[0].shrink((None, (0, start + length), None, None))
-        values = self.cache[1].shrink((None, (0, start + length), None, None))
-        mask = None
-        if length > 1:
-            mask = Tensor.full((1, 1, length, length), float("-inf")).triu(1)
-        q, keys, values = (t.transpose(1, 2) for t in (q, keys, values))
-        x = x + self.out(
-            q.scaled_dot_product_attention(keys, values, mask)
-            .transpose(1, 2)
-            .reshape(shape=x.shape)
-        )
-        return self.last_norm(x + self.down(self.gate(x).silu() * self.up(x)).contiguous_backward())
-
-
-@program
-def a_language_model_with_a_cache():
-    table, layer = nn.Embedding(11, 8), Decoder(8, 2)
-    token_ids = [3, 1, 4, 1, 5]
-    whole = (layer(table(Tensor([token_ids])), 0) @ table.weight.T)[0].numpy()
-
-    @TinyJit
-    def step(token: UOp, start: UOp) -> Tensor:
-        embedded = table.weight.shrink(((token, token + 1), None)).unsqueeze(0)
-        return (layer(embedded, start) @ table.weight.T).flatten().realize()
-
-    found = [whole[0]]
-    for place, token in enumerate(token_ids[1:], 1):
-        start = Variable("start_pos", 1, 15).bind(place)
-        found.append(step(Variable("token", 0, 10).bind(token), start).numpy())
-    return np.stack(found), whole
 
 
 # ---- pictures ------------------------------------------------------------------------------------

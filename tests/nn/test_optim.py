@@ -67,15 +67,6 @@ def test_a_parameter_given_twice_counts_once():
     assert w.item() == 0.5
 
 
-def test_two_parameters_that_begin_equal_go_their_own_ways():
-    a, b = Tensor.zeros(2), Tensor.zeros(2)
-    optimizer = optim.SGD([a, b], lr=1.0, momentum=0.9)
-    (a * 2 + b * 3).sum().backward()
-    optimizer.step()
-    np.testing.assert_array_equal(a.numpy(), [-2, -2])
-    np.testing.assert_array_equal(b.numpy(), [-3, -3])
-
-
 def test_a_parameter_without_gradient_stays_as_it_is():
     used, unused = Tensor([1.0]), Tensor([1.0])
     optimizer = optim.AdamW([used, unused], lr=0.1)

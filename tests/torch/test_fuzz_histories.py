@@ -40,52 +40,6 @@ w = tensor([1., 2.], requires_grad=True)
 (w * 3).sum().backward()
 show(w.grad, w * 2)""",
     ),
-    "a part of it changed": (
-        """
-w = Tensor([1., 2.], requires_grad=True)
-y = w * 3
-w.detach()[0] = 5
-(y + w).sum().backward()
-show(w.grad, w)""",
-        """
-old, new = tensor([1., 2.], requires_grad=True), tensor([5., 2.], requires_grad=True)
-(old * 3 + new).sum().backward()
-show(old.grad + new.grad, new)""",
-    ),
-    "two losses and a step between them": (
-        """
-w, u = Tensor([1., 2.], requires_grad=True), Tensor([3., 4.], requires_grad=True)
-o = SGD([w, u], lr=0.5, momentum=0.5)
-l1, l2 = (w * u).sum(), w.square().sum()
-l1.backward()
-o.step()
-o.zero_grad()
-l2.backward()
-o.step()
-show(w, u, w.grad, u.grad)""",
-        """
-w, u = tensor([1., 2.], requires_grad=True), tensor([3., 4.], requires_grad=True)
-later = w - 0.5 * u - 0.5 * (0.5 * u + 2 * w)
-show(later, u - 0.5 * w, 2 * w, None)""",
-    ),
-    "rows of a buffer": (
-        """
-v = Tensor([[1., 2.], [3., 4.], [5., 6.], [7., 8.]], requires_grad=True)
-b = Tensor.zeros(4, 2).contiguous().realize()
-b.assign(v * 2)
-b[0] = 1.5
-b[1] = 1.5
-((b.square()).sum() + v.sum()).backward()
-show(v.grad, b)""",
-        """
-v = tensor([[1., 2.], [3., 4.], [5., 6.], [7., 8.]], requires_grad=True)
-b = torch.zeros(4, 2)
-b[...] = v * 2
-b[0] = 1.5
-b[1] = 1.5
-(b.square().sum() + v.sum()).backward()
-show(v.grad, b)""",
-    ),
     "columns, a mask and a value with a history": (
         """
 w = Tensor([1., 2.], requires_grad=True)
@@ -125,14 +79,6 @@ x = Tensor([[1., 2.], [3., 4.], [5., 6.]])
 f = TinyJit(lambda t: t.sum(1).realize())
 show(*[f(x[:n.bind(k)]) for k in (3, 2, 1, 3)])""",
         "show(*[tensor([3., 7., 11.])[:k] for k in (3, 2, 1, 3)])",
-    ),
-    "a row of a result": (
-        """
-n = Variable("n", 1, 3)
-x = Tensor([[1., 2.], [3., 4.], [5., 6.]])
-f = TinyJit(lambda t, v: (t * 2).realize()[v - 1])
-show(*[f(x, n.bind(k)) for k in (3, 2, 1, 3)])""",
-        "show(*[tensor([[2., 4.], [6., 8.], [10., 12.]])[k - 1] for k in (3, 2, 1, 3)])",
     ),
     "forward captured, and zero_grad on every second call": (
         """
