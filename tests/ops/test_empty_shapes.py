@@ -156,6 +156,8 @@ def test_a_variable_that_is_bound_to_zero(plain, most):
             same(part.sum(0).numpy(), x[:value].sum(0))
             same((part + 1).numpy(), x[:value] + 1)
             same((part * 2).sum().numpy(), (x[:value] * 2).sum())
+            same((part.T @ part).numpy(), x[:value].T @ x[:value])
+            assert part.reshape(n.bind(value), 3, -1).numpy().shape == (value, 3, 1)
             target = Tensor(x).realize()
             target[: n.bind(value)].assign(part * 0).realize()
             expected = x.copy()

@@ -238,50 +238,6 @@ def test_length_and_iteration():
         check(row, expected)
 
 
-# ---- chains --------------------------------------------------------------------------------------
-
-STEPS = ("reshape", "permute", "expand", "shrink", "pad", "flip", "window", "slice")
-
-
-@st.composite
-def chains(draw, x: np.ndarray):
-    """Some movement ops in a row, applied to an array and to a Tensor."""
-    t = Tensor(x)
-    for _ in range(draw(st.integers(1, 5))):
-        step = draw(st.sampled_from(STEPS))
-        if step == "reshape":
-            n = draw(st.sampled_from([d for d in range(1, x.size + 1) if x.size % d == 0] or [1]))
-            shape = (n, x.size // n)
-            x, t = x.reshape(shape), t.reshape(shape)
-        elif step == "permute":
-            order = draw(st.permutations(range(x.ndim)))
-            x, t = x.transpose(order), t.permute(order)
-        elif step == "expand" and x.size < 60:
-            x, t = np.broadcast_to(x, (2, *x.shape)), t.expand(2, *x.shape)
-        elif step == "shrink" and x.ndim and x.shape[0] > 1:
-            x, t = x[1:], t.shrink(((1, x.shape[0]), *(None,) * (x.ndim - 1)))
-        elif step == "pad" and x.ndim and x.size < 100:
-            around = [draw(widths)] + [(0, 0)] * (x.ndim - 1)
-            x, t = np.pad(x, around), t.pad(around)
-        elif step == "flip" and x.ndim:
-            x, t = np.flip(x, -1), t.flip(-1)
-        elif step == "window" and x.ndim and x.shape[-1] > 1 and x.ndim < 5:
-            stride = draw(st.integers(1, 2))
-            x = np.lib.stride_tricks.sliding_window_view(x, 2, -1)[..., ::stride, :]
-            t = t.unfold(-1, 2, stride)
-        elif step == "slice" and x.ndim:
-            stride = draw(st.sampled_from((2, -1, -2)))
-            x, t = x[::stride], t[::stride]
-    return x, t
-
-
-@given(data=st.data(), x=shapes(min_size=1).map(numbered), compiled=sometimes)
-def test_chains_of_movement(data, x, compiled):
-    expected, t = data.draw(chains(x))
-    check(t, expected, compiled)
-    check(t.sum(), expected.sum(dtype=np.int32), compiled)
-
-
 # ---- forms, and what is refused ------------------------------------------------------------------
 
 # of `t`, of shape (2, 3); `v`, three ints; `one`, a scalar: an expression, and NumPy's

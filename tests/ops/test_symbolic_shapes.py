@@ -118,17 +118,6 @@ def test_every_value_gives_numpys_result_from_the_same_kernels(name, device, noo
     assert len(counts) == 1
 
 
-def test_a_size_may_be_0():
-    rows = Variable("rows", 0, 4)
-    t = Tensor(X).realize()
-    for m in range(5):
-        part = t[: rows.bind(m)]
-        np.testing.assert_allclose(part.sum(0).numpy(), X[:m].sum(0), rtol=1e-5)
-        np.testing.assert_allclose((part.T @ part).numpy(), X[:m].T @ X[:m], rtol=1e-4, atol=1e-5)
-        assert (part * 2).tolist() == (X[:m] * 2).tolist()
-        assert part.reshape(rows.bind(m), 2, -1).numpy().shape == (m, 2, 3)
-
-
 def test_a_realized_result_goes_on_with_its_symbolic_shape():
     t = Tensor(X).realize()
     for m in (1, 3, 4):
@@ -263,22 +252,6 @@ def test_a_part_that_others_would_put_outside_is_not_assigned_to():
 
 
 # ---- replays -------------------------------------------------------------------------------------
-
-
-def test_a_replays_result_has_the_shape_of_its_call():
-    t = Tensor(X).realize()
-    double = TinyJit(lambda x, n: x[:, :n] * 2)
-    kept = {n: double(t, COLUMNS.bind(n)) for n in (2, 5, 1, 6, 3)}
-    for n, result in kept.items():
-        assert result.shape == (4, COLUMNS.bind(n))
-        np.testing.assert_array_equal(result.numpy(), X[:, :n] * 2)
-
-
-def test_a_tensor_of_symbolic_shape_is_an_argument():
-    t = Tensor(X).realize()
-    total = TinyJit(lambda part: part.sum(1))
-    for n in (2, 5, 1, 6, 3):
-        np.testing.assert_allclose(total(t[:, : COLUMNS.bind(n)]).numpy(), X[:, :n].sum(1), 1e-5)
 
 
 def test_an_expression_of_variables_is_an_argument():
