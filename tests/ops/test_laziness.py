@@ -69,21 +69,6 @@ def test_schedule_gives_items_and_points_the_tensor_at_its_buffer():
     assert x.schedule() == []
 
 
-def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
-    import tinyframe.tensor.laziness as laziness_module
-
-    x = Tensor([1.0, 2.0]) + 1
-    with monkeypatch.context() as patch:
-
-        def interrupted(*_):
-            raise KeyboardInterrupt
-
-        patch.setattr(laziness_module, "run_schedule", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            x.realize()
-    assert x.tolist() == [2.0, 3.0]
-
-
 def test_tensors_and_their_memory_go_when_nobody_holds_them():
     x = Tensor([1.0, 2.0]) + 1
     x.realize()
@@ -101,19 +86,6 @@ def test_a_tensor_is_a_key_by_itself():
 
 
 # ---- assign ------------------------------------------------------------------------------------
-
-
-def test_assign_to_what_has_no_memory_is_a_new_meaning():
-    x = Tensor.zeros(2)
-    before = x + 1
-    x.assign(Tensor([5.0, 6.0]))
-    assert x.tolist() == [5.0, 6.0]
-    assert before.tolist() == [1.0, 1.0]
-    spread = Tensor([1.0]).realize().expand(3)
-    with pytest.raises(RuntimeError, match="more than once"):
-        spread.assign(Tensor([1.0, 2.0, 3.0]))
-    copy = spread.clone()
-    assert copy.assign(Tensor([1.0, 2.0, 3.0])).tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("value, words", [
