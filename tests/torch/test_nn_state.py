@@ -11,9 +11,11 @@ import pytest
 import safetensors.torch
 import torch
 
+from tests.models import DigitNetwork, digit_images
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import (
     FileError,
+    get_parameters,
     get_state_dict,
     load_state_dict,
     safe_load,
@@ -52,14 +54,28 @@ def test_a_pytorch_state_dict_loads_and_computes_the_same(tmp_path):
     np.testing.assert_allclose(ours(Tensor(x)).numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_our_file_opens_in_the_safetensors_library_and_in_pytorch(tmp_path):
-    ours, theirs = Network(), network()
-    ours.__dict__["0"].weight = ours.__dict__["0"].weight.realize()
-    safe_save(get_state_dict(ours), tmp_path / "ours.safetensors")
-    loaded = safetensors.torch.load_file(tmp_path / "ours.safetensors")
-    theirs.load_state_dict(loaded)
-    for name, tensor in get_state_dict(ours).items():
-        np.testing.assert_array_equal(theirs.state_dict()[name].numpy(), tensor.numpy())
+def test_a_saved_cnn_gives_the_same_scores_in_pytorch(tmp_path):
+    Tensor.manual_seed(0)
+    model = DigitNetwork()
+    x, _, x_test, _ = digit_images()
+    with Tensor.train(), Tensor.no_grad():
+        model(Tensor(x[:64])).realize(*get_parameters(model))  # statistics that are not 0 and 1
+    safe_save(get_state_dict(model), tmp_path / "digits.safetensors")
+    theirs = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 32, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.Conv2d(32, 32, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.BatchNorm2d(32), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(32, 64, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.Conv2d(64, 64, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.BatchNorm2d(64), torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(), torch.nn.Linear(256, 10),
+    )  # fmt: skip
+    loaded = safetensors.torch.load_file(tmp_path / "digits.safetensors")
+    theirs.load_state_dict({name.removeprefix("layers."): t for name, t in loaded.items()})
+    scores = model(Tensor(x_test)).numpy()
+    with torch.no_grad():
+        expected = theirs.eval()(torch.tensor(x_test)).numpy()
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16", "bool", "int64", "uint16"])
