@@ -123,6 +123,23 @@ def test_a_constant_that_is_assigned_another_is_captured_anew():
     assert f(x).tolist() == [3, 6]
 
 
+def test_what_was_written_down_before_a_replay_has_the_values_of_before():
+    w = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def step(x):
+        w.assign(w + x)
+        return w * 1
+
+    x = Tensor([1.0, 1.0]).realize()
+    kept, expected = [], []
+    for n in range(6):
+        kept += [w + 0.5, w * 1, w.reshape(2, 1).expand(2, 50) + 0]
+        expected += [[1.5 + n, 2.5 + n], [1 + n, 2 + n], [[1 + n] * 50, [2 + n] * 50]]
+        assert step(x).tolist() == [2 + n, 3 + n]
+    assert [t.tolist() for t in kept] == expected
+
+
 def test_a_tensor_that_is_replaced_by_python_is_refused():
     class Cell:
         def __init__(self):
@@ -289,6 +306,23 @@ def data_that_is_copied_to_memory_of_its_size(transform):
 
     for n in range(6):
         yield step(Tensor([float(n)] * 64).realize()).item(), state.tolist()
+
+
+@program
+def a_change_that_waits_outside_of_a_call(transform):
+    state, results = (Tensor([5.0, 5.0, 1.0]).realize() * 2).relu(), []
+
+    @transform
+    def step(x):
+        larger = state.maximum(x)
+        state.assign(larger)
+        return state.max(), larger.flip(0)
+
+    for x in ([7, -9, -1], [-3, -6, 7], [9, -7, 8], [1, 20, 8]):
+        largest, backwards = step(Tensor(x).float().realize())
+        backwards.assign(backwards * 2)  # nobody asks for it before the next call
+        results += [largest, backwards]
+    yield [t.tolist() for t in (*results, state)]
 
 
 @program

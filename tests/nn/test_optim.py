@@ -68,9 +68,10 @@ def test_a_parameter_given_twice_counts_once():
     assert w.item() == 0.5
 
 
-def test_a_parameter_without_gradient_stays_as_it_is():
+@pytest.mark.parametrize("kind", [optim.AdamW, optim.SGD])
+def test_a_parameter_without_gradient_stays_as_it_is(kind):
     used, unused = Tensor([1.0]), Tensor([1.0])
-    optimizer = optim.AdamW([used, unused], lr=0.1)
+    optimizer = kind([used, unused], lr=0.1)
     used.sum().backward()
     optimizer.step()
     assert used.item() != 1 and unused.item() == 1

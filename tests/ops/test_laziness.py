@@ -147,6 +147,14 @@ def scheduled(size=6):
     return x, y, x.schedule(), values * 4
 
 
+def test_schedule_alone_runs_nothing_and_neither_does_looking():
+    before = GlobalCounters.kernel_count
+    x, _, items, _ = scheduled()
+    assert len(items) == 1 and repr(x)
+    assert GlobalCounters.kernel_count == before
+    assert "not allocated" in repr(items[0].bufs[0])
+
+
 @pytest.mark.parametrize("who", ["itself", "its equal", "what is made of it", "a slice"])
 def test_a_schedule_that_nobody_has_run_is_run_when_a_value_is_needed(who):
     x, y, items, expected = scheduled()
