@@ -77,6 +77,12 @@ def test_write(name, realized):
         check(t, expected)
 
 
+def test_overlapping_parts_are_read_before_they_are_written():
+    t = Tensor([0.0, 1, 2, 3, 4, 5]).realize()
+    t[1:] = t[:-1]
+    assert t.tolist() == [0, 0, 1, 2, 3, 4]
+
+
 def test_the_last_of_several_writes_to_one_place_stays():
     t = Tensor.zeros(3).contiguous().realize()
     t[[1, 1, 1, 0]] = Tensor([5.0, 6.0, 7.0, 8.0])

@@ -104,7 +104,7 @@ pad: image.pad((2, 1, 1, -1), mode="reflect") / F.pad(image, (2, 1, 1, -1), mode
 pad: image.pad((2, 1, 1, -1), mode="replicate") / F.pad(image, (2, 1, 1, -1), mode="replicate")
 pad: image.pad((2, 1, 1, -1), mode="circular") / F.pad(image, (2, 1, 1, -1), mode="circular")
 pad_to: x.pad_to(4, 6) / F.pad(x, (0, 1, 0, 1))
-rearrange: m.rearrange("a b c -> b (c a)") / m.permute(1, 2, 0).flatten(1)
+rearrange: q.rearrange("(a b) c -> b (c a)", a=2) / q.view(2, 2, 5).permute(1, 2, 0).flatten(1)
 contiguous: x.contiguous()
 clone: x.clone()
 fuse: (x - x.sum(1, True)).fuse() / x - x.sum(1, True)
