@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeated_reduces
+from tests.kernels import filled, kernels_of, on_buffer, ops_in, repeated_reduces
 from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.algebra.access import covers_once
@@ -152,12 +152,6 @@ def test_a_cheap_value_used_in_two_kernels_is_computed_in_both():
     assert [len(k.src) for k in kernels] == [1, 1]
 
 
-def test_a_costly_value_used_many_times_for_each_element_is_stored():
-    x, w = on_buffer(64, 64), on_buffer(64, 64)
-    assert len(kernels_of(x.exp() @ w)) == 2
-    assert len(kernels_of((x * 2) @ w)) == 1
-
-
 def test_what_is_made_of_indices_alone_is_computed_where_it_is_used():
     x, where = on_buffer(9), on_buffer(40, dtype=dtypes.int)
     chosen = (where.reshape(40, 1) == Tensor.arange(3, 21, 2)).where(x, 0).sum(axis=1)
@@ -282,19 +276,6 @@ def test_a_very_large_reduce_is_split_in_two_whatever_the_number_of_threads(thre
 def test_the_first_part_of_a_split_reduce_leaves_partial_results():
     first, second = kernels_of(on_buffer(LARGE_REDUCE).sum())
     assert [k.src[0].src[0].arg for k in (first, second)] == [(PARTS,), (1,)]
-
-
-# ---- fused kernels compute what the graph says ---------------------------------------------------
-
-
-def test_a_large_reduce_in_two_kernels(monkeypatch):
-    monkeypatch.setattr("tinyframe.thresholds.LARGE_REDUCE", 1 << 12)
-    monkeypatch.setattr(schedule_module, "_schedules", {})
-    x = numbers(3, 1 << 11)
-    t = filled(x)
-    assert len(kernels_of(t.sum())) == 2
-    assert t.sum().item() == x.sum()
-    np.testing.assert_array_equal(t.max(axis=1).numpy(), x.max(1))
 
 
 # ---- scheduling takes time in proportion to the graph --------------------------------------------

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.kernels import (
     filled,
@@ -18,7 +16,6 @@ from tests.kernels import (
     run_with,
 )
 from tests.reference import evaluate
-from tests.unit.chains import chains, numpy_of
 from tinyframe import Device, Tensor
 from tinyframe.codegen import Compilation, canonicalize_loops, get_program, simplify
 from tinyframe.schedule.ranges import order_ranges, renumber
@@ -127,19 +124,6 @@ def test_padding_is_zero_also_beside_what_is_not_finite():
 def test_a_padded_reduce_is_not_computed_for_the_padding():
     padded = on_buffer(6, 8).sum(axis=1).pad(((2, 2),)).contiguous()
     assert [len(ops_in(k, Ops.REDUCE)) for k in kernels_of(padded)] == [1, 0]
-
-
-@given(chains(), st.booleans())
-@settings(max_examples=30)
-def test_chains_of_movement_stay_in_bounds(u, is_summed):
-    """Every access is checked by the PYTHON device."""
-    memory = np.arange(u.base.arg, dtype=np.int32) - 5
-    expected = numpy_of(u, memory)
-    t = Tensor(u.substitute({u.base: filled(memory, "PYTHON").uop}))
-    if is_summed:
-        np.testing.assert_array_equal((t * 2 + 1).sum().numpy(), (expected * 2 + 1).sum())
-    else:
-        np.testing.assert_array_equal(t.contiguous().numpy(), expected)
 
 
 # ---- reduces -------------------------------------------------------------------------------------
