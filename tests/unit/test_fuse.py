@@ -62,10 +62,6 @@ def product() -> Tensor:
     return on_buffer(512, 784) @ on_buffer(784, 512)
 
 
-def convolution(x: Tensor, w: Tensor) -> Tensor:
-    return x.conv2d(w)
-
-
 IMAGES, FILTERS = (8, 16, 28, 28), (32, 16, 3, 3)
 
 
@@ -97,11 +93,11 @@ COUNTS = {
         lambda: [(product() + on_buffer(512) - on_buffer(512, 512)).square().mean()], 2),
     "column sums of a product": (lambda: [product().sum(axis=0)], 2),
     "sum of a convolution": (
-        lambda: [convolution(on_buffer(*IMAGES), on_buffer(*FILTERS)).sum()], 2),
+        lambda: [on_buffer(*IMAGES).conv2d(on_buffer(*FILTERS)).sum()], 2),
     "sum of short products": (lambda: [(on_buffer(256, 8) @ on_buffer(8, 256)).sum()], 1),
     "sum of a matrix times a vector": (lambda: [(on_buffer(512, 784) @ on_buffer(784)).sum()], 1),
     "gradient of a convolution": (
-        lambda: gradient(convolution, on_buffer(*IMAGES), on_buffer(*FILTERS)), 1),
+        lambda: gradient(Tensor.conv2d, on_buffer(*IMAGES), on_buffer(*FILTERS)), 1),
     "elementwise chain": (elementwise_chain, 1),
     "chain with contiguous": (
         lambda: [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3], 3),
@@ -136,13 +132,6 @@ def test_a_reduce_used_along_another_axis_too_is_computed_once():
     kernels = kernels_of(rows, columns)
     assert sum(len(ops_in(k, Ops.REDUCE)) for k in kernels) == 1
     assert not any(map(repeated_reduces, kernels))
-
-
-def test_what_is_fused_is_not_stored():
-    (kernel,) = kernels_of(*elementwise_chain())
-    assert len(kernel.src) == 1  # one STORE
-    (kernel,) = kernels_of(*adam())
-    assert len(kernel.src) == 3
 
 
 def test_a_cheap_value_used_in_two_kernels_is_computed_in_both():
@@ -203,28 +192,30 @@ def reasons_of(*tensors: Tensor) -> list[tuple[Ops, str]]:
     return [(u.op, reason) for u, reason in decide_fusion(outputs).reasons.items()]
 
 
-def test_reasons_an_output():
-    assert reasons_of(*elementwise_chain()) == [(Ops.WHERE, "output")]
+def square() -> Tensor:
+    return on_buffer(64, 64)
 
 
-def test_reasons_the_user_said_so():
-    x = on_buffer(8)
-    reasons = reasons_of((x + 1).contiguous().sin())
-    assert reasons == [(Ops.SIN, "output"), (Ops.CONTIGUOUS, "contiguous")]
-    reasons = reasons_of(x.assign(x + 1) * 2)
-    assert reasons == [(Ops.MUL, "output"), (Ops.ASSIGN, "assign")]
+LITTLE_WORK = "a reduce with too little parallel work"
+REASONS = {  # Tensors, and all that is stored but the output
+    "an output": (elementwise_chain, []),
+    "contiguous": (lambda: [(square() + 1).contiguous().sin()], [(Ops.CONTIGUOUS, "contiguous")]),
+    "assigned": (lambda: [(x := on_buffer(8)).assign(x + 1) * 2], [(Ops.ASSIGN, "assign")]),
+    "little work": (divided_by_its_sum, [(Ops.REDUCE_AXIS, LITTLE_WORK)]),
+    "needed often": (
+        lambda: [(square() @ square()) @ on_buffer(64, 128)],
+        [(Ops.REDUCE_AXIS, "a reduce needed 128 times")],
+    ),
+    "costly": (lambda: [square().sin() @ on_buffer(64, 128)], [(Ops.SIN, "needed 128 times")]),
+    "cheap": (lambda: [(square() * 2) @ on_buffer(64, 128)], []),
+}
 
 
-def test_reasons_a_reduce_without_parallel_work():
-    reasons = reasons_of(*divided_by_its_sum())
-    assert reasons[1:] == [(Ops.REDUCE_AXIS, "a reduce with too little parallel work")]
-
-
-def test_reasons_a_value_needed_more_often_than_it_has_elements():
-    x, w, w2 = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 128)
-    assert reasons_of((x @ w) @ w2)[1:] == [(Ops.REDUCE_AXIS, "a reduce needed 128 times")]
-    assert reasons_of((x @ w).sum())[1:] == [(Ops.REDUCE_AXIS, REDUCED_FURTHER)]
-    assert reasons_of(x.sin() @ w2)[1:] == [(Ops.SIN, "needed 128 times")]
+@pytest.mark.parametrize("name", REASONS)
+def test_reasons_to_store_a_value(name):
+    graph, stored = REASONS[name]
+    (_, reason), *rest = reasons_of(*graph())
+    assert reason == "output" and rest == stored
 
 
 REDUCED_FURTHER = "a reduce whose operands a tile would share, reduced further"
