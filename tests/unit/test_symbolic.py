@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import subprocess
 import sys
+from operator import add
 
 import pytest
 from hypothesis import given, settings
@@ -43,25 +45,16 @@ p, q = a < 3, b < 5
 # ---- equal, always ------------------------------------------------------------------------------
 
 
-@given(expressions(depth=3))
-@settings(max_examples=100)
-def test_simplified_index_expressions_are_equal(e):
-    assert_equal_everywhere(e, e.simplify())
-
-
-@given(expressions(depth=4, wild=True))
-@settings(max_examples=100)
-def test_simplified_expressions_of_all_integer_ops_are_equal(e):
-    assert_equal_everywhere(e, e.simplify())
+NARROW = st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32, dtypes.int16])
 
 
 @given(
-    st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32, dtypes.int16]).flatmap(
-        lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)
-    )
+    expressions(depth=3)
+    | expressions(depth=4, wild=True)
+    | NARROW.flatmap(lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60))
 )
-@settings(max_examples=100)
-def test_simplified_expressions_are_equal_where_integers_wrap_around(e):
+@settings(max_examples=300)
+def test_simplified_expressions_are_equal_also_where_integers_wrap_around(e):
     assert_equal_everywhere(e, e.simplify())
 
 
@@ -90,25 +83,15 @@ def test_simplifying_reaches_a_fixed_point(e):
 def test_equal_sums_written_in_any_order_are_one_object(names, data):
     parts = data.draw(st.lists(integers(names, 2), min_size=2, max_size=6))
     shuffled = data.draw(st.permutations(parts))
-    left = parts[0]
-    for part in parts[1:]:
-        left = left + part
-    right = shuffled[-1]
-    for part in reversed(shuffled[:-1]):
-        right = part + right
+    left, right = functools.reduce(add, parts), functools.reduce(add, shuffled)
     assert left.simplify() is right.simplify()
 
 
 @given(variables(), st.data())
 @settings(max_examples=100)
 def test_equal_conjunctions_written_in_any_order_are_one_object(names, data):
-    parts = data.draw(
-        st.lists(
-            st.builds(lambda x, y: x < y, integers(names, 1), integers(names, 1)),
-            min_size=2,
-            max_size=5,
-        )
-    )
+    conditions = st.builds(lambda x, y: x < y, integers(names, 1), integers(names, 1))
+    parts = data.draw(st.lists(conditions, min_size=2, max_size=5))
     shuffled = data.draw(st.permutations(parts))
     assert all_of(parts) is all_of(shuffled)
 
@@ -117,12 +100,8 @@ def test_equal_conjunctions_written_in_any_order_are_one_object(names, data):
 @settings(max_examples=60)
 def test_what_is_simplified_given_a_condition_is_equal_where_it_holds(names, data):
     e = data.draw(integers(names, 3))
-    limits = st.builds(
-        lambda x, k, below: x < k if below else x >= k,
-        integers(names, 1),
-        st.integers(-2, 12),
-        st.booleans(),
-    )
+    limit = st.tuples(integers(names, 1), st.integers(-2, 12), st.booleans())
+    limits = limit.map(lambda t: t[0] < t[1] if t[2] else t[0] >= t[1])
     condition = all_of(data.draw(st.lists(limits, min_size=1, max_size=3)))
     assert_equal_everywhere(e, simplify_given(e, condition), given=condition)
 
@@ -304,24 +283,11 @@ def test_a_bound_variable_is_not_its_value():
     assert (n + 1 < 5).simplify().op is not Ops.CONST
 
 
-@pytest.mark.parametrize("k", [-3, -2, -1, 0, 1, 2])
-def test_terms_that_differ_in_a_constant_only_have_an_order(k):
-    e, f = a.maximum(b + k), a.maximum(b + k + 1)
-    assert (e + f).simplify() is (f + e).simplify()
-
-
 def test_a_table_of_its_own_is_not_taken_for_sym():
     """Results that simplify() keeps on the nodes must not come from fewer rules."""
     x = (UOp.variable("z", 0, 1, dtypes.float) * 1.0).cast(dtypes.int) + 1
     assert graph_rewrite(x + a, index_rules) is not (x + a).simplify()
     assert graph_rewrite(x + 0 + a, index_rules).simplify() is (x + a).simplify()
-
-
-def test_a_chain_of_20000_additions_is_one():
-    e = a
-    for k in range(20_000):
-        e = e + k % 7
-    assert e.simplify() is (a + sum(k % 7 for k in range(20_000))).simplify()
 
 
 # ---- terms and from_terms, conditions -----------------------------------------------------------
@@ -334,11 +300,10 @@ def test_terms_and_total_take_a_sum_apart_and_put_it_together():
     assert from_terms({}) is constant(0)
 
 
-@given(expressions(depth=3))
+@given(variables(), st.data())
 @settings(max_examples=50)
-def test_total_of_terms_is_the_sum(e):
-    if not dtypes.is_int(e.dtype):
-        return
+def test_total_of_terms_is_the_sum(names, data):
+    e = data.draw(integers(names, 3))
     for values in list(assignments(leaves(e), most=50))[:20]:
         assert evaluate(from_terms(terms(e), e.dtype), values) == evaluate(e, values)
 
