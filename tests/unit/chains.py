@@ -15,21 +15,21 @@ KINDS = "reshape reshape permute expand pad pad shrink flip window unwindow".spl
 
 
 @st.composite
-def chains(draw, most_ops: int = 5, most_elements: int = 400) -> UOp:
+def chains(draw, most_ops: int = 5, most_elements: int = 400, kinds: list[str] = KINDS) -> UOp:
     """Up to `most_ops` movement ops on a buffer."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
     u = UOp.new_buffer("CPU", math.prod(sizes), dtypes.int).reshape(tuple(sizes))
     for _ in range(draw(st.integers(1, most_ops))):
-        new = draw(one_move(u))
+        new = draw(one_move(u, kinds))
         if 0 < math.prod(new.shape) <= most_elements:
             u = new
     return u
 
 
 @st.composite
-def one_move(draw, u: UOp) -> UOp:
+def one_move(draw, u: UOp, kinds: list[str]) -> UOp:
     shape, axes = u.shape, range(len(u.shape))
-    match draw(st.sampled_from(KINDS)):
+    match draw(st.sampled_from(kinds)):
         case "reshape":
             return u.reshape(tuple(draw(factors_of(math.prod(shape)))))
         case "permute":
