@@ -89,13 +89,6 @@ def test_constants_arrive_bit_by_bit(dtype):
     [
         (dtypes.float, 1.0, "1.0f"),
         (dtypes.double, 0.1, "0.1"),
-        (dtypes.float, np.nan, '__builtin_nanf("")'),
-        (dtypes.float, -np.inf, "-__builtin_inff()"),
-        (dtypes.half, 0.5, "(_Float16)0.5f"),
-        (dtypes.int, -(2**31), "(-2147483647-1)"),
-        (dtypes.long, -(2**63), "(-9223372036854775807l-1)"),
-        (dtypes.ulong, 2**64 - 1, "18446744073709551615ul"),
-        (dtypes.uint, 2**32 - 1, "4294967295u"),
         (dtypes.uchar, 7, "7"),
         (dtypes.float, 0.1, "0.1f"),
         (dtypes.float, float(np.float32(1 / 3)), "0.33333334f"),
@@ -105,7 +98,7 @@ def test_constants_arrive_bit_by_bit(dtype):
         (dtypes.bool, True, "1"),
     ],
 )
-def test_how_constants_are_written(dtype, value, text):
+def test_constants_are_written_as_short_as_they_can_be(dtype, value, text):
     assert CStyleLanguage().constant(value, dtype) == text
 
 
@@ -201,18 +194,6 @@ def _kernel(t: Tensor) -> UOp:
     from tests.kernels import kernel_of
 
     return kernel_of(t)
-
-
-def test_a_language_of_the_family_changes_what_differs():
-    class Shouting(CStyleLanguage):
-        kernel_prefix = "extern void"
-        restrict = "__restrict__"
-        type_names = {**CStyleLanguage.type_names, dtypes.float: "FLOAT"}
-
-    text = get_program(_kernel(on_buffer(8) + 1), Shouting(), []).src
-    assert re.search(
-        r"extern void E_8\w*\(FLOAT\* __restrict__ data0, const FLOAT\* __restrict__ data1\)", text
-    )
 
 
 def test_a_renderer_has_to_say_how():

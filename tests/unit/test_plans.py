@@ -88,11 +88,19 @@ def with_its_plan(ast: UOp, target: Target) -> tuple[Workload, Nest, list[Opt], 
     return kernel, nest, *opts_of_nest(sink, nest)
 
 
+def inner_loop_of(nest: Nest, split: int) -> int:
+    """Iterations of the inner loop of a SPLIT, after the tiles that follow."""
+    _, r, size = nest.tiles[split]
+    for _, tiled, n in nest.tiles[split + 1 :]:
+        size = -(-size // n) if tiled is r else size
+    return size
+
+
 @pytest.mark.parametrize("target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one", "none"])
 @pytest.mark.parametrize("name", CHOSEN)
-def test_every_opt_of_a_plan_is_legal(name, target):
+def test_every_opt_of_a_plan_is_legal_and_leaves_the_loops_that_its_nest_says(name, target):
     """None is left out, and where there is work for them, all cores take part."""
-    kernel, nest, opts, _ = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
+    kernel, nest, opts, scheduled = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
     written = [o.op for o in opts if o.op is not OptOps.REORDER]
     assert written == [
         *[op for op, _, _ in nest.tiles],
@@ -101,6 +109,13 @@ def test_every_opt_of_a_plan_is_legal(name, target):
     ]
     if target.threads > 1 and kernel.table.work > 2 * THREADS_FROM:
         assert nest.thread is not None
+    around = [r for r in axes(scheduled) if axis_type(r) in (AxisType.LOOP, AxisType.THREAD)]
+    left = [nest.left(r) for r in nest.loops(kernel.around)]
+    inner = [inner_loop_of(nest, n) for n, tile in enumerate(nest.tiles) if tile[0] is OptOps.SPLIT]
+    assert sorted(map(extent, around)) == sorted([*left, *[n for n in inner if n > 1]])
+    if nest.thread is not None:
+        assert extent(around[0]) == nest.left(nest.thread)
+    assert (nest.thread is not None) == any(axis_type(r) is AxisType.THREAD for r in around)
 
 
 def test_a_plan_that_was_not_chosen_says_what_it_lacks():
@@ -132,27 +147,6 @@ def test_a_plan_of_ones_own_is_chosen_and_kernels_are_made_anew():
     finally:
         CPU.remove(mine)
     assert get_kernel(kernel_of(filled(numbers(64, 32)) + 1), "CPU").spec.plan is not mine
-
-
-def inner_loop_of(nest: Nest, split: int) -> int:
-    """Iterations of the inner loop of a SPLIT, after the tiles that follow."""
-    _, r, size = nest.tiles[split]
-    for _, tiled, n in nest.tiles[split + 1 :]:
-        size = -(-size // n) if tiled is r else size
-    return size
-
-
-@pytest.mark.parametrize("target", [AVX512, AVX2, NEON], ids=["AVX-512", "AVX2", "NEON"])
-@pytest.mark.parametrize("name", CHOSEN)
-def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, target):
-    kernel, nest, _, scheduled = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
-    around = [r for r in axes(scheduled) if axis_type(r) in (AxisType.LOOP, AxisType.THREAD)]
-    left = [nest.left(r) for r in nest.loops(kernel.around)]
-    inner = [inner_loop_of(nest, n) for n, tile in enumerate(nest.tiles) if tile[0] is OptOps.SPLIT]
-    assert sorted(map(extent, around)) == sorted([*left, *[n for n in inner if n > 1]])
-    if nest.thread is not None:
-        assert extent(around[0]) == nest.left(nest.thread)
-    assert (nest.thread is not None) == any(axis_type(r) is AxisType.THREAD for r in around)
 
 
 def test_every_threshold_is_a_row_of_the_table():

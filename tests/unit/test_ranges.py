@@ -5,24 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.kernels import (
-    filled,
-    kernel_of,
-    kernels_of,
-    numbers,
-    on_buffer,
-    ops_in,
-    program_of,
-    run_with,
-)
+from tests.kernels import filled, kernel_of, kernels_of, numbers, on_buffer, ops_in, run_with
 from tests.reference import evaluate
-from tinyframe import Device, Tensor
-from tinyframe.codegen import Compilation, canonicalize_loops, get_program, simplify
+from tinyframe import Tensor
 from tinyframe.schedule.ranges import order_ranges, renumber
 from tinyframe.uop.node import AxisType, Ops, UOp
-
-DIVISIONS = (Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD)
-
 
 # ---- movement ------------------------------------------------------------------------------------
 
@@ -53,31 +40,6 @@ def test_movement_only_changes_the_index(moved, indices):
 def test_one_dimension_is_one_expression_until_the_very_end():
     (kernel,) = kernels_of(on_buffer(6, 8) @ on_buffer(8, 5))
     assert [u.arg for u in ops_in(kernel, Ops.INDEX)] == [(6, 5, 1), (6, 1, 8), (1, 8, 5)]
-
-
-MOVED = {
-    "transposed": lambda x: x.T,
-    "reshaped": lambda x: x.reshape(4, 24) + 1,
-    "reshaped and transposed": lambda x: x.reshape(4, 3, 8).permute(2, 0, 1),
-    "transposed and reshaped": lambda x: x.T.reshape(4, 24),
-    "flipped": lambda x: x.flip((0, 1)),
-    "padded": lambda x: x.pad(((1, 1), (2, 2))) + 1,
-    "padded, transposed and reshaped": lambda x: x.pad(((1, 1), (0, 0))).T.reshape(56, 2) + 1,
-    "shrunk": lambda x: x[2:5, 1:7],
-    "strided": lambda x: x[::2, ::3],
-    "windows": lambda x: Tensor(x.uop.window(0, 3)),
-    "repeated inside": lambda x: x.reshape(12, 8, 1).expand(12, 8, 5).reshape(12, 40) + 1,
-    "heads put together": lambda x: x.reshape(3, 4, 2, 4).permute(0, 2, 1, 3).reshape(6, 16),
-    "pixels shuffled": lambda x: x.reshape(2, 2, 2, 3, 4).permute(0, 3, 1, 4, 2).reshape(12, 8),
-    "joined": lambda x: Tensor.cat(x, x * 2, dim=1),
-    "stacked": lambda x: Tensor.stack(x, x + 1, dim=1),
-}
-
-
-@pytest.mark.parametrize("name", MOVED)
-def test_ordinary_movement_leaves_no_division(name):
-    program = program_of(MOVED[name](on_buffer(12, 8)).contiguous(), [])
-    assert not [u for u in program.uops if u.op in DIVISIONS]
 
 
 def test_floor_division_where_the_numerator_may_be_negative():
@@ -170,15 +132,3 @@ def test_loops_that_a_reduce_depends_on_go_outermost():
     value = total + y.index(rows, columns, shape=(4, 5)).load()
     kernel = UOp.sink(out.index(rows, columns, shape=(4, 5)).store(value, rows, columns))
     assert order_ranges(kernel).src[0].own_ranges == (columns, rows)
-
-
-def test_a_kernel_means_the_same_before_and_after_its_loops_are_tidied():
-    t = filled(numbers(12, 8))
-    job = Compilation(Device["CPU"].renderer, [])
-    for move in MOVED.values():
-        kernel = kernel_of(move(t).contiguous())
-        tidied = canonicalize_loops(simplify(kernel, job), job)
-        assert {u.arg for u in ops_in(kernel, Ops.DEFINE_GLOBAL)} == {
-            u.arg for u in ops_in(tidied, Ops.DEFINE_GLOBAL)
-        }
-        assert get_program(tidied, job.renderer, []).src

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests.kernels import program_of
 from tests.unit.chains import chains, numpy_of
+from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import Ops, UOp
@@ -112,6 +114,12 @@ def test_it_prints_and_compares_like_a_value():
 
 # ---- no division where there need not be one ----------------------------------------------------
 
+
+def divisions_in_program(u: UOp) -> list[UOp]:
+    divisions = (Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD)
+    return [p for p in program_of(Tensor(u) + 1, []).uops if p.op in divisions]
+
+
 image = buffer(4, 8, 14, 14)
 padded = image.pad(((0, 0), (0, 0), (1, 1), (1, 1)))
 
@@ -139,7 +147,21 @@ padded = image.pad(((0, 0), (0, 0), (1, 1), (1, 1)))
 )
 def test_ordinary_chains_leave_no_division(u):
     parts = {p.op for e in (u.st.index, u.st.valid) for p in e.toposort()}
-    assert not parts & {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD}, u.st.index.render()
+    assert not parts & {Ops.IDIV, Ops.MOD}, u.st.index.render()
+    assert not divisions_in_program(u)
+
+
+@pytest.mark.parametrize(
+    "u",
+    [
+        buffer(12, 8).reshape((12, 8, 1)).expand((12, 8, 5)).reshape((12, 40)),
+        buffer(12, 8).pad(((1, 1), (0, 0))).permute((1, 0)).reshape((56, 2)),
+        buffer(2, 2, 2, 3, 4).permute((0, 3, 1, 4, 2)).reshape((12, 8)),  # pixels shuffled
+        Tensor(buffer(12, 8)).cat(Tensor(buffer(12, 8)) * 2, dim=1).uop,
+    ],
+)
+def test_a_program_splits_its_loops_where_an_index_is_divided(u):
+    assert not divisions_in_program(u)
 
 
 def test_a_transposed_window_asks_one_remainder():
