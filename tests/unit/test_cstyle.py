@@ -51,9 +51,8 @@ def test_conditions_of_different_widths_in_one_expression(wide, narrow):
     a, b = edge_values(wide, 1), edge_values(narrow, 2)
     x, y = (Tensor(in_buffer(v, d)) for v, d in ((a, wide), (b, narrow)))
     both = (x > 0) & (y > 1)
-    result = (
-        both.where(x, 3) + (both | (x < 1)).cast(wide) + (y.eq(2) ^ x.eq(1)).where(y, 0).cast(wide)
-    )
+    result = both.where(x, 3) + (both | (x < 1)).cast(wide)
+    result += (y.eq(2) ^ x.eq(1)).where(y, 0).cast(wide)
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(run_with(result, [Opt(VECTOR, 0, 8)]), evaluate(result.uop))
     stored = (both != (y < 5)) | x.eq(0)

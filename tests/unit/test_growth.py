@@ -91,19 +91,12 @@ def layers_and_gradients(n: int) -> list[Tensor]:
     return x.gradient(*weights, gradient=on_buffer(64, 64))
 
 
-@pytest.mark.parametrize(
-    "graph",
-    [
-        chain_of_additions,
-        nested_activations_and_gradients,
-        chain_of_kernels,
-        parts_laid_end_to_end,
-        gradients_of_parts,
-        recurrent_steps,
-        many_graphs,
-        layers_and_gradients,
-    ],
-)
+GRAPHS = [chain_of_additions, nested_activations_and_gradients, chain_of_kernels,
+          parts_laid_end_to_end, gradients_of_parts, recurrent_steps, many_graphs,
+          layers_and_gradients]  # fmt: skip
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
 def test_steps_of_scheduling_grow_as_the_graph_does(graph, monkeypatch):
     monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 100)  # so that a small graph has many kernels
 
@@ -171,11 +164,9 @@ def test_statements_are_those_of_the_decompositions(op, monkeypatch):
 
 
 def test_groups_of_one_form_are_lowered_once(monkeypatch):
-    lowered = []
-    real = kernels._loop_nest
-    monkeypatch.setattr(
-        kernels, "_loop_nest", lambda group, *more: lowered.append(group) or real(group, *more)
-    )
+    lowered, real = [], kernels._loop_nest
+    counted = lambda group, *more: lowered.append(group) or real(group, *more)  # noqa: E731
+    monkeypatch.setattr(kernels, "_loop_nest", counted)
     x = on_buffer(16)
     for _ in range(20):
         x = (x.sin() + 2).contiguous()

@@ -102,26 +102,25 @@ def mixed_sums(draw) -> UOp:
     numbers = st.sampled_from([1, 2, 3, -1, -3, 16, 65536, 2**31, 2**31 + 1, -(2**31)])
 
     def make(depth: int) -> UOp:
-        x = draw(st.sampled_from(names))
-        if depth:
-            x = make(depth - 1)
-            match draw(st.sampled_from("+*/%<mn")):
-                case "+":
-                    x = x.cast(dtypes.long) + make(depth - 1)
-                case "*":
-                    x = x.cast(dtypes.long) * draw(numbers)
-                case "/":
-                    x = x.cast(dtypes.long) // abs(draw(numbers))
-                case "%":
-                    x = x.cast(dtypes.long) % abs(draw(numbers))
-                case "<":
-                    other = make(depth - 1)
-                    x = (x.cast(dtypes.long) < other).where(x, other.cast(x.dtype))
-                case "m":
-                    x = x.cast(dtypes.long).maximum(make(depth - 1))
-                case _:
-                    x = x.cast(dtypes.int)
-        return x
+        if not depth:
+            return draw(st.sampled_from(names))
+        x = make(depth - 1)
+        wide = x.cast(dtypes.long)
+        match draw(st.sampled_from("+*/%<mn")):
+            case "+":
+                return wide + make(depth - 1)
+            case "*":
+                return wide * draw(numbers)
+            case "/":
+                return wide // abs(draw(numbers))
+            case "%":
+                return wide % abs(draw(numbers))
+            case "<":
+                other = make(depth - 1)
+                return (wide < other).where(x, other.cast(x.dtype))
+            case "m":
+                return wide.maximum(make(depth - 1))
+        return x.cast(dtypes.int)
 
     return make(3)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -245,24 +246,18 @@ def test_context_decorates_a_recursive_function():
 
 
 def test_a_context_holds_in_its_own_thread_only():
-    inside, seen = threading.Barrier(2, timeout=10), {}
-    shared = Context(BEAM=5)
+    inside, shared = threading.Barrier(2, timeout=10), Context(BEAM=5)
 
-    def work(name: str, debug: int) -> None:
+    def work(debug: int) -> tuple[int, ...]:
         with shared, Context(DEBUG=debug):
             inside.wait()
-            seen[name] = (settings.DEBUG, settings.BEAM)
+            seen = settings.DEBUG, settings.BEAM
             inside.wait()
-        seen[name] += (settings.DEBUG, settings.BEAM)
+        return *seen, settings.DEBUG, settings.BEAM
 
-    with Context(DEBUG=4):
-        threads = [threading.Thread(target=work, args=(f"t{i}", i)) for i in (1, 2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with Context(DEBUG=4), ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, [1, 2])) == [(1, 5, 0, 0), (2, 5, 0, 0)]
         assert settings.DEBUG == 4
-    assert seen == {"t1": (1, 5, 0, 0), "t2": (2, 5, 0, 0)}
 
 
 def test_a_context_holds_in_its_own_asyncio_task_only():

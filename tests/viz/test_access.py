@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import gpu_device
 from tests.unit.chains import chains, numpy_of
 from tests.viz.drawn import SVG, checked, said
 from tinyframe import Context, Tensor
@@ -22,12 +21,6 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import access
 from tinyframe.viz.kernels import kernels_of
 from tinyframe.viz.touched import PANEL, UnknownElements, arguments_of, elements_named, shaded
-
-
-@pytest.fixture
-def blocks(monkeypatch):
-    """A device of blocks and threads."""
-    monkeypatch.setitem(Device._devices, "BLOCKS", gpu_device.BlocksDevice)
 
 
 def touched(x: Tensor, opts=()) -> dict[tuple[int, str], list[int]]:

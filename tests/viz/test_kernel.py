@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import gpu_device
 from tests.viz.drawn import boxes, checked, said
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
@@ -30,12 +29,6 @@ from tinyframe.viz.nests import (
     shortened,
     work_text,
 )
-
-
-@pytest.fixture
-def blocks(monkeypatch):
-    """A device of blocks and threads."""
-    monkeypatch.setitem(Device._devices, "BLOCKS", gpu_device.BlocksDevice)
 
 
 def product(m: int = 64, k: int = 48, n: int = 80) -> Tensor:
