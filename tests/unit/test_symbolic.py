@@ -232,6 +232,7 @@ def test_the_order_of_terms_is_the_same_in_every_process():
         (p.where(q, UOp.const(dtypes.bool, False)), "((a<3)&(b<5))"),
         # bits and casts
         (a & 15, "a"),
+        (a & 5, "(a&5)"),
         (a ^ 0, "a"),
         (a.cast(dtypes.long).cast(dtypes.int), "a"),
         (a.cast(dtypes.int8).cast(dtypes.int), "a"),
