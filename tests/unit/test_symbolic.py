@@ -48,13 +48,21 @@ p, q = a < 3, b < 5
 NARROW = st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32, dtypes.int16])
 
 
-@given(
-    expressions(depth=3)
-    | expressions(depth=4, wild=True)
-    | NARROW.flatmap(lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60))
-)
-@settings(max_examples=300)
-def test_simplified_expressions_are_equal_also_where_integers_wrap_around(e):
+@given(expressions(depth=3))
+@settings(max_examples=100)
+def test_simplified_index_expressions_are_equal(e):
+    assert_equal_everywhere(e, e.simplify())
+
+
+@given(expressions(depth=4, wild=True))
+@settings(max_examples=100)
+def test_simplified_expressions_of_all_integer_ops_are_equal(e):
+    assert_equal_everywhere(e, e.simplify())
+
+
+@given(NARROW.flatmap(lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)))
+@settings(max_examples=100)
+def test_simplified_expressions_are_equal_where_integers_wrap_around(e):
     assert_equal_everywhere(e, e.simplify())
 
 
@@ -230,6 +238,7 @@ def test_the_order_of_terms_is_the_same_in_every_process():
         (q.where(p.where(a, c), c), "(a if ((a<3)&(b<5)) else c)"),
         ((a < 9).where(a, b), "a"),
         (p.where(q, UOp.const(dtypes.bool, False)), "((a<3)&(b<5))"),
+        (p.where(q, UOp.const(dtypes.bool, True)), "(((a<3)!=True)|(b<5))"),
         # bits and casts
         (a & 15, "a"),
         (a & 5, "(a&5)"),
