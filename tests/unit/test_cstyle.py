@@ -83,20 +83,17 @@ def test_constants_arrive_bit_by_bit(dtype):
         np.testing.assert_array_equal(array, expected)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "value", "text"),
-    [
-        (dtypes.float, 1.0, "1.0f"),
-        (dtypes.double, 0.1, "0.1"),
-        (dtypes.uchar, 7, "7"),
-        (dtypes.float, 0.1, "0.1f"),
-        (dtypes.float, float(np.float32(1 / 3)), "0.33333334f"),
-        (dtypes.float, 1.401298464324817e-45, "1.4013e-45f"),
-        (dtypes.float, 16777216.0, "16777216.0f"),
-        (dtypes.float, 3.4028234663852886e38, "3.4028235e+38f"),
-        (dtypes.bool, True, "1"),
-    ],
-)
+@pytest.mark.parametrize(("dtype", "value", "text"), [
+    (dtypes.float, 1.0, "1.0f"),
+    (dtypes.double, 0.1, "0.1"),
+    (dtypes.uchar, 7, "7"),
+    (dtypes.float, 0.1, "0.1f"),
+    (dtypes.float, float(np.float32(1 / 3)), "0.33333334f"),
+    (dtypes.float, 1.401298464324817e-45, "1.4013e-45f"),
+    (dtypes.float, 16777216.0, "16777216.0f"),
+    (dtypes.float, 3.4028234663852886e38, "3.4028235e+38f"),
+    (dtypes.bool, True, "1"),
+])  # fmt: skip
 def test_constants_are_written_as_short_as_they_can_be(dtype, value, text):
     assert CStyleLanguage().constant(value, dtype) == text
 

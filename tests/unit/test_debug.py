@@ -149,17 +149,14 @@ def test_4_leaves_out_only_lines_that_the_graph_before_has_under_the_same_number
         before = [line for line in full if re.match(r" *\d+ ", line)] or before
 
 
-@pytest.mark.parametrize(
-    "after, expected",
-    [
-        ("abcde", ["   … 0 to 4 as before"]),
-        ("abXde", ["a", "b", "X", "d", "e"]),  # two lines in a row are not worth it
-        ("abcXefg", ["   … 0 to 2 as before", "X", "e", "f", "g"]),
-        ("Xabcd", ["X", "a", "b", "c", "d"]),  # under another number
-        ("abc", ["   … 0 to 2 as before"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize("after, expected", [
+    ("abcde", ["   … 0 to 4 as before"]),
+    ("abXde", ["a", "b", "X", "d", "e"]),  # two lines in a row are not worth it
+    ("abcXefg", ["   … 0 to 2 as before", "X", "e", "f", "g"]),
+    ("Xabcd", ["X", "a", "b", "c", "d"]),  # under another number
+    ("abc", ["   … 0 to 2 as before"]),
+    ("", []),
+])  # fmt: skip
 def test_lines_are_folded_three_or_more_at_a_time(after, expected):
     assert folded(list(after), list("abcde")) == expected
 

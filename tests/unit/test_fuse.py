@@ -151,15 +151,12 @@ def test_what_is_made_of_indices_alone_is_computed_where_it_is_used():
 # ---- what the user wants in one kernel -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        lambda x: x / x.sum(),
-        lambda x: (x @ x.T).softmax() @ x,
-        lambda x: (x.sin() @ x).sum(0),
-        lambda x: (x - x.mean(0)).abs().max(1) * x[0],
-    ],
-)
+@pytest.mark.parametrize("program", [
+    lambda x: x / x.sum(),
+    lambda x: (x @ x.T).softmax() @ x,
+    lambda x: (x.sin() @ x).sum(0),
+    lambda x: (x - x.mean(0)).abs().max(1) * x[0],
+])  # fmt: skip
 def test_fuse_leaves_one_kernel_where_there_were_more(program):
     values = np.random.default_rng(0).standard_normal((24, 24)).astype(np.float32)
     x = filled(values)

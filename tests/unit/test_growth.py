@@ -174,16 +174,13 @@ def test_groups_of_one_form_are_lowered_once(monkeypatch):
     assert (len(found), len(set(found)), len(lowered)) == (20, 1, 1)
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        lambda x: x + 3,
-        lambda x: x * 2,
-        lambda x: x + x,
-        lambda x: x[::-1] + 2,
-        lambda x: (x.reshape(4, 4).T + 2).reshape(16),
-    ],
-)
+@pytest.mark.parametrize("second", [
+    lambda x: x + 3,
+    lambda x: x * 2,
+    lambda x: x + x,
+    lambda x: x[::-1] + 2,
+    lambda x: (x.reshape(4, 4).T + 2).reshape(16),
+])  # fmt: skip
 def test_groups_of_different_forms_are_lowered_apart(second):
     x = np.arange(16, dtype=np.float32)
     first = (filled(x) + 2).contiguous()

@@ -201,15 +201,12 @@ def copied_by(kernel: UOp, *opts: Opt) -> UOp:
     return stage.src[0]
 
 
-@pytest.mark.parametrize(
-    ("change", "op"),
-    [
-        (lambda y: y + 1, Ops.ADD),
-        (lambda y: (y > 0).where(y * 2, -y), Ops.WHERE),
-        (lambda y: y.half().float(), Ops.CAST),
-        (lambda y: (y + 9).reciprocal() + y, Ops.ADD),
-    ],
-)
+@pytest.mark.parametrize(("change", "op"), [
+    (lambda y: y + 1, Ops.ADD),
+    (lambda y: (y > 0).where(y * 2, -y), Ops.WHERE),
+    (lambda y: y.half().float(), Ops.CAST),
+    (lambda y: (y + 9).reciprocal() + y, Ops.ADD),
+])  # fmt: skip
 def test_stage_copies_what_is_computed_from_an_element_alone(change, op):
     kernel = kernel_of((on_buffer(24, 32) @ change(on_buffer(32, 40))).fuse())
     assert copied_by(kernel, *BY_COLUMN).op is op
@@ -259,45 +256,42 @@ AS_LANES = "vectors have 2, 4, 8, 16, 32 or 64 lanes, not "
 EACH_ONCE = "the order must name each of the axes 0...2 once"
 
 
-@pytest.mark.parametrize(
-    ("opts", "reason"),
-    [
-        ([Opt(SPLIT, 3, 4)], "axis 3; the kernel has 3: 0: LOOP 24, 1: LOOP 40, 2: REDUCE 32"),
-        ([Opt(SPLIT, -1, 4)], "there is no axis -1"),
-        ([Opt(UPCAST, (0, 1), 4)], "there is no axis (0, 1)"),
-        ([Opt(SPLIT, 0, 24)], "cannot split 24 iterations into groups of 24"),
-        ([Opt(SPLIT, 0, 1)], "cannot split 24 iterations into groups of 1"),
-        ([Opt(SPLIT, 0, -4)], "the size must be a whole number, not -4"),
-        ([Opt(UPCAST, 0)], "the size must be a whole number, not None"),
-        ([Opt(VECTOR, 0, "4")], "the size must be a whole number, not '4'"),
-        ([Opt(THREAD, 0), Opt(SPLIT, 0, 4)], "axis 0 is a THREAD axis already: SPLIT it before"),
-        ([Opt(UPCAST, 2, 4)], "axis 2 is a reduce's: UNROLL it, or give it VECTOR lanes"),
-        ([Opt(THREAD, 0), Opt(UPCAST, 0, 4)], "axis 0 is a THREAD axis already"),
-        ([Opt(UPCAST, 0, 0), Opt(UPCAST, 0, 0)], "960 copies; at most 256 are allowed"),
-        ([Opt(UNROLL, 0, 4)], "axis 0 is not a reduce's: UPCAST it"),
-        ([Opt(UPCAST, 0, 24), Opt(UNROLL, 1, 0)], "768 copies; at most 256 are allowed"),
-        ([Opt(VECTOR, 1, 3)], AS_LANES + "3"),
-        ([Opt(VECTOR, 1, 1)], AS_LANES + "1"),
-        ([Opt(VECTOR, 1, 128)], AS_LANES + "128"),
-        ([Opt(VECTOR, 1, 8), Opt(VECTOR, 0, 8)], IN_LANES),
-        ([Opt(VECTOR, 2, 8), Opt(VECTOR, 0, 8)], IN_LANES),
-        ([Opt(THREAD, 0), Opt(VECTOR, 0, 8)], "axis 0 is a THREAD axis already"),
-        ([Opt(THREAD, 2)], "is a REDUCE axis: only a loop around all stores can be divided"),
-        ([Opt(THREAD, 1)], "axis 1 is not the outermost loop of every store (REORDER it there)"),
-        ([Opt(THREAD, 0), Opt(THREAD, 0)], "axis 0 is a THREAD axis"),
-        ([Opt(THREAD, 0), *TURNED, Opt(THREAD, 0)], "the kernel has a THREAD axis already"),
-        ([Opt(REORDER, (1, 0))], EACH_ONCE),
-        ([Opt(REORDER, (1, 1, 2))], EACH_ONCE),
-        ([Opt(REORDER, 1)], EACH_ONCE),
-        ([Opt(STAGE, 2, 2)], "the index of argument 2 does not vary inside axis 2"),
-        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "apply STAGE after this Opt"),
-        ([Opt(STAGE, 0, 9)], "argument 9 is not read"),
-        ([Opt(STAGE, 0, 0)], "argument 0 is not read"),
-        ([Opt(STAGE, 0, 2), Opt(STAGE, 0, 2)], "argument 2 is copied already"),
-        ([Opt(STAGE, 1, 1), Opt(UPCAST, 0, 4)], INSIDE),
-        ([Opt(STAGE, 1, 2), Opt(VECTOR, 1, 4)], INSIDE),
-    ],
-)
+@pytest.mark.parametrize(("opts", "reason"), [
+    ([Opt(SPLIT, 3, 4)], "axis 3; the kernel has 3: 0: LOOP 24, 1: LOOP 40, 2: REDUCE 32"),
+    ([Opt(SPLIT, -1, 4)], "there is no axis -1"),
+    ([Opt(UPCAST, (0, 1), 4)], "there is no axis (0, 1)"),
+    ([Opt(SPLIT, 0, 24)], "cannot split 24 iterations into groups of 24"),
+    ([Opt(SPLIT, 0, 1)], "cannot split 24 iterations into groups of 1"),
+    ([Opt(SPLIT, 0, -4)], "the size must be a whole number, not -4"),
+    ([Opt(UPCAST, 0)], "the size must be a whole number, not None"),
+    ([Opt(VECTOR, 0, "4")], "the size must be a whole number, not '4'"),
+    ([Opt(THREAD, 0), Opt(SPLIT, 0, 4)], "axis 0 is a THREAD axis already: SPLIT it before"),
+    ([Opt(UPCAST, 2, 4)], "axis 2 is a reduce's: UNROLL it, or give it VECTOR lanes"),
+    ([Opt(THREAD, 0), Opt(UPCAST, 0, 4)], "axis 0 is a THREAD axis already"),
+    ([Opt(UPCAST, 0, 0), Opt(UPCAST, 0, 0)], "960 copies; at most 256 are allowed"),
+    ([Opt(UNROLL, 0, 4)], "axis 0 is not a reduce's: UPCAST it"),
+    ([Opt(UPCAST, 0, 24), Opt(UNROLL, 1, 0)], "768 copies; at most 256 are allowed"),
+    ([Opt(VECTOR, 1, 3)], AS_LANES + "3"),
+    ([Opt(VECTOR, 1, 1)], AS_LANES + "1"),
+    ([Opt(VECTOR, 1, 128)], AS_LANES + "128"),
+    ([Opt(VECTOR, 1, 8), Opt(VECTOR, 0, 8)], IN_LANES),
+    ([Opt(VECTOR, 2, 8), Opt(VECTOR, 0, 8)], IN_LANES),
+    ([Opt(THREAD, 0), Opt(VECTOR, 0, 8)], "axis 0 is a THREAD axis already"),
+    ([Opt(THREAD, 2)], "is a REDUCE axis: only a loop around all stores can be divided"),
+    ([Opt(THREAD, 1)], "axis 1 is not the outermost loop of every store (REORDER it there)"),
+    ([Opt(THREAD, 0), Opt(THREAD, 0)], "axis 0 is a THREAD axis"),
+    ([Opt(THREAD, 0), *TURNED, Opt(THREAD, 0)], "the kernel has a THREAD axis already"),
+    ([Opt(REORDER, (1, 0))], EACH_ONCE),
+    ([Opt(REORDER, (1, 1, 2))], EACH_ONCE),
+    ([Opt(REORDER, 1)], EACH_ONCE),
+    ([Opt(STAGE, 2, 2)], "the index of argument 2 does not vary inside axis 2"),
+    ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "apply STAGE after this Opt"),
+    ([Opt(STAGE, 0, 9)], "argument 9 is not read"),
+    ([Opt(STAGE, 0, 0)], "argument 0 is not read"),
+    ([Opt(STAGE, 0, 2), Opt(STAGE, 0, 2)], "argument 2 is copied already"),
+    ([Opt(STAGE, 1, 1), Opt(UPCAST, 0, 4)], INSIDE),
+    ([Opt(STAGE, 1, 2), Opt(VECTOR, 1, 4)], INSIDE),
+])  # fmt: skip
 def test_an_illegal_opt_says_why(opts, reason):
     with pytest.raises(KernelOptError, match=re.escape(reason)) as error:
         apply_opts(product(), opts)

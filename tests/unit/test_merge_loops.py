@@ -23,24 +23,21 @@ def sizes(kernel: UOp) -> list[int]:
 # ---- neighbours ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("graph", "loops"),
-    [
-        (lambda x: x + 1, [480]),
-        (lambda x: x.permute(0, 2, 1) + 0, [4, 12, 10]),
-        (lambda x: x.permute(2, 0, 1) + 0, [12, 40]),
-        (lambda x: x.sum(), [480]),
-        (lambda x: x.sum(axis=(1, 2)), [4, 120]),
-        (lambda x: x.sum(axis=0), [120, 4]),
-        (lambda x: x.sum(axis=1), [4, 12, 10]),
-        (lambda x: x + on_buffer(12), [40, 12]),
-        (lambda x: x + on_buffer(4, 1, 1), [4, 120]),
-        (lambda x: x[:, 1:, :] + 0, [4, 108]),
-        (lambda x: x[:, :, 1:] + 0, [40, 11]),
-        (lambda x: x.flip(0) + 0, [4, 120]),
-        (lambda x: x.softmax(), [40, 12, 12, 12]),
-    ],
-)
+@pytest.mark.parametrize(("graph", "loops"), [
+    (lambda x: x + 1, [480]),
+    (lambda x: x.permute(0, 2, 1) + 0, [4, 12, 10]),
+    (lambda x: x.permute(2, 0, 1) + 0, [12, 40]),
+    (lambda x: x.sum(), [480]),
+    (lambda x: x.sum(axis=(1, 2)), [4, 120]),
+    (lambda x: x.sum(axis=0), [120, 4]),
+    (lambda x: x.sum(axis=1), [4, 12, 10]),
+    (lambda x: x + on_buffer(12), [40, 12]),
+    (lambda x: x + on_buffer(4, 1, 1), [4, 120]),
+    (lambda x: x[:, 1:, :] + 0, [4, 108]),
+    (lambda x: x[:, :, 1:] + 0, [40, 11]),
+    (lambda x: x.flip(0) + 0, [4, 120]),
+    (lambda x: x.softmax(), [40, 12, 12, 12]),
+])  # fmt: skip
 def test_loops_that_are_contiguous_everywhere_become_one(graph, loops):
     assert sizes(merge_neighbours(kernel_of(graph(on_buffer(4, 10, 12))))) == loops
 

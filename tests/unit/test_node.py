@@ -168,24 +168,21 @@ def test_variables_are_bound_and_unbound():
 # ---- writing expressions ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("written", "built"),
-    [
-        (a - b, a + b * -1),
-        (-a, a * -1),
-        (3 - a, UOp.const(dtypes.int, 3) + a * -1),
-        (a >= b, (a < b).ne(True)),
-        (a > b, b < a),
-        (a <= b, (b < a).ne(True)),
-        (a.minimum(b), -((-a - 1).maximum(-b - 1)) - 1),
-        (~(a < b), (a < b).ne(True)),
-        (a // 2, a.alu(Ops.IDIV, UOp.const(dtypes.int, 2))),
-        (2**a, UOp.const(dtypes.int, 2).alu(Ops.POW, a)),
-        (~a, a ^ -1),
-        (1 + a, UOp.const(dtypes.int, 1) + a),
-        (5 // a, UOp.const(dtypes.int, 5) // a),
-    ],
-)
+@pytest.mark.parametrize(("written", "built"), [
+    (a - b, a + b * -1),
+    (-a, a * -1),
+    (3 - a, UOp.const(dtypes.int, 3) + a * -1),
+    (a >= b, (a < b).ne(True)),
+    (a > b, b < a),
+    (a <= b, (b < a).ne(True)),
+    (a.minimum(b), -((-a - 1).maximum(-b - 1)) - 1),
+    (~(a < b), (a < b).ne(True)),
+    (a // 2, a.alu(Ops.IDIV, UOp.const(dtypes.int, 2))),
+    (2**a, UOp.const(dtypes.int, 2).alu(Ops.POW, a)),
+    (~a, a ^ -1),
+    (1 + a, UOp.const(dtypes.int, 1) + a),
+    (5 // a, UOp.const(dtypes.int, 5) // a),
+])  # fmt: skip
 def test_operators_build_nodes(written, built):
     assert written is built
 

@@ -17,42 +17,39 @@ def matches(pattern: UPat, u: UOp) -> list[dict[str, UOp]]:
     return pattern.match(u, {})
 
 
-@pytest.mark.parametrize(
-    ("pattern", "node", "expected"),
-    [
-        (UPat(), a + b, True),
-        (UPat(Ops.ADD), a + b, True),
-        (UPat(Ops.MUL), a + b, False),
-        (UPat((Ops.MUL, Ops.ADD)), a + b, True),
-        (UPat(GroupOp.Comparison), a < b, True),
-        (UPat(dtype=dtypes.int), a, True),
-        (UPat(dtype=dtypes.float), a, False),
-        (UPat(dtype={dtypes.float, dtypes.half}), f, True),
-        (UPat(dtype=dtypes.int), a.vectorize(4), True),
-        (UPat(dtype=dtypes.int.vec(4)), a, False),
-        (UPat(Ops.CONST, arg=3), a.const_like(3), True),
-        (UPat(Ops.CONST, arg=3), a.const_like(4), False),
-        (UPat(Ops.RANGE, arg=(0, 1)), a, False),
-        (UPat(Ops.ADD, src=(UPat(Ops.CONST), UPat())), a + 1, False),
-        (UPat(Ops.ADD, src=(UPat(), UPat(Ops.CONST))), a + 1, True),
-        (UPat(Ops.ADD, src=[UPat(Ops.CONST), UPat()]), a + 1, True),
-        (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + b, True),
-        (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + 1, False),
-        (UPat(Ops.SINK, src=(UPat(),)), UOp.sink(a, b), False),
-        (UPat(Ops.SINK, src=(UPat(),), allow_any_len=True), UOp.sink(a, b), True),
-        (UPat(Ops.SINK, src=(UPat(), UPat(), UPat()), allow_any_len=True), UOp.sink(a, b), False),
-        (UPat(Ops.SINK, src=()), UOp.sink(a), False),
-        (x + x, a + a, True),
-        (x + x, a + b, False),
-        (x * x + y, a * a + b, True),
-        (UPat.cvar("c") + x, a + 1, True),  # in either order
-        (UPat.cvar("c") < x, a.const_like(1) < a, True),
-        (UPat.cvar("c") < x, a < 1, False),  # < is not commutative
-        (UPat.any(x + 1, x * 2), a * 2, True),
-        (UPat.any(x + 1, x * 2), a * 3, False),
-        (UPat.any(UPat(Ops.ADD), UPat(Ops.MUL)).named("n"), a + b, True),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "node", "expected"), [
+    (UPat(), a + b, True),
+    (UPat(Ops.ADD), a + b, True),
+    (UPat(Ops.MUL), a + b, False),
+    (UPat((Ops.MUL, Ops.ADD)), a + b, True),
+    (UPat(GroupOp.Comparison), a < b, True),
+    (UPat(dtype=dtypes.int), a, True),
+    (UPat(dtype=dtypes.float), a, False),
+    (UPat(dtype={dtypes.float, dtypes.half}), f, True),
+    (UPat(dtype=dtypes.int), a.vectorize(4), True),
+    (UPat(dtype=dtypes.int.vec(4)), a, False),
+    (UPat(Ops.CONST, arg=3), a.const_like(3), True),
+    (UPat(Ops.CONST, arg=3), a.const_like(4), False),
+    (UPat(Ops.RANGE, arg=(0, 1)), a, False),
+    (UPat(Ops.ADD, src=(UPat(Ops.CONST), UPat())), a + 1, False),
+    (UPat(Ops.ADD, src=(UPat(), UPat(Ops.CONST))), a + 1, True),
+    (UPat(Ops.ADD, src=[UPat(Ops.CONST), UPat()]), a + 1, True),
+    (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + b, True),
+    (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + 1, False),
+    (UPat(Ops.SINK, src=(UPat(),)), UOp.sink(a, b), False),
+    (UPat(Ops.SINK, src=(UPat(),), allow_any_len=True), UOp.sink(a, b), True),
+    (UPat(Ops.SINK, src=(UPat(), UPat(), UPat()), allow_any_len=True), UOp.sink(a, b), False),
+    (UPat(Ops.SINK, src=()), UOp.sink(a), False),
+    (x + x, a + a, True),
+    (x + x, a + b, False),
+    (x * x + y, a * a + b, True),
+    (UPat.cvar("c") + x, a + 1, True),  # in either order
+    (UPat.cvar("c") < x, a.const_like(1) < a, True),
+    (UPat.cvar("c") < x, a < 1, False),  # < is not commutative
+    (UPat.any(x + 1, x * 2), a * 2, True),
+    (UPat.any(x + 1, x * 2), a * 3, False),
+    (UPat.any(UPat(Ops.ADD), UPat(Ops.MUL)).named("n"), a + b, True),
+])  # fmt: skip
 def test_matches(pattern, node, expected):
     assert bool(matches(pattern, node)) is expected
 
@@ -89,13 +86,10 @@ x >> 2; x.maximum(y); x.eq(y); (x < y).where(x, y); x.cast(dtypes.float); 2 * x;
 OF_FLOATS = "x / y; x.sqrt(); x.exp2(); x.log2(); x.sin(); x.reciprocal(); x**2"
 
 
-@pytest.mark.parametrize(
-    ("written", "nodes"),
-    [
-        *[(text, {"x": a, "y": b}) for text in OPERATORS.strip().replace("\n", ";").split(";")],
-        *[(text, {"x": f, "y": f.sin()}) for text in OF_FLOATS.split(";")],
-    ],
-)
+@pytest.mark.parametrize(("written", "nodes"), [
+    *[(text, {"x": a, "y": b}) for text in OPERATORS.strip().replace("\n", ";").split(";")],
+    *[(text, {"x": f, "y": f.sin()}) for text in OF_FLOATS.split(";")],
+])  # fmt: skip
 def test_arithmetic_on_patterns_matches_the_same_arithmetic_on_nodes(written, nodes):
     pattern, node = (
         eval(written.strip(), {"dtypes": dtypes}, of) for of in ({"x": x, "y": y}, nodes)

@@ -20,19 +20,16 @@ def index_of(t: Tensor) -> list[str]:
     return [i.render() for i in load.src[0].src[2:]]
 
 
-@pytest.mark.parametrize(
-    ("moved", "indices"),
-    [
-        (lambda x: x.T, ["ridx1", "ridx0"]),
-        (lambda x: x[2:5, 1:], ["(ridx0+2)", "(ridx1+1)"]),
-        (lambda x: x.flip(0), ["((ridx0*-1)+5)", "ridx1"]),
-        (lambda x: x.T.reshape(2, 4, 6), ["ridx2", "((ridx0*4)+ridx1)"]),
-        (lambda x: x[3:4].expand(6, 8) + 0, ["3", "ridx1"]),
-        (lambda x: x[::2, ::3], ["(ridx0*2)", "(ridx1*3)"]),
-        (lambda x: Tensor(x.uop.window(1, 3)), ["ridx0", "(ridx1+ridx2)"]),
-        (lambda x: Tensor(x.uop.window(1, 3, 2, 2)), ["ridx0", "((ridx1*2)+(ridx2*2))"]),
-    ],
-)
+@pytest.mark.parametrize(("moved", "indices"), [
+    (lambda x: x.T, ["ridx1", "ridx0"]),
+    (lambda x: x[2:5, 1:], ["(ridx0+2)", "(ridx1+1)"]),
+    (lambda x: x.flip(0), ["((ridx0*-1)+5)", "ridx1"]),
+    (lambda x: x.T.reshape(2, 4, 6), ["ridx2", "((ridx0*4)+ridx1)"]),
+    (lambda x: x[3:4].expand(6, 8) + 0, ["3", "ridx1"]),
+    (lambda x: x[::2, ::3], ["(ridx0*2)", "(ridx1*3)"]),
+    (lambda x: Tensor(x.uop.window(1, 3)), ["ridx0", "(ridx1+ridx2)"]),
+    (lambda x: Tensor(x.uop.window(1, 3, 2, 2)), ["ridx0", "((ridx1*2)+(ridx2*2))"]),
+])  # fmt: skip
 def test_movement_only_changes_the_index(moved, indices):
     assert index_of(moved(on_buffer(6, 8)).contiguous()) == indices
 

@@ -103,15 +103,12 @@ def test_results_kept_on_the_nodes_are_used_again():
 
 
 @pytest.mark.parametrize("bottom_up", [False, True])
-@pytest.mark.parametrize(
-    "rules",
-    [
-        [(x + 1, lambda x: x * 2), (x * 2, lambda x: x + 1)],
-        [(ANY_VAR, lambda v: v + 1)],
-        [(k, lambda k: k.const_like(k.arg + 1))],
-        [(x * 2, lambda x: x + 1), (x + 1, lambda x: (x + 2) * 1), (x * 1, lambda x: x.src[0] * 2)],
-    ],
-)
+@pytest.mark.parametrize("rules", [
+    [(x + 1, lambda x: x * 2), (x * 2, lambda x: x + 1)],
+    [(ANY_VAR, lambda v: v + 1)],
+    [(k, lambda k: k.const_like(k.arg + 1))],
+    [(x * 2, lambda x: x + 1), (x + 1, lambda x: (x + 2) * 1), (x * 1, lambda x: x.src[0] * 2)],
+])  # fmt: skip
 def test_rules_that_never_end_are_an_error_that_names_them(rules, bottom_up):
     with pytest.raises(RewriteLoopError, match=r"test_rewrite\.py:\d+") as error:
         graph_rewrite(a + 1 + b, PatternMatcher(rules), bottom_up=bottom_up, name="endless")

@@ -48,32 +48,29 @@ i = UOp.range(8, 0)
 DATA1 = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 1)
 
 
-@pytest.mark.parametrize(
-    ("expression", "text"),
-    [
-        (a + 3, "(a+3)"),
-        (a * 5, "(a*5)"),
-        (a < b, "(a<b)"),
-        (a >= b, "((a<b)!=True)"),
-        (a - b, "(a+(b*-1))"),
-        (-a, "(a*-1)"),
-        (a // 2 % 3, "((a//2)%3)"),
-        (a.maximum(b), "max(a, b)"),
-        ((a < b).where(a, 0), "(a if (a<b) else 0)"),
-        (i * 4 + a, "((ridx0*4)+a)"),
-        (UOp.special("gidx0", 4) + 1, "(gidx0+1)"),
-        (a.bind(3) + 1, "(a+1)"),
-        (a.mulacc(b, 1), "(a*b+1)"),
-        (a & 3, "(a&3)"),
-        (a.eq(b), "(a==b)"),
-        (a << 2, "(a<<2)"),
-        (a.cast(dtypes.long), "long(a)"),
-        (a.alu(Ops.NEG), "(-a)"),
-        (UOp.const(dtypes.float, 1.5), "1.5"),
-        (a.cast(dtypes.float).exp2(), "exp2(float(a))"),
-        (DATA1.index(i, shape=(8,)).load() + 1, "(data1[ridx0]+1)"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "text"), [
+    (a + 3, "(a+3)"),
+    (a * 5, "(a*5)"),
+    (a < b, "(a<b)"),
+    (a >= b, "((a<b)!=True)"),
+    (a - b, "(a+(b*-1))"),
+    (-a, "(a*-1)"),
+    (a // 2 % 3, "((a//2)%3)"),
+    (a.maximum(b), "max(a, b)"),
+    ((a < b).where(a, 0), "(a if (a<b) else 0)"),
+    (i * 4 + a, "((ridx0*4)+a)"),
+    (UOp.special("gidx0", 4) + 1, "(gidx0+1)"),
+    (a.bind(3) + 1, "(a+1)"),
+    (a.mulacc(b, 1), "(a*b+1)"),
+    (a & 3, "(a&3)"),
+    (a.eq(b), "(a==b)"),
+    (a << 2, "(a<<2)"),
+    (a.cast(dtypes.long), "long(a)"),
+    (a.alu(Ops.NEG), "(-a)"),
+    (UOp.const(dtypes.float, 1.5), "1.5"),
+    (a.cast(dtypes.float).exp2(), "exp2(float(a))"),
+    (DATA1.index(i, shape=(8,)).load() + 1, "(data1[ridx0]+1)"),
+])  # fmt: skip
 def test_expressions_render(expression, text):
     assert expression.render(simplify=False) == render(expression) == text
 
@@ -93,17 +90,14 @@ def test_a_long_expression_is_cut_not_endless():
 # ---- patterns, programs -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text"),
-    [
-        (UPat.var("x") + 0, "(x + 0)"),
-        (UPat.cvar("c"), "CONST:c"),
-        (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
-        (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE...)"),
-        (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
-        (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, ...)"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "text"), [
+    (UPat.var("x") + 0, "(x + 0)"),
+    (UPat.cvar("c"), "CONST:c"),
+    (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
+    (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE...)"),
+    (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
+    (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, ...)"),
+])  # fmt: skip
 def test_patterns_render_on_one_line(pattern, text):
     assert render_pattern(pattern) == text
 

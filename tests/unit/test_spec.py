@@ -100,23 +100,20 @@ def test_an_index_is_inside_where_its_condition_holds(u):
 # ---- what is not --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "u",
-    [
-        read(k),
-        read(k, k < 4),
-        read(k - 1, k < 4),
-        read(k, i < 3),
-        read(k, n.ne(2), size=n),
-        read(number(k < 4)),
-        read(number(k < 4), number(k < 4) < 3),
-        read(number(), guard & (k < 4)),  # it is read whether that holds or not
-        read(number(k < 4), (number() < 3) & (number() >= 0)),
-        read(zero, lanes=4),
-        read(zero - 1, lanes=2),
-        place.replace(src=(data0, true, k)).store(f, k),
-    ],
-)
+@pytest.mark.parametrize("u", [
+    read(k),
+    read(k, k < 4),
+    read(k - 1, k < 4),
+    read(k, i < 3),
+    read(k, n.ne(2), size=n),
+    read(number(k < 4)),
+    read(number(k < 4), number(k < 4) < 3),
+    read(number(), guard & (k < 4)),  # it is read whether that holds or not
+    read(number(k < 4), (number() < 3) & (number() >= 0)),
+    read(zero, lanes=4),
+    read(zero - 1, lanes=2),
+    place.replace(src=(data0, true, k)).store(f, k),
+])  # fmt: skip
 def test_an_index_that_may_be_outside_is_refused(u):
     with pytest.raises(SpecError, match=r"Ops\.(LOAD|STORE) .*kernel level, breaks its rule"):
         verify(u, spec_kernel)
@@ -126,98 +123,89 @@ def node(op: Ops, dtype, *src: UOp, arg=None) -> UOp:
     return UOp(op, dtype, src, arg)
 
 
-@pytest.mark.parametrize(
-    "u",
-    [
-        node(Ops.ADD, dtypes.int, a, f),
-        node(Ops.ADD, dtypes.float, a, a),
-        node(Ops.ADD, dtypes.int, a),
-        node(Ops.CMPLT, dtypes.int, a, a),
-        node(Ops.CMPLT, dtypes.bool, a, f),
-        node(Ops.WHERE, dtypes.int, a, a, a),
-        node(Ops.WHERE, dtypes.int, true, a, f),
-        node(Ops.IDIV, dtypes.float, f, f),
-        node(Ops.SQRT, dtypes.int, a),
-        node(Ops.FDIV, dtypes.int, a, a),
-        node(Ops.AND, dtypes.float, f, f),
-        node(Ops.SHL, dtypes.float, f, f),
-        node(Ops.THREEFRY, dtypes.int, a, a),
-        node(Ops.BITCAST, dtypes.half, a),
-        node(Ops.CAST, dtypes.int.vec(2), a),
-        node(Ops.CONST, dtypes.int, arg=1.0),
-        node(Ops.CONST, dtypes.int, arg=True),
-        node(Ops.CONST, dtypes.float, arg=1),
-        node(Ops.DEFINE_VAR, dtypes.int, arg=("a", 3, 2)),
-        node(Ops.DEFINE_VAR, dtypes.float, arg=("a", 1, 2)),
-    ],
-)
+@pytest.mark.parametrize("u", [
+    node(Ops.ADD, dtypes.int, a, f),
+    node(Ops.ADD, dtypes.float, a, a),
+    node(Ops.ADD, dtypes.int, a),
+    node(Ops.CMPLT, dtypes.int, a, a),
+    node(Ops.CMPLT, dtypes.bool, a, f),
+    node(Ops.WHERE, dtypes.int, a, a, a),
+    node(Ops.WHERE, dtypes.int, true, a, f),
+    node(Ops.IDIV, dtypes.float, f, f),
+    node(Ops.SQRT, dtypes.int, a),
+    node(Ops.FDIV, dtypes.int, a, a),
+    node(Ops.AND, dtypes.float, f, f),
+    node(Ops.SHL, dtypes.float, f, f),
+    node(Ops.THREEFRY, dtypes.int, a, a),
+    node(Ops.BITCAST, dtypes.half, a),
+    node(Ops.CAST, dtypes.int.vec(2), a),
+    node(Ops.CONST, dtypes.int, arg=1.0),
+    node(Ops.CONST, dtypes.int, arg=True),
+    node(Ops.CONST, dtypes.float, arg=1),
+    node(Ops.DEFINE_VAR, dtypes.int, arg=("a", 3, 2)),
+    node(Ops.DEFINE_VAR, dtypes.float, arg=("a", 1, 2)),
+])  # fmt: skip
 def test_malformed_values_are_refused_at_every_level(u):
     for spec in (spec_tensor, spec_kernel, spec_program):
         with pytest.raises(SpecError, match=str(u.op)):
             verify(u, spec)
 
 
-@pytest.mark.parametrize(
-    "u",
-    [
-        node(Ops.ADD, dtypes.float, x, x.reshape((4, 3))),
-        node(Ops.ADD, dtypes.float, x, f),
-        node(Ops.RESHAPE, dtypes.float, x, arg=(5, 2)),
-        node(Ops.RESHAPE, dtypes.float, x, arg=(-4, -3)),
-        node(Ops.RESHAPE, dtypes.int, x, arg=(12,)),
-        node(Ops.PERMUTE, dtypes.float, x, arg=(0, 0)),
-        node(Ops.EXPAND, dtypes.float, x, arg=(3, 8)),
-        node(Ops.EXPAND, dtypes.float, x, arg=(3,)),
-        node(Ops.PAD, dtypes.float, x, arg=((0, -1), (0, 0))),
-        node(Ops.SHRINK, dtypes.float, x, arg=((0, 4), (0, 4))),
-        node(Ops.SHRINK, dtypes.float, x, arg=((2, 1), (0, 4))),
-        node(Ops.FLIP, dtypes.float, x, arg=(0, 1)),
-        node(Ops.WINDOW, dtypes.float, x, arg=(1, 3, 1, 2)),
-        node(Ops.UNWINDOW, dtypes.float, x, arg=(1, 1, 1, 4)),
-        node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.SUB, (0,))),
-        node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (2,))),
-        node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (1, 0))),
-        node(Ops.BUFFER, dtypes.float, arg=4),
-        node(Ops.ASSIGN, dtypes.float, x, x.reshape((12,))),
-        node(Ops.BIND, dtypes.int, n, n.const_like(9)),
-        node(Ops.COPY, dtypes.float, x),
-        load,
-        i,
-        x.gep(0).replace(op=Ops.GEP),
-    ],
-)
+@pytest.mark.parametrize("u", [
+    node(Ops.ADD, dtypes.float, x, x.reshape((4, 3))),
+    node(Ops.ADD, dtypes.float, x, f),
+    node(Ops.RESHAPE, dtypes.float, x, arg=(5, 2)),
+    node(Ops.RESHAPE, dtypes.float, x, arg=(-4, -3)),
+    node(Ops.RESHAPE, dtypes.int, x, arg=(12,)),
+    node(Ops.PERMUTE, dtypes.float, x, arg=(0, 0)),
+    node(Ops.EXPAND, dtypes.float, x, arg=(3, 8)),
+    node(Ops.EXPAND, dtypes.float, x, arg=(3,)),
+    node(Ops.PAD, dtypes.float, x, arg=((0, -1), (0, 0))),
+    node(Ops.SHRINK, dtypes.float, x, arg=((0, 4), (0, 4))),
+    node(Ops.SHRINK, dtypes.float, x, arg=((2, 1), (0, 4))),
+    node(Ops.FLIP, dtypes.float, x, arg=(0, 1)),
+    node(Ops.WINDOW, dtypes.float, x, arg=(1, 3, 1, 2)),
+    node(Ops.UNWINDOW, dtypes.float, x, arg=(1, 1, 1, 4)),
+    node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.SUB, (0,))),
+    node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (2,))),
+    node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (1, 0))),
+    node(Ops.BUFFER, dtypes.float, arg=4),
+    node(Ops.ASSIGN, dtypes.float, x, x.reshape((12,))),
+    node(Ops.BIND, dtypes.int, n, n.const_like(9)),
+    node(Ops.COPY, dtypes.float, x),
+    load,
+    i,
+    x.gep(0).replace(op=Ops.GEP),
+])  # fmt: skip
 def test_malformed_tensor_graphs_are_refused(u):
     with pytest.raises(SpecError, match="tensor level"):
         verify(u, spec_tensor)
 
 
-@pytest.mark.parametrize(
-    "u",
-    [
-        place.store(load.reduce(Ops.ADD, j)).sink(),  # nobody runs the loop over i
-        place.store(load, i).sink(),  # nor that over j
-        place.store(load.reduce(Ops.SUB, j), i).sink(),
-        place.store(f, i, i).sink(),
-        place.store(a, i).sink(),
-        place.store(f, zero).sink(),
-        UOp.sink(f),
-        data0.index(i, i, shape=(3,)),
-        data0.index(f, shape=(3,)),
-        data0.index(i, shape=(3,), valid=a),
-        node(Ops.LOAD, dtypes.float, data0),
-        node(Ops.LOAD, dtypes.int, place),
-        x,
-        node(Ops.RANGE, dtypes.int, zero, arg=(0, "loop")),
-        UOp.special("tid", 4),
-        node(Ops.SPECIAL, dtypes.long, arg=("gidx0", 4)),
-        node(Ops.BARRIER, dtypes.void, arg=0),
-        shared.store(f, thread),
-        node(Ops.DEFINE_GLOBAL, dtypes.float, arg=0),
-        node(Ops.VECTORIZE, dtypes.int.vec(3), a, a),
-        node(Ops.GEP, dtypes.int, a.vectorize(2), arg=2),
-        node(Ops.ENDRANGE, dtypes.void, i),
-    ],
-)
+@pytest.mark.parametrize("u", [
+    place.store(load.reduce(Ops.ADD, j)).sink(),  # nobody runs the loop over i
+    place.store(load, i).sink(),  # nor that over j
+    place.store(load.reduce(Ops.SUB, j), i).sink(),
+    place.store(f, i, i).sink(),
+    place.store(a, i).sink(),
+    place.store(f, zero).sink(),
+    UOp.sink(f),
+    data0.index(i, i, shape=(3,)),
+    data0.index(f, shape=(3,)),
+    data0.index(i, shape=(3,), valid=a),
+    node(Ops.LOAD, dtypes.float, data0),
+    node(Ops.LOAD, dtypes.int, place),
+    x,
+    node(Ops.RANGE, dtypes.int, zero, arg=(0, "loop")),
+    UOp.special("tid", 4),
+    node(Ops.SPECIAL, dtypes.long, arg=("gidx0", 4)),
+    node(Ops.BARRIER, dtypes.void, arg=0),
+    shared.store(f, thread),
+    node(Ops.DEFINE_GLOBAL, dtypes.float, arg=0),
+    node(Ops.VECTORIZE, dtypes.int.vec(3), a, a),
+    node(Ops.GEP, dtypes.int, a.vectorize(2), arg=2),
+    node(Ops.ENDRANGE, dtypes.void, i),
+])  # fmt: skip
 def test_malformed_kernels_are_refused(u):
     with pytest.raises(SpecError, match="kernel level"):
         verify(u, spec_kernel)
@@ -228,21 +216,18 @@ inner = UOp.range(4, 7)
 inner_end = node(Ops.ENDRANGE, dtypes.void, inner)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda p: p[:-1], "never closed"),
-        (lambda p: [*p, p[-1]], "twice"),
-        (lambda p: [*p[:-1], four, inner, p[-1], inner_end], "innermost"),
-        (lambda p: [u for u in p if u is not p[1]], "before its source"),
-        (lambda p: [*p[:7], p[8], p[7], *p[9:]], "before its source"),
-        (lambda p: [*p[:-2], p[-1], p[-2]], "outside the loop"),
-        (lambda p: [*p, load.reduce(Ops.ADD, j)], "is not legal"),
-        (lambda p: [*p, place], "breaks its rule"),
-        (lambda p: [*p, four, thread], "breaks its rule"),
-        (lambda p: [*p, node(Ops.BARRIER, dtypes.void, i)], "breaks its rule"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda p: p[:-1], "never closed"),
+    (lambda p: [*p, p[-1]], "twice"),
+    (lambda p: [*p[:-1], four, inner, p[-1], inner_end], "innermost"),
+    (lambda p: [u for u in p if u is not p[1]], "before its source"),
+    (lambda p: [*p[:7], p[8], p[7], *p[9:]], "before its source"),
+    (lambda p: [*p[:-2], p[-1], p[-2]], "outside the loop"),
+    (lambda p: [*p, load.reduce(Ops.ADD, j)], "is not legal"),
+    (lambda p: [*p, place], "breaks its rule"),
+    (lambda p: [*p, four, thread], "breaks its rule"),
+    (lambda p: [*p, node(Ops.BARRIER, dtypes.void, i)], "breaks its rule"),
+])  # fmt: skip
 def test_malformed_programs_are_refused(change, message):
     with pytest.raises(SpecError, match=message):
         verify(change(program()), spec_program)

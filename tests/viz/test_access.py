@@ -91,19 +91,16 @@ def test_too_much_to_play_is_said():
         elements_of(Tensor.empty(1 << 12, 1 << 12) + 1)
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        lambda: Tensor.empty(512, 512) @ Tensor.empty(512, 512),
-        lambda: Tensor.empty(8, 3, 32, 32).conv2d(Tensor.empty(16, 3, 3, 3)),
-        lambda: Tensor.empty(3).sum(),
-        lambda: Tensor.empty(1) + 1,
-        lambda: Tensor.empty(2, 3, 4, 5, 6).permute(4, 3, 2, 1, 0).contiguous(),
-        lambda: Tensor.empty(100000) * 2,
-        lambda: sum((Tensor.empty(5) for _ in range(12)), Tensor.empty(5)),
-        lambda: Tensor.empty(3000, 2).sum(axis=0),
-    ],
-)
+@pytest.mark.parametrize("x", [
+    lambda: Tensor.empty(512, 512) @ Tensor.empty(512, 512),
+    lambda: Tensor.empty(8, 3, 32, 32).conv2d(Tensor.empty(16, 3, 3, 3)),
+    lambda: Tensor.empty(3).sum(),
+    lambda: Tensor.empty(1) + 1,
+    lambda: Tensor.empty(2, 3, 4, 5, 6).permute(4, 3, 2, 1, 0).contiguous(),
+    lambda: Tensor.empty(100000) * 2,
+    lambda: sum((Tensor.empty(5) for _ in range(12)), Tensor.empty(5)),
+    lambda: Tensor.empty(3000, 2).sum(axis=0),
+])  # fmt: skip
 def test_the_picture_is_on_the_page(x):
     picture = access(x())
     root = checked(picture)

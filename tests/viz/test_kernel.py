@@ -113,17 +113,14 @@ def test_opt_by_opt_shows_what_one_tile_touches():
                      ("0", "64"), ("1", "4"), ("2", "16")]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        lambda: Tensor.empty(100, 8)[Tensor([1, 2]).realize()],
-        lambda: Tensor.empty(3, 5).sum(axis=1),
-        lambda: Tensor.empty(1) + 1,
-        lambda: sum((Tensor.empty(5) for _ in range(6)), Tensor.empty(5)),
-        lambda: Tensor.empty(64, 8)[: UOp.variable("n", 1, 64).bind(7)].sum(axis=1),
-        lambda: Tensor.empty(2, 3, 8, 8).conv2d(Tensor.empty(4, 3, 3, 3)).relu(),
-    ],
-)
+@pytest.mark.parametrize("x", [
+    lambda: Tensor.empty(100, 8)[Tensor([1, 2]).realize()],
+    lambda: Tensor.empty(3, 5).sum(axis=1),
+    lambda: Tensor.empty(1) + 1,
+    lambda: sum((Tensor.empty(5) for _ in range(6)), Tensor.empty(5)),
+    lambda: Tensor.empty(64, 8)[: UOp.variable("n", 1, 64).bind(7)].sum(axis=1),
+    lambda: Tensor.empty(2, 3, 8, 8).conv2d(Tensor.empty(4, 3, 3, 3)).relu(),
+])  # fmt: skip
 def test_opt_by_opt_of_any_kernel(x):
     picture = kernel(x(), every=True)
     checked(picture, height=2000)

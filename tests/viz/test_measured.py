@@ -210,19 +210,16 @@ def test_a_kernel_without_arithmetic_is_told_of_and_has_no_point():
 # ---- the sentence --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("operations", "nbytes", "seconds", "says"),
-    [
-        (8e10, 1e9, 1.0, "near the limit: 80% of this machine's peak"),
-        (1e9, 1.8e10, 1.0, "near the limit: 90% of what this machine can move"),
-        (1e9, 4e10, 1.0, "2.0 times what it delivers, so the data comes from a cache"),
-        (3e11, 1e9, 1.0, "3.0 times what was measured"),
-        (100, 400, 1e-6, "most of the time goes into starting the kernel"),
-        (1e10, 1e9, 1.0, "just its arithmetic would be 10.0 times as fast"),
-        (1e8, 2e9, 1.0, "just moving its data would be 10.0 times as fast"),
-        (0, 1, 1e3, "many times as fast"),
-    ],
-)
+@pytest.mark.parametrize(("operations", "nbytes", "seconds", "says"), [
+    (8e10, 1e9, 1.0, "near the limit: 80% of this machine's peak"),
+    (1e9, 1.8e10, 1.0, "near the limit: 90% of what this machine can move"),
+    (1e9, 4e10, 1.0, "2.0 times what it delivers, so the data comes from a cache"),
+    (3e11, 1e9, 1.0, "3.0 times what was measured"),
+    (100, 400, 1e-6, "most of the time goes into starting the kernel"),
+    (1e10, 1e9, 1.0, "just its arithmetic would be 10.0 times as fast"),
+    (1e8, 2e9, 1.0, "just moving its data would be 10.0 times as fast"),
+    (0, 1, 1e3, "many times as fast"),
+])  # fmt: skip
 def test_what_limits_a_kernel(operations, nbytes, seconds, says):
     assert says in verdict(operations, nbytes, seconds, ROOF)
 
