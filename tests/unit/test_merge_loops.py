@@ -102,10 +102,8 @@ def test_a_reduce_of_a_reduces_result_has_a_loop_of_its_own():
 
 def test_reduces_of_other_sizes_or_in_other_loops_do_not_share():
     x = on_buffer(40, 30)
-    assert (
-        reduce_loops(fuse_reduce_loops(kernel_of(x.sum(axis=1) + on_buffer(40, 20).sum(axis=1))))
-        == 2
-    )
+    kernel = kernel_of(x.sum(axis=1) + on_buffer(40, 20).sum(axis=1))
+    assert reduce_loops(fuse_reduce_loops(kernel)) == 2
 
 
 def load(slot: int, row: UOp, column: UOp) -> UOp:

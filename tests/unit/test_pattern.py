@@ -97,13 +97,6 @@ def test_arithmetic_on_patterns_matches_the_same_arithmetic_on_nodes(written, no
     assert matches(pattern, node)
 
 
-def test_patterns_print_on_one_line():
-    assert repr(x + UPat.cvar("c")) == "(x + CONST:c)"
-    assert repr(UPat(Ops.MAX, src=(x, x), name="m")) == "MAX(x, x):m"
-    assert repr(UPat.any(x + 1, x * 2)) == "(x + 1) or (x * 2)"
-    assert repr(UPat()) == "_"
-
-
 # ---- tables -------------------------------------------------------------------------------------
 
 

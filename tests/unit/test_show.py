@@ -44,7 +44,7 @@ def test_a_chain_of_10000_ops_is_printed():
 
 # ---- index expressions --------------------------------------------------------------------------
 
-i = UOp.range(8, 0)
+i, X = UOp.range(8, 0), UPat.var("x")
 DATA1 = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 1)
 
 
@@ -91,15 +91,18 @@ def test_a_long_expression_is_cut_not_endless():
 
 
 @pytest.mark.parametrize(("pattern", "text"), [
-    (UPat.var("x") + 0, "(x + 0)"),
-    (UPat.cvar("c"), "CONST:c"),
+    (X + 0, "(x + 0)"),
+    (X + UPat.cvar("c"), "(x + CONST:c)"),
+    (UPat(Ops.MAX, src=(X, X), name="m"), "MAX(x, x):m"),
+    (UPat.any(X + 1, X * 2), "(x + 1) or (x * 2)"),
+    (UPat(), "_"),
     (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
     (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE...)"),
     (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
     (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, ...)"),
 ])  # fmt: skip
 def test_patterns_render_on_one_line(pattern, text):
-    assert render_pattern(pattern) == text
+    assert render_pattern(pattern) == repr(pattern) == text
 
 
 def test_a_program_is_listed_one_instruction_a_line():

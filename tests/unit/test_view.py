@@ -82,31 +82,18 @@ def test_views(u, strides, offset, mask):
     assert (u.st.shape, u.st.strides, u.st.offset, u.st.mask) == (u.shape, strides, offset, mask)
 
 
-def test_what_is_contiguous():
-    assert x.st.contiguous and x.reshape((12,)).st.contiguous and x.reshape((2, 6)).st.contiguous
-    assert x.shrink(((0, 2), (0, 4))).st.contiguous and not x.shrink(((1, 3), (0, 4))).st.contiguous
-    assert not x.permute((1, 0)).st.contiguous and x.permute((1, 0)).permute((1, 0)).st.contiguous
-    assert not x.pad(((0, 1), (0, 0))).st.contiguous
-    assert (x + x.permute((0, 1))).st.contiguous  # of an elementwise result: its own memory to be
-
-
-def test_symbolic_sizes_are_strides_too():
+def test_it_prints_and_compares_like_a_value_also_of_symbolic_sizes():
     n = UOp.variable("n", 1, 10)
     u = UOp.new_buffer("CPU", 40, dtypes.int).shrink(((0, n * 4),)).reshape((4, n))
     assert u.st.strides[1] == 1 and u.st.strides[0] is n
-    assert repr(u.st) == (
-        "ShapeTracker(views=(View(shape=(4, n), strides=(n, 1), offset=0, mask=None, "
-        "contiguous=True),))"
-    )
-
-
-def test_it_prints_and_compares_like_a_value():
-    assert repr(x.st) == (
-        "ShapeTracker(views=(View(shape=(3, 4), strides=(4, 1), offset=0, mask=None, "
-        "contiguous=True),))"
-    )
-    assert x.st == x.st == buffer(3, 4).st and hash(x.st) == hash(buffer(3, 4).st)
+    for st, last in ((x.st, 4), (u.st, "n")):
+        assert repr(st) == (
+            f"ShapeTracker(views=(View(shape=({st.shape[0]}, {last}), strides=({last}, 1), "
+            "offset=0, mask=None, contiguous=True),))"
+        )
+    assert x.st == buffer(3, 4).st and hash(x.st) == hash(buffer(3, 4).st)
     assert x.st != x.permute((1, 0)).st and x.st.size == 12
+    assert (x + x.permute((0, 1))).st.contiguous  # an elementwise result: its own memory to be
 
 
 # ---- no division where there need not be one ----------------------------------------------------

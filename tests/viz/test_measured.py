@@ -147,8 +147,10 @@ def test_very_many_kernels_fit_a_screen():
     [(0, "0 s"), (2.5e-9, "2 ns"), (1.5e-6, "1.5 µs"), (0.0123, "12.3 ms"), (1, "1 s"),
      (5000, "5000 s")],
 )  # fmt: skip
-def test_times_in_words(seconds, text):
+def test_times_and_rates_in_words(seconds, text):
     assert seconds_text(seconds) == text
+    rates = [rate_text(r) for r in (0, 1.5e9, 37.84e9, 999.9e9, 1.2e12, 4.5e6)]
+    assert rates == ["0", "1.5", "37.8", "1,000", "1,200", "0.0045"]
 
 
 # ---- rooflines -----------------------------------------------------------------------------------
@@ -253,8 +255,3 @@ def test_any_kernel_has_a_verdict(point):
     words = verdict(point.operations, point.nbytes, point.seconds, ROOF, point.plan)
     assert words.endswith(".") and "nan" not in words and "inf " not in words
     assert verdict(point.operations, point.nbytes, 0.0, ROOF).endswith(".")
-
-
-def test_rates_in_words():
-    rates = [rate_text(r) for r in (0, 1.5e9, 37.84e9, 999.9e9, 1.2e12, 4.5e6)]
-    assert rates == ["0", "1.5", "37.8", "1,000", "1,200", "0.0045"]
