@@ -154,6 +154,16 @@ def test_floats_are_rounded_to_the_dtype():
     assert exec_alu(Ops.FDIV, dtypes.bfloat16, (1.0, 3.0)) == 0.333984375
 
 
+@given(int_dtypes, st.sampled_from([NAN, INF, -INF, 1e30, -1e30]))
+def test_floats_beyond_an_integer_give_its_smallest_or_the_low_bits_of_that_of_32(dtype, value):
+    bits_of_smallest = {32: 1 << 31, 64: 1 << 63}.get(dtype.bits, 0)
+    if dtypes.is_unsigned(dtype) and value > 0:
+        bits_of_smallest = 0
+    found = exec_alu(Ops.CAST, dtype, (value,))
+    assert found % (1 << dtype.bits) == bits_of_smallest
+    assert dtype.min <= found <= dtype.max
+
+
 # ---- casts and the rest -------------------------------------------------------------------------
 
 

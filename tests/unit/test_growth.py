@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, kernels_of, on_buffer, ops_in
+from tests.values import computed
 from tinyframe import Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.renderer import Target
@@ -135,6 +136,23 @@ def test_no_kernel_grows_with_the_graph(monkeypatch):
     most = 3 * limit + 100  # what every kernel begins with
     assert longest(20) < most
     assert longest(80) < most
+
+
+def test_values_split_among_kernels_are_those_of_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal((4, 6)).astype(np.float32) for _ in range(2)]
+
+    def results() -> list[np.ndarray]:
+        x, w = map(Tensor, values)
+        y = x
+        for n in range(6):
+            y = (y * w + (y.sum(1, keepdim=True) if n % 3 else y.T.reshape(4, 6))).tanh()
+        return computed(y, *y.square().sum().gradient(x, w))
+
+    whole = results()
+    monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 60)
+    for split, one in zip(results(), whole, strict=True):
+        np.testing.assert_allclose(split, one, rtol=2e-5, atol=1e-6)
 
 
 def test_fuse_overrules_the_largest_kernel(monkeypatch):

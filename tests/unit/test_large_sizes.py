@@ -300,3 +300,7 @@ def test_an_index_as_a_narrow_number_is_not_taken_for_the_index():
     as_int8 = np.arange(300).astype(np.int8)
     expected = [np.flatnonzero(as_int8 == w).sum() for w in (-6, 7, 100)]
     assert found.tolist() == expected
+
+
+def test_take_with_narrow_indices_counts_from_the_end():
+    assert Tensor(list(range(300))).take(Tensor([-1, 5], dtype=dtypes.int8)).tolist() == [299, 5]

@@ -15,6 +15,7 @@ from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule import ScheduleItem, create_schedule, share_memory
+from tinyframe.schedule.kernels import Kernel
 from tinyframe.uop import movement
 from tinyframe.uop.movement import base_of, memory_of, memory_state, stored_state, stored_view
 from tinyframe.uop.node import Ops, UOp
@@ -70,6 +71,17 @@ def test_kernelize_leaves_an_assign_of_a_kernel():
     assert not buffer_of(buffer).is_allocated(), "nothing runs"
 
 
+def test_what_was_kernelized_goes_on_as_a_graph():
+    t = filled(numbers(3, 4))
+    a = t + 1
+    total = a.sum().kernelize()
+    result = total * 2 + a
+    np.testing.assert_array_equal(result.numpy(), (numbers(3, 4) + 1).sum() * 2 + numbers(3, 4) + 1)
+    again = (result.kernelize() - total).kernelize()
+    assert len(kernels_of(again)) == 1
+    np.testing.assert_array_equal(again.numpy(), (numbers(3, 4) + 1).sum() + numbers(3, 4) + 1)
+
+
 def test_kernels_that_wait_for_each_other_are_linked():
     a = (filled(numbers(3)) + 1).kernelize()
     b = (a * 2).kernelize()
@@ -85,6 +97,18 @@ def test_a_kernelized_change_in_place_is_made_once():
     z = (t * 3).kernelize()
     np.testing.assert_array_equal(z.numpy(), (numbers(3) + 1) * 3)
     np.testing.assert_array_equal(t.numpy(), numbers(3) + 1)
+
+
+def test_several_kernels_at_once():
+    t = filled(numbers(30))
+    total = t.sum()
+    share = t / 4 + total
+    Tensor.kernelize(total, share)
+    kernels = [u.arg for u in UOp.sink(total.uop, share.uop).toposort() if u.op is Ops.KERNEL]
+    assert len(kernels) == 2
+    assert all(isinstance(kernel, Kernel) for kernel in kernels)
+    total.realize()
+    np.testing.assert_array_equal(share.numpy(), numbers(30) / 4 + numbers(30).sum())
 
 
 # ---- the schedule cache -------------------------------------------------------------------------
@@ -151,6 +175,19 @@ def test_cached_schedules_keep_no_buffers():
     before = GlobalCounters.mem_used
     del t, y
     assert GlobalCounters.mem_used == before - 2 * 4000
+
+
+def test_what_is_read_between_two_assigns_sees_the_value_between():
+    t, x = filled(numbers(4, 5)), numbers(4, 5)
+    t.assign(t + 1)
+    between, turned, total, copy = t * 3, t.T.contiguous(), t.sum(), t.to("PYTHON")
+    t.assign(t * 10)
+    Tensor.realize(t, total, between, copy, turned)
+    np.testing.assert_array_equal(between.numpy(), (x + 1) * 3)
+    np.testing.assert_array_equal(turned.numpy(), (x + 1).T)
+    np.testing.assert_array_equal(copy.numpy(), x + 1)
+    assert total.item() == (x + 1).sum()
+    np.testing.assert_array_equal(t.numpy(), (x + 1) * 10)
 
 
 # ---- copies between devices ---------------------------------------------------------------------
