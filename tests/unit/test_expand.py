@@ -49,6 +49,14 @@ def test_a_wholly_unrolled_reduce_is_no_reduce_any_more():
     assert not [u for u in kernel.toposort() if u.tag == UNROLLED]
 
 
+def test_each_copy_reads_at_its_own_offset():
+    x = numbers(25)
+    t = filled(x)
+    for opts in ([Opt(UPCAST, 0, 4)], [Opt(VECTOR, 0, 2), Opt(UPCAST, 0, 3)]):
+        np.testing.assert_array_equal(run_with(t[1:] - t[:-1], opts), x[1:] - x[:-1])
+    np.testing.assert_array_equal(run_with(t[1:].sum(), [Opt(UNROLL, 0, 4)]), x[1:].sum())
+
+
 # ---- lanes ---------------------------------------------------------------------------------------
 
 
