@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from tests.numpy_graph import compute, leaf
 from tests.ulp import bit_patterns, ulps
 from tinyframe.codegen.decompose import decompositions
-from tinyframe.dtype import AddrSpace, dtypes, to_np_dtype
+from tinyframe.dtype import AddrSpace, DType, dtypes, to_np_dtype
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.uop import GroupOp, Ops, UOp
@@ -252,31 +252,32 @@ def test_every_float16_as_float32_and_back():
     assert np.array_equal(np.signbit(got), np.signbit(every))
 
 
+def as_bfloat16(bits: np.ndarray) -> np.ndarray:
+    return bits.view(ml_dtypes.bfloat16).astype(np.float32)
+
+
+def around(narrow: np.ndarray, wide: DType) -> np.ndarray:
+    """The middles between neighbours, what is next to them, and other numbers."""
+    middle = narrow[1:] / 2 + narrow[:-1] / 2
+    beside = [np.nextafter(middle, to) for to in (0, np.inf)]
+    return np.concatenate([middle, *beside, -middle, narrow, numbers(wide)], dtype=middle.dtype)
+
+
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("source", WIDE, ids=str)
 def test_rounding_to_float16_is_to_nearest_even(source, native):
     halves = np.arange(0x7C01).astype(np.uint16).view(np.float16).astype(to_np_dtype(source))
     halves[-1] = 65536
-    middle = (halves[1:] + halves[:-1]) / 2
-    x = leaf("x", source)
-    values = np.concatenate([middle, np.nextafter(middle, 0), np.nextafter(middle, np.inf),
-                             numbers(source)])  # fmt: skip
+    x, values = leaf("x", source), around(halves, source)
     with np.errstate(all="ignore"):
         expected = values.astype(np.float16)
     got = compute(decompose(x.cast(dtypes.float16), native_half=native), {x: values})
     assert np.array_equal(got, expected, equal_nan=True)
 
 
-def as_bfloat16(bits: np.ndarray) -> np.ndarray:
-    return bits.view(ml_dtypes.bfloat16).astype(np.float32)
-
-
 def test_rounding_to_bfloat16_is_to_nearest_even():
     x = leaf("x", dtypes.float32)
-    every = as_bfloat16(np.arange(0x7F80).astype(np.uint16))
-    middle = every[1:] / 2 + every[:-1] / 2
-    values = np.concatenate([middle, np.nextafter(middle, 0), np.nextafter(middle, np.inf), -middle,
-                             every, numbers(dtypes.float32)])  # fmt: skip
+    values = around(as_bfloat16(np.arange(0x7F80).astype(np.uint16)), dtypes.float32)
     bits = compute(decompose(x.cast(dtypes.bfloat16).bitcast(dtypes.uint16)), {x: values})
     with np.errstate(all="ignore"):
         expected = values.astype(ml_dtypes.bfloat16).astype(np.float32)
