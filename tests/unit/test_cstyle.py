@@ -255,12 +255,6 @@ def test_a_number_beside_a_vector_stays_a_number():
     assert line_of(ints(BYTE) * 3 + 200, [Opt(VECTOR, 0, 16)]) == "val0 * 3 + 200"
 
 
-def test_a_tail_is_the_smaller_of_two_places():
-    body = body_of(source_of(Tensor.empty(1000) + 1, [Opt(VECTOR, 0, 16)]))
-    assert "int alu0 = min_int(ridx0 * 16, 984);" in body
-    assert "max" not in body and "* -" not in body
-
-
 def test_signed_arithmetic_on_data_asks_for_a_flag_and_indices_do_not():
     first = "// -fwrapv: signed integers wrap around\n"
     assert source_of(ints() + ints(), []).startswith(first)

@@ -153,9 +153,13 @@ def counted(size: int = LARGE) -> Tensor:
     return Tensor.arange(size, dtype=dtypes.int64)
 
 
-def repeated(size: int = 8, times: int = 2**29) -> Tensor:
-    """0, 1, … size - 1, and so again, many times."""
-    return Tensor.arange(size).reshape(1, size).expand(times, size).flatten()
+def repeated() -> Tensor:
+    """0, 1, … 7, and so again 2**29 times."""
+    return Tensor(list(range(8))).reshape(1, 8).expand(2**29, 8).flatten()
+
+
+def squares() -> Tensor:
+    return Tensor.arange(65536).reshape(-1, 1).expand(-1, 65536).flatten()
 
 
 def picked(*places: int, dtype: DType) -> Tensor:
@@ -169,7 +173,7 @@ VIRTUAL = {
     "in steps": (lambda: counted()[:: 2**30] + 0, [0, 2**30, 2**31]),
     "divided": (lambda: (counted() // 16 % 1000)[-2:] + 0, [n // 16 % 1000 for n in ENDS]),
     "expanded": (lambda: repeated()[2**31 - 3 : 2**31 + 2], [5, 6, 7, 0, 1]),
-    "squares": (lambda: repeated(65536, 65536)[LIMIT : LIMIT + 2], [65535, 0]),
+    "squares": (lambda: squares()[LIMIT : LIMIT + 2], [32767, 32768]),
     "padded": (lambda: Tensor([1, 2, 3]).pad(((2**31, 5),))[2**31 - 1 : -4] * 2, [0, 2, 4, 6, 0]),
     "picked": (lambda: picked(2**31 + 1, 2**32 - 1, -2, dtype=dtypes.int64), [1, 7, 6]),
     "picked by narrow indices": (lambda: picked(-3, 12, dtype=dtypes.int32), [5, 4]),
