@@ -70,6 +70,14 @@ def elementwise_chain() -> list[Tensor]:
     return [(((x + 1) * 2).sin().exp() - on_buffer(64)).relu().where(x, 0.5)]
 
 
+def square() -> Tensor:
+    return on_buffer(64, 64)
+
+
+def picked(x: Tensor, where: Tensor) -> Tensor:
+    return (where.reshape(40, 1) == Tensor.arange(3, 21, 2)).where(x, 0).sum(axis=1)
+
+
 # name: (Tensors, how many kernels they become)
 COUNTS = {
     "softmax": (lambda: [on_buffer(4096, 1024).softmax()], 1),
@@ -101,6 +109,14 @@ COUNTS = {
     "elementwise chain": (elementwise_chain, 1),
     "chain with contiguous": (
         lambda: [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3], 3),
+    # fuse() is about what is below it alone
+    "fused below a product": (lambda: [((x := on_buffer(24, 24)) / x.sum()).fuse() @ x], 2),
+    "fused below a division": (lambda: [((x := on_buffer(24, 24)).fuse() / x.sum()) @ x], 3),
+    "what the user wants both": (lambda: [(on_buffer(24, 24) + 1).contiguous().sin().fuse()], 2),
+    # a cheap value, and one of indices alone, is computed where it is used; random numbers cost
+    "cheap": (lambda: [(half := square() * 0.5) @ square(), half @ square()], 2),
+    "picked": (lambda: [picked(on_buffer(9), on_buffer(40, dtype=dtypes.int))], 1),
+    "random numbers": (lambda: [Tensor.rand(9) @ on_buffer(9, 64)], 2),
 }  # fmt: skip
 
 
@@ -134,20 +150,6 @@ def test_a_reduce_used_along_another_axis_too_is_computed_once():
     assert not any(map(repeated_reduces, kernels))
 
 
-def test_a_cheap_value_used_in_two_kernels_is_computed_in_both():
-    x, w, v = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 64)
-    half = x * 0.5
-    kernels = kernels_of(half @ w, half @ v)
-    assert [len(k.src) for k in kernels] == [1, 1]
-
-
-def test_what_is_made_of_indices_alone_is_computed_where_it_is_used():
-    x, where = on_buffer(9), on_buffer(40, dtype=dtypes.int)
-    chosen = (where.reshape(40, 1) == Tensor.arange(3, 21, 2)).where(x, 0).sum(axis=1)
-    assert len(kernels_of(chosen)) == 1
-    assert len(kernels_of(Tensor.rand(9) @ on_buffer(9, 64))) == 2  # random numbers are costly
-
-
 # ---- what the user wants in one kernel -----------------------------------------------------------
 
 
@@ -165,13 +167,6 @@ def test_fuse_leaves_one_kernel_where_there_were_more(program):
     np.testing.assert_allclose(program(x).fuse().numpy(), program(x).numpy(), rtol=1e-5, atol=1e-5)
 
 
-def test_fuse_is_about_what_is_below_it_alone():
-    x = on_buffer(24, 24)
-    assert len(kernels_of((x / x.sum()).fuse() @ x)) == 2
-    assert len(kernels_of((x.fuse() / x.sum()) @ x)) == 3
-    assert len(kernels_of((x + 1).contiguous().sin().fuse())) == 2  # the user wants both
-
-
 def test_a_very_large_reduce_is_one_kernel_if_the_user_wants_it():
     x = on_buffer(LARGE_REDUCE)
     assert [len(kernels_of(y)) for y in (x.sum(), x.sum().fuse())] == [2, 1]
@@ -187,10 +182,6 @@ def reasons_of(*tensors: Tensor) -> list[tuple[Ops, str]]:
     prepared = graph_rewrite(UOp.sink(*[t.uop for t in tensors]), prepare_rules)
     outputs = [u.base for u in prepared.src]
     return [(u.op, reason) for u, reason in decide_fusion(outputs).reasons.items()]
-
-
-def square() -> Tensor:
-    return on_buffer(64, 64)
 
 
 LITTLE_WORK = "a reduce with too little parallel work"

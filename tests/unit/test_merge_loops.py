@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.kernels import kernel_of, on_buffer, ops_in, program_of
-from tinyframe import Context
+from tinyframe import Context, Tensor
 from tinyframe.codegen.optimize.loops import axes
 from tinyframe.codegen.optimize.merge_loops import (
     fuse_reduce_loops,
@@ -85,25 +85,19 @@ def reduce_loops(kernel: UOp) -> int:
     return len({r for u in ops_in(kernel, Ops.REDUCE) for r in u.own_ranges})
 
 
-def test_independent_reduces_share_a_loop():
-    x, y = on_buffer(40, 30), on_buffer(40, 30)
-    kernel = kernel_of(x.sum(axis=1) + (x * y).sum(axis=1) * y.max(axis=1))
-    assert (reduce_loops(kernel), reduce_loops(fuse_reduce_loops(kernel))) == (3, 1)
+def spread(x: Tensor) -> Tensor:
+    return (x - x.mean(axis=1, keepdim=True)).square().mean(axis=1)
 
 
-def test_a_reduce_of_a_reduces_result_has_a_loop_of_its_own():
-    kernel = fuse_reduce_loops(kernel_of(on_buffer(40, 30).softmax()))
-    assert reduce_loops(kernel) == 2
-    x = on_buffer(40, 30)
-    centred = x - x.mean(axis=1, keepdim=True)
-    kernel = fuse_reduce_loops(kernel_of((centred * centred).mean(axis=1) + x.sum(axis=1)))
-    assert reduce_loops(kernel) == 2
-
-
-def test_reduces_of_other_sizes_or_in_other_loops_do_not_share():
-    x = on_buffer(40, 30)
-    kernel = kernel_of(x.sum(axis=1) + on_buffer(40, 20).sum(axis=1))
-    assert reduce_loops(fuse_reduce_loops(kernel)) == 2
+@pytest.mark.parametrize(("graph", "apart", "shared"), [
+    (lambda x, y: x.sum(axis=1) + (x * y).sum(axis=1) * y.max(axis=1), 3, 1),
+    (lambda x, y: x.softmax(), 2, 2),  # of a reduce's result
+    (lambda x, y: spread(x) + x.sum(axis=1), 2, 2),
+    (lambda x, y: x.sum(axis=1) + on_buffer(40, 20).sum(axis=1), 2, 2),  # of other sizes
+])  # fmt: skip
+def test_independent_reduces_share_a_loop(graph, apart, shared):
+    kernel = kernel_of(graph(on_buffer(40, 30), on_buffer(40, 30)))
+    assert (reduce_loops(kernel), reduce_loops(fuse_reduce_loops(kernel))) == (apart, shared)
 
 
 def load(slot: int, row: UOp, column: UOp) -> UOp:
