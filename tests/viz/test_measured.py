@@ -63,13 +63,13 @@ def test_a_tensor_is_computed_and_every_kernel_of_it_is_there():
 
 
 def test_spans_lie_in_the_time_that_the_call_took():
-    record = record_of(computed(2.5), "timeline")
+    record = record_of(computed(2.5) + Tensor([1.0, 2.0, 3.0]), "timeline")
     begin, end = min(s.begin for s in record.spans), max(s.end for s in record.spans)
     assert 0 < end - begin < 600
     for span in record.spans:
         assert span.begin <= span.end and span.what in WHATS
     lanes = {s.lane for s in record.spans}
-    assert {"Python", "CPU"} <= lanes
+    assert {"Python", "CPU"} <= lanes and "copy" in {s.what for s in record.spans}
     assert all(s.lane.startswith("compiler ") for s in record.spans if s.what == "compile")
     names = {s.name for s in record.spans if s.what == "run"}
     assert {spec.name for spec, _ in record.runs} == names
