@@ -84,41 +84,33 @@ class Numbers:
         return {opts: self.final[opts[0].arg if opts else 0] for opts in lists}
 
 
-def found(bench: Numbers, width: int = 1) -> SearchResult:
-    return search.search(bench, width)
+HILL = {0: 99, 10: 5, 11: 6, 12: 2}
+LUCKY = {0: 9, 10: 5, 11: 1}
+# what lists take, what they take at the end, how wide the beam is, and n, its time, that of the
+# planned, and how many were tried
+WAYS = [
+    ({0: 9, 10: 5, 11: 4, 12: 3, 13: 4}, {}, 1, (12, 3, 5, 5)),  # downhill, to the end
+    (HILL, {}, 1, (10, 5, 5, 3)),
+    (HILL, {}, 2, (12, 2, 5, 4)),  # a wider beam gets over a hill
+    ({0: inf, 10: 5, 11: inf}, {}, 4, (10, 5, 5, 3)),  # what is hopeless is not searched from
+    # the planned stays unless another is quicker when both are timed anew
+    *[(LUCKY, {11: seconds}, 1, (10, 5, 5, 3)) for seconds in (5.1, 5.0, 4.95)],
+    ({0: 9, 10: 5, 11: 4, 12: 3}, {10: 1}, 1, (10, 1, 1, 4)),  # although it left the beam
+]
 
 
-def test_it_goes_downhill_from_the_planned_to_the_end():
-    assert found(Numbers({0: 9, 10: 5, 11: 4, 12: 3, 13: 4})) == SearchResult(upcast(12), 3, 5, 5)
-
-
-def test_a_wider_beam_gets_over_a_hill():
-    seconds = {0: 99, 10: 5, 11: 6, 12: 2}
-    assert found(Numbers(seconds), 1).opts == upcast(10)
-    assert found(Numbers(seconds), 2).opts == upcast(12)
-
-
-def test_what_is_hopeless_is_not_searched_from():
-    bench = Numbers({0: inf, 10: 5, 11: inf})
-    assert found(bench, 4).opts == upcast(10)
-    assert bench.asked == [upcast(10)]
-
-
-@pytest.mark.parametrize("seconds", [5.1, 5.0, 4.95])
-def test_the_planned_stays_unless_another_is_quicker_when_both_are_timed_anew(seconds):
-    lucky = Numbers({0: 9, 10: 5, 11: 1}, final={11: seconds})
-    assert found(lucky) == SearchResult(upcast(10), 5, 5, 3)
-
-
-def test_the_planned_is_timed_anew_although_it_left_the_beam():
-    bench = Numbers({0: 9, 10: 5, 11: 4, 12: 3}, final={10: 1})
-    assert found(bench).opts == upcast(10)
+@pytest.mark.parametrize(("seconds", "final", "width", "expected"), WAYS)
+def test_where_a_search_ends(seconds, final, width, expected):
+    bench, (n, *told) = Numbers(seconds, final), expected
+    assert search.search(bench, width) == SearchResult(upcast(n), *told)
+    assert len(bench.asked) == len(set(bench.asked)), "no list is searched from twice"
+    assert bench.asked == [upcast(10)] or inf not in seconds.values()
 
 
 def test_time_ends_it():
     bench = Numbers({n: 30 - n for n in range(30)})
     bench.late_after = 4
-    assert found(bench).opts == upcast(14)
+    assert search.search(bench, 1).opts == upcast(14)
 
 
 def test_without_time_the_planned_is_what_is_found(monkeypatch):
