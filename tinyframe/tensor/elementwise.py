@@ -544,8 +544,7 @@ class Elementwise(TensorBase, Operators):
         """True where the sign bit is set, also for -0.0."""
         if not dtypes.is_float(self.dtype):
             return self.lt(0)
-        ints = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
-        return self.bitcast(ints[self.dtype.itemsize]).lt(0)
+        return self.bitcast(self.dtype.mask()).lt(0)
 
     def copysign(self, other: Any) -> Self:
         """The magnitude of self with the sign of other; the gradient at 0 is 0."""
