@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, sum_acc_dtype, to_dtype
+from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, to_dtype
 from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import NARROW_FLOATS
+from tinyframe.tensor.elementwise import exact_dtype
 
 Sizes = int | Sequence[int]
 
@@ -192,7 +192,7 @@ class Convolution(TensorBase):
         """The dtypes of the sum of products, and of the result."""
         common = least_upper_dtype(self.dtype, weight.dtype)
         result = common if dtype is None else to_dtype(dtype)
-        return sum_acc_dtype(result) if result in NARROW_FLOATS else result, result
+        return exact_dtype(result), result
 
     def _with_bias(self, bias: Self | None) -> Self:
         """The bias, one number for each channel, added."""

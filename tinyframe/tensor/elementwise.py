@@ -35,7 +35,10 @@ from tinyframe.uop.node import Operators, Ops, UOp
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
+
+def exact_dtype(dtype: DType) -> DType:
+    """The dtype to compute in: float32 for half and bfloat16, which are rounded once at the end."""
+    return dtypes.float32 if dtype in (dtypes.half, dtypes.bfloat16) else dtype
 
 
 def float_function(method: Method) -> Method:
@@ -48,9 +51,9 @@ def float_function(method: Method) -> Method:
     @functools.wraps(method)
     def wide(self: Elementwise, *args: Any, **kwargs: Any) -> Any:
         dtype = least_upper_float(self.dtype)
-        if dtype in NARROW_FLOATS:
-            return method(self.cast(dtypes.float32), *args, **kwargs).cast(dtype)
-        return method(self.cast(dtype), *args, **kwargs)
+        exact = exact_dtype(dtype)
+        result = method(self.cast(exact), *args, **kwargs)
+        return result if exact is dtype else result.cast(dtype)
 
     return cast(Method, wide)
 
