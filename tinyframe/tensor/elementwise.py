@@ -265,20 +265,13 @@ class Elementwise(TensorBase, Operators):
 
     def _short_power(self, exponent: int | float) -> Self | None:
         """Powers made of a few exact operations: of ints, all; of floats, -1 to 3 and ±½."""
+        named = {1: self._value, 0.5: self.sqrt, -0.5: self.rsqrt, -1: self.reciprocal}
+        if exponent in named:
+            return named[exponent]()
+        if dtypes.is_float(self.dtype) and exponent not in (2, 3):
+            return None
         if exponent == 0:
-            return self * 0 + 1 if not dtypes.is_float(self.dtype) else None
-        if exponent == 1:
-            return self._value()
-        if exponent == 0.5:
-            return self.sqrt()
-        if exponent == -0.5:
-            return self.rsqrt()
-        if exponent == -1:
-            return self.reciprocal()
-        if exponent != int(exponent) or exponent < 0:
-            return None
-        if dtypes.is_float(self.dtype) and exponent > 3:
-            return None
+            return self * 0 + 1
         result, square, rest = None, self, int(exponent)
         while rest:
             if rest & 1:
