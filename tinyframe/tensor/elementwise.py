@@ -268,6 +268,8 @@ class Elementwise(TensorBase, Operators):
         named = {1: self._value, 0.5: self.sqrt, -0.5: self.rsqrt, -1: self.reciprocal}
         if exponent in named:
             return named[exponent]()
+        if exponent != exponent:  # NaN
+            return self.eq(1).where(1.0, exponent)
         if dtypes.is_float(self.dtype) and exponent not in (2, 3):
             return None
         if exponent == 0:
