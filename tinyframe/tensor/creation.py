@@ -65,8 +65,7 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
     if data is None:
         text = "Tensor(None) is empty, like Tensor([]): did a function forget its `return`?"
         warnings.warn(text, stacklevel=3)
-    if data is None or (isinstance(data, (list, tuple)) and len(data) == 0):
-        return host_buffer(np.empty(0, np.uint8), dtype or dtypes.default_float, (0,), device)
+        data = []
     if isinstance(data, (bytes, bytearray, memoryview)):
         array = np.frombuffer(data, np.uint8)
         uop = host_buffer(array, dtypes.uint8, array.shape, device)
@@ -307,6 +306,11 @@ class Creation(TensorBase):
         """0, 1, … count-1, on this Tensor's device."""
         return self._index(count, self.device)
 
+    def _along(self, axis: int) -> Self:
+        """The indices along an axis of this Tensor, in a shape that broadcasts to its own."""
+        size = self.shape[axis]
+        return self._range(size).reshape((size, *(1,) * (self.ndim - axis - 1)))
+
     @classmethod
     def _data(cls, values: np.ndarray, dtype: DType, device: str | None = None) -> Self:
         """Host values, rounded to `dtype`, on `device`."""
@@ -344,12 +348,8 @@ class Creation(TensorBase):
         rows, columns = checked_shape((n, n if m is None else m))
         if rows == 0 or columns == 0:
             return cls.zeros(rows, columns, dtype=dtype, device=device)
-        side = max(rows, columns)
-        # Rows of a 1 and `side` zeros, laid end to end and cut into rows of `side`: the 1 moves
-        # one place to the right in each.
-        ones = cls.ones(side, 1, dtype=dtype, device=device)
-        square = ones.pad(((0, 0), (0, side))).flatten().shrink(((0, side * side),))
-        return square.reshape(side, side).shrink(((0, rows), (0, columns)))
+        square = cls.ones(max(rows, columns), dtype=dtype, device=device).diag()
+        return square.shrink(((0, rows), (0, columns)))
 
     # ---- like another Tensor ---------------------------------------------------------------------
 

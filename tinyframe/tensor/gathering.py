@@ -153,13 +153,11 @@ class Gathering(Elementwise):
     def _take(self, axis: int, index: Self) -> Self:
         """Elements `index`, of any shape, along an axis, which the axes of `index` replace; NaN out
         of bounds, and 0 for ints."""
-        before, size, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
-        places = self._range(size)
-        chosen = index.reshape((-1, 1) if 0 not in index.shape else (0, 1)).eq(places)
-        count = math.prod(index.shape)
-        chosen = chosen.reshape((*[1] * len(before), count, size, *[1] * len(after)))
+        size, after = self.shape[axis], self.shape[axis + 1 :]
+        chosen = index.reshape((math.prod(index.shape), 1)).eq(self._range(size))
+        chosen = chosen.reshape((*chosen.shape, *[1] * len(after)))
         found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
-        found = found.reshape((*before, *index.shape, *after))
+        found = found.reshape((*self.shape[:axis], *index.shape, *after))
         return found._or_nan(index.reshape((*index.shape, *[1] * len(after))), size)
 
     def _check_as_many_axes(self, index: Self) -> None:
@@ -248,9 +246,7 @@ class Gathering(Elementwise):
         """(hits, values), with a last axis over all k of the indices along `axis`: whether index k
         is this position of self, and element k of the source; False beyond the indices."""
         shape = index.shape
-        places = self._range(self.shape[axis])
-        places = places.reshape((-1,) + (1,) * (self.ndim - axis)) if places.shape[0] else places
-        hits = index.unsqueeze(-1).transpose(-1, axis).eq(places)
+        hits = index.unsqueeze(-1).transpose(-1, axis).eq(self._along(axis).unsqueeze(-1))
         values = source.shrink([(0, n) for n in shape]).unsqueeze(-1).transpose(-1, axis)
         around = [
             (0, 0) if d == axis else (0, size - n)
@@ -368,10 +364,8 @@ class Gathering(Elementwise):
         """A copy in which the slices `index` along `dim` are filled with a number."""
         if self.ndim == 0:
             return self.reshape(1).index_fill(dim, index, value).reshape(())
-        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True).reshape(-1, 1)
-        size = self.shape[axis]
-        is_there = index.eq(self._range(size)).any(0)
-        is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
+        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True)
+        is_there = index.reshape((-1, *(1,) * (self.ndim - axis))).eq(self._along(axis)).any(0)
         return is_there.where(self._number(value, self.dtype), self)
 
     # ---- masks -----------------------------------------------------------------------------------

@@ -174,9 +174,7 @@ class Reduce(Elementwise):
         size = self.shape[axis]
         best = self._is_best(self.max(axis, keepdim=True))
         # The first one has the most elements after it.
-        behind = size - self._range(size)
-        behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
-        return size - best.where(behind, 0).max(axis, keepdim)
+        return size - best.where(size - self._along(axis), 0).max(axis, keepdim)
 
     def _is_best(self, largest: Self) -> Self:
         """True where an element equals the largest, or is NaN, which counts as the largest."""
