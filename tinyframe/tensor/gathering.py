@@ -209,10 +209,7 @@ class Gathering(Elementwise):
 
         Out of bounds: as for `gather`.
         """
-        axis, index = self._axis(dim), self._index_tensor(index, dim)
-        if index.ndim > 1:
-            raise TensorIndexError(f"index_select needs indices of one axis, not {index._dims}")
-        return self._take(axis, index.reshape(-1) if index.ndim == 0 else index)
+        return self._take(self._axis(dim), self._slice_numbers(dim, index))
 
     def take(self, index: Any) -> Self:
         """Elements of the flattened Tensor, in the shape of `index`; -1 is the last.
@@ -330,35 +327,37 @@ class Gathering(Elementwise):
 
     # ---- whole slices ----------------------------------------------------------------------------
 
-    def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
-        """The axis, and the indices of slices expanded to the shape of `source`."""
-        axis, index = self._axis(dim), self._index_tensor(index, dim)
+    def _slice_numbers(self, dim: int, index: Any) -> Self:
+        """Checked indices of slices along `dim`, as a vector."""
+        index = self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"slices are selected by indices of one axis, not {index._dims}")
-        index = index.reshape(-1) if index.ndim == 0 else index
+        return index.flatten()
+
+    def _into_slices(self, scatter: Any, dim: int, index: Any, source: Any) -> Self:
+        """`scatter` or `scatter_add` of the slices of `source`."""
+        if self.ndim == 0:
+            whole = self.reshape(1)._into_slices(scatter, dim, index, source.reshape(1))
+            return whole.reshape(())
+        axis, index = self._axis(dim), self._slice_numbers(dim, index)
         wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
         if source.shape != wanted:
             raise ShapeError(
                 f"{index.shape[0]} indices along axis {axis} of {self._dims} take a source of "
                 f"shape {sizes_text(wanted)}, not {source._dims}"
             )
-        return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
+        places = index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
+        return scatter(self, axis, places, source)
 
     def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Self:
         """A copy with slice k of `source`, times alpha, added to slice index[k] along `dim`."""
-        if self.ndim == 0:
-            whole = self.reshape(1).index_add(dim, index, source.reshape(1), alpha=alpha)
-            return whole.reshape(())
-        axis, places = self._facing_slices(dim, index, source)
-        return self.scatter_add(axis, places, source if alpha == 1 else source * alpha)
+        source = source if alpha == 1 else source * alpha
+        return self._into_slices(Gathering.scatter_add, dim, index, source)
 
     def index_copy(self, dim: int, index: Any, source: Any) -> Self:
         """A copy in which slice index[k] along `dim` is slice k of `source`; the last of several
         wins."""
-        if self.ndim == 0:
-            return self.reshape(1).index_copy(dim, index, source.reshape(1)).reshape(())
-        axis, places = self._facing_slices(dim, index, source)
-        return self.scatter(axis, places, source)
+        return self._into_slices(Gathering.scatter, dim, index, source)
 
     def index_fill(self, dim: int, index: Any, value: Any) -> Self:
         """A copy in which the slices `index` along `dim` are filled with a number."""
