@@ -307,7 +307,7 @@ def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, s
 # ---- bytes as a file -----------------------------------------------------------------------------
 
 
-class TensorIO(io.RawIOBase):
+class TensorIO(io.BufferedReader):
     """A Tensor of bytes (1-d, uint8) as a readable file. RuntimeError for any other Tensor."""
 
     def __init__(self, tensor: Tensor):
@@ -315,27 +315,10 @@ class TensorIO(io.RawIOBase):
             raise RuntimeError(
                 f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor._dims}"
             )
-        self._tensor, self._place = tensor, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        target = memoryview(buffer).cast("B")
-        part = self._tensor[self._place : self._place + len(target)].numpy()
-        target[: part.size] = part.data
-        self._place += part.size
-        return part.size
+        super().__init__(io.BytesIO(tensor.data()))
+        self._size = len(tensor)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Moves to a position, limited to the start and the end."""
-        size = len(self._tensor)
-        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: size}[whence]
-        self._place = min(max(origin + offset, 0), size)
-        return self._place
-
-    def tell(self) -> int:
-        return self._place
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self.tell(), io.SEEK_END: self._size}[whence]
+        return super().seek(min(max(origin + offset, 0), self._size))
