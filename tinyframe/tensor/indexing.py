@@ -92,11 +92,6 @@ class Indexing(Gathering):
             return self.ndim
         return sum(item is not None for item in items)
 
-    def _out_of_bounds(self, number: int, axis: int) -> None:
-        raise TensorIndexError(
-            f"index {number} is out of bounds for axis {axis} of shape {self._dims}"
-        )
-
     def _places_of(self, mask: Any, axis: int) -> list[Any]:
         """The positions where a mask is True: a Tensor of indices for each axis of the mask."""
         needs_value("indexing with a mask")
@@ -195,7 +190,9 @@ class Indexing(Gathering):
                 )
             number = operator.index(item)
             if not holds(number < size) or not holds(size >= -number):
-                self._out_of_bounds(number, axis)
+                raise TensorIndexError(
+                    f"index {number} is out of bounds for axis {axis} of shape {self._dims}"
+                )
             number = number + size if number < 0 else number
         return self._cut(axis, number, number + 1)
 
