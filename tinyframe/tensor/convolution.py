@@ -179,13 +179,11 @@ class Convolution(TensorBase):
                 f"fit a weight of {weight._dims}"
             )
 
-    def _windows(self, size: Sequence[int], stride: Sizes = 1, dilation: Sizes = 1) -> Self:
+    def _windows(self, size: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Self:
         """The windows over the last axes: shape (…, *positions, *size)."""
-        count, windows = len(size), self
-        steps = one_per_axis(stride, count, "stride")
-        spread = one_per_axis(dilation, count, "dilation")
-        for axis, sizes in enumerate(zip(size, steps, spread, strict=True), self.ndim - count):
-            windows = windows.window(axis, *sizes)
+        windows, sizes = self, zip(size, stride, dilation, strict=True)
+        for axis, along in enumerate(sizes, self.ndim - len(size)):
+            windows = windows.window(axis, *along)
         return windows
 
     def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:

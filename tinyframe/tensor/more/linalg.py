@@ -156,10 +156,8 @@ class LinearAlgebra(Reduce):
         rotate together.
         """
         check_matrices(self, "svd")
-        batch: Any
-        m: Any
-        n: Any
-        *batch, m, n = self.shape
+        shape: Any = self.shape
+        *batch, m, n = shape
         if m < n:
             U, S, V = self.transpose(-1, -2).svd(full_matrices)
             return V.transpose(-1, -2), S, U.transpose(-1, -2)
@@ -167,8 +165,8 @@ class LinearAlgebra(Reduce):
         A = self.cast(exact_dtype(dtype))
         even = n + n % 2
         identity = A.eye(n, dtype=A.dtype, device=self.device)._broadcast_to((*batch, n, n))
-        A = A.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
-        V = identity.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
+        A = A.pad((0, even - n)).contiguous()
+        V = identity.pad((0, even - n)).contiguous()
         sweeps = 0 if n == 1 else 6 + 2 * n.bit_length()
         for _ in range(sweeps):
             for _ in range(even - 1):
