@@ -89,8 +89,8 @@ class Optimizer:
                 for t in self.params
             ]
         for slot, setting in self.slots.items():
-            is_used = setting is None or getattr(self, setting)
-            setattr(self, slot, self._filled(0.0) if is_used else [])
+            owners: list[Any] = self.params if setting is None or getattr(self, setting) else []
+            setattr(self, slot, [kept(0.0, t.shape, self._wide(t), t.device) for t in owners])
         self._prepare()
 
     def _prepare(self) -> None:
@@ -157,10 +157,6 @@ class Optimizer:
 
     def _keep(self, value: float) -> Tensor:
         return kept(value, (), self._dtype, self.device)
-
-    def _filled(self, value: float) -> list[Tensor]:
-        """A number in the shape of each parameter."""
-        return [kept(value, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
 
     def _wide(self, tensor: Tensor) -> DType:
         return least_upper_dtype(tensor.dtype, dtypes.float32)
