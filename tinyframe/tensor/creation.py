@@ -311,15 +311,6 @@ class Creation(TensorBase):
         size = self.shape[axis]
         return self._range(size).reshape((size, *(1,) * (self.ndim - axis - 1)))
 
-    @classmethod
-    def _data(cls, values: np.ndarray, dtype: DType, device: str | None = None) -> Self:
-        """Host values, rounded to `dtype`, on `device`."""
-        if dtype is dtypes.bfloat16:
-            array = f32_to_bf16(values.astype(np.float32))
-        else:
-            array = values.astype(to_np_dtype(dtype))
-        return cls._of(host_buffer(array, dtype, values.shape, Device.named(device)))
-
     @creates
     def linspace(
         cls, start: float, stop: float, steps: int, *, dtype: DTypeLike | None = None,

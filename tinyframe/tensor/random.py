@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
-from tinyframe.dtype import DTypeLike, dtypes, to_dtype
+from tinyframe.dtype import DTypeLike, dtypes, least_upper_float, to_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.creation import checked_shape, creates, float_or
+from tinyframe.tensor.creation import checked_shape, creates, float_or, host_buffer
 from tinyframe.uop.node import Ops
 
 
@@ -58,7 +58,7 @@ class Random(TensorBase):
         """`count` uint32s, every bit random."""
         # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
         # replay, as each call would.
-        state = cls._data(cls._next_state(count), dtypes.uint32, device)
+        state = cls._of(host_buffer(cls._next_state(count), dtypes.uint32, (3,), device))
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
 
         def refill(buffer: Buffer) -> None:
@@ -151,7 +151,7 @@ class Random(TensorBase):
         if not low < high:
             raise ValueError(f"uniform needs low < high, not {low} and {high}")
         wanted = float_or(dtype)
-        exact = wanted if dtypes.is_float(wanted) else dtypes.default_float
+        exact = least_upper_float(wanted)
         return (cls.rand(*shape, dtype=exact, device=device) * (high - low) + low).cast(wanted)
 
     @creates
