@@ -256,8 +256,7 @@ def safe_load(path: str | os.PathLike | Tensor, device: str | None = None) -> di
     Only the header is read and checked now; the bytes of each Tensor are read when it is first
     used. path: a file, or a Tensor with its bytes. FileError for a broken file.
     """
-    tensors, _ = _open(path, device)
-    return tensors
+    return _open(path, device)[0]
 
 
 def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:

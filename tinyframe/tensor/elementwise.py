@@ -136,12 +136,14 @@ class Elementwise(TensorBase, Operators):
     def _alu(self, op: Ops, *others: Self) -> Self:
         return self._apply(lambda a, *rest: a.alu(op, *rest), *others)
 
-    def _check_ints(self, other: Any, operator: str, bools: bool = True) -> None:
-        """DTypeError if an operand of a bitwise operation is a float."""
+    def _bitwise(self, op: Ops, operator: str, other: Any, reverse: bool = False) -> Self:
+        """DTypeError if an operand is a float, or a bool of a shift."""
         for operand in (self, other):
             dtype = operand.dtype if isinstance(operand, TensorBase) else dtypes.from_py(operand)
-            if dtypes.is_float(dtype) or (dtype is dtypes.bool and not bools):
+            is_shifted = dtype is dtypes.bool and op in (Ops.SHL, Ops.SHR)
+            if dtypes.is_float(dtype) or is_shifted:
                 raise DTypeError(f"{operator} needs ints, not {dtype}")
+        return self._elementwise(op, other, reverse)
 
     # ---- dtype -----------------------------------------------------------------------------------
 
@@ -298,34 +300,29 @@ class Elementwise(TensorBase, Operators):
 
     def bitwise_and(self, other: Any, reverse: bool = False) -> Self:
         """self & other, of ints or bools."""
-        self._check_ints(other, "&")
-        return self._elementwise(Ops.AND, other, reverse)
+        return self._bitwise(Ops.AND, "&", other, reverse)
 
     def bitwise_or(self, other: Any, reverse: bool = False) -> Self:
         """self | other, of ints or bools."""
-        self._check_ints(other, "|")
-        return self._elementwise(Ops.OR, other, reverse)
+        return self._bitwise(Ops.OR, "|", other, reverse)
 
     def bitwise_xor(self, other: Any, reverse: bool = False) -> Self:
         """self ^ other, of ints or bools."""
-        self._check_ints(other, "^")
-        return self._elementwise(Ops.XOR, other, reverse)
+        return self._bitwise(Ops.XOR, "^", other, reverse)
 
     def bitwise_not(self) -> Self:
         """Every bit inverted; of bools, logical not."""
-        self._check_ints(False, "~")
-        return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
+        is_bool = self.dtype is dtypes.bool
+        return self.logical_not() if is_bool else self._bitwise(Ops.XOR, "~", -1)
 
     def lshift(self, other: Any, reverse: bool = False) -> Self:
         """self << other, of ints; 0 where the count is negative, or the number of bits or more."""
-        self._check_ints(other, "<<", bools=False)
-        return self._elementwise(Ops.SHL, other, reverse)
+        return self._bitwise(Ops.SHL, "<<", other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
         """self >> other, of ints, an arithmetic shift; 0 or -1, by the sign, where the count is
         negative, or the number of bits or more."""
-        self._check_ints(other, ">>", bools=False)
-        return self._elementwise(Ops.SHR, other, reverse)
+        return self._bitwise(Ops.SHR, ">>", other, reverse)
 
     # ---- comparison ------------------------------------------------------------------------------
 
@@ -558,24 +555,21 @@ class Elementwise(TensorBase, Operators):
 
     # ---- truth values ----------------------------------------------------------------------------
 
-    def _as_bools(self, other: Any) -> tuple[Self, Self]:
+    def _logical(self, op: Ops, other: Any) -> Self:
         x, y = self._operands(other)
-        return x.cast(dtypes.bool), y.cast(dtypes.bool)
+        return x.cast(dtypes.bool)._alu(op, y.cast(dtypes.bool))
 
     def logical_and(self, other: Any) -> Self:
         """True where both are nonzero."""
-        x, y = self._as_bools(other)
-        return x & y
+        return self._logical(Ops.AND, other)
 
     def logical_or(self, other: Any) -> Self:
         """True where at least one is nonzero."""
-        x, y = self._as_bools(other)
-        return x | y
+        return self._logical(Ops.OR, other)
 
     def logical_xor(self, other: Any) -> Self:
         """True where exactly one is nonzero."""
-        x, y = self._as_bools(other)
-        return x ^ y
+        return self._logical(Ops.XOR, other)
 
     # ---- in place --------------------------------------------------------------------------------
 
