@@ -202,28 +202,16 @@ class Arrangement(Movement):
         has_spread = any(group is SPREAD for group in left)
         if not has_spread and "..." in names[0]:
             raise ShapeError(f"... cannot be in parentheses on the left of {formula!r}")
-        spread = self.ndim - len(left) + 1 if has_spread else 0
-        if spread < 0 or (not has_spread and self.ndim != len(left)):
+        spread = [f"...{n}" for n in range(self.ndim - len(left) + 1)]
+        left, right = _spread_out(left, spread), _spread_out(right, spread)
+        if self.ndim != len(left):
             raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self._dims}")
-        shape: list[Any] = []
-        place: dict[str, list[int]] = {}
-        axes = iter(self.shape)
-        for group in left:
-            if group is SPREAD:
-                place["..."] = list(range(len(shape), len(shape) + spread))
-                shape += [next(axes) for _ in range(spread)]
-                continue
-            split = _split_sizes(next(axes), group, sizes, formula, self.shape)
-            for name, size in zip(group, split, strict=True):
-                place[name] = [len(shape)]
-                shape.append(size)
-        order = [axis for name in names[1] for axis in place[name]]
-        moved = self.reshape(tuple(shape)).permute(order)
-        final: list[Any] = []
-        for group in right:
-            merged = [shape[axis] for name in group for axis in place[name]]
-            final += merged if group is SPREAD else [math.prod(merged)]
-        return moved.reshape(tuple(final))
+        split: dict[str, Any] = {}
+        for size, group in zip(self.shape, left, strict=True):
+            split |= _split_sizes(size, group, sizes, formula, self.shape)
+        order = [list(split).index(name) for group in right for name in group]
+        final = [math.prod(split[name] for name in group) for group in right]
+        return self.reshape(tuple(split.values())).permute(order).reshape(final)
 
 
 SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, and one axis
@@ -246,10 +234,19 @@ def _groups(side: str, formula: str) -> list[list[str]]:
     return groups
 
 
+def _spread_out(groups: list[list[str]], names: list[str]) -> list[list[str]]:
+    """The groups with these names in place of `...`, each on its own unless in parentheses."""
+    out: list[list[str]] = []
+    for group in groups:
+        inside = [n for name in group for n in (names if name == "..." else [name])]
+        out += [[name] for name in inside] if group is SPREAD else [inside]
+    return out
+
+
 def _split_sizes(
     size: Any, group: list[str], sizes: dict[str, int], formula: str, shape: tuple
-) -> list[Any]:
-    """The sizes that one axis is split into; one of them may be unknown."""
+) -> dict[str, Any]:
+    """The sizes that one axis is split into, by name; one of them may be unknown."""
     open_names = [name for name in group if name not in sizes]
     known = math.prod(sizes[name] for name in group if name in sizes)
     if len(open_names) > 1:
@@ -259,4 +256,4 @@ def _split_sizes(
             f"an axis of size {size} of {shape} does not split into ({' '.join(group)}) of "
             f"{formula!r} with {sizes}"
         )
-    return [sizes[name] if name in sizes else size // known for name in group]
+    return {name: sizes[name] if name in sizes else size // known for name in group}
