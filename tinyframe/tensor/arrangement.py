@@ -49,9 +49,9 @@ class Arrangement(Movement):
                 f"cannot pad axis {axis} of {self._dims} by {before} and {after}: {mode} can "
                 f"add at most {most} elements"
             )
+        middle = self._part(axis, max(0, -before), size - max(0, -after))
         if min(before, after) < 0 and mode == "circular":  # wraps around at the cropped end
-            cropped = self._part(axis, max(0, -before), size - max(0, -after))
-            return cropped._pad_axis(axis, max(0, before), max(0, after), mode)
+            return middle._pad_axis(axis, max(0, before), max(0, after), mode)
         # the range that is copied before the axis, and the one after it
         found = {
             "reflect": [(1, before + 1), (size - 1 - after, size - 1)],
@@ -68,7 +68,6 @@ class Arrangement(Movement):
             sizes = [width if d == axis else -1 for d in range(self.ndim)]
             return [part.expand(sizes) if mode == "replicate" else part]
 
-        middle = self._part(axis, max(0, -before), size - max(0, -after))
         parts = [*beyond(before, *found[0]), middle, *beyond(after, *found[1])]
         return parts[0].cat(*parts[1:], dim=axis)
 

@@ -67,7 +67,8 @@ class Indexing(Gathering):
         return view._take(axis, numbers)
 
     def _items(self, index: Any) -> list[Any]:
-        """The items of an index, with lists and arrays as Tensors, and masks as positions."""
+        """The items of an index, with lists and arrays as Tensors, masks as positions, and slices
+        for the axes that are left. TensorIndexError if there are too many."""
         items: list[Any] = []
         for item in index if isinstance(index, tuple) else [index]:
             if isinstance(item, (list, tuple, np.ndarray)):
@@ -84,6 +85,16 @@ class Indexing(Gathering):
                 )
             else:
                 items.append(item)
+        ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+        if len(ellipses) > 1:
+            raise TensorIndexError("an index can only have a single ellipsis ('...')")
+        named = sum(item is not None and item is not Ellipsis for item in items)
+        if named > self.ndim:
+            raise TensorIndexError(
+                f"too many indices for a Tensor of shape {self._dims}: {named} for {self.ndim} axes"
+            )
+        place = ellipses[0] if ellipses else len(items)
+        items[place : place + 1] = [slice(None)] * (self.ndim - named)
         return items
 
     def _axes_before(self, items: list[Any]) -> int:
@@ -119,12 +130,8 @@ class Indexing(Gathering):
         for item in items:
             if isinstance(item, TensorBase):
                 given.append((axis, self._index_tensor(item, own, from_end=True)))
-            named = sum(i is not None and i is not Ellipsis for i in items)
-            own += self.ndim - named if item is Ellipsis else item is not None
-            axis += (
-                self.ndim - named if item is Ellipsis
-                else item is None or isinstance(item, (slice, TensorBase))
-            )  # fmt: skip
+            own += item is not None
+            axis += item is None or isinstance(item, (slice, TensorBase))
         places = [place for place, _ in given]
         shape = broadcast_shapes(*[item.shape for _, item in given])
         sizes = [view.shape[place] for place in places]
@@ -146,21 +153,10 @@ class Indexing(Gathering):
         merged = (*moved.shape[:first], math.prod(sizes), *moved.shape[first + len(places) :])
         return moved.reshape(merged), first, numbers
 
-    # ---- ints, slices, None and ... --------------------------------------------------------------
+    # ---- ints, slices and None -------------------------------------------------------------------
 
     def _basic(self, items: list[Any]) -> Self:
-        """What ints, slices, None and `...` select. TensorIndexError where it is out of bounds."""
-        ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
-        if len(ellipses) > 1:
-            raise TensorIndexError("an index can only have a single ellipsis ('...')")
-        named = sum(item is not None and item is not Ellipsis for item in items)
-        if named > self.ndim:
-            raise TensorIndexError(
-                f"too many indices for a Tensor of shape {self._dims}: {named} for {self.ndim} axes"
-            )
-        place = ellipses[0] if ellipses else len(items)
-        items[place : place + 1] = [slice(None)] * (self.ndim - named)
-
+        """What ints, slices and None select. TensorIndexError where it is out of bounds."""
         picked = self
         shape: list[sint] = []
         axis = 0  # of `picked`, whose axes all stay until the last reshape
