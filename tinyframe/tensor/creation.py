@@ -67,9 +67,7 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         warnings.warn(text, stacklevel=3)
         data = []
     if isinstance(data, (bytes, bytearray, memoryview)):
-        array = np.frombuffer(data, np.uint8)
-        uop = host_buffer(array, dtypes.uint8, array.shape, device)
-        return uop if dtype is None else uop.cast(dtype)
+        return _from_numpy(np.frombuffer(data, np.uint8), dtype, device)
     if isinstance(data, np.ma.MaskedArray):
         raise TypeError(
             "a Tensor has no mask: array.filled(value) replaces masked elements, and "
@@ -79,8 +77,6 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         return _from_numpy(np.asarray(data), dtype, device)
     if isinstance(data, (list, tuple)):
         shape, flat = _flatten(data)
-        if not flat:
-            return host_buffer(np.empty(0), dtype or dtypes.default_float, shape, device)
         for kind in set(map(type, flat)):
             for no_number, instead in NO_NUMBERS.items():
                 if issubclass(kind, no_number):

@@ -222,12 +222,10 @@ class Random(TensorBase):
         """
         if self.ndim not in (1, 2):
             raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self._dims}")
-        if num_samples < 1 or not (replacement or num_samples <= self.shape[-1]):
-            raise ShapeError(
-                f"cannot draw {num_samples} from {self._dims} without replacement"
-                if num_samples > 0
-                else f"multinomial draws 1 or more, not {num_samples}"
-            )
+        if num_samples < 1:
+            raise ShapeError(f"multinomial draws 1 or more, not {num_samples}")
+        if num_samples > self.shape[-1] and not replacement:
+            raise ShapeError(f"cannot draw {num_samples} from {self._dims} without replacement")
         weights = self.cast(dtypes.float32)
         if replacement or num_samples == 1:
             races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))
