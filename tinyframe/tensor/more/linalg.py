@@ -38,21 +38,19 @@ class LinearAlgebra(Reduce):
         if len(terms) != len(tensors):
             raise ShapeError(f"{formula!r} has {len(terms)} operands, but {len(tensors)} are given")
         # each axis of ... gets a letter of its own, aligned at the last
-        spare = [chr(0x3B1 + number) for number in range(24)]
+        spare = "αβγδεζηθικλμνξοπρςστυφχψ"
         widths = [t.ndim - len(term) + 3 for term, t in zip(terms, tensors, strict=True)]
         most = max((n for n, term in zip(widths, terms, strict=True) if "..." in term), default=0)
         if most < 0:
             raise ShapeError(f"{formula!r} has more letters than its operands have axes")
         named = []
         for term, tensor, wide in zip(terms, tensors, widths, strict=True):
-            spread = "".join(spare[most - wide : most]) if wide > 0 else ""
-            named.append(term.replace("...", spread))
+            named.append(term.replace("...", spare[most - wide : most] if wide > 0 else ""))
             if len(named[-1]) != tensor.ndim:
                 raise ShapeError(
                     f"{term!r} in {formula!r} does not fit a Tensor of shape {tensor._dims}"
                 )
-        everything = "".join(named)
-        ellipsis = "".join(spare[:most])
+        everything, ellipsis = "".join(named), spare[:most]
         if arrow:
             result = right.replace("...", ellipsis)
         else:
