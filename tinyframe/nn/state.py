@@ -116,36 +116,31 @@ def load_state_dict(
     state_dict = _with_counters(own, state_dict)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
+    pairs = {name: (own[name], state_dict[name]) for name in own if name in state_dict}
     problems = [
-        f"Shape mismatch in layer `{name}`: Expected shape {tensor._dims}, but found "
-        f"{state_dict[name].shape} in state dict."
-        for name, tensor in own.items()
-        if name in state_dict
-        and tensor.shape != (found := state_dict[name].shape)
-        and {tensor.shape, found} != {(), (1,)}
+        f"Shape mismatch in layer `{name}`: Expected shape {tensor._dims}, but found {found.shape} "
+        "in state dict."
+        for name, (tensor, found) in pairs.items()
+        if tensor.shape != found.shape and {tensor.shape, found.shape} != {(), (1,)}
     ]
     left_over = [f"Missing in state dict: `{name}` of shape {own[name].shape}." for name in missing]
     left_over += [
         f"Not in the model: `{name}` of shape {state_dict[name].shape}." for name in unexpected
     ]
-    if strict:
-        problems += left_over
+    if strict and left_over:
+        problems += [*left_over, "strict=False passes over names that one side lacks."]
     if problems:
-        if strict and left_over:
-            problems.append("strict=False passes over names that one side lacks.")
         raise StateError("\n".join(problems))
     if verbose and left_over:
         print("\n".join(left_over))
     loaded = []
-    for name, tensor in own.items():
-        if name in state_dict:
-            value = state_dict[name].detach().to(tensor.device).cast(tensor.dtype)
-            value = value.reshape(tensor.shape)
-            if tensor.uop.op is Ops.CONST and value.item() == tensor.uop.arg:
-                continue  # a constant still, which costs an optimizer's step less
-            # into memory of its own, never that of `value`, which may be shared
-            is_stored = memory_of(tensor.uop) is not None
-            loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
+    for tensor, found in pairs.values():
+        value = found.detach().to(tensor.device).cast(tensor.dtype).reshape(tensor.shape)
+        if tensor.uop.op is Ops.CONST and value.item() == tensor.uop.arg:
+            continue  # a constant still, which costs an optimizer's step less
+        # into memory of its own, never that of `value`, which may be shared
+        is_stored = memory_of(tensor.uop) is not None
+        loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
 
