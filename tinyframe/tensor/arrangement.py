@@ -121,10 +121,9 @@ class Arrangement(Movement):
             raise ShapeError(f"meshgrid takes vectors, not {', '.join(v._dims for v in vectors)}")
         sizes = tuple(vector.shape[0] for vector in vectors)
         grids = tuple(
-            vector.reshape([-1 if d == axis and sizes[d] else sizes[d] if d == axis else 1
-                            for d in range(len(sizes))]).expand(sizes)
+            vector.reshape([size if d == axis else 1 for d, size in enumerate(sizes)]).expand(sizes)
             for axis, vector in enumerate(vectors)
-        )  # fmt: skip
+        )
         swap = indexing == "xy" and len(vectors) > 1
         return tuple(grid.transpose(0, 1) for grid in grids) if swap else grids
 
