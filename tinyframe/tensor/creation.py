@@ -275,8 +275,8 @@ class Creation(TensorBase):
             symbolic: Any = cls._index(sizes[0], device).cast(wanted)
             return symbolic + begin
         found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
-        if found is dtypes.bool:
-            found = dtypes.default_int if dtype is None else found
+        if found is dtypes.bool and dtype is None:
+            found = dtypes.default_int
         if step == 0:
             raise ValueError(f"arange({begin}, {end}, 0): the step cannot be 0")
         if not all(map(math.isfinite, (begin, end, step))):

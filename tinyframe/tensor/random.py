@@ -90,7 +90,7 @@ class Random(TensorBase):
             return cls.zeros(sizes, dtype=wanted, device=name)
         # Random bits for the mantissa, with the exponent of the numbers from 1 to 2.
         mantissa = dtypes.finfo(wanted)[1]
-        narrow = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}[wanted.itemsize]
+        narrow = wanted.unsigned()
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
         if wanted.itemsize == 8:
             bits = bits.bitcast(dtypes.uint64)

@@ -45,7 +45,7 @@ FEW = 8  # topk searches blocks of at least FEW * k elements
 class Sorting(Reduce):
     """Methods along one axis."""
 
-    def _sort_key(self, descending: bool = False) -> Self:
+    def _sort_key(self, descending: bool) -> Self:
         """Integers in the order of the elements; equal ones have equal keys, NaN the largest."""
         key = self.detach()
         if dtypes.is_float(key.dtype):
