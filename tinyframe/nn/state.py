@@ -261,14 +261,12 @@ def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
 
 def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, str]]:
     library = _library()
-    if isinstance(path, Tensor):
-        file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
-    else:
-        file = OpenFile(path)
     try:
         if isinstance(path, Tensor):
+            file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
             library.deserialize(file.read(0, file.size))
         else:
+            file = OpenFile(path)
             with library.safe_open(os.fspath(path), framework="np"):
                 pass
     except library.SafetensorError as error:
