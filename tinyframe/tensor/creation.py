@@ -336,7 +336,7 @@ class Creation(TensorBase):
         if rows == 0 or columns == 0:
             return cls.zeros(rows, columns, dtype=dtype, device=device)
         square = cls.ones(max(rows, columns), dtype=dtype, device=device).diag()
-        return square.shrink(((0, rows), (0, columns)))
+        return square.shrink_to(rows, columns)
 
     # ---- like another Tensor ---------------------------------------------------------------------
 

@@ -242,14 +242,10 @@ class Gathering(Elementwise):
     def _facing_places(self, axis: int, index: Self, source: Any) -> tuple[Self, Self]:
         """(hits, values), with a last axis over all k of the indices along `axis`: whether index k
         is this position of self, and element k of the source; False beyond the indices."""
-        shape = index.shape
         hits = index.unsqueeze(-1).transpose(-1, axis).eq(self._along(axis).unsqueeze(-1))
-        values = source.shrink([(0, n) for n in shape]).unsqueeze(-1).transpose(-1, axis)
-        around = [
-            (0, 0) if d == axis else (0, size - n)
-            for d, (n, size) in enumerate(zip(shape, self.shape, strict=True))
-        ]
-        return hits.pad([*around, (0, 0)]), values.pad([*around, (0, 0)])
+        values = source.shrink_to(index.shape).unsqueeze(-1).transpose(-1, axis)
+        sizes = [*[None if d == axis else size for d, size in enumerate(self.shape)], None]
+        return hits.pad_to(sizes), values.pad_to(sizes)
 
     def _last_of(self, hits: Self, values: Self) -> Self:
         """The last of `values` along the last axis where `hits` is True, or else self."""
