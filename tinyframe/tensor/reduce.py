@@ -227,9 +227,7 @@ class Reduce(Elementwise):
         largest = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
         powers = (self - largest).exp().sum(axis, keepdim=True)
         total = nothing.where(-math.inf, nothing.where(1.0, powers).log() + largest)
-        axes = self._reduced(axis)
-        kept_sizes = tuple(s for d, s in enumerate(self.shape) if d not in axes)
-        return total if keepdim else total.reshape(kept_sizes)
+        return total if keepdim else total.squeeze(self._reduced(axis))
 
     # ---- matrix products -------------------------------------------------------------------------
 
