@@ -108,6 +108,7 @@ class Pooling(TensorBase):
         count = math.prod(sizes)
         numbers = self._range(count).reshape(sizes)._seen_through(grid, count)
         is_largest = windows._is_best(windows.max(window, keepdim=True))
+        # the smallest number is that of the first
         return largest, is_largest.where(numbers, numbers.dtype.max).min(window)
 
     def max_unpool2d(
