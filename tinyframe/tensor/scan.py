@@ -83,9 +83,7 @@ class Scan(Reduce):
         # stored, or the second scan would repeat the first for each element
         highest = self.detach()._highest(axis).contiguous()
         is_record = self._is_best(highest)
-        numbers = self._range(self.shape[axis])
-        numbers = numbers.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
-        indices = is_record.where(numbers, 0)._highest(axis).contiguous()
+        indices = is_record.where(self._along(axis), 0)._highest(axis).contiguous()
         if not dtypes.is_float(self.dtype) or self.requires_grad is False:
             return highest, indices
         return self._gather(axis, indices), indices
