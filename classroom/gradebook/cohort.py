@@ -19,7 +19,7 @@ from classroom.gradebook.sheet import Sheet, code_of, sheet_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import load_project, tasks_of
 from classroom.grader.tasks import Project
-from classroom.look import counted
+from classroom.pages import counted
 
 PAGES = "pages"  # their folder, in that of the grades
 TABLES = "tables.json"  # in the folder of the grades: where the class's tables are

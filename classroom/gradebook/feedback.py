@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from classroom.gradebook import pages
+from classroom import pages
 from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.grader.report import Report, cleaned
 from classroom.grader.report import Row as Check
 from classroom.grader.sandbox import ROOT
-from classroom.look import counted
+from classroom.pages import counted
 
 RIGHT, PARTLY, WRONG, OPEN = "right", "partly right", "not right yet", "not started"
 UNASKED = "could not be asked"
@@ -268,7 +268,7 @@ def page(row: Row, sheet: Sheet) -> str:
 def mailed(row: Row, sheet: Sheet) -> str:
     """The same for a mail. Many programs know no variables, grids or dark pages, and some drop all
     style (caniemail.com, 2025), so this has little, and reads well without."""
-    return pages.filled("mail.html", style=pages.style("mail"), **_values(said(row, sheet)))
+    return pages.filled("mail.html", **_values(said(row, sheet)))
 
 
 def markdown(row: Row, sheet: Sheet) -> str:

@@ -45,7 +45,7 @@ from classroom.grader.command import progress
 from classroom.grader.handed_in import CannotGrade, files_of, read_submission
 from classroom.grader.judge import ROOT
 from classroom.grader.report import cleaned
-from classroom.look import counted
+from classroom.pages import counted
 
 Does = Callable[[Cohort, argparse.Namespace], int]
 

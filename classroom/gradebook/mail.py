@@ -42,7 +42,7 @@ from classroom.gradebook.sheet import Row, Sheet
 from classroom.gradebook.tables import csv_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cell, cleaned
-from classroom.look import counted
+from classroom.pages import counted
 
 PASSWORD = "SMTP_PASSWORD"
 SECONDS = 60.0  # that a server may take for an answer

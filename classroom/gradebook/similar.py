@@ -23,8 +23,7 @@ from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
-from classroom import release
-from classroom.gradebook import pages
+from classroom import pages, release
 from classroom.gradebook.handed import HandedIn
 from classroom.grader.handed_in import IN_A_FILE, Files
 from classroom.grader.report import cleaned, render_rows
