@@ -10,7 +10,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.gradebook.deadlines import Deadlines, Lateness
@@ -108,8 +107,6 @@ class Sheet:
         if not any(row[-1] for row in rows):  # nobody is late
             head, rows = head[:-1], [row[:-1] for row in rows]
         notes = [f"{row[0]}: {row[count]}" for row in whole if row[count] not in ("", NOTHING)]
-        if find_spec("rich") is None:
-            return "\n".join([*(", ".join(row) for row in [head, *rows]), *notes])
         return "\n".join([render_rows(head, rows), *notes, *[""] * bool(notes)])
 
     def counts(self) -> dict[str, int]:

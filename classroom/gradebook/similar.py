@@ -19,7 +19,6 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
@@ -113,11 +112,7 @@ class Similarities:
             return f"{self.compared} submissions were compared; no two of them are alike."
         rows = [[", ".join(group.names), "\n".join([*_same(group), *map(self._said, group.pairs)])]
                 for group in self.groups]  # fmt: skip
-        if find_spec("rich") is None:
-            table = "\n\n".join("\n".join(row) for row in rows)
-        else:
-            table = render_rows(["alike", "how much"], rows)
-        return f"{table}\n{textwrap.fill(MEANING, 100)}"
+        return f"{render_rows(['alike', 'how much'], rows)}\n{textwrap.fill(MEANING, 100)}"
 
     def page(self) -> str:
         """For a browser, with the lines that match side by side."""
