@@ -14,13 +14,15 @@ tell apart (Okabe and Ito, Color Universal Design, 2008), and a word always says
 from __future__ import annotations
 
 import functools
+import html
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_eval_context
+from jinja2.nodes import EvalContext
+from markupsafe import Markup
 
 HERE = Path(__file__).parent
 
@@ -45,19 +47,31 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_escaped,
     )
     made.filters |= {
         "counted": counted,
         "short": short,
         "tenths": lambda number: f"{number:.1f}",
         "percent": lambda part, of: f"{min(100.0, 100 * part / of):.1f}",
-        "coded": lambda text: Markup(with_code(text, escape, _code)),
+        "coded": lambda text: Markup(with_code(text, _plain, _code)),
     }
     return made
 
 
+@pass_eval_context
+def _escaped(context: EvalContext, value: Any) -> Any:
+    """As html.escape does, in the words that the notebooks' stored outputs have."""
+    plain = isinstance(value, Markup) or not context.autoescape
+    return value if plain else Markup(html.escape(str(value)))
+
+
+def _plain(text: str) -> str:
+    return html.escape(text, quote=False)
+
+
 def _code(text: str) -> str:
-    return f"<code>{escape(text)}</code>"
+    return f"<code>{_plain(text)}</code>"
 
 
 def with_code(text: str, plain: Callable[[str], str], code: Callable[[str], str]) -> str:

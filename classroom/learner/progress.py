@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 
 from classroom.exercises import exercises, parts
 from classroom.learner import record
 from classroom.mini.helping import exercises as functions_of
 from classroom.mini.stages import STAGES, Stage
+from classroom.pages import filled
 from classroom.puzzlebook.game import exercise_of, games
 
 NOWHERE = (
@@ -69,13 +69,7 @@ def as_table(
              for row in (headings, *body)]  # fmt: skip
     text = "\n".join([*lines, *([said] if said else [])])
 
-    def cells(row: tuple[str, ...], tag: str) -> str:
-        left = ' style="text-align: left"'
-        return "".join(f"<{tag}{left}>{html.escape(cell)}</{tag}>" for cell in row)
-
-    trs = [f"<tr>{cells(headings, 'th')}</tr>", *[f"<tr>{cells(row, 'td')}</tr>" for row in body]]
-    after = f"<p>{html.escape(said)}</p>" if said else ""
-    return text, f"<table>{''.join(trs)}</table>{after}"
+    return text, filled("progress.html", headings=headings, body=body, said=said)
 
 
 def main(arguments: list[str]) -> int:

@@ -134,7 +134,7 @@ def test_the_page_has_the_figures_and_the_whole_framework(mini, monkeypatch, tmp
     page = figures.figures(learned, raced, climbed, painting, own_c.Step(5.0, 2.7))
     assert "over 95% of the digits: True" in repr(page)
     text = page.save(tmp_path / "page.html").read_text()
-    assert "<svg" in text and "class PythonRunner" in text and "&#34;&#34;&#34;" in text
+    assert "<svg" in text and "class PythonRunner" in text and "&quot;&quot;&quot;" in text
     assert f"{learned['two layers'].accuracy:.1%}" in text
     assert page.save(tmp_path / "page.svg").read_text().startswith("<svg")
     assert page.headline == "A deep-learning framework" and "for a learner to write" in text
