@@ -140,8 +140,7 @@ def test_the_lines_that_match_are_the_ones_that_were_copied():
     first = TEXT[:at].count("\n") + 1
     last = first + copied.count("\n")
     assert shown
-    for block in shown:
-        (begin, end), (there, _) = block.lines
+    for (_, begin, end), (_, there, _) in shown:
         # the next function begins alike
         assert first - 3 <= begin <= end <= last + 6 and there > 6
 
@@ -169,8 +168,8 @@ def test_folders_are_compared_file_by_file_and_what_cannot_be_read_stops_nothing
     found = alike([HandedIn("ann", parts), HandedIn("bob", moved), HandedIn("cy")], GIVEN)
     assert [group.names for group in found.groups] == [("ann", "bob")]
     (pair,) = found.groups[0].pairs
-    files = {block.files for block in blocks(*(found.works[name] for name in pair.names))}
-    assert files == {("parts.py", "a.py")}
+    shown = blocks(*(found.works[name] for name in pair.names))
+    assert {(mine, theirs) for (mine, *_), (theirs, *_) in shown} == {("parts.py", "a.py")}
 
 
 def test_the_same_class_gives_the_same_page_every_time():
