@@ -20,6 +20,7 @@ from classroom.gradebook.tables import csv_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cell, cleaned, render_rows
 from classroom.grader.tasks import Project
+from classroom.pages import counted
 
 NOTHING = "nothing was handed in"
 FIRST, LAST = ("student", "status", "points", "of"), ("late", "note", "file", "made from")
@@ -60,7 +61,7 @@ class Row:
         """In a word, for a table."""
         if not self.lateness or not self.lateness.days:
             return ""
-        days = f"{self.lateness.days} day{'s' * (self.lateness.days > 1)}"
+        days = counted(self.lateness.days, "day")
         return f"{days}, -{self.lateness.percent} %" if self.lateness.percent else f"{days}, free"
 
     @property
