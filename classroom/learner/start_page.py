@@ -19,8 +19,9 @@ from typing import Any
 
 from classroom.exercise import Exercise
 from classroom.exercises import find
-from classroom.learner.record import FILE, Record, is_done, parse
+from classroom.learner.record import FILE, Counts, Record, counts, parse
 from classroom.pages import filled
+from classroom.written import written
 
 PAGE = "START.md"
 ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
@@ -43,22 +44,12 @@ class Part:
     stages: tuple[str, ...]
     places: dict[str, str]
 
-    @property
-    def number(self) -> int:
-        return int(self.path.name[:2])
-
-    def to_do(self, record: Record) -> list[Exercise]:
-        """The exercises that are not done yet."""
-        return [e for e in self.exercises if not is_done(e, record.get(e.name, {}))]
-
 
 def write(folder: Path) -> None:
     """Write the page of the copy in this folder, where it is not there or no longer true."""
     page, text = folder / PAGE, page_text(folder)
     if not page.is_file() or page.read_text() != text:
-        unfinished = folder / f".{PAGE}.unfinished"
-        unfinished.write_text(text)
-        unfinished.replace(page)
+        written(page, text)
 
 
 def page_text(folder: Path) -> str:
@@ -153,28 +144,26 @@ def recorded(folder: Path, name: Path, content: bytes) -> list[str]:
 def _next(parts: list[Part], record: Record) -> dict[str, Any]:
     """Where to go on; nothing where all is done. Nobody is sent back to a puzzle."""
     for part in parts:
-        to_do = part.to_do(record)
-        if numbers := [e.number for e in to_do if "." in e.number]:
-            is_begun = len(to_do) < len(part.exercises)
+        far = counts(part.exercises, record)
+        if numbers := [e.number for e in far.still if "." in e.number]:
+            is_begun = far.done > 0
             return {"part": part, "is_first": part is parts[0], "is_begun": is_begun,
                     "number": numbers[0],
                     "cell": part.places[numbers[0]] if is_begun else ""}  # fmt: skip
     return {}
 
 
-def _map(folder: Path, parts: list[Part], record: Record) -> Iterator[dict[str, Any]]:
+def _map(
+    folder: Path, parts: list[Part], record: Record
+) -> Iterator[tuple[Part, Counts, list[str]]]:
     """Each part: how far its exercises are, its games, and the stages of mini that it finishes."""
     ends = {name: part for part in parts for name in part.stages}  # a stage of two notebooks: once
     for part in parts:
-        total = len(part.exercises)
-        helped = sum(record.get(e.name, {}).get("helped", False) for e in part.exercises)
         stages = [name for name in part.stages if ends[name] is part]
         mini = "mini, stage {}" if len(stages) > 1 else "mini"
         said = {name: _mini(folder, name, record) for name in stages}
         beside = [f"{mini.format(name)}: {text}" for name, text in said.items() if text]
-        yield {"title": part.title, "path": part.path.as_posix(), "minutes": part.minutes,
-               "done": total - len(part.to_do(record)), "of": total, "helped": helped,
-               "said": [*_scores(part, record), *beside]}  # fmt: skip
+        yield part, counts(part.exercises, record), [*_scores(part, record), *beside]
 
 
 def _scores(part: Part, record: Record) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from classroom.pages import counted, page, short
+from classroom.pages import counted, listed, page, short
 from classroom.portfolio.drawn import hundred, roofline
 from classroom.portfolio.made import Game, Made, Part, Stage
 from tinyframe.nn.state import replacing
@@ -97,7 +97,7 @@ def _said(made: Made) -> Iterator[str]:
             score = f", {game.score:g} {game.unit}" if game.unit else ""
             yield f"{game.title}: {game.done} of {game.of}{score}"
     for project in made.graded:
-        yield f"project {project.number}: {project.points} of {project.of} points"
+        yield f"project {project.described.number}: {project.points} of {project.of} points"
 
 
 # ---- what is worked out for it -------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _tiles(made: Made) -> Iterator[tuple[str, str]]:
 def _able(stages: tuple[Stage, ...]) -> str:
     works = [stage.name for stage in stages if stage.own and stage.passes]
     does = [ABOUT["stages"][name] for name in works if name in ABOUT["stages"]]
-    return f" It {', '.join(does[:-1])}{' and ' * (len(does) > 1)}{does[-1]}." if does else ""
+    return f" It {listed(does)}." if does else ""
 
 
 def _of_stage(stage: Stage) -> Iterator[str]:
