@@ -146,7 +146,7 @@ def test_points_of_a_project_in_the_copy_are_kept(copy):
     report = Report("Project 2", "02_op_types.py", 100, 52, [], [row])
     _keep(copy / "projects" / "02_op_types.py", "02_op_types", report)
     (project,) = made(copy).graded
-    assert (project.number, project.points, project.of) == (2, 41, 48)
+    assert (project.described.number, project.points, project.of) == (2, 41, 48)
     assert "<b>41</b> of 48 points" in portfolio().html()
 
 
