@@ -160,7 +160,7 @@ def test_powers_at_the_edges():
         Tensor([2]) ** -1
     check(Tensor([0.0]) ** Tensor([0.0]), [1.0])
     for exponent in (np.nan, np.inf, -np.inf):  # constants that no int can be
-        check(Tensor([2.0]) ** Tensor(exponent), [2.0**exponent], what=f"** Tensor({exponent})")
+        check(Tensor([2.0]) ** Tensor(exponent), [2.0**exponent], compiled=True, what=f"{exponent}")
 
 
 # ---- dtypes ------------------------------------------------------------------------------------
