@@ -102,30 +102,37 @@ def test_quotients_are_rounded_in_two_ways():
         s.div(t, rounding_mode="up")
 
 
-def shifted(value: int, count: int, left: bool, info: np.iinfo) -> int:
-    """By a whole number of any size, wrapped at the end; a count out of range shifts all out."""
-    count = count if 0 <= count < info.bits else info.bits
-    found = value << count if left else value >> count
-    return (found - info.min) % (1 << info.bits) + info.min
+def shifted(x: np.ndarray, count: np.ndarray, left: bool) -> np.ndarray:
+    """By whole numbers of any size, wrapped at the end; a count out of range shifts all out."""
+    info, out = np.iinfo(x.dtype), []
+    for a, n in zip(x.tolist(), count.tolist(), strict=True):
+        n = n if 0 <= n < info.bits else info.bits
+        out.append(((a << n if left else a >> n) - info.min) % (1 << info.bits) + info.min)
+    return np.array(out, x.dtype)
 
 
 @pytest.mark.parametrize(("device", "noopt"), [("CPU", 0), ("PYTHON", 1)])
 @pytest.mark.parametrize("dtype", dtypes.ints, ids=str)
 def test_shifts_by_any_count(dtype, device, noopt):
-    info = np.iinfo(to_np_dtype(dtype))
-    values = [0, 3, info.max, info.min, info.max // 3, -1 if info.min else 1]
+    kind = to_np_dtype(dtype)
+    info = np.iinfo(kind)
+    values = np.array([0, 1, 3, info.max, info.min, info.max // 3], kind)
     edges = [0, 1, info.bits - 1, info.bits, info.bits + 1, 100, -1, -info.bits, info.max, info.min]
-    counts = [n for n in dict.fromkeys(edges) if info.min <= n <= info.max]
-    with Context(NOOPT=noopt, DEVICE=device):
-        t, n = Tensor(values, dtype=dtype), Tensor(counts, dtype=dtype).unsqueeze(1)
-        for shift in (Tensor.__lshift__, Tensor.__rshift__):
-            left = shift is Tensor.__lshift__
-            expected = [[shifted(v, k, left, info) for v in values] for k in counts]
-            assert shift(t, n).tolist() == expected
-            assert Tensor.stack(*[shift(t, k) for k in counts]).tolist() == expected
-            constant = Tensor(values[-1], dtype=dtype)  # as the counts are
-            found = Tensor.stack(*[shift(constant, k) for k in counts])
-            assert found.tolist() == [row[-1] for row in expected]
+    counts = np.array([n for n in edges if info.min <= n <= info.max], kind)
+    x, count = (a.reshape(-1) for a in np.meshgrid(values, counts))
+    with Context(NOOPT=noopt):
+        t, n = Tensor(x, device=device), Tensor(count, device=device)
+        np.testing.assert_array_equal((t << n).numpy(), shifted(x, count, True))
+        np.testing.assert_array_equal((t >> n).numpy(), shifted(x, count, False))
+        constants, t = list(set(counts.tolist())), Tensor(values, device=device)
+        for left, way in ((True, Tensor.__lshift__), (False, Tensor.__rshift__)):
+            found = Tensor.stack(*[way(t, k) for k in constants]).numpy()
+            expected = [shifted(values, np.full_like(values, k), left) for k in constants]
+            np.testing.assert_array_equal(found, expected)
+        edge = Tensor(-1 if info.min else 1, dtype=dtype)  # a constant, as the count is
+        one = np.array([edge.item()], kind)
+        expected = [shifted(one, np.full_like(one, k), False)[0] for k in constants]
+        assert Tensor.stack(*[edge >> k for k in constants]).tolist() == expected
 
 
 @given(x=st.one_of([arrays(d, max_ndim=1) for d in (*dtypes.ints, dtypes.bool)]),
