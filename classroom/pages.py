@@ -1,5 +1,5 @@
 """Pages and texts made of files: in a folder templates/, here or beside the package that uses it,
-NAME.html, .svg or .md says what stands where, and NAME.css how it looks.
+NAME.html, .svg, .md or .txt says what stands where, and NAME.css how it looks.
 
     page("class", "Tensors: the class", tasks=tasks)      one file of HTML that needs nothing else
     filled("student.md", tasks=tasks)                     any other text

@@ -61,7 +61,7 @@ def page_text(folder: Path) -> str:
     hours = sum(part.minutes for part in parts) / 60
     for_projects = sum(project.hours for project in projects)
     return filled(
-        "START.md", next=_next(parts, record), parts=list(_map(folder, parts, record)),
+        "START.txt", next=_next(parts, record), parts=list(_map(folder, parts, record)),
         hours=f"{hours:.0f}", stages=list(_stages(folder, record)),
         projects=[(project, project.file.relative_to(given), project.place.relative_to(given))
                   for project in projects],
