@@ -8,7 +8,9 @@ to a function of mini in `classroom/mini/functions/`. They are Python in cells:
     # %% wrong, each line            one expression a line; ends with `# says …`, or with the reason
     # %% right: Horner's rule        statements in place of what the learner's cell has, or of a
                                      function of mini; an expression as last line is the answer
-    # %% wrong, changed: why         a function of mini, as the worked one but for these lines (- +)
+    # %% wrong, changed: why         a function of mini, as the worked one but for these lines,
+    # - total += x                   which are comments; those with neither sign only tell where
+    # + total = x
     # %% asked again                 recorded as nothing: not written yet, or no answer to this
     # %% guesses                     a tuple: the right guess first, then others
 
@@ -94,9 +96,9 @@ def worked(path: Path) -> str:
 
 
 def changed(text: str, difference: str) -> str:
-    """A text in which the lines after `-` are those after `+`, paragraph by paragraph; lines after
-    two blanks only tell where."""
-    for paragraph in difference.strip("\n").split("\n\n"):
+    """A text in which the lines after `-` are those after `+`, paragraph by paragraph."""
+    bare = re.sub(r"(?m)^# ?", "", difference)
+    for paragraph in bare.strip("\n").split("\n\n"):
         lines = paragraph.splitlines()
         old, new = ("\n".join(li[2:] for li in lines if li[0] in kept) for kept in ("- ", "+ "))
         assert text.count(old) == 1, f"{text.count(old)} times in the worked answer: {old}"

@@ -31,8 +31,8 @@ def realize(self, *others):
         self.uop = UOp(Ops.BUFFER, (), Buffer(values))
 
 # %% wrong, changed: says Call Tensor.run, which stage 8 will replace
--     results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in expressions)))
-+     results = interpret(UOp(Ops.SINK, tuple(tensor.uop for tensor in expressions)))
+# -     results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in expressions)))
+# +     results = interpret(UOp(Ops.SINK, tuple(tensor.uop for tensor in expressions)))
 
 # %% wrong: says a.realize(b) left b an expression
 def realize(self, *others):

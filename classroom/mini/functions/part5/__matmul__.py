@@ -34,16 +34,16 @@ def other_products(mini: Any) -> None:
         expect_values(said, (mini.Tensor(a) @ mini.Tensor(b)).numpy(), a @ b)
 
 # %% wrong, changed: says b was only reshaped
--     return (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
-+     return (a.reshape(n, 1, k) * b.reshape(1, m, k)).sum(2)
+# -     return (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
+# +     return (a.reshape(n, 1, k) * b.reshape(1, m, k)).sum(2)
 
 # %% wrong: says was computed at once
 def __matmul__(a, b):
     return Tensor(Tensor(a).numpy() @ Tensor(b).numpy()).uop
 
 # %% wrong, changed: says should be a node. Is there a `return`?
--     return (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
-+     (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
+# -     return (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
+# +     (a.reshape(n, 1, k) * b.permute(1, 0).reshape(1, m, k)).sum(2)
 
 # %% right: b lines up on the right by itself
 def __matmul__(a, b):

@@ -4,7 +4,7 @@ def tanh(x):
     return (e - 1) / (e + 1)
 
 # %% wrong, changed: says infinity is multiplied by 0
--     x = x.maximum(-9)  # beyond that, 32 bits can't tell it from -1, and exp overflows
+# -     x = x.maximum(-9)  # beyond that, 32 bits can't tell it from -1, and exp overflows
 
 # %% wrong: says should give a node. Is there a `return`?
 def tanh(x):

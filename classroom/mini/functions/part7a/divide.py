@@ -162,8 +162,8 @@ def divide(x, c, op):
         return whole + rest // c if op is Ops.IDIV else rest % c
 
 # %% wrong, changed: says would be rewritten for ever
--     if rest is x:
--         return None
+# -     if rest is x:
+# -         return None
 
 # %% wrong: says there is still a division in it
 def divide(x, c, op):

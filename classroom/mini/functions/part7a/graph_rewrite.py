@@ -94,11 +94,11 @@ def graph_rewrite(root, rules):
     return root if new is root else graph_rewrite(new, rules)
 
 # %% wrong, changed: says These rules need 40 rounds
--     for _ in range(MOST_ROUNDS):
-+     for _ in range(10):
-
--     raise RuntimeError(f"the rules still change the graph after {MOST_ROUNDS} rounds")
-+     raise RuntimeError("too many rounds")
+# -     for _ in range(MOST_ROUNDS):
+# +     for _ in range(10):
+#
+# -     raise RuntimeError(f"the rules still change the graph after {MOST_ROUNDS} rounds")
+# +     raise RuntimeError("too many rounds")
 
 # %% right
 def graph_rewrite(root, rules):

@@ -83,7 +83,7 @@ def rewrite(node, rules):
     return node
 
 # %% wrong, changed: says Is there a `return`?
--     return node
+# -     return node
 
 # %% right
 def rewrite(node, rules):

@@ -109,11 +109,11 @@ def terms(node):
     return [node]
 
 # %% wrong, changed: says don't add up to it
--     if node.op is Ops.MUL and any(source.op is Ops.CONST for source in node.src):
-+     if node.op in (Ops.MUL, Ops.MOD) and any(source.op is Ops.CONST for source in node.src):
-
--         return {term: factor * c.arg for term, factor in terms(x).items()}
-+         return {t: f * c.arg if node.op is Ops.MUL else f % c.arg for t, f in terms(x).items()}
+# -     if node.op is Ops.MUL and any(source.op is Ops.CONST for source in node.src):
+# +     if node.op in (Ops.MUL, Ops.MOD) and any(source.op is Ops.CONST for source in node.src):
+#
+# -         return {term: factor * c.arg for term, factor in terms(x).items()}
+# +         return {t: f * c.arg if node.op is Ops.MUL else f % c.arg for t, f in terms(x).items()}
 
 # %% right
 def terms(node):

@@ -85,8 +85,8 @@ def total(parts):
     return sum(added[1:], added[0])
 
 # %% wrong, changed: says stay in their order
--     added = [t if factor == 1 else t * factor for t, factor in parts.items() if t and factor]
-+     added = [t if f == 1 else t * f for t, f in parts.items() if t and f][::-1]
+# -     added = [t if factor == 1 else t * factor for t, factor in parts.items() if t and factor]
+# +     added = [t if f == 1 else t * f for t, f in parts.items() if t and f][::-1]
 
 # %% wrong: says should give a node
 def total(parts):

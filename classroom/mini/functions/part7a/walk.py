@@ -103,17 +103,17 @@ def walk(root, change):
     return go(root)
 
 # %% wrong, changed: only leaves are changed
--         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
-+         new[node] = change(node) if not node.src else UOp(
-+             node.op, tuple(new[s] for s in node.src), node.arg)
+# -         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
+# +         new[node] = change(node) if not node.src else UOp(
+# +             node.op, tuple(new[s] for s in node.src), node.arg)
 
 # %% wrong: says Build each node on what its sources have become
 def walk(root, change):
     return change(root)
 
 # %% wrong, changed: says TypeError
--         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
-+         new[node] = change(UOp(node.op, tuple(new[s] for s in node.src)))
+# -         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
+# +         new[node] = change(UOp(node.op, tuple(new[s] for s in node.src)))
 
 # %% wrong: says change it once
 def walk(root, change):
@@ -128,11 +128,11 @@ def walk(root, change):
     return visit(root)
 
 # %% wrong, changed: says A node has an `arg`, too
--         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
-+         if node.src:
-+             new[node] = change(UOp(node.op, tuple(new[source] for source in node.src)))
-+         else:
-+             new[node] = change(node)
+# -         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
+# +         if node.src:
+# +             new[node] = change(UOp(node.op, tuple(new[source] for source in node.src)))
+# +         else:
+# +             new[node] = change(node)
 
 # %% right
 def walk(root, change):

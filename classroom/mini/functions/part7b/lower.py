@@ -90,34 +90,34 @@ def lower(kernel):
     return kernel.graph
 
 # %% wrong, changed: says kernel.graph begins at memory
--     value = loops.value(kernel.graph, index)
-+     value = loops.value(kernel.value, index)
+# -     value = loops.value(kernel.graph, index)
+# +     value = loops.value(kernel.value, index)
 
 # %% wrong, changed: says stores element 12 of 12
--     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-+     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index[::-1]), value))
+# -     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
+# +     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index[::-1]), value))
 
 # %% wrong, changed: says something to simplify
--     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
-+     return UOp(Ops.SINK, (store,)), loops.arguments
+# -     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# +     return UOp(Ops.SINK, (store,)), loops.arguments
 
 # %% wrong, changed: says The first of the arguments
--     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
-+     return simplify(UOp(Ops.SINK, (store,))), loops.arguments[::-1]
+# -     return simplify(UOp(Ops.SINK, (store,))), loops.arguments
+# +     return simplify(UOp(Ops.SINK, (store,))), loops.arguments[::-1]
 
 # %% wrong, changed: says in the order of the axes
--     index = tuple(loops.counter(size) for size in kernel.value.shape)
-+     index = tuple(loops.counter(size) for size in kernel.value.shape[::-1])[::-1]
+# -     index = tuple(loops.counter(size) for size in kernel.value.shape)
+# +     index = tuple(loops.counter(size) for size in kernel.value.shape[::-1])[::-1]
 
 # %% wrong, changed: says There is a BUFFER in the graph
--     value = loops.value(kernel.graph, index)
--     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
-+     _, place = loops.element(kernel.memory, index)
-+     store = UOp(Ops.STORE, (kernel.memory, place, loops.value(kernel.graph, index)))
+# -     value = loops.value(kernel.graph, index)
+# -     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), value))
+# +     _, place = loops.element(kernel.memory, index)
+# +     store = UOp(Ops.STORE, (kernel.memory, place, loops.value(kernel.graph, index)))
 
 # %% wrong, changed: says and your STORE leaves
--     value = loops.value(kernel.graph, index)
-+     value = loops.value(kernel.graph.src[0], index)
+# -     value = loops.value(kernel.graph, index)
+# +     value = loops.value(kernel.graph.src[0], index)
 
 # %% right: simplified before the SINK is put on top
 def lower(kernel):

@@ -137,16 +137,16 @@ def render(lines):
     return 'E_3_4', ''
 
 # %% wrong, changed: says writes outside of its memory
--             said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
-+             said = f"for (int {i} = 0; {i} <= {node.arg[1]}; {i}++) {{"
+# -             said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
+# +             said = f"for (int {i} = 0; {i} <= {node.arg[1]}; {i}++) {{"
 
 # %% wrong, changed: says should be
--             said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
-+             said = f"{text[node]} = {src[0]};"
+# -             said = f"{text[node]} = {C[node.arg].format(text[node], src[0])};"
+# +             said = f"{text[node]} = {src[0]};"
 
 # %% wrong, changed: says The C compiler refuses this
--         src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
-+         src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
+# -         src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
+# +         src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
 
 # %% right: without restrict, and names by the number of the line
 def render(lines):

@@ -178,77 +178,21 @@ def value_at(node, index, loops):
 def value_at(node, index, loops):
     return node
 
-# %% wrong: says at index
-def value_at(node, index, loops):
-    if node.op in MEMORY:
-        return UOp(Ops.LOAD, loops.element(node, index))
-    if node.op in SOURCE_INDEX:
-        shape = node.src[0].shape
-        value = loops.value(node.src[0], index)
-        if node.op is Ops.PAD:
-            return where(ZERO + inside(index, shape, node.arg), value, UOp(Ops.CONST, (), 0.0))
-        return value
-    if node.op is Ops.REDUCE_AXIS:
-        op, axes = node.arg
-        counters = {axis: loops.counter(node.src[0].shape[axis]) for axis in axes}
-        value = loops.value(node.src[0], [counters.get(axis, i) for axis, i in enumerate(index)])
-        running = tuple(counter for counter in counters.values() if counter is not ZERO)
-        return UOp(Ops.REDUCE, (value, *running), op) if running else value
-    return UOp(node.op, tuple(loops.value(source, index) for source in node.src), node.arg)
+# %% wrong, changed: says at index
+# -         value = loops.value(node.src[0], SOURCE_INDEX[node.op](index, shape, node.arg))
+# +         value = loops.value(node.src[0], index)
 
-# %% wrong: says This follows every path
-def value_at(node, index, loops):
-    if node.op in MEMORY:
-        return UOp(Ops.LOAD, loops.element(node, index))
-    if node.op in SOURCE_INDEX:
-        shape = node.src[0].shape
-        value = loops.value(node.src[0], SOURCE_INDEX[node.op](index, shape, node.arg))
-        if node.op is Ops.PAD:
-            return where(ZERO + inside(index, shape, node.arg), value, UOp(Ops.CONST, (), 0.0))
-        return value
-    if node.op is Ops.REDUCE_AXIS:
-        op, axes = node.arg
-        counters = {axis: loops.counter(node.src[0].shape[axis]) for axis in axes}
-        value = loops.value(node.src[0], [counters.get(axis, i) for axis, i in enumerate(index)])
-        running = tuple(counter for counter in counters.values() if counter is not ZERO)
-        return UOp(Ops.REDUCE, (value, *running), op) if running else value
-    return UOp(node.op, tuple(value_at(source, index, loops) for source in node.src), node.arg)
+# %% wrong, changed: says This follows every path
+# -     return UOp(node.op, tuple(loops.value(source, index) for source in node.src), node.arg)
+# +     return UOp(node.op, tuple(value_at(source, index, loops) for source in node.src), node.arg)
 
-# %% wrong: says there's nothing to add
-def value_at(node, index, loops):
-    if node.op in MEMORY:
-        return UOp(Ops.LOAD, loops.element(node, index))
-    if node.op in SOURCE_INDEX:
-        shape = node.src[0].shape
-        value = loops.value(node.src[0], SOURCE_INDEX[node.op](index, shape, node.arg))
-        if node.op is Ops.PAD:
-            return where(ZERO + inside(index, shape, node.arg), value, UOp(Ops.CONST, (), 0.0))
-        return value
-    if node.op is Ops.REDUCE_AXIS:
-        op, axes = node.arg
-        counters = {axis: loops.counter(node.src[0].shape[axis]) for axis in axes}
-        value = loops.value(node.src[0], [counters.get(axis, i) for axis, i in enumerate(index)])
-        running = tuple(counter for counter in counters.values() if counter is not ZERO)
-        return UOp(Ops.REDUCE, (value, *running), op) if True else value
-    return UOp(node.op, tuple(loops.value(source, index) for source in node.src), node.arg)
+# %% wrong, changed: says there's nothing to add
+# -         return UOp(Ops.REDUCE, (value, *running), op) if running else value
+# +         return UOp(Ops.REDUCE, (value, *running), op) if True else value
 
-# %% wrong: says Leave it out of the REDUCE's sources
-def value_at(node, index, loops):
-    if node.op in MEMORY:
-        return UOp(Ops.LOAD, loops.element(node, index))
-    if node.op in SOURCE_INDEX:
-        shape = node.src[0].shape
-        value = loops.value(node.src[0], SOURCE_INDEX[node.op](index, shape, node.arg))
-        if node.op is Ops.PAD:
-            return where(ZERO + inside(index, shape, node.arg), value, UOp(Ops.CONST, (), 0.0))
-        return value
-    if node.op is Ops.REDUCE_AXIS:
-        op, axes = node.arg
-        counters = {axis: loops.counter(node.src[0].shape[axis]) for axis in axes}
-        value = loops.value(node.src[0], [counters.get(axis, i) for axis, i in enumerate(index)])
-        running = tuple(counter for counter in counters.values() )
-        return UOp(Ops.REDUCE, (value, *running), op) if running else value
-    return UOp(node.op, tuple(loops.value(source, index) for source in node.src), node.arg)
+# %% wrong, changed: says Leave it out of the REDUCE's sources
+# -         running = tuple(counter for counter in counters.values() if counter is not ZERO)
+# +         running = tuple(counter for counter in counters.values() )
 
 # %% wrong: says whose sources are what loops.element
 def value_at(node, index, loops):

@@ -74,16 +74,16 @@ def reorder(program, *numbers):
     return program
 
 # %% wrong, changed: says the outermost first
--     new = dict(zip(numbers, sorted(numbers), strict=True))
-+     new = dict(zip(sorted(numbers), numbers, strict=True))
+# -     new = dict(zip(numbers, sorted(numbers), strict=True))
+# +     new = dict(zip(sorted(numbers), numbers, strict=True))
 
 # %% wrong, changed: says trade places
--     new = dict(zip(numbers, sorted(numbers), strict=True))
-+     new = {number: place for place, number in enumerate(numbers)}
+# -     new = dict(zip(numbers, sorted(numbers), strict=True))
+# +     new = {number: place for place, number in enumerate(numbers)}
 
 # %% wrong, changed: says never stored
--         node: UOp(Ops.RANGE, (), (new[number], *node.arg[1:]))
-+         node: UOp(Ops.RANGE, (), (new[number], 4))
+# -         node: UOp(Ops.RANGE, (), (new[number], *node.arg[1:]))
+# +         node: UOp(Ops.RANGE, (), (new[number], 4))
 
 # %% wrong: says loop 1 stays between them
 def reorder(program, *numbers):

@@ -126,145 +126,35 @@ def rightly(program, number, size, kind=()):
 def split(program, number, size, kind=()):
     return None
 
-# %% wrong: says two rows would be left over
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if False:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
-    both = outer * size + inner
+# %% wrong, changed: says two rows would be left over
+# -     if old.arg[1] % size:
+# +     if False:
 
-    def change(node):
-        if node is old:
-            return both
-        if node.op is Ops.REDUCE and both in node.src[1:]:
-            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
+# %% wrong, changed: says outer * 4 + inner should stand
+# -     both = outer * size + inner
+# +     both = inner * (old.arg[1] // size) + outer
 
-    return simplify(walk(program, change)), inner
+# %% wrong, changed: says never stored
+# -     both = outer * size + inner
+# +     both = outer + inner
 
-# %% wrong: says outer * 4 + inner should stand
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if old.arg[1] % size:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
-    both = inner * (old.arg[1] // size) + outer
+# %% wrong, changed: says should leave loops of the sizes
+# -     outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
+# -     inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
+# +     outer = UOp(Ops.RANGE, (), (number, size))
+# +     inner = UOp(Ops.RANGE, (), (max(ranges) + 1, old.arg[1] // size))
 
-    def change(node):
-        if node is old:
-            return both
-        if node.op is Ops.REDUCE and both in node.src[1:]:
-            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
+# %% wrong, changed: says comes after number and size
+# -     inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
+# +     inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size))
 
-    return simplify(walk(program, change)), inner
+# %% wrong, changed: says so it runs over both of the new ones
+# -             pairs = [(outer, inner) if source is both else (source,) for source in node.src]
+# +             pairs = [(outer,) if source is both else (source,) for source in node.src]
 
-# %% wrong: says never stored
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if old.arg[1] % size:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
-    both = outer + inner
-
-    def change(node):
-        if node is old:
-            return both
-        if node.op is Ops.REDUCE and both in node.src[1:]:
-            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
-
-    return simplify(walk(program, change)), inner
-
-# %% wrong: says should leave loops of the sizes
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if old.arg[1] % size:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, size))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, old.arg[1] // size))
-    both = outer * size + inner
-
-    def change(node):
-        if node is old:
-            return both
-        if node.op is Ops.REDUCE and both in node.src[1:]:
-            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
-
-    return simplify(walk(program, change)), inner
-
-# %% wrong: says comes after number and size
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if old.arg[1] % size:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size))
-    both = outer * size + inner
-
-    def change(node):
-        if node is old:
-            return both
-        if node.op is Ops.REDUCE and both in node.src[1:]:
-            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
-
-    return simplify(walk(program, change)), inner
-
-# %% wrong: says so it runs over both of the new ones
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if old.arg[1] % size:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
-    both = outer * size + inner
-
-    def change(node):
-        if node is old:
-            return both
-        if node.op is Ops.REDUCE and both in node.src[1:]:
-            pairs = [(outer,) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
-
-    return simplify(walk(program, change)), inner
-
-# %% wrong: says The REDUCE ran over the old loop
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    if old.arg[1] % size:
-        raise ValueError(f"{size} does not divide {old.arg[1]}")
-    outer = UOp(Ops.RANGE, (), (number, old.arg[1] // size, *old.arg[2:]))
-    inner = UOp(Ops.RANGE, (), (max(ranges) + 1, size, *kind))
-    both = outer * size + inner
-
-    def change(node):
-        if node is old:
-            return both
-        if False:
-            pairs = [(outer, inner) if source is both else (source,) for source in node.src]
-            return UOp(node.op, tuple(source for pair in pairs for source in pair), node.arg)
-        return node
-
-    return simplify(walk(program, change)), inner
+# %% wrong, changed: says The REDUCE ran over the old loop
+# -         if node.op is Ops.REDUCE and both in node.src[1:]:
+# +         if False:
 
 # %% wrong: says The second of the pair is the inner RANGE
 def split(program, number, size, kind=()):

@@ -48,12 +48,12 @@ def upcast(program, number, size):
     return split(program, number, size)[0]
 
 # %% wrong, changed: says never stored
--     copies = [substitute(s, {inner: inner.const(n)}) for s in program.src for n in range(size)]
-+     copies = [substitute(s, {inner: inner.const(0)}) for s in program.src for n in range(size)]
+# -     copies = [substitute(s, {inner: inner.const(n)}) for s in program.src for n in range(size)]
+# +     copies = [substitute(s, {inner: inner.const(0)}) for s in program.src for n in range(size)]
 
 # %% wrong, changed: says gives a program that can't run
--     copies = [substitute(s, {inner: inner.const(n)}) for s in program.src for n in range(size)]
-+     copies = [substitute(s, {inner: UOp(Ops.CONST, (), float(n))}) for s in program.src for n in range(size)]
+# -     copies = [substitute(s, {inner: inner.const(n)}) for s in program.src for n in range(size)]
+# +     copies = [substitute(s, {inner: UOp(Ops.CONST, (), float(n))}) for s in program.src for n in range(size)]
 
 # %% wrong: says the loop should have 3 iterations
 def upcast(program, number, size):

@@ -61,24 +61,24 @@ def call(sink, memory, device):
     return []
 
 # %% wrong, changed: says C will write 32-bit floats
--         memory[result] = np.empty(result.shape, np.float32)
-+         memory[result] = np.empty(result.shape)
+# -         memory[result] = np.empty(result.shape, np.float32)
+# +         memory[result] = np.empty(result.shape)
 
 # %% wrong, changed: says An input was overwritten
--         memory[result] = np.empty(result.shape, np.float32)
-+         memory[result] = next(iter(memory.values()))
+# -         memory[result] = np.empty(result.shape, np.float32)
+# +         memory[result] = next(iter(memory.values()))
 
 # %% wrong, changed: says The values are different
--     return [memory[result] for result in results]
-+     return [memory[result] for result in reversed(results)]
+# -     return [memory[result] for result in results]
+# +     return [memory[result] for result in reversed(results)]
 
 # %% wrong, changed: says The result has a different shape
--         memory[result] = np.empty(result.shape, np.float32)
-+         memory[result] = np.empty(result.shape, np.float32).ravel()
+# -         memory[result] = np.empty(result.shape, np.float32)
+# +         memory[result] = np.empty(result.shape, np.float32).ravel()
 
 # %% wrong, changed: says is one plan, used a hundred times
--     kernels, results = plan(sink, device)
-+     kernels, results = plan(sink, lambda lines: device(lines))
+# -     kernels, results = plan(sink, device)
+# +     kernels, results = plan(sink, lambda lines: device(lines))
 
 # %% wrong: says x * 0.5 + 1 a hundred times comes to 2
 known = {}

@@ -90,8 +90,8 @@ def one_plan(mini: Any) -> None:
         raise Wrong("x * 0.5 + 1 a hundred times comes to 2.", got=describe(x.numpy().tolist()))
 
 # %% wrong, changed: by shape; the docstring wants toposort's order, and says why by example only
--     buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
-+     buffers = sorted((n for n in sink.toposort() if n.op is Ops.BUFFER), key=lambda n: n.shape)
+# -     buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
+# +     buffers = sorted((n for n in sink.toposort() if n.op is Ops.BUFFER), key=lambda n: n.shape)
 
 # %% wrong: says There is still a BUFFER
 def numbered(sink):
@@ -102,28 +102,28 @@ def numbered(sink):
     return sink
 
 # %% wrong, changed: says different nodes of them
--     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-+     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (id(b), b.shape)) for n, b in enumerate(buffers)}
+# -     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
+# +     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (id(b), b.shape)) for n, b in enumerate(buffers)}
 
 # %% wrong, changed: says isn't the same work
--     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-+     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (0, b.shape)) for n, b in enumerate(buffers)}
+# -     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
+# +     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (0, b.shape)) for n, b in enumerate(buffers)}
 
 # %% wrong, changed: says not a copy
--     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
-+     return substitute(sink, slots), {slots[b]: b.arg.data.copy() for b in buffers}
+# -     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# +     return substitute(sink, slots), {slots[b]: b.arg.data.copy() for b in buffers}
 
 # %% wrong, changed: says IndexError
--     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-+     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, ())) for n, b in enumerate(buffers)}
+# -     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
+# +     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, ())) for n, b in enumerate(buffers)}
 
 # %% wrong, changed: says 0 and 1
--     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-+     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers, 1)}
+# -     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
+# +     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers, 1)}
 
 # %% wrong, changed: says the array of a different one
--     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
-+     return substitute(sink, slots), {slots[b]: c.arg.data for b, c in zip(buffers, reversed(buffers))}
+# -     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
+# +     return substitute(sink, slots), {slots[b]: c.arg.data for b, c in zip(buffers, reversed(buffers))}
 
 # %% right: one after the other
 def numbered(sink):
