@@ -1,5 +1,6 @@
 # Short names for what contributors run most. A learner needs none of this: python3 start.py.
 PYTHON = .venv/bin/python
+unexport PYTHON  # given on the command line, it would choose the device PYTHON
 
 .PHONY: lab test lint bench course site
 
