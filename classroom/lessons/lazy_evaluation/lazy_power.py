@@ -10,13 +10,7 @@ so there are at most two MULs for each binary digit of n.
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_tensor,
-    same_values,
-    small_tensor,
-    wants,
-)
+from classroom.ask import call, fresh_tensor, same_values, small_tensor, wants
 from classroom.exercise import Wrong
 from classroom.lessons.lazy_evaluation.shared import nodes
 from tinyframe import Tensor

@@ -11,13 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    wants,
-    written_without,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, wants, written_without
 from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 

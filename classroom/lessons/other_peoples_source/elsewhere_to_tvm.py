@@ -15,14 +15,7 @@ from typing import Any
 from classroom.ask import describe, does_nothing
 from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
-from classroom.loop_nests import (
-    Nest,
-    NestError,
-    TVMSchedule,
-    difference,
-    matmul_in_tvm,
-    nest_of,
-)
+from classroom.loop_nests import Nest, NestError, TVMSchedule, difference, matmul_in_tvm, nest_of
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 
 

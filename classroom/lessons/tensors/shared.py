@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    describe,
-)
+from classroom.ask import describe
 from classroom.differences import close
 from classroom.exercise import Wrong
 from classroom.guesses import Shape

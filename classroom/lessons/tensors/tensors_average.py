@@ -11,13 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    fresh_sizes,
-    same_values,
-    wants,
-)
+from classroom.ask import call, describe, fresh_sizes, same_values, wants
 from classroom.exercise import Wrong
 from classroom.lessons.tensors.shared import unlike
 from tinyframe import Tensor

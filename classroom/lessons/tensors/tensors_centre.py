@@ -8,14 +8,7 @@ Because: `x.mean(axis=0)` goes down the rows and leaves one number for each colu
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    small_tensor,
-    wants,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor, wants
 from classroom.lessons.tensors.shared import unlike
 from tinyframe import Tensor
 

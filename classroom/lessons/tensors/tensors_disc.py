@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    same_values,
-    wants,
-)
+from classroom.ask import call, fresh_sizes, same_values, wants
 from classroom.lessons.tensors.shared import unlike, without_a_loop
 from tinyframe import Tensor
 

@@ -11,14 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    small_tensor,
-    wants,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor, wants
 from classroom.lessons.tensors.shared import unlike
 from tinyframe import Tensor
 

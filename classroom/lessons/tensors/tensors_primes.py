@@ -13,11 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    same_values,
-    wants,
-)
+from classroom.ask import call, same_values, wants
 from classroom.exercise import Wrong
 from classroom.lessons.tensors.shared import without_a_loop
 from tinyframe import Tensor

@@ -13,14 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    count,
-    describe,
-    runs_as,
-    same_values,
-    wants,
-)
+from classroom.ask import call, count, describe, runs_as, same_values, wants
 from classroom.exercise import Open, Wrong
 from classroom.lessons.three_kinds_of_op.shared import numbered_grid
 from tinyframe import Tensor

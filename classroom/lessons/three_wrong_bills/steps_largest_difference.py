@@ -12,11 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    same_number,
-)
+from classroom.ask import call, describe, same_number
 from classroom.exercise import Wrong
 from classroom.lessons.three_wrong_bills.shared import on_a_healthy_compiler
 from tinyframe import Tensor

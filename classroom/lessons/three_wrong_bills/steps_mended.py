@@ -9,10 +9,7 @@ the others stay, in their order: each relies on what the ones before it did.
 from collections.abc import Iterable
 from typing import Any
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
 from classroom.lessons.three_wrong_bills.shared import bills, on_a_healthy_compiler, shop
 from classroom.sabotage import CULPRIT, PLANTED

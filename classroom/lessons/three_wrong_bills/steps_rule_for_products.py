@@ -12,17 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import (
-    bills,
-    on_a_healthy_compiler,
-    shop,
-    stages_of,
-)
+from classroom.lessons.three_wrong_bills.shared import bills, on_a_healthy_compiler, shop, stages_of
 from classroom.sabotage import sabotage
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes

@@ -9,12 +9,7 @@ has a row in the spec that says what it needs, and the first node that breaks it
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_tensor,
-    small_tensor,
-    wants,
-)
+from classroom.ask import call, fresh_tensor, small_tensor, wants
 from classroom.exercise import Wrong
 from classroom.lessons.three_wrong_bills.shared import on_a_healthy_compiler
 from tinyframe.rewrite.spec import SpecError, spec_kernel, verify

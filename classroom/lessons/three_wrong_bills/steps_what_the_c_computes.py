@@ -10,14 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    wants,
-)
+from classroom.ask import call, describe, fresh_sizes, fresh_tensor, same_values, wants
 from classroom.differences import close
 from classroom.exercise import Wrong
 from classroom.lessons.three_wrong_bills.shared import bills, on_a_healthy_compiler, shop

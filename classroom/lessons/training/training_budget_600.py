@@ -17,11 +17,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    wants,
-    written_without,
-)
+from classroom.ask import call, wants, written_without
 from classroom.exercise import Wrong
 from tinyframe import Tensor, TinyJit, nn
 from tinyframe.nn.datasets import digits

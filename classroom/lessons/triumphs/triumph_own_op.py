@@ -15,10 +15,7 @@ import numpy as np
 
 from classroom.ask import call
 from classroom.exercise import Open, Wrong
-from classroom.lessons.gradients.shared import (
-    SHOWN,
-    as_numbers,
-)
+from classroom.lessons.gradients.shared import SHOWN, as_numbers
 from classroom.lessons.gradients.shared import numerical as check_of_the_examiner
 from classroom.mini import triumphs
 

@@ -11,14 +11,7 @@ the one before.
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    runs_as,
-    wants,
-    written_without,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, runs_as, wants, written_without
 from classroom.exercise import Wrong
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 from tinyframe import GlobalCounters, Tensor

@@ -8,14 +8,7 @@ only one place needs `a.sum(axis=0)`, so it's computed there.
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    runs_as,
-    same_values,
-    wants,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, runs_as, same_values, wants
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 from tinyframe import Tensor
 
