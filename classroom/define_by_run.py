@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -141,11 +142,8 @@ ops = _Ops()
 @contextmanager
 def reading(handler: Any) -> Iterator[Any]:
     """For as long as it lasts, `ops` is this handler."""
-    before, ops.now = ops.now, handler
-    try:
+    with mock.patch.object(ops, "now", handler):
         yield handler
-    finally:
-        ops.now = before
 
 
 def numbers(inner: Inner, shape: Sequence[int], **arrays: Any) -> np.ndarray:

@@ -22,13 +22,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from time import thread_time
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -56,17 +57,10 @@ def module(name: str) -> Any:
     return importlib.import_module(f"mini.{name}")
 
 
-@contextmanager
-def on(device: Any) -> Iterator[None]:
+def on(device: Any) -> AbstractContextManager[Any]:
     """Inside, Tensors are computed by this device, and by NumPy if it is None."""
-    Tensor = module("part8").Tensor
-    before = Tensor.__dict__["run"]
-    run = module("part8").run_on(device)
-    try:
-        Tensor.run = run
-        yield
-    finally:
-        Tensor.run = before
+    part8 = module("part8")
+    return mock.patch.object(part8.Tensor, "run", part8.run_on(device))
 
 
 def program_of(tensor: Any) -> Any:
@@ -79,8 +73,7 @@ def program_of(tensor: Any) -> Any:
     return part7b.lower(kernels[0])[0]
 
 
-@contextmanager
-def kept_by(name: Callable[[Any], Any]) -> Iterator[None]:
+def kept_by(name: Callable[[Any], Any]) -> AbstractContextManager[Any]:
     """Inside, C computes the Tensors, and a graph with the name of an earlier one is taken for it.
 
     Names that are too loose give wrong results here, and are asked for nothing outside of memory:
@@ -96,12 +89,7 @@ def kept_by(name: Callable[[Any], Any]) -> Iterator[None]:
         slots = [u for u in graph.toposort() if u.op is part8.Ops.DEFINE_GLOBAL]
         return part8.call(graph, {slot: arrays[slot.arg] for slot in slots}, part8.CRunner)
 
-    before = part8.Tensor.__dict__["run"]
-    part8.Tensor.run = staticmethod(run)
-    try:
-        yield
-    finally:
-        part8.Tensor.run = before
+    return mock.patch.object(part8.Tensor, "run", staticmethod(run))
 
 
 # ---- a call by hand ------------------------------------------------------------------------------

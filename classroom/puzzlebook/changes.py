@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from classroom.ask import call, describe, fresh_tensor, kernels, once, runs_as, 
 from classroom.exercise import Open, Wrong
 from classroom.places import said
 from classroom.puzzlebook.games.golf import opts_of
-from classroom.puzzlebook.hunted import PLAIN, floats, kernel_of, replaced, scaled
+from classroom.puzzlebook.hunted import PLAIN, floats, kernel_of, scaled
 from classroom.tiles import COUNTED_FOR
 from tinyframe import Context, Tensor, thresholds
 from tinyframe.algebra.symbolic import value_rules
@@ -125,7 +126,7 @@ def one_number(answer: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Wrong("The new value has to be a number.", got=describe(value))
     before = len([*why(scaled())])
-    with replaced(thresholds, **{name: value}):
+    with mock.patch.object(thresholds, name, value):
         after = len([*why(scaled())])
     if after != 1:
         row = thresholds.TABLE[name]

@@ -1,7 +1,7 @@
 """What several exercises of this lesson need."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
@@ -47,15 +47,10 @@ def undifferentiated() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def in_front(*rows: Any) -> Iterator[None]:
+def in_front(*rows: Any) -> AbstractContextManager[Any]:
     """Puts rows in front of the gradient table, and takes them out again."""
-    table = gradient_module.gradient_rules
-    gradient_module.gradient_rules = PatternMatcher([*rows, *table.rules])
-    try:
-        yield
-    finally:
-        gradient_module.gradient_rules = table
+    table = PatternMatcher([*rows, *gradient_module.gradient_rules.rules])
+    return mock.patch.object(gradient_module, "gradient_rules", table)
 
 
 def _coupled(v: Any) -> float:

@@ -13,12 +13,12 @@ import numpy as np
 from classroom.ask import call, describe, fresh_sizes, fresh_tensor, same_values, wants
 from classroom.differences import close
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import bills, on_a_healthy_compiler, shop
-from classroom.sabotage import sabotage
+from classroom.lessons.three_wrong_bills.shared import bills, shop
+from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
 
 
-@on_a_healthy_compiler
+@healthy()
 def check(answer: Any) -> str:
     """answer(quantities, prices): what the sabotaged kernel computes, said with Tensors."""
     weighed = Tensor([[1.5, 0.75, 2.25], [3.5, 2.5, 0.5]]).realize()

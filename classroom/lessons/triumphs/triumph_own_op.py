@@ -10,6 +10,7 @@ the input and sees what comes out.
 
 import importlib
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -113,12 +114,9 @@ def _by_the_row(op: Any, x: np.ndarray, case: str) -> np.ndarray:
             raise Wrong("A row returns a tuple, with one gradient for each source: `(…,)`.", case)
         return said[-1]
 
-    rule[triumphs.Own.OP] = overheard
-    try:
+    with mock.patch.dict(rule, {triumphs.Own.OP: overheard}):
         (slope,) = (op(t) * Tensor(WEIGHTS)).sum().gradient(t)
         values = np.asarray(slope.numpy(), dtype=float)
-    finally:
-        rule[triumphs.Own.OP] = row
     if values.shape not in ((), x.shape):
         raise Wrong("Your row's gradient has the wrong shape.", case, x.shape, values.shape)
     return np.broadcast_to(values, x.shape) / WEIGHTS
