@@ -181,10 +181,9 @@ def loads(inner: Inner, shape: Sequence[int]) -> dict[str, int]:
 def three_readings(inner: Inner, shape: Sequence[int], **arrays: Any) -> None:
     """One function of the learner's, written as C, counted and computed; says so where it doesn't
     pass its check yet."""
-    from classroom.exercise import judge
-    from classroom.exercises import find
+    from classroom.yours import passes
 
-    if judge(find("10.12"), inner).state != "right":
+    if not passes("10.12", inner):
         print("Your function will be read three times here, as soon as it passes its check.")
         return
     print(as_c(inner, shape), "\n")

@@ -37,7 +37,7 @@ from classroom.learner import kept
 from classroom.mini import compiler, digits, loader, stages
 from classroom.plots import pictures
 from classroom.race import least
-from classroom.speed import Card, cards, faster, rate, time_of
+from classroom.speed import Card, cards, faster, rate, seconds_of, time_of
 from classroom.yours import yours_or
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing
 from tinyframe.viz.picture import DrawnPicture
@@ -237,7 +237,8 @@ def climb(programs: Mapping[str, Any]) -> Climb:
             if not np.allclose(out, a @ b, atol=1e-2):
                 raise ValueError(f"the program {name!r} computes something else than a @ b")
     beside = numpy_on_one_core()
-    seconds = least({name: partial(own_seconds, run) for name, run in runs.items()})
+    own = {name: partial(seconds_of, run, thread_time) for name, run in runs.items()}
+    seconds = least(own)  # without those of other programs
     beside = min(beside, numpy_on_one_core())
     found = _bars(seconds, beside)
     rates = {name: OPERATIONS / took / 1e9 for name, took in seconds.items()}
@@ -254,13 +255,6 @@ def _expect_a_product(name: str, program: Any) -> None:
     found = sorted(node.arg for node in program.toposort() if node.op is Ops.DEFINE_GLOBAL)
     if found != [(number, (N, N)) for number in range(3)]:
         raise ValueError(f"the program {name!r} is not one for a @ b, both of {N} × {N}")
-
-
-def own_seconds(run: Callable[[], Any]) -> float:
-    """The seconds that one call takes, without those of other programs."""
-    start = thread_time()
-    run()
-    return thread_time() - start
 
 
 def numpy_on_one_core(n: int = N) -> float:
