@@ -10,7 +10,17 @@ from unittest import mock
 import numpy as np
 
 from classroom.added import work
-from classroom.ask import call, describe, fresh_tensor, kernels, once, runs_as, same_values, wants
+from classroom.ask import (
+    call,
+    describe,
+    fresh_tensor,
+    kernels,
+    once,
+    runs_as,
+    same_values,
+    tensor_of,
+    wants,
+)
 from classroom.exercise import Open, Wrong
 from classroom.places import said
 from classroom.puzzlebook.games.golf import opts_of
@@ -78,8 +88,7 @@ def twice_the_registers(answer: Any) -> str:
 def in_one_kernel(answer: Any) -> str:
     x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
     for tensor, case in ((x, "`x = [[1, 2], [3, 4]]`"), (fresh_tensor(37, 5), "a larger one")):
-        got = call(answer, tensor)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, tensor, case=case)
         values = tensor.numpy()
         runs_as(got, 1, case)
         same_values(got, values / values.sum(), case, shown=tensor is x)
