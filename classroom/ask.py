@@ -13,8 +13,10 @@ import inspect
 import random
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import CodeType, FunctionType
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from tinyframe.viz.words import sentence
 
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 LONGEST = 160  # characters of an answer that are shown
+A_FUNCTION = "This exercise asks for a function. Pass its name, without brackets after it."
 
 
 def fresh_sizes(count: int) -> list[int]:
@@ -51,18 +54,34 @@ def small_tensor(rows: int, columns: int) -> Tensor:
     ).realize()
 
 
-def call(function: Any, *inputs: Any, case: str = "") -> Any:
+def wants_function(answer: Any, text: str = A_FUNCTION) -> None:
+    """Wrong, with this text, unless an answer is a function, or a class."""
+    if not callable(answer):
+        raise Wrong(text, got=describe(answer))
+
+
+def wants_written(answer: Any, text: str = A_FUNCTION) -> None:
+    """Wrong, with this text, unless an answer is a function; Open where it does nothing yet."""
+    wants_function(answer, text)
+    if does_nothing(answer):
+        raise Open("")
+
+
+def call(function: Any, *inputs: Any) -> Any:
     """What the learner's function gives; Open where it gives nothing yet."""
-    if not callable(function):
-        raise Wrong(
-            "This exercise asks for a function. Pass its name, without brackets after it.",
-            got=describe(function),
-        )
+    wants_function(function)
     result = function(*inputs)
     if result is None or result is ...:
         written = "" if does_nothing(function) else "It returns nothing. Did you forget `return`?"
         raise Open(written)
     return result.item() if isinstance(result, np.generic) else result  # np.int64(3) is 3
+
+
+def tensor_of(function: Any, *inputs: Any, case: str = "") -> Tensor:
+    """The Tensor that the learner's function gives; Wrong where that is anything else."""
+    got = call(function, *inputs)
+    wants(got, Tensor, "a Tensor", case)
+    return got
 
 
 def once(answer: Any, run: Callable[[], Any], case: str = "") -> Any:
@@ -110,18 +129,23 @@ def written_without(
         raise Wrong(f"Your function uses `{min(used)}`, {why}.")
 
 
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
 def _words(code: CodeType) -> Iterator[str]:
     """What a function, and each function inside it, looks up by name, be it in quotes; and "@" if
     it multiplies by it."""
-    yield from (*code.co_names, *code.co_freevars)
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "BINARY_OP" and instruction.argrepr in ("@", "@="):
-            yield "@"
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _words(constant)
-        elif isinstance(constant, str):
-            yield constant
+    for each in codes(code):
+        yield from (*each.co_names, *each.co_freevars)
+        yield from (constant for constant in each.co_consts if isinstance(constant, str))
+        for instruction in dis.get_instructions(each):
+            if instruction.opname == "BINARY_OP" and instruction.argrepr in ("@", "@="):
+                yield "@"
 
 
 def wants(value: Any, kind: type, what: str, case: str = "") -> None:
@@ -201,6 +225,19 @@ def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True
         raise Wrong(text, case, *both)
 
 
+def unlike(
+    got: Tensor, mistakes: dict[str, np.ndarray], expected: np.ndarray, case: str, shown: bool
+) -> None:
+    """Wrong, with its sentence, where an answer has the values that a well-known mistake gives."""
+    values = got.numpy()
+    if differences.close(values, expected):
+        return
+    for said, mistaken in mistakes.items():
+        if differences.close(values, mistaken):
+            both = (expected, values) if shown else ()
+            raise Wrong(said, case, *(describe(each.tolist()) for each in both))
+
+
 def same_number(got: Any, expected: float, case: str = "", unit: str = "") -> None:
     """Wrong unless an answer is this number; says how it differs.
 
@@ -237,10 +274,27 @@ def moves(answer: Any, expected: Callable[[np.ndarray], np.ndarray], name: str) 
     inputs["a different shape"] = fresh_tensor(*fresh_sizes(2))
     for case, matrix in inputs.items():
         shown = matrix.numel() == 6
-        got = call(answer, matrix)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, matrix, case=case)
         runs_as(got, 0, case, shown)
         same_values(got, expected(matrix.numpy()), case, shown)
-        if matrix.uop.base not in got.uop.toposort():
-            said = f"These are copies of the numbers. Move the elements of `{name}` itself."
-            raise Wrong(said, case)
+        no_copy(got, matrix, name, case)
+
+
+def no_copy(got: Tensor, source: Tensor, name: str, case: str) -> None:
+    """Wrong unless an answer has been made from a Tensor of this name."""
+    if source.uop.base not in got.uop.toposort():
+        said = f"These are copies of the numbers. Move the elements of `{name}` itself."
+        raise Wrong(said, case)
+
+
+@contextmanager
+def forbidden(text: str, *places: tuple[Any, str]) -> Iterator[None]:
+    """Inside, whoever calls one of these, by its owner and its name, is Wrong, with this text."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise Wrong(text)
+
+    with ExitStack() as stack:
+        for owner, name in places:
+            stack.enter_context(mock.patch.object(owner, name, refuse))
+        yield

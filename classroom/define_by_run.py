@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -141,11 +142,8 @@ ops = _Ops()
 @contextmanager
 def reading(handler: Any) -> Iterator[Any]:
     """For as long as it lasts, `ops` is this handler."""
-    before, ops.now = ops.now, handler
-    try:
+    with mock.patch.object(ops, "now", handler):
         yield handler
-    finally:
-        ops.now = before
 
 
 def numbers(inner: Inner, shape: Sequence[int], **arrays: Any) -> np.ndarray:
@@ -183,10 +181,9 @@ def loads(inner: Inner, shape: Sequence[int]) -> dict[str, int]:
 def three_readings(inner: Inner, shape: Sequence[int], **arrays: Any) -> None:
     """One function of the learner's, written as C, counted and computed; says so where it doesn't
     pass its check yet."""
-    from classroom.exercise import judge
-    from classroom.exercises import find
+    from classroom.yours import passes
 
-    if judge(find("10.12"), inner).state != "right":
+    if not passes("10.12", inner):
         print("Your function will be read three times here, as soon as it passes its check.")
         return
     print(as_c(inner, shape), "\n")

@@ -26,8 +26,8 @@ def alike(got: Any, expected: Any) -> np.ndarray:
 
 
 def close(got: Any, expected: Any) -> bool:
-    """Whether these agree in every element."""
-    return bool(np.all(alike(got, expected)))
+    """Whether these have one shape and agree in every element."""
+    return np.shape(got) == np.shape(expected) and bool(np.all(alike(got, expected)))
 
 
 # ---- shapes --------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def _offset(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
 
 def _moved(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
     for words, moved in _movements(expected):
-        if moved.shape == got.shape and close(got, moved):
+        if close(got, moved):
             return f"The right values, but {words}."
     several = np.unique(expected).size > 2  # as many zeros and ones as there should be mean nothing
     if several and close(np.sort(got, axis=None), np.sort(expected, axis=None)):

@@ -3,23 +3,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from classroom.speed import seconds_of
 from tinyframe.observe import Observer, observing
 
 
 def best_times(runs: Sequence[Callable[..., Any]], *inputs: Any, repeats: int = 7) -> list[float]:
     """Seconds that the quickest of some calls of each took, run(*inputs). The calls take turns, so
     that whatever else the machine does slows all of them down alike."""
-    times: list[list[float]] = [[] for _ in runs]
-    for _ in range(repeats):
-        for run, taken in zip(runs, times, strict=True):
-            start = time.perf_counter()
-            run(*inputs)
-            taken.append(time.perf_counter() - start)
-    return [min(taken) for taken in times]
+    calls = [partial(run, *inputs) for run in runs]
+    turns = [[seconds_of(call) for call in calls] for _ in range(repeats)]
+    return [min(taken) for taken in zip(*turns, strict=True)]
 
 
 def stages_run(run: Callable[..., Any], *inputs: Any) -> int:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import judge
-from classroom.exercises import find
 from classroom.python_text import PythonText, function_of
 from classroom.tables import Table
+from classroom.yours import passes
 from tinyframe import Tensor
 from tinyframe.codegen.decompose import decompositions
 from tinyframe.device import ONE, Compiled, Device, Runner, Size
@@ -43,7 +42,7 @@ class OurRunner(Runner):
 
 def working(runner: Any) -> Any:
     """The learner's Runner if it passes its check, else ours; where it's ours, it says so."""
-    if judge(find("8.6"), runner).state == "right":
+    if passes("8.6", runner):
         return runner
     print("Your Runner isn't there yet, so ours runs the kernels.")
     return OurRunner
@@ -99,7 +98,7 @@ def reading(device: Any) -> Any:
 def readings(opener: Any, expressions: Mapping[str, Callable[[Tensor, Tensor], Tensor]]) -> Any:
     """What the meter of the learner's device shows before and after some expressions of two
     8 × 8 matrices; says so where the device doesn't pass its check yet."""
-    if judge(find("8.11"), opener).state != "right":
+    if not passes("8.11", opener):
         print("Your device will be read here as soon as it passes its check.")
         return None
     body = []
@@ -124,7 +123,7 @@ def _grown(before: Any, after: Any) -> str:
 def beside(larger: Any, language: type[PythonText]) -> Any:
     """The learner's maximum of two Tensors beside what tinyframe makes of MAX; says so where it
     doesn't pass its check yet."""
-    if judge(find("8.7"), larger).state != "right":
+    if not passes("8.7", larger):
         print(
             "Your maximum will be drawn here, beside tinyframe's, as soon as it passes its check."
         )

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import judge
-from classroom.exercises import find
 from classroom.learner import record
 from classroom.written import written
+from classroom.yours import passes
 from tinyframe.viz.charts import LINES
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n
 from tinyframe.viz.kinds import ARROW
@@ -33,7 +32,7 @@ def roll(height: Callable[[Any], Any], kind: type, start: float, rate: float = 0
     height: of a Number, the Number that is to become small. rate: how far a step goes for each unit
     of slope.
     """
-    if judge(find(EXERCISE), kind).state != "right":
+    if not passes(EXERCISE, kind):
         print(NOT_YET)
         return None
     path, x = list[tuple[float, float]](), float(start)
@@ -91,7 +90,7 @@ def _picture(path: list[tuple[float, float]], height: Callable[[float], float]) 
 
 def keep(kind: type) -> None:
     """Write the class, as the learner's cell has it, to mini/number.py of their copy."""
-    if judge(find(EXERCISE), kind).state != "right":
+    if not passes(EXERCISE, kind):
         print("There's nothing to keep yet.")
     elif (progress := record.place()) is None:
         print("It's kept in my_course/, your own copy of the course. This notebook isn't in there.")

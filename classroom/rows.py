@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -126,11 +127,8 @@ def replaced(rows: Mapping[str, Row]) -> Iterator[set[str]]:
     """
     complete, fickle = gradient.gradient_rules, set[str]()
     mine = [(row_of(op).pattern, _guarded(op, row, fickle)) for op, row in rows.items()]
-    try:
-        gradient.gradient_rules = PatternMatcher(mine) + complete
+    with mock.patch.object(gradient, "gradient_rules", PatternMatcher(mine) + complete):
         yield fickle
-    finally:
-        gradient.gradient_rules = complete
 
 
 def _guarded(op: str, row: Row, fickle: set[str]) -> Row:

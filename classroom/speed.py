@@ -20,11 +20,7 @@ from tinyframe.viz.picture import DrawnPicture
 SECONDS = 0.3  # that a function is timed for, in all
 FEWEST, MOST = 3, 1000  # times that it runs
 
-LABEL, NUMBER, LINE = (
-    11.0,
-    22.0,
-    14.0,
-)  # points: letters of a label and of a number; a line's height
+LABEL, NUMBER, LINE = 11.0, 22.0, 14.0  # points: letters of a label, of a number; a line's height
 GAP, HIGH, PADDING = 14.0, 46.0, 8.0  # points: between cards; a card's height; at its sides
 FIRST, OTHERS = "#e6e6e6", "#d3efd0"  # fills
 
@@ -69,11 +65,11 @@ def least_seconds(ways: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
     return best
 
 
-def seconds_of(run: Callable[[], Any]) -> float:
+def seconds_of(run: Callable[[], Any], clock: Callable[[], float] = perf_counter) -> float:
     """The seconds that one call takes."""
-    start = perf_counter()
+    start = clock()
     run()
-    return perf_counter() - start
+    return clock() - start
 
 
 def rate(operations: float, seconds: float) -> str:

@@ -142,11 +142,10 @@ def by_rows(kernel: Callable[..., Any], x: Any, *more: Any, block: int | None = 
 def attention(kernel: Callable[..., Any], words: str) -> Any:
     """How much each word looks at each other one, by the learner's softmax: shades, and in words
     which one it looks at most; says so where the kernel doesn't pass its check yet."""
-    from classroom.exercise import judge
-    from classroom.exercises import find
     from classroom.grids import shades
+    from classroom.yours import passes
 
-    if judge(find("10.10"), kernel).state != "right":
+    if not passes("10.10", kernel):
         print("Your kernel will be at work here, as soon as it passes its check.")
         return None
     spelled = words.split()

@@ -6,13 +6,13 @@ there exactly once. `effects` tells, for each of them, the expressions whose ker
 
 from __future__ import annotations
 
-import ast
+import inspect
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 from classroom.contributing.recorded import compared, kernels
 
@@ -70,24 +70,10 @@ def effects() -> dict[str, list[str]]:
 def applied(hunk: Hunk) -> Iterator[None]:
     """Inside, the function has its new line."""
     module = import_module(hunk.module)
-    text = Path(str(module.__file__)).read_text().replace(hunk.old, hunk.new)
     owner_name, _, name = hunk.function.rpartition(".")
     owner = getattr(module, owner_name) if owner_name else module
-    before = getattr(owner, name)
+    text = textwrap.dedent(inspect.getsource(getattr(owner, name)))  # decorators included
     scope: dict[str, Any] = dict(vars(module))
-    exec(textwrap.dedent(_text_of(text, hunk.function)), scope)
-    setattr(owner, name, scope[name])
-    try:
+    exec(text.replace(hunk.old, hunk.new), scope)
+    with mock.patch.object(owner, name, scope[name]):
         yield
-    finally:
-        setattr(owner, name, before)
-
-
-def _text_of(text: str, function: str) -> str:
-    """The lines of a function, decorators included."""
-    body: Any = ast.parse(text).body
-    for part in function.split("."):
-        (node,) = [n for n in body if getattr(n, "name", "") == part]
-        body = node.body
-    start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    return "\n".join(text.splitlines()[start - 1 : node.end_lineno])

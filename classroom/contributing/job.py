@@ -25,6 +25,7 @@ from io import StringIO
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -83,16 +84,11 @@ def told(error: BaseException, path: str) -> Found:
 def with_planted(files: list[str], which: str) -> list[Found]:
     """The tests on a right sinc, and on each wrong one."""
     rows = (planted.RIGHT, *(planted.VALUES if which == "values" else planted.SLOPES))
-    own = getattr(Tensor, "sinc", None)
     found = []
     for row in rows:
-        Tensor.sinc = planted.tensor(row)
-        results = [result for file in files for result in run_file(file)]
+        with mock.patch.object(Tensor, "sinc", planted.tensor(row), create=True):
+            results = [result for file in files for result in run_file(file)]
         found.append({"said": row.said, "failed": [r for r in results if r["error"]]})
-    if own is None:
-        del Tensor.sinc
-    else:
-        Tensor.sinc = own
     return found
 
 

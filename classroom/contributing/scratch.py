@@ -27,7 +27,7 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -332,10 +332,6 @@ def judged(sources: Sequence[tuple[str, Callable[..., Any]]], **wanted: Any) -> 
     return bench.job(**wanted)
 
 
+@cache
 def _bench() -> Clone:
-    if not _benches:
-        _benches.append(Clone())
-    return _benches[0]
-
-
-_benches: list[Clone] = []
+    return Clone()

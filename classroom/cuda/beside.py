@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -27,16 +26,11 @@ FILLS = {"barrier": "#fbd0cf", "shared": "#ffe9b8", "memory": "#cfe6fa", "": "#f
 MEANINGS = {"memory": "uses the GPU's memory", "shared": "uses shared memory", "barrier": "waits"}
 
 
-@dataclass(frozen=True)
-class Planned:
-    """tinyframe's kernel for an op, and how it is launched; its first argument is the result."""
-
-    kernel: Kernel
-    launch: Launch
-
-
-def planned(compute: Callable[..., Tensor], inputs: Mapping[str, np.ndarray]) -> Planned:
-    """The one kernel that tinyframe's plans make of an op on a GPU. Nothing is run."""
+def planned(
+    compute: Callable[..., Tensor], inputs: Mapping[str, np.ndarray]
+) -> tuple[Kernel, Launch]:
+    """The one kernel that tinyframe's plans make of an op on a GPU, and how it is launched; its
+    first argument is the result. Nothing is run."""
     tensors = {name: Tensor.empty(*x.shape, device="NULL:CUDA") for name, x in inputs.items()}
     result = compute(*tensors.values())
     (item,) = result.schedule()
@@ -52,7 +46,7 @@ def planned(compute: Callable[..., Tensor], inputs: Mapping[str, np.ndarray]) ->
     arguments = dict(zip(kernel.names, [given[name] for name in order], strict=True))
     sizes = (program.global_size, program.local_size)
     grid, block = (tuple(map(int, size)) for size in sizes)
-    return Planned(kernel, Launch(grid, block, arguments))
+    return kernel, Launch(grid, block, arguments)
 
 
 def beside(
@@ -67,8 +61,8 @@ def beside(
     mine: the kernel whose result is called `out`, started as `launch` says. inputs, compute: what
     tinyframe is asked for. titles: what the two are called.
     """
-    theirs = planned(compute, inputs)
-    both = [runs(mine, [launch])[-1], runs(theirs.kernel, [theirs.launch])[-1]]
+    theirs, theirs_launched = planned(compute, inputs)
+    both = [runs(mine, [launch])[-1], runs(theirs, [theirs_launched])[-1]]
     results = both[0].arrays["out"].size
     rows = [counted(run, results) for run in both]
     sheet, width = Drawing(), (PAGE - 12) / 2

@@ -22,13 +22,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from time import thread_time
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from classroom.learner import kept
 from classroom.mini import compiler, digits, loader, stages
 from classroom.plots import pictures
 from classroom.race import least
-from classroom.speed import Card, cards, faster, rate, time_of
+from classroom.speed import Card, cards, faster, rate, seconds_of, time_of
 from classroom.yours import yours_or
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing
 from tinyframe.viz.picture import DrawnPicture
@@ -56,17 +57,10 @@ def module(name: str) -> Any:
     return importlib.import_module(f"mini.{name}")
 
 
-@contextmanager
-def on(device: Any) -> Iterator[None]:
+def on(device: Any) -> AbstractContextManager[Any]:
     """Inside, Tensors are computed by this device, and by NumPy if it is None."""
-    Tensor = module("part8").Tensor
-    before = Tensor.__dict__["run"]
-    run = module("part8").run_on(device)
-    try:
-        Tensor.run = run
-        yield
-    finally:
-        Tensor.run = before
+    part8 = module("part8")
+    return mock.patch.object(part8.Tensor, "run", part8.run_on(device))
 
 
 def program_of(tensor: Any) -> Any:
@@ -79,8 +73,7 @@ def program_of(tensor: Any) -> Any:
     return part7b.lower(kernels[0])[0]
 
 
-@contextmanager
-def kept_by(name: Callable[[Any], Any]) -> Iterator[None]:
+def kept_by(name: Callable[[Any], Any]) -> AbstractContextManager[Any]:
     """Inside, C computes the Tensors, and a graph with the name of an earlier one is taken for it.
 
     Names that are too loose give wrong results here, and are asked for nothing outside of memory:
@@ -96,12 +89,7 @@ def kept_by(name: Callable[[Any], Any]) -> Iterator[None]:
         slots = [u for u in graph.toposort() if u.op is part8.Ops.DEFINE_GLOBAL]
         return part8.call(graph, {slot: arrays[slot.arg] for slot in slots}, part8.CRunner)
 
-    before = part8.Tensor.__dict__["run"]
-    part8.Tensor.run = staticmethod(run)
-    try:
-        yield
-    finally:
-        part8.Tensor.run = before
+    return mock.patch.object(part8.Tensor, "run", staticmethod(run))
 
 
 # ---- a call by hand ------------------------------------------------------------------------------
@@ -249,7 +237,8 @@ def climb(programs: Mapping[str, Any]) -> Climb:
             if not np.allclose(out, a @ b, atol=1e-2):
                 raise ValueError(f"the program {name!r} computes something else than a @ b")
     beside = numpy_on_one_core()
-    seconds = least({name: partial(own_seconds, run) for name, run in runs.items()})
+    own = {name: partial(seconds_of, run, thread_time) for name, run in runs.items()}
+    seconds = least(own)  # without those of other programs
     beside = min(beside, numpy_on_one_core())
     found = _bars(seconds, beside)
     rates = {name: OPERATIONS / took / 1e9 for name, took in seconds.items()}
@@ -266,13 +255,6 @@ def _expect_a_product(name: str, program: Any) -> None:
     found = sorted(node.arg for node in program.toposort() if node.op is Ops.DEFINE_GLOBAL)
     if found != [(number, (N, N)) for number in range(3)]:
         raise ValueError(f"the program {name!r} is not one for a @ b, both of {N} × {N}")
-
-
-def own_seconds(run: Callable[[], Any]) -> float:
-    """The seconds that one call takes, without those of other programs."""
-    start = thread_time()
-    run()
-    return thread_time() - start
 
 
 def numpy_on_one_core(n: int = N) -> float:

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from classroom.added import work
-from classroom.ask import call, describe, fresh_tensor, kernels, once, runs_as, same_values, wants
+from classroom.ask import (
+    call,
+    describe,
+    fresh_tensor,
+    kernels,
+    once,
+    runs_as,
+    same_values,
+    tensor_of,
+    wants,
+)
 from classroom.exercise import Open, Wrong
 from classroom.places import said
 from classroom.puzzlebook.games.golf import opts_of
-from classroom.puzzlebook.hunted import PLAIN, floats, kernel_of, replaced, scaled
+from classroom.puzzlebook.hunted import PLAIN, floats, kernel_of, scaled
 from classroom.tiles import COUNTED_FOR
 from tinyframe import Context, Tensor, thresholds
 from tinyframe.algebra.symbolic import value_rules
@@ -77,8 +88,7 @@ def twice_the_registers(answer: Any) -> str:
 def in_one_kernel(answer: Any) -> str:
     x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
     for tensor, case in ((x, "`x = [[1, 2], [3, 4]]`"), (fresh_tensor(37, 5), "a larger one")):
-        got = call(answer, tensor)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, tensor, case=case)
         values = tensor.numpy()
         runs_as(got, 1, case)
         same_values(got, values / values.sum(), case, shown=tensor is x)
@@ -125,7 +135,7 @@ def one_number(answer: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Wrong("The new value has to be a number.", got=describe(value))
     before = len([*why(scaled())])
-    with replaced(thresholds, **{name: value}):
+    with mock.patch.object(thresholds, name, value):
         after = len([*why(scaled())])
     if after != 1:
         row = thresholds.TABLE[name]

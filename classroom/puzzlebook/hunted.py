@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -159,22 +159,11 @@ def pass_of_vectors() -> list[str]:
     return found
 
 
-@contextmanager
-def replaced(module: Any, **values: Any) -> Iterator[None]:
-    """Constants of a module, replaced for a while."""
-    before = {name: getattr(module, name) for name in values}
-    vars(module).update(values)
-    try:
-        yield
-    finally:
-        vars(module).update(before)
-
-
 def numbers_of_long_sums() -> list[str]:
     ast, found = kernel_of(Tensor(np.ones(1000, np.float32)).realize().sum()), []
     text = get_program(ast, PLAIN, []).src
     for name in thresholds.TABLE:
-        with replaced(thresholds, **{name: getattr(thresholds, name) * 4}):
+        with mock.patch.object(thresholds, name, getattr(thresholds, name) * 4):
             found += [name] if get_program(ast, PLAIN, []).src != text else []
     return found
 
@@ -196,7 +185,8 @@ def who_counts_steps() -> list[Place]:
     grows = PatternMatcher([(x + y, lambda x, y: x + y * 2 + 1)])
     i, j = Variable("i", 0, 9), Variable("j", 0, 9)
     try:
-        with replaced(matcher, STEPS_AT_LEAST=20, STEPS_PER_NODE=1):  # patience is no part of it
+        # patience is no part of it
+        with mock.patch.multiple(matcher, STEPS_AT_LEAST=20, STEPS_PER_NODE=1):
             graph_rewrite(i + j, grows)
     except RewriteLoopError as error:
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)

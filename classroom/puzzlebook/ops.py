@@ -8,10 +8,11 @@ from __future__ import annotations
 import dis
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+from classroom.ask import codes
 from tinyframe import Tensor
 from tinyframe.uop import GroupOp, Ops, UOp
 
@@ -67,9 +68,9 @@ def names(function: Callable[..., Any]) -> set[str]:
     while pending:
         f = pending.pop()
         reachable = {**f.__globals__, **inspect.getclosurevars(f).nonlocals}
-        codes = list(_codes(f.__code__))
-        own = {name for code in codes for name in code.co_cellvars}  # seen by an inner function
-        for line in (line for code in codes for line in dis.get_instructions(code)):
+        parts = list(codes(f.__code__))
+        own = {name for code in parts for name in code.co_cellvars}  # seen by an inner function
+        for line in (line for code in parts for line in dis.get_instructions(code)):
             is_variable = line.opname in VARIABLES and line.argval not in own
             value = reachable.get(line.argval) if is_variable else None
             if isinstance(value, FunctionType) and is_learners(value):
@@ -83,11 +84,3 @@ def names(function: Callable[..., Any]) -> set[str]:
 def is_learners(value: Any) -> bool:
     """Whether it is a function that was written in a notebook, and not in a library."""
     return isinstance(value, FunctionType) and not (value.__module__ or "").startswith("tinyframe.")
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function, and of those inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)

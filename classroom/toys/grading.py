@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -136,15 +137,8 @@ def _really(text: str) -> Report:
 def report(found: str | Report) -> None:
     """Print a report as a student gets to see it; of a text, the real grader's on `larger`."""
     found = really(found) if isinstance(found, str) else found
-    before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = COLUMNS
-    try:
+    with mock.patch.dict(os.environ, COLUMNS=COLUMNS):
         print(rendered(found, "table", "student"))
-    finally:
-        if before is None:
-            del os.environ["COLUMNS"]
-        else:
-            os.environ["COLUMNS"] = before
 
 
 class Here:

@@ -466,8 +466,8 @@ def test_lines_are_counted_and_drawn(step, lines):
 def test_tinyframes_kernel_computes_the_same():
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-4, 5, (20, 20)).astype(np.float32) for _ in range(2))
-    theirs = planned(lambda a, b: b @ a, {"a": a, "b": b})  # in whatever order it takes them
-    (run,) = runs(theirs.kernel, [theirs.launch])
+    kernel, launch = planned(lambda a, b: b @ a, {"a": a, "b": b})  # in whatever order it takes
+    (run,) = runs(kernel, [launch])
     assert run.trouble is None
     assert np.array_equal(next(iter(run.arrays.values())), b @ a)
 

@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 
 from classroom.ask import call, describe
-from classroom.contributing.clocks import (
-    MACHINES,
-    Machine,
-    Tired,
-)
+from classroom.contributing.clocks import MACHINES, Machine, Tired
 from classroom.exercise import Wrong
 
 SECONDS = 60.0

@@ -15,11 +15,7 @@ from typing import Any
 import numpy as np
 
 from classroom.ask import describe
-from classroom.contributing.clocks import (
-    innocence,
-    lines,
-    mistakes,
-)
+from classroom.contributing.clocks import innocence, lines, mistakes
 from classroom.exercise import Wrong
 
 

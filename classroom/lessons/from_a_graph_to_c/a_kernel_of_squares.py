@@ -12,15 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
-from classroom.lowered import (
-    parameter,
-    run_kernel,
-)
+from classroom.lowered import parameter, run_kernel
 from tinyframe.runtime.python import OutOfBounds
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import render

@@ -12,17 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
-from classroom.lowered import (
-    COLUMNS,
-    ROWS,
-    pixels_of,
-    unfit,
-)
+from classroom.lowered import COLUMNS, ROWS, pixels_of, unfit
 from tinyframe.uop import UOp
 
 SECONDS = 60

@@ -12,18 +12,10 @@ when the loops that it runs over are closed.
 from collections.abc import Sequence
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    written_without,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, written_without
 from classroom.exercise import Wrong
 from classroom.lessons.from_a_graph_to_c.shared import _later, _whole
-from classroom.lowered import (
-    depth_of,
-    nest_of,
-)
+from classroom.lowered import depth_of, nest_of
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import render
 

@@ -7,9 +7,7 @@ stand in all three loops, though `w` has six elements only: to be inside ridx2, 
 inside ridx0.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps

@@ -9,10 +9,7 @@ there, once for each of its elements. A scale for each column would be computed 
 row, which is four times too often, so it's stored. For axis 0 it's the other way round.
 """
 
-from classroom.ask import (
-    kernels,
-    predicts,
-)
+from classroom.ask import kernels, predicts
 from tinyframe import Tensor
 
 

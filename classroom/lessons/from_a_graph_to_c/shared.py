@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    wants,
-)
+from classroom.ask import wants
 from classroom.exercise import Wrong
 
 

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-)
+from classroom.ask import call
 from classroom.exercise import Wrong
 from classroom.lessons.from_a_graph_to_c.shared import _whole
 

@@ -9,18 +9,10 @@ Because: After the last stage that still has the op comes the one that removed i
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    describe,
-    fresh_sizes,
-    fresh_tensor,
-)
+from classroom.ask import call, describe, fresh_sizes, fresh_tensor
 from classroom.exercise import Wrong
 from classroom.lessons.from_a_graph_to_c.shared import _later
-from classroom.lowered import (
-    Stages,
-    removed,
-)
+from classroom.lowered import Stages, removed
 from tinyframe.codegen import full_rewrite_to_sink, get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop import Ops, UOp

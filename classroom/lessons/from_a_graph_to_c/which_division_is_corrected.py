@@ -7,9 +7,7 @@ begins at 0, an uint8 can't be negative, and neither can a maximum with 0. Only 
 can.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage

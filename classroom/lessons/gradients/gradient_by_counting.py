@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe, fresh_sizes, fresh_tensor, same_values, wants
+from classroom.ask import describe, fresh_sizes, fresh_tensor, same_values, tensor_of
 from classroom.exercise import Wrong
 from classroom.lessons.gradients.shared import close
 from tinyframe import Tensor
@@ -29,8 +29,7 @@ def check(answer: Any) -> str:
     fixed, fresh = Tensor([5.0, 6.0, 7.0]).realize(), fresh_tensor(*fresh_sizes(1))
     for case, v in {"`v = [5, 6, 7]`": fixed, "a different length": fresh}.items():
         n = v.numel()
-        total = call(answer, v)
-        wants(total, Tensor, "a Tensor", case)
+        total = tensor_of(answer, v, case=case)
         if total.numel() != 1:
             raise Wrong("The total has to be a single number.", case, got=describe(total))
         multiplies = sorted(u.op.name for u in total.uop.toposort() if u.op in MULTIPLIES)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, wants
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, tensor_of
 from classroom.exercise import Wrong
 from classroom.lessons.gradients.shared import close
 from tinyframe import Tensor
@@ -22,8 +22,7 @@ def check(answer: Any) -> str:
     derivatives = np.array([[1.0, 8.0], [3.0, 12.0], [6.0, 12.0], [6.0, 6.0]])
     for n in (1, 2, 0):
         case = f"`f = t * t * t`, `x = [1, 2]`, `n = {n}`"
-        got = call(answer, lambda t: t * t * t, x, n)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, lambda t: t * t * t, x, n, case=case)
         for order, values in enumerate(derivatives):
             if order != n and close(got, values):
                 what = f"the derivative of order {order}" if order else "the function itself"

@@ -7,9 +7,7 @@ Because: One element at a time, so that the change of the result has one cause. 
 that the errors of a bent curve cancel out.
 """
 
-from classroom.lessons.gradients.shared import (
-    numerical,
-)
+from classroom.lessons.gradients.shared import numerical
 
 check = numerical
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, wants
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of
 from classroom.exercise import Wrong
 from classroom.lessons.gradients.shared import close, undifferentiated
 from tinyframe import Tensor
@@ -25,8 +25,7 @@ def check(answer: Any) -> str:
     cases = {"`grad = [1, 2, 3]`": Tensor([1.0, 2.0, 3.0]), "a different length": fresh_tensor(n)}
     for case, grad in cases.items():
         with undifferentiated():
-            got = call(answer, grad)
-        wants(got, Tensor, "a Tensor", case)
+            got = tensor_of(answer, grad, case=case)
         values = grad.numpy()
         if close(got, np.cumsum(values)):
             raise Wrong(

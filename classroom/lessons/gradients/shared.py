@@ -1,13 +1,13 @@
 """What several exercises of this lesson need."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, same_values
+from classroom.ask import call, forbidden, fresh_sizes, same_values
 from classroom.exercise import Wrong
 from tinyframe import Tensor
 from tinyframe.rewrite.matcher import PatternMatcher
@@ -28,34 +28,20 @@ def close(got: Any, expected: np.ndarray) -> bool:
     return values.shape == expected.shape and np.allclose(values, expected, rtol=1e-4, atol=1e-5)
 
 
-@contextmanager
-def undifferentiated() -> Iterator[None]:
+def undifferentiated() -> AbstractContextManager[None]:
     """Wrong where the answer asks tinyframe for a gradient inside, in whatever way."""
-
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise Wrong(
-            "Your function asks tinyframe for the gradient. Here, you work it out yourself."
-        )
-
+    text = "Your function asks tinyframe for the gradient. Here, you work it out yourself."
     asks: list[tuple[Any, str]] = [(Tensor, "gradient"), (Tensor, "backward")]
     asks += [(gradient_module, "flow_back"), (gradient_module, "compute_gradient")]
     # and whoever has a name of their own for one of these, as the notebook has for flow_back
     asks.append((gradient_module.gradient_rules, "candidates"))
-    with ExitStack() as stack:
-        for owner, name in asks:
-            stack.enter_context(mock.patch.object(owner, name, refuse))
-        yield
+    return forbidden(text, *asks)
 
 
-@contextmanager
-def in_front(*rows: Any) -> Iterator[None]:
+def in_front(*rows: Any) -> AbstractContextManager[Any]:
     """Puts rows in front of the gradient table, and takes them out again."""
-    table = gradient_module.gradient_rules
-    gradient_module.gradient_rules = PatternMatcher([*rows, *table.rules])
-    try:
-        yield
-    finally:
-        gradient_module.gradient_rules = table
+    table = PatternMatcher([*rows, *gradient_module.gradient_rules.rules])
+    return mock.patch.object(gradient_module, "gradient_rules", table)
 
 
 def _coupled(v: Any) -> float:

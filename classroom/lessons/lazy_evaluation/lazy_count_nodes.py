@@ -9,12 +9,7 @@ counts nodes and not paths.
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_tensor,
-    same_number,
-    wants,
-)
+from classroom.ask import call, fresh_tensor, same_number, wants
 from classroom.exercise import Wrong
 from classroom.lessons.lazy_evaluation.shared import nodes
 from tinyframe.uop import Ops, UOp

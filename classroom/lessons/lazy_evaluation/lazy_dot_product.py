@@ -10,15 +10,8 @@ and the RESHAPE turns it into `()`.
 
 from typing import Any
 
-from classroom.ask import (
-    fresh_sizes,
-    fresh_tensor,
-)
-from classroom.lessons.lazy_evaluation.shared import (
-    _build,
-    _by_hand,
-    _same_graph,
-)
+from classroom.ask import fresh_sizes, fresh_tensor
+from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
 def check(answer: Any) -> str:

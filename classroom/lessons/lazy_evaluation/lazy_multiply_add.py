@@ -9,14 +9,8 @@ Because: The product is a MUL of `a` and `b`. The ADD takes the product as its f
 
 from typing import Any
 
-from classroom.ask import (
-    fresh_tensor,
-)
-from classroom.lessons.lazy_evaluation.shared import (
-    _build,
-    _by_hand,
-    _same_graph,
-)
+from classroom.ask import fresh_tensor
+from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
 def check(answer: Any) -> str:

@@ -10,13 +10,7 @@ so there are at most two MULs for each binary digit of n.
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_tensor,
-    same_values,
-    small_tensor,
-    wants,
-)
+from classroom.ask import call, fresh_tensor, same_values, small_tensor, tensor_of
 from classroom.exercise import Wrong
 from classroom.lessons.lazy_evaluation.shared import nodes
 from tinyframe import Tensor
@@ -28,8 +22,7 @@ def check(answer: Any) -> str:
     a = small_tensor(1, 3)
     for n in (1, 2, 3, 5):
         case = f"`a = [[1, 2, 3]]`, n = {n}"
-        got = call(answer, a, n)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, a, n, case=case)
         _only_multiplies(got, a, case)
         same_values(got, a.numpy() ** n, case)
     for n in (100, random.randint(50, 99)):

@@ -8,10 +8,7 @@ same sources. `b + a` has its sources in a different order, and `a * 2` is a MUL
 an ADD. Their values agree, but nobody compares values.
 """
 
-from classroom.ask import (
-    fresh_tensor,
-    predicts,
-)
+from classroom.ask import fresh_tensor, predicts
 
 
 def which_are_the_same() -> tuple[bool, ...]:

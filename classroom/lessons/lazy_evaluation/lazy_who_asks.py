@@ -7,11 +7,7 @@ Because: Only line 3 needs numbers that aren't there yet. It runs one kernel, fo
 the sum together, and `y` holds the result from then on. So line 4 just reads it.
 """
 
-from classroom.ask import (
-    fresh_sizes,
-    fresh_tensor,
-    predicts,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, predicts
 from tinyframe import GlobalCounters
 
 

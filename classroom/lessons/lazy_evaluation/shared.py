@@ -3,11 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from classroom.ask import (
-    call,
-    describe,
-    wants,
-)
+from classroom.ask import call, describe, wants
 from classroom.by_hand import building, others
 from classroom.exercise import Graphs, Wrong
 from tinyframe import Tensor

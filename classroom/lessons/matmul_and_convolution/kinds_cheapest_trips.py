@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    wants,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, tensor_of
 from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
@@ -32,8 +27,7 @@ def check(answer: Any) -> str:
         case = (
             "`a = [[3, 1], [4, 9], [8, 2]]`, `b = [[5, 2], [6, 1]]`" if small else "larger tables"
         )
-        got = call(answer, Tensor(a).realize(), Tensor(b).realize())
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, Tensor(a).realize(), Tensor(b).realize(), case=case)
         trips = a[:, :, None] + b[None]
         expected = trips.min(axis=1)
         mistakes = {

@@ -11,13 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    wants,
-    written_without,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, tensor_of, written_without
 from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
@@ -31,8 +25,7 @@ def check(answer: Any) -> str:
         ("a longer `x`", fresh_tensor(fresh_sizes(1)[0]), random.choice((5, 7, 9))),
     ):
         n, small = len(x), case.startswith("`")
-        got = call(answer, x, size)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, x, size, case=case)
         half, values = size // 2, x.numpy()
         parts = [values[max(0, i - half) : i + half + 1] for i in range(n)]
         expected = np.array([part.mean() for part in parts])

@@ -7,9 +7,7 @@ Because: Four loops walk over the result: image, filter, row, column. For each o
 three more walk over what is added up: channel, and row and column of the window.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.lessons.matmul_and_convolution.shared import empty
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage

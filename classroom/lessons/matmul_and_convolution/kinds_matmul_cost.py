@@ -7,9 +7,7 @@ Because: The multiplication happens inside the loop of the sum, so there is one 
 two matrices and writes one. Each of the three takes 512 * 512 * 4 bytes, a little over 1 MB.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.lessons.matmul_and_convolution.shared import empty
 
 

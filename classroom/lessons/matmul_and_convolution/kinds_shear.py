@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from classroom.ask import (
-    call,
     count,
     fresh_sizes,
     fresh_tensor,
     kernels,
+    no_copy,
     same_values,
     small_tensor,
-    wants,
+    tensor_of,
+    unlike,
 )
 from classroom.exercise import Wrong
-from classroom.lessons.matmul_and_convolution.shared import told_apart
 from tinyframe import Tensor
 
 
@@ -34,8 +34,7 @@ def check(answer: Any) -> str:
         small = rows == 3
         x = small_tensor(3, 3) if small else fresh_tensor(rows, columns)
         case = "`x = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]`" if small else "a larger matrix"
-        got = call(answer, x)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, x, case=case)
         moved = kernels(got)
         values = x.numpy()
         expected = sheared(values)
@@ -45,15 +44,14 @@ def check(answer: Any) -> str:
             "Your columns move down. It's the rows that should move to the right.":
                 sheared(values.T),
         }  # fmt: skip
-        told_apart(got, mistakes, expected, case, small)
+        unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
         if moved:
             raise Wrong(
                 "The values are right, but they are computed. Movement alone can do this.",
                 case, "no kernel", count(moved, "kernel"),
             )  # fmt: skip
-        if x.uop.base not in got.uop.toposort():
-            raise Wrong("These are copies of the numbers. Move the elements of `x` itself.", case)
+        no_copy(got, x, "x", case)
     return (
         "Now add up the columns of a sheared table of products, and you have the multiplication "
         "that you learned at school."

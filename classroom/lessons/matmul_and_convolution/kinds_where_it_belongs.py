@@ -13,12 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    wants,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, tensor_of
 from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
@@ -35,8 +30,7 @@ def check(answer: Any) -> str:
     }  # fmt: skip
     for case, (scene, piece) in cases.items():
         small = scene is small_scene
-        got = call(answer, Tensor(scene).realize(), Tensor(piece).realize())
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, Tensor(scene).realize(), Tensor(piece).realize(), case=case)
         seen = np.lib.stride_tricks.sliding_window_view(scene, piece.shape)
         apart = seen - piece
         expected = (apart**2).sum((2, 3))

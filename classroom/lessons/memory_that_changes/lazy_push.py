@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_tensor, same_values
+from classroom.ask import call, fresh_tensor, same_values, unlike
 from classroom.exercise import Wrong
 from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 from tinyframe import Tensor
@@ -34,22 +34,21 @@ def check(answer: Any) -> str:
             case = case.replace("then 5", "then 5 and 6") if value == 6.0 else case
             before = window.numpy().copy()
             _themselves(call(answer, window, value), {"window": window}, case)
-            after, wanted = window.numpy(), np.append(before[1:], np.float32(value))
-            for mistake, words in (
-                (before, "Nothing has changed."),
-                (np.append(value, before[:-1]),
-                 "The window moved the other way. The oldest value, the first, should go."),
-                (np.append(before[1:-1], (value, value)),
-                 "The new value is there twice: it was written before the others moved up."),
-                (np.append(before[:-1], value),
-                 "The new value is there, but the others haven't moved."),
-                (np.append(before[1:], before[-1]),
-                 "The others have moved, but the new value isn't there."),
-                (np.append(before[1:], before[0]),
-                 "The oldest value came back in at the end, where the new one belongs."),
-            ):  # fmt: skip
-                if _equal(after, mistake) and not _equal(after, wanted):
-                    raise Wrong(words, case)
+            wanted = np.append(before[1:], np.float32(value))
+            mistakes = {
+                "Nothing has changed.": before,
+                "The window moved the other way. The oldest value, the first, should go.":
+                    np.append(value, before[:-1]),
+                "The new value is there twice: it was written before the others moved up.":
+                    np.append(before[1:-1], (value, value)),
+                "The new value is there, but the others haven't moved.":
+                    np.append(before[:-1], value),
+                "The others have moved, but the new value isn't there.":
+                    np.append(before[1:], before[-1]),
+                "The oldest value came back in at the end, where the new one belongs.":
+                    np.append(before[1:], before[0]),
+            }  # fmt: skip
+            unlike(window, mistakes, wanted, case, shown=False)
             same_values(window, wanted, case, shown)
             if buffer_of(window.uop) is not memory:
                 raise Wrong(

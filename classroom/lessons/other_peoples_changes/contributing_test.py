@@ -12,7 +12,7 @@ changes, and one slope measured, and there's nowhere left to hide.
 from collections.abc import Callable
 from typing import Any
 
-from classroom.ask import describe, does_nothing
+from classroom.ask import wants_written
 from classroom.contributing.rms import HONEST, SPOILED, Pair
 from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_changes.shared import learners_line
@@ -22,13 +22,7 @@ SECONDS = 20
 
 def check(answer: Any) -> str:
     """answer(rms, rms_gradient): a test, which raises AssertionError for each faulty pair only."""
-    if not callable(answer):
-        raise Wrong(
-            "This exercise asks for a function. Pass its name, without brackets after it.",
-            got=describe(answer),
-        )
-    if does_nothing(answer):
-        raise Open("")
+    wants_written(answer)
     for pair in HONEST:
         if (error := failure_of(answer, pair)) is not None:
             where = ("your line", learners_line(error))

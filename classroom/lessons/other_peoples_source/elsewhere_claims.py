@@ -10,9 +10,7 @@ from typing import Any
 
 from classroom.ask import describe
 from classroom.exercise import Wrong
-from classroom.other_frameworks import (
-    CLAIMS,
-)
+from classroom.other_frameworks import CLAIMS
 
 
 def check(answer: Any) -> str:

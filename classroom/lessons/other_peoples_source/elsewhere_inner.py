@@ -15,9 +15,7 @@ from classroom.ask import call, describe, same_values
 from classroom.define_by_run import Loads, Text, as_c, numbers, reading
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import near, values
-from classroom.loop_nests import (
-    Var,
-)
+from classroom.loop_nests import Var
 from tinyframe import Tensor
 
 X_SHAPE, RESULT = (3, 4), (4, 3)

@@ -12,12 +12,7 @@ from typing import Any
 
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import understood
-from classroom.other_frameworks import (
-    PINNED,
-    ROOMS,
-    as_pins,
-    room_of,
-)
+from classroom.other_frameworks import PINNED, ROOMS, as_pins, room_of
 
 
 def check(answer: Any) -> str:

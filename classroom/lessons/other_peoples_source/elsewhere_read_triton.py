@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, same_values, wants
+from classroom.ask import fresh_sizes, same_values, tensor_of, unlike
 from classroom.differences import of_shapes
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import near, values
@@ -43,28 +43,27 @@ def check(answer: Any) -> str:
     }
     for case, (x, w) in cases.items():
         shown = x is SMALL
-        got = call(answer, Tensor(x).realize(), Tensor(w).realize())
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, Tensor(x).realize(), Tensor(w).realize(), case=case)
         wanted = root_mean_square(x, w)
         made = got.numpy()
         if made.shape != wanted.shape:
             said = (str(wanted.shape), str(made.shape)) if shown else ("", "")
             raise Wrong(of_shapes(made.shape, wanted.shape), case, *said)
         square = (x * x).mean(axis=1, keepdims=True)
-        for wrong, told in (
-            (x / np.sqrt(square + EPS), "Where did the weights go? Look at the last line."),
-            (x / np.sqrt((x * x).sum(axis=1, keepdims=True) + EPS) * w,
-             "You add up the squares. The kernel divides that by something before the root."),
-            (x / (square + EPS) * w, "There's a square root in the kernel."),
-            (x / np.sqrt((x * x).mean() + EPS) * w, "You take the mean of everything. A program "
-             "sees one row only."),
-            (x / np.sqrt((x * x).mean(axis=0, keepdims=True) + EPS) * w,
-             "That's the mean of each column. A program has a row."),
-            ((x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + EPS) * w,
-             "That's LayerNorm, which subtracts the mean first. Does the kernel?"),
-        ):  # fmt: skip
-            if near(made, wrong) and not near(made, wanted):
-                raise Wrong(told, case)
+        mistakes = {
+            "Where did the weights go? Look at the last line.": x / np.sqrt(square + EPS),
+            "You add up the squares. The kernel divides that by something before the root.":
+                x / np.sqrt((x * x).sum(axis=1, keepdims=True) + EPS) * w,
+            "There's a square root in the kernel.": x / (square + EPS) * w,
+            "You take the mean of everything. A program sees one row only.":
+                x / np.sqrt((x * x).mean() + EPS) * w,
+            "That's the mean of each column. A program has a row.":
+                x / np.sqrt((x * x).mean(axis=0, keepdims=True) + EPS) * w,
+            "That's LayerNorm, which subtracts the mean first. Does the kernel?":
+                (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + EPS)
+                * w,
+        }  # fmt: skip
+        unlike(got, mistakes, wanted, case, shown=False)
         if x is TINY and not near(made, wanted):
             raise Wrong("What does the kernel add before the root? These rows notice.", case)
         same_values(got, wanted, case, shown)

@@ -12,17 +12,10 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from classroom.ask import describe, does_nothing
+from classroom.ask import wants_written
 from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
-from classroom.loop_nests import (
-    Nest,
-    NestError,
-    TVMSchedule,
-    difference,
-    matmul_in_tvm,
-    nest_of,
-)
+from classroom.loop_nests import Nest, NestError, TVMSchedule, difference, matmul_in_tvm, nest_of
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 
 
@@ -51,10 +44,7 @@ def opt_lists() -> list[tuple[list[Opt], bool]]:
 
 def check(answer: Any) -> str:
     """answer(sch, opts): does to a schedule of TVM's what these Opts do to our loops."""
-    if not callable(answer):
-        raise Wrong("This exercise asks for a function.", got=describe(answer))
-    if does_nothing(answer):
-        raise Open("")
+    wants_written(answer, "This exercise asks for a function.")
     lists = opt_lists()
     if not any(differs(run_in_tvm(answer, opts, shown)) for opts, shown in lists[1:3]):
         raise Wrong("Your function leaves the schedule as it was: three plain loops.")

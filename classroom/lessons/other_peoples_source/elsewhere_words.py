@@ -11,10 +11,7 @@ from typing import Any
 
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import understood
-from classroom.other_frameworks import (
-    FRIENDS,
-    numbered,
-)
+from classroom.other_frameworks import FRIENDS, numbered
 
 OUR_WORDS = tuple(dict.fromkeys(word for _, _, word, _ in FRIENDS))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, does_nothing, fresh_sizes, same_values
+from classroom.ask import fresh_sizes, same_values, wants_written
 from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_source.shared import near, values
 from classroom.triton_like import by_rows
@@ -32,10 +32,7 @@ def padded_softmax(x: np.ndarray, block: int) -> np.ndarray:
 
 def check(answer: Any) -> str:
     """answer(x_ptr, out_ptr, columns, BLOCK): the softmax of a row, in each program."""
-    if not callable(answer):
-        raise Wrong("This exercise asks for a kernel, which is a function.", got=describe(answer))
-    if does_nothing(answer):
-        raise Open("")
+    wants_written(answer, "This exercise asks for a kernel, which is a function.")
     rows = fresh_sizes(1)[0]
     cases = {
         "rows of 4, in a BLOCK of 4": (np.array([[1, 2, 3, 4], [0, 0, -1, 2]], np.float32), 4),

@@ -7,16 +7,8 @@ import numpy as np
 
 from classroom.ask import describe
 from classroom.exercise import Open, Wrong
-from classroom.loop_nests import (
-    HalideStage,
-    Nest,
-    Var,
-    difference,
-)
-from classroom.other_frameworks import (
-    FRIENDS,
-    PINNED,
-)
+from classroom.loop_nests import HalideStage, Nest, Var, difference
+from classroom.other_frameworks import FRIENDS, PINNED
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 
 

@@ -10,7 +10,7 @@ and by running the graph on numbers that the file never saw.
 
 from typing import Any
 
-from classroom.ask import count, describe, does_nothing
+from classroom.ask import count, wants_written
 from classroom.exercise import Open, Wrong
 from classroom.toys.files import COUSINS, HONEST
 from classroom.toys.grading import refused
@@ -22,13 +22,7 @@ TRIES = 4  # of a check of the learner's, with each file
 
 
 def check(answer: Any) -> str:
-    if not callable(answer):
-        raise Wrong(
-            "This exercise asks for a function. Pass its name, without brackets after it.",
-            got=describe(answer),
-        )
-    if does_nothing(answer):
-        raise Open("")
+    wants_written(answer)
     for how, text in HONEST.items():
         for seed in range(TRIES):
             if said := refused(answer, text, seed, is_honest=True):

@@ -57,7 +57,7 @@ def check(answer: Any) -> str:
     fresh = GIVEN.replace("    ...\n\n\ndef triple", f"{body}\n    return {own}\n\n\ndef triple")
     cases.append(("a different file", fresh, 1, 8))
     for case, text, least, most in cases:
-        got = whole_number(call(answer, text, GIVEN, SOLUTION, case=case), case)
+        got = whole_number(call(answer, text, GIVEN, SOLUTION), case)
         wanted = str(most) if least == most else f"{least} to {most}"
         if got > most:
             text = "nothing in it is new" if not most else f"at most {most} lines are new"

@@ -11,15 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    fresh_sizes,
-    same_values,
-    wants,
-)
+from classroom.ask import describe, fresh_sizes, same_values, tensor_of, unlike
 from classroom.exercise import Wrong
-from classroom.lessons.tensors.shared import unlike
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 
@@ -32,8 +25,7 @@ def check(answer: Any) -> str:
     for a, b in (first, tuple(fresh)):
         small = a.size == 3
         case = "`a = [10, 200, 255]`, `b = [20, 100, 255]`" if small else "two larger pictures"
-        got = call(answer, Tensor(a).realize(), Tensor(b).realize())
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, Tensor(a).realize(), Tensor(b).realize(), case=case)
         expected = (a.astype(np.int32) + b) // 2
         halves = (a.astype(np.float32) + b) / 2
         mistakes = {

@@ -8,15 +8,7 @@ Because: `x.mean(axis=0)` goes down the rows and leaves one number for each colu
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    small_tensor,
-    wants,
-)
-from classroom.lessons.tensors.shared import unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
 from tinyframe import Tensor
 
 
@@ -26,8 +18,7 @@ def check(answer: Any) -> str:
         small = x.numel() == 6
         case = "`x = [[1, 2, 3], [4, 5, 6]]`" if small else "a different shape"
         values = x.numpy().copy()  # what the answer does to x is its own affair
-        got = call(answer, x)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, x, case=case)
         shifted = values - values.mean(axis=0)
         mistakes = {
             "You subtracted the mean of each row. The columns have means of their own.":

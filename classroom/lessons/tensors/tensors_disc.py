@@ -12,13 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    same_values,
-    wants,
-)
-from classroom.lessons.tensors.shared import unlike, without_a_loop
+from classroom.ask import call, fresh_sizes, same_values, unlike, wants
+from classroom.lessons.tensors.shared import without_a_loop
 from tinyframe import Tensor
 
 SHOWN = (7, 9)  # sizes of a picture that can be told

@@ -8,9 +8,7 @@ Because: One float in a list makes all of it `float`. The 1 is an int and adapts
 counts: `int`.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import Tensor
 
 

@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    small_tensor,
-    wants,
-)
-from classroom.lessons.tensors.shared import unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
 from tinyframe import Tensor
 
 
@@ -37,8 +29,7 @@ def check(answer: Any) -> str:
         table = "`x = [[1, 2, 3], [4, 5, 6]]`, the 1 and the 2 are holes"
         case = table if small else "a different shape"
         values = x.numpy().copy()
-        got = call(answer, x, Tensor(holes).realize())
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, x, Tensor(holes).realize(), case=case)
         mean, expected = values[~holes].mean(), np.where(holes, values[~holes].mean(), values)
         mistakes = {
             "The mean includes the elements in the holes. Leave those out.":

@@ -13,14 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    same_values,
-    wants,
-)
+from classroom.ask import call, fresh_sizes, same_values, unlike, wants
 from classroom.exercise import Wrong
-from classroom.lessons.tensors.shared import unlike
 from tinyframe import Tensor
 
 GLIDER = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], np.int32)

@@ -13,11 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    same_values,
-    wants,
-)
+from classroom.ask import same_values, tensor_of
 from classroom.exercise import Wrong
 from classroom.lessons.tensors.shared import without_a_loop
 from tinyframe import Tensor
@@ -28,8 +24,7 @@ def check(answer: Any) -> str:
     without_a_loop(answer)
     for n in (12, random.randint(30, 150), 2, 3):
         case = f"`n = {n}`" if n <= 12 else "a larger `n`"
-        got = call(answer, n)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, n, case=case)
         is_prime = [k > 1 and all(k % d for d in range(2, k)) for k in range(n)]
         if n == 2 and got.tolist() == [True, False]:
             raise Wrong("0 isn't a prime number. Every number divides it, so here 1 and 2 do, and "

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    moves,
-)
+from classroom.ask import moves
 
 
 def check(answer: Any) -> str:

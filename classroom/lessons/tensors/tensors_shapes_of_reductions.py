@@ -6,9 +6,7 @@ Because: Cross out the axes that are reduced: axis 1 of (2, 3, 4) leaves (2, 4),
 leave (3,). `keepdim=True` writes a 1 in place of crossing out: (2, 3, 1).
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.guesses import Shape
 from classroom.lessons.tensors.shared import shapes_of
 from tinyframe import Tensor

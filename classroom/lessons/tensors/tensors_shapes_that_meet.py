@@ -7,9 +7,7 @@ Because: Align on the right. (5, 1) and (7,) give (5, 7); (2, 1, 4) and (3, 1) g
 a matrix product the 3 disappears, since it is summed, and the 6 in front stays: (6, 2, 5).
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.guesses import Shape
 from classroom.lessons.tensors.shared import shapes_of
 from tinyframe import Tensor

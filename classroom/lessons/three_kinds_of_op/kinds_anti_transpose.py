@@ -11,9 +11,7 @@ one diagonal make a reflection across the other.
 
 from typing import Any
 
-from classroom.ask import (
-    moves,
-)
+from classroom.ask import moves
 
 
 def check(answer: Any) -> str:

@@ -10,10 +10,7 @@ in a set, and count the set.
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    whole_number,
-)
+from classroom.ask import call, whole_number
 from classroom.exercise import Wrong
 from classroom.lessons.three_kinds_of_op.shared import FLOATS_IN_A_LINE, _if
 

@@ -10,9 +10,7 @@ has the same numbers as number 6, but the jump falls between two rows, where it 
 its own.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.lessons.three_kinds_of_op.shared import numbered_grid
 
 

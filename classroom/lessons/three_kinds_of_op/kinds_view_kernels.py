@@ -8,10 +8,7 @@ it gets one kernel, and all six steps are in its index. (Grey cells in the pictu
 reached any more.)
 """
 
-from classroom.ask import (
-    kernels,
-    predicts,
-)
+from classroom.ask import kernels, predicts
 from classroom.lessons.three_kinds_of_op.shared import numbered_grid
 
 

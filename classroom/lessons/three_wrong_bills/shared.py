@@ -1,10 +1,7 @@
 """What several exercises of this lesson need."""
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
-from classroom.sabotage import healthy
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
@@ -30,17 +27,6 @@ def shop(device: str = "CPU") -> tuple[Tensor, Tensor]:
 
 def bills(quantities: Tensor, prices: Tensor) -> Tensor:
     return (quantities * prices).sum(axis=-1)
-
-
-def on_a_healthy_compiler(check: Callable[[Any], str]) -> Callable[[Any], str]:
-    """A check during which the compiler is as it was before somebody broke in."""
-
-    @functools.wraps(check)
-    def checked(answer: Any) -> str:
-        with healthy():
-            return check(answer)
-
-    return checked
 
 
 class Stages(Observer):

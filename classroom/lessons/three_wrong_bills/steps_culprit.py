@@ -9,9 +9,7 @@ is new, and it says `MUL int`.
 
 from typing import Any
 
-from classroom.ask import (
-    wants,
-)
+from classroom.ask import wants
 from classroom.exercise import Wrong
 from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
 from classroom.sabotage import CULPRIT, healthy, sabotage

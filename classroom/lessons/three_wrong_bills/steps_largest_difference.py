@@ -12,13 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    same_number,
-)
+from classroom.ask import call, describe, same_number
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import on_a_healthy_compiler
+from classroom.sabotage import healthy
 from tinyframe import Tensor
 
 
@@ -41,7 +37,7 @@ class Formula:
         return x * y + Tensor(wrong_by.astype(np.float32), device=x.device)
 
 
-@on_a_healthy_compiler
+@healthy()
 def check(answer: Any) -> str:
     """answer(formula, *arrays): how far CPU and PYTHON are apart, at most."""
     a, b = np.array([1, 2, 3], np.float32), np.array([10, 20, 30], np.float32)

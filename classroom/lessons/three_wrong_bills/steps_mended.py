@@ -9,17 +9,14 @@ the others stay, in their order: each relies on what the ones before it did.
 from collections.abc import Iterable
 from typing import Any
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import bills, on_a_healthy_compiler, shop
-from classroom.sabotage import CULPRIT, PLANTED
+from classroom.lessons.three_wrong_bills.shared import bills, shop
+from classroom.sabotage import CULPRIT, PLANTED, healthy
 from tinyframe.codegen import passes
 
 
-@on_a_healthy_compiler
+@healthy()
 def check(answer: Any) -> str:
     """answer(stages, name): the stages without the one of that name."""
     whole = list(passes)

@@ -9,9 +9,7 @@ the loops.
 
 import re
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.lessons.three_wrong_bills.shared import program, shop
 
 

@@ -12,24 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import (
-    bills,
-    on_a_healthy_compiler,
-    shop,
-    stages_of,
-)
-from classroom.sabotage import sabotage
+from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
+from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops, UOp
 
 
-@on_a_healthy_compiler
+@healthy()
 def check(answer: Any) -> str:
     """answer(node): True of a product whose type does not fit its sources, False of all else."""
     quantities, prices = shop()

@@ -7,9 +7,7 @@ of the compiler. The `(int)` in the C was a hint: the C compiler only did what i
 its compiler and the processor are cleared, and it's one of the stages.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.lessons.three_wrong_bills.shared import bills, shop
 from classroom.sabotage import healthy, sabotage
 

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    describe,
-)
+from classroom.ask import describe
 from classroom.exercise import Open, Wrong
 from classroom.lessons.three_wrong_bills.shared import bills
 from classroom.sabotage import sabotage

@@ -9,19 +9,14 @@ has a row in the spec that says what it needs, and the first node that breaks it
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_tensor,
-    small_tensor,
-    wants,
-)
+from classroom.ask import call, fresh_tensor, small_tensor, wants
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import on_a_healthy_compiler
+from classroom.sabotage import healthy
 from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop import UOp
 
 
-@on_a_healthy_compiler
+@healthy()
 def check(answer: Any) -> str:
     """answer(sink): a kernel's graph, changed so that SPEC refuses it, in a way of their own."""
     (item,) = (small_tensor(3, 4) * fresh_tensor(4)).sum(axis=1).schedule()

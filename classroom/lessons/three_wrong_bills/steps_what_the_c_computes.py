@@ -10,22 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    wants,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, unlike
 from classroom.differences import close
 from classroom.exercise import Wrong
-from classroom.lessons.three_wrong_bills.shared import bills, on_a_healthy_compiler, shop
-from classroom.sabotage import sabotage
+from classroom.lessons.three_wrong_bills.shared import bills, shop
+from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
 
 
-@on_a_healthy_compiler
+@healthy()
 def check(answer: Any) -> str:
     """answer(quantities, prices): what the sabotaged kernel computes, said with Tensors."""
     weighed = Tensor([[1.5, 0.75, 2.25], [3.5, 2.5, 0.5]]).realize()
@@ -43,25 +36,15 @@ def check(answer: Any) -> str:
     for case, inputs in cases.items():
         with sabotage():
             expected = bills(*inputs).numpy()
-        got = call(answer, *inputs)
-        wants(got, Tensor, "a Tensor", case)
+        got = tensor_of(answer, *inputs, case=case)
         shown = case != "different numbers"
-        _misread(got.numpy(), expected, inputs, case, shown)
+        unlike(got, misread(*(each.numpy() for each in inputs)), expected, case, shown)
         same_values(got, expected, case, shown=shown)
     return "Your formula is wrong in just the way the till is. You've read the C right."
 
 
-def _misread(
-    got: np.ndarray,
-    expected: np.ndarray,
-    inputs: tuple[Tensor, Tensor],
-    case: str,
-    shown: bool,
-) -> None:
-    """Wrong, with its sentence, where a formula does what the C is often taken for."""
-    if got.shape != expected.shape or close(got, expected):
-        return
-    quantities, prices = (each.numpy() for each in inputs)
+def misread(quantities: np.ndarray, prices: np.ndarray) -> dict[str, np.ndarray]:
+    """What the C is often taken for, and what to say of it."""
     cut, floor = np.trunc, np.floor
     mistakes = {
         "You round down, and `(int)` in C cuts off. They differ below zero: of -1.5, rounding down "
@@ -76,10 +59,7 @@ def _misread(
         "Nothing is cut off the prices. In the C, `(int)` stands before both numbers.":
             cut(quantities) * prices,
     }  # fmt: skip
-    for said, products in mistakes.items():
-        if close(got, products.sum(axis=1)):
-            both = (expected, got) if shown else ()
-            raise Wrong(said, case, *(describe(each.tolist()) for each in both))
+    return {said: products.sum(axis=1) for said, products in mistakes.items()}
 
 # %% wrong, each line
 lambda q, p: (q * p).sum(axis=1)  # says Nothing is cut off the prices

@@ -3,11 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from classroom.ask import (
-    call,
-    same_values,
-    wants,
-)
+from classroom.ask import call, same_values, wants
 from classroom.exercise import Wrong
 from tinyframe import Tensor, TinyJit
 from tinyframe.jit.jit import JitError

@@ -13,11 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    same_values,
-)
+from classroom.ask import call, fresh_sizes, same_values
 from classroom.exercise import Wrong
 from tinyframe import Tensor, nn
 

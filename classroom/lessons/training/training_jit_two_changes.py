@@ -7,9 +7,7 @@ kernel was recorded, and that 10 is a constant in its code. No Python runs that 
 100. So it's 1 · 3 · 10, where 300 would be right, and nothing warns you.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import Tensor, TinyJit
 
 

@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_values
 from classroom.exercise import Wrong
 from classroom.lessons.gradients.shared import close, pair
 from tinyframe import Tensor

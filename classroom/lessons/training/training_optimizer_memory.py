@@ -10,12 +10,7 @@ parameter. Adam has two averages for each, and counts its steps.
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    same_number,
-    whole_number,
-)
+from classroom.ask import call, fresh_sizes, same_number, whole_number
 from classroom.exercise import Wrong
 from tinyframe import nn
 

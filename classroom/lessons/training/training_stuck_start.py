@@ -11,11 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-    wants,
-)
+from classroom.ask import call, describe, wants
 from classroom.exercise import Wrong
 from tinyframe import Tensor
 

@@ -11,14 +11,7 @@ the one before.
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    runs_as,
-    wants,
-    written_without,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, runs_as, tensor_of, written_without
 from classroom.exercise import Wrong
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 from tinyframe import GlobalCounters, Tensor
@@ -32,8 +25,7 @@ def check(answer: Any) -> str:
     for n in (1, 2, 3, random.randint(4, 7)):
         case = f"n = {n}" if n <= 3 else "a larger n"
         a, before = fresh_tensor(size, size), GlobalCounters.kernel_count
-        tensor = call(answer, a, n)
-        wants(tensor, Tensor, "a Tensor", case)
+        tensor = tensor_of(answer, a, n, case=case)
         if GlobalCounters.kernel_count > before:
             raise Wrong(
                 "A kernel has run already. Return an expression, and leave it at that.", case

@@ -8,13 +8,7 @@ writes and the next one reads is touched twice, so it counts twice.
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_number,
-    whole_number,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_number, whole_number
 from classroom.exercise import Wrong
 
 

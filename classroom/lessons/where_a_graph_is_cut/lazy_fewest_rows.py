@@ -8,11 +8,7 @@ results to keep a processor busy; with 31 it stores the sums first.
 
 from typing import Any
 
-from classroom.ask import (
-    count,
-    kernels,
-    whole_number,
-)
+from classroom.ask import count, kernels, whole_number
 from classroom.exercise import Wrong
 from tinyframe import Tensor
 

@@ -8,10 +8,7 @@ into the loop over rows (2). But every quotient of number 3 needs the sum of eve
 number 5 needs each element of `a @ b` 64 times, so these have two kernels each.
 """
 
-from classroom.ask import (
-    kernels,
-    predicts,
-)
+from classroom.ask import kernels, predicts
 from tinyframe import Tensor
 
 

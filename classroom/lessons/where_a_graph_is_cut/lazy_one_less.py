@@ -8,14 +8,7 @@ only one place needs `a.sum(axis=0)`, so it's computed there.
 
 from typing import Any
 
-from classroom.ask import (
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    runs_as,
-    same_values,
-    wants,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, runs_as, same_values, tensor_of
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 from tinyframe import Tensor
 
@@ -24,8 +17,7 @@ def check(answer: Any) -> str:
     """answer(a): the values of a.sum(0) / a.sum(0).sum(), in two kernels."""
     a = fresh_tensor(*fresh_sizes(2))
     case = "`a.sum(axis=0) / a.sum(axis=0).sum()`"
-    got = call(answer, a)
-    wants(got, Tensor, "a Tensor", case)
+    got = tensor_of(answer, a, case=case)
     _left_to_the_rule(got, case)
     runs_as(got, 2, case)
     sums = a.numpy().sum(0)

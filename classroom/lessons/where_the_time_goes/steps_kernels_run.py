@@ -9,12 +9,7 @@ subtract what it was).
 from collections.abc import Callable
 from typing import Any
 
-from classroom.ask import (
-    fresh_sizes,
-    fresh_tensor,
-    once,
-    same_number,
-)
+from classroom.ask import fresh_sizes, fresh_tensor, once, same_number
 from classroom.exercise import Wrong
 from tinyframe import GlobalCounters
 

@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Wrong
 from tinyframe import Tensor
 

@@ -9,9 +9,7 @@ left is to find the pair with the largest second number.
 import itertools
 from typing import Any
 
-from classroom.ask import (
-    call,
-)
+from classroom.ask import call
 from classroom.exercise import Wrong
 from classroom.lessons.where_the_time_goes.shared import Times
 from tinyframe import Tensor

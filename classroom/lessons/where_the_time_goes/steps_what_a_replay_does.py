@@ -7,9 +7,7 @@ are replays: they launch the very same 15 kernels, and nothing else happens. Tin
 kernel quicker; it takes away the Python between them.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import GlobalCounters, Tensor, TinyJit
 
 

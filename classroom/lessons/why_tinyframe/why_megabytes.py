@@ -7,9 +7,7 @@ Because: 12 MB for `a * b` (two read, one written), 8 MB for `+ 1`, 4 MB for the
 Fused, only `a` and `b` are read, 8 MB, and one number is written.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import GlobalCounters, Tensor
 
 

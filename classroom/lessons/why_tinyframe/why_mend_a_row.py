@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    same_values,
-)
+from classroom.ask import call, same_values
 from classroom.exercise import Wrong
 from classroom.rows import fitting, row_of
 from tinyframe import Tensor

@@ -15,12 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    describe,
-    does_nothing,
-    same_number,
-    wants,
-)
+from classroom.ask import describe, does_nothing, same_number, wants
 from classroom.exercise import Open, Wrong
 
 # Each of two numbers, and of a function that is math.tanh or the learner's.

@@ -9,9 +9,7 @@ was ever read, or made.
 
 import re
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from tinyframe import Context, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage

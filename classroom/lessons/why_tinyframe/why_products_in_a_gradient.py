@@ -6,9 +6,7 @@ Because: One product for each position where the weight was used: 103 × 6 × 6 
 of a weight adds its share to the gradient.
 """
 
-from classroom.ask import (
-    predicts,
-)
+from classroom.ask import predicts
 from classroom.rows import data, trained
 
 

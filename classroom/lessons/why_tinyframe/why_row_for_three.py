@@ -11,10 +11,7 @@ import inspect
 import random
 from typing import Any
 
-from classroom.ask import (
-    call,
-    describe,
-)
+from classroom.ask import call, describe
 from classroom.exercise import Graphs, Wrong
 from tinyframe import Variable
 from tinyframe.rewrite.matcher import RewriteLoopError

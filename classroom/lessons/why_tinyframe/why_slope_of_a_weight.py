@@ -13,12 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    call,
-    count,
-    describe,
-    same_values,
-)
+from classroom.ask import call, count, describe, same_values
 from classroom.exercise import Wrong
 from classroom.rows import data, trained
 from tinyframe import GlobalCounters, Tensor

@@ -12,6 +12,7 @@ object, so everybody who holds it sees that it has numbers now.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -138,12 +139,10 @@ def nothing_before(mini: Any) -> None:
 
 @promise("Whatever Tensor.run is, it computes", needs=ALL_BELOW)
 def hook(mini: Any) -> None:
-    t, run = mini.Tensor([1.0]) + 1, mini.Tensor.run
-    mini.Tensor.run = staticmethod(lambda sink: [np.array([42.0]) for _ in sink.src])
-    try:
+    t = mini.Tensor([1.0]) + 1
+    run = staticmethod(lambda sink: [np.array([42.0]) for _ in sink.src])
+    with mock.patch.object(mini.Tensor, "run", run):
         got = t.numpy()
-    finally:
-        mini.Tensor.run = staticmethod(run)
     expect_values("t.numpy(), where Tensor.run always gives [42]", got, np.array([42.0]), (
         ([2.0], "You called `interpret`. Call Tensor.run, which stage 8 will replace."),
     ))  # fmt: skip

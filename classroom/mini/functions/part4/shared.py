@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 DOUBLINGS = 60
 
@@ -34,8 +35,5 @@ def counted(table: dict[Any, Any], row: Any) -> Iterator[list[int]]:
         calls.append(1)
         return function(*arguments)
 
-    table[row] = count
-    try:
+    with mock.patch.dict(table, {row: count}):
         yield calls
-    finally:
-        table[row] = function

@@ -16,11 +16,11 @@ import numpy as np
 from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
 from classroom.mini.check import describe, expect_values, promise
+from classroom.mini.functions.part4.shared import constant
 from classroom.mini.functions.part4b.shared import (
     Names,
     as_list,
     buffer,
-    constant,
     in_memory,
     inside,
     kernels_in_words,

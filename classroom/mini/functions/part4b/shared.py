@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from classroom.exercise import Wrong
+from classroom.mini.functions.part4.shared import counted
+from classroom.mini.functions.part4.shared import sink_of as sink
 
 Names = dict[Any, str]
 
@@ -31,14 +33,6 @@ def total(mini: Any, node: Any, *axes: int, by: str = "ADD") -> Any:
 
 def spread(mini: Any, node: Any, *shape: int) -> Any:
     return op(mini, "EXPAND", node, arg=shape)
-
-
-def constant(mini: Any, value: float) -> Any:
-    return mini.UOp(mini.Ops.CONST, (), value)
-
-
-def sink(mini: Any, *nodes: Any) -> Any:
-    return mini.UOp(mini.Ops.SINK, nodes)
 
 
 def inside(node: Any, given: set[Any]) -> list[Any]:
@@ -105,16 +99,6 @@ def values_of(mini: Any, node: Any) -> np.ndarray:
 
 def computed(mini: Any, name: str, *nodes: Any) -> int:
     """How often an op is computed while the kernels for these nodes run."""
-    op, calls = mini.Ops[name], []
-    row = mini.COMPUTE[op]
-
-    def count(*arguments: Any) -> Any:
-        calls.append(1)
-        return row(*arguments)
-
-    mini.COMPUTE[op] = count
-    try:
+    with counted(mini.COMPUTE, mini.Ops[name]) as calls:
         mini.run_kernels(sink(mini, *nodes))
-    finally:
-        mini.COMPUTE[op] = row
     return len(calls)

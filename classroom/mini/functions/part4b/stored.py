@@ -13,15 +13,16 @@ keeps a second reduction out of the same kernel.
 import math
 import random
 from typing import Any
+from unittest import mock
 
 from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
 from classroom.mini.check import describe, promise
+from classroom.mini.functions.part4.shared import constant
 from classroom.mini.functions.part4b.shared import (
     Names,
     as_list,
     buffer,
-    constant,
     in_memory,
     inside,
     kernels_in_words,
@@ -181,19 +182,15 @@ def memory(mini: Any) -> None:
     expect_cuts(mini, "stored(UOp(Ops.SINK, (a, a.sqrt())))", sink(mini, a, root), names)
     if mini.Ops.DEFINE_GLOBAL in mini.MEMORY:
         return
-    before = mini.SHAPE.get(mini.Ops.DEFINE_GLOBAL)
-    mini.SHAPE[mini.Ops.DEFINE_GLOBAL] = lambda node: node.arg
     mini.MEMORY.add(mini.Ops.DEFINE_GLOBAL)
     try:
-        slot = op(mini, "DEFINE_GLOBAL", arg=(4, 5))
-        root = op(mini, "SQRT", slot)
-        said = "stored(UOp(Ops.SINK, (slot, slot.sqrt()))), with the op of `slot` in MEMORY"
-        expect_cuts(mini, said, sink(mini, slot, root), {slot: "slot", root: "slot.sqrt()"})
+        with mock.patch.dict(mini.SHAPE, {mini.Ops.DEFINE_GLOBAL: lambda node: node.arg}):
+            slot = op(mini, "DEFINE_GLOBAL", arg=(4, 5))
+            root = op(mini, "SQRT", slot)
+            said = "stored(UOp(Ops.SINK, (slot, slot.sqrt()))), with the op of `slot` in MEMORY"
+            expect_cuts(mini, said, sink(mini, slot, root), {slot: "slot", root: "slot.sqrt()"})
     finally:
         mini.MEMORY.discard(mini.Ops.DEFINE_GLOBAL)
-        del mini.SHAPE[mini.Ops.DEFINE_GLOBAL]
-        if before:
-            mini.SHAPE[mini.Ops.DEFINE_GLOBAL] = before
 
 
 @promise("A sum that everything needs is stored before it's repeated")

@@ -16,7 +16,7 @@ import numpy as np
 from classroom.exercise import Wrong
 from classroom.mini import digits
 from classroom.mini.check import describe, promise
-from classroom.mini.functions.part8.shared import usual_run
+from classroom.mini.functions.part8.shared import in_c
 
 DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered", "call")
 
@@ -24,8 +24,7 @@ DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered", "call")
 def steps(
     mini: Any, function: Callable[..., Any], state: list[Any], inputs: list[Any]
 ) -> list[Any]:
-    with usual_run(mini):
-        mini.Tensor.run = mini.run_on(mini.CRunner)
+    with in_c(mini):
         captured = mini.jit(function, state)
         return [captured(mini.Tensor(value)) for value in inputs]
 
@@ -93,8 +92,7 @@ def training(mini: Any) -> None:
             error = x @ w - y
             return adam.step((error * error).mean())
 
-        with usual_run(mini):
-            mini.Tensor.run = mini.run_on(mini.CRunner)
+        with in_c(mini):
             pairs = [(mini.Tensor(a), mini.Tensor(b)) for a, b in zip(x, y, strict=True)]
             tensors = digits.tensors_of(adam)
             before = [tensor.uop for tensor in tensors]

@@ -1,8 +1,8 @@
 """Stage 8: lines as machine code and in Python, numbered graphs, and a captured step."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -12,14 +12,9 @@ from classroom.mini.functions.part7b.shared import CASES, SUMS, kernels_of, tens
 SHAPE = (3, 4)
 
 
-@contextmanager
-def usual_run(mini: Any) -> Iterator[None]:
-    """Whatever happens inside, Tensors are computed afterwards as before."""
-    before = mini.Tensor.__dict__["run"]
-    try:
-        yield
-    finally:
-        mini.Tensor.run = before
+def in_c(mini: Any) -> AbstractContextManager[Any]:
+    """Inside, Tensors are computed by CRunner; whatever happens there, afterwards as before."""
+    return mock.patch.object(mini.Tensor, "run", mini.run_on(mini.CRunner))
 
 
 def expect_device(mini: Any, device: Any, name: str, said: str, graph: Any) -> None:
