@@ -43,7 +43,12 @@ def cases(
         return filled(array, device)
 
     x, y = numbers(40, 24), numbers(24, 20, seed=1)
+    odd, row = numbers(24, 17, seed=2), numbers(9, 33)
     return {
+        "a matmul of odd sizes, in tiles": (lambda: data(x) @ data(odd), TILED, lambda: x @ odd),
+        "sums of odd rows": (lambda: data(row).sum(1), SUM_OF_ROWS, lambda: row.sum(1)),
+        "maxima of short rows": (
+            lambda: data(row[:, :7]).max(1), SUM_OF_ROWS, lambda: row[:, :7].max(1)),
         **{
             name: (lambda axis=axis: data(x).sum(axis), opts, lambda axis=axis: x.sum(axis))
             for name, (axis, opts) in SUMS.items()
@@ -78,12 +83,17 @@ def cases(
             [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
             lambda: (x > 3).any(1),
         ),
+        "lanes": (
+            lambda: data(x[:16]).sum(0),
+            [Opt(VECTOR, 0, 4), Opt(GROUP, 1, 4)],
+            lambda: x[:16].sum(0),
+        ),
         "half": (
             lambda: data(x.astype(np.float16)).max(axis=1),
             [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
             lambda: x.max(1),
         ),
-    }
+    }  # fmt: skip
 
 
 def shared_work(device: str) -> dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]]:

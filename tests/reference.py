@@ -96,7 +96,7 @@ def _power(a, b):
 
 
 ALU = {
-    Ops.NEG: np.negative,
+    Ops.NEG: lambda a: ~a if a.dtype == bool else -a,
     Ops.RECIP: lambda a: 1 / a,
     Ops.SQRT: np.sqrt,
     Ops.EXP2: np.exp2,
@@ -131,7 +131,7 @@ ALU = {
 REDUCES = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
 
-def _reduce(u: UOp, a: np.ndarray) -> np.ndarray:
+def reduced(u: UOp, a: np.ndarray) -> np.ndarray:
     op, axes = u.arg
     if op is Ops.MAX:
         lowest = -math.inf if dtypes.is_float(u.dtype) else u.dtype.min
@@ -171,7 +171,8 @@ MOVEMENT = {
 }
 
 
-def _value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
+def value_of(u: UOp, src: list[np.ndarray]) -> np.ndarray:
+    """The value of one node, given those of its sources."""
     if u.op is Ops.CONST:
         return rounded(np.array(u.arg), u.dtype)
     if u.op is Ops.IOTA:
@@ -194,7 +195,7 @@ def _value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
     if u.op in MOVEMENT:
         return MOVEMENT[u.op](u, src[0])
     if u.op is Ops.REDUCE_AXIS:
-        return rounded(_reduce(u, *_wide(src[0])), u.dtype)
+        return rounded(reduced(u, *_wide(src[0])), u.dtype)
     return rounded(ALU[u.op](*_wide(*src)), u.dtype)
 
 
@@ -204,5 +205,5 @@ def evaluate(root: UOp) -> np.ndarray:
     with np.errstate(all="ignore"):
         for u in root.toposort():
             if u.op not in (Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR):
-                values[u] = _value(u, [values[s] for s in u.src if s in values])
+                values[u] = value_of(u, [values[s] for s in u.src if s in values])
     return values[root]

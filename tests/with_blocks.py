@@ -15,11 +15,12 @@ import importlib.util
 from dataclasses import replace
 from typing import Any
 
-from tests import gpu_device
+from tests import devices, gpu_device
 from tinyframe import Device
 from tinyframe.device import DeviceUnavailable
 from tinyframe.renderer import Renderer, Target
 from tinyframe.runtime.python import PythonRenderer
+from tinyframe.settings import settings
 
 
 def _has_opencl() -> bool:
@@ -31,13 +32,19 @@ def _has_opencl() -> bool:
         return False
 
 
-RUNNERS = {"BLOCKS": gpu_device.BlocksRunner, "BLOCKS, backwards": gpu_device.Backwards}
-DEVICES = [*RUNNERS, "PYTHON", *(["CL"] if _has_opencl() else [])]
+RUNNERS = {"BLOCKS": gpu_device.BlocksRunner, "BLOCKS, backwards": gpu_device.Backwards,
+           "BLOCKS, at once": gpu_device.AtOnce}  # fmt: skip
+# What runs blocks by itself; CUDA may be its emulator, which then looks for races.
+REAL = [name for name in ("CUDA", "WEBGPU") if name in devices.there()]
+DEVICES = ["BLOCKS", "BLOCKS, backwards", "PYTHON", *(["CL"] if _has_opencl() else [])]
 
 
 def with_blocks(name: str, monkeypatch: Any, **limits: Any) -> str:
     """The name of a device that runs blocks of threads until the test ends. limits: what its Target
     has instead."""
+    if name in REAL:
+        monkeypatch.setenv("CUDA_EMULATE", "2" if settings.CUDA_EMULATE else "0")
+        return name
     device = name.partition(",")[0]
     if name in RUNNERS:
         monkeypatch.setitem(Device._devices, device, gpu_device.BlocksDevice)

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import random
 import re
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-import tinyframe.codegen
-import tinyframe.gpu.passes
-from tests.gpu_kernels import (
-    GLOBAL,
-    GROUP,
-    LOCAL,
-    VECTOR,
-    graphs,
-    random_opts,
-    shared_work,
-)
+from tests.gpu_kernels import GLOBAL, LOCAL, VECTOR
 from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt
@@ -33,7 +22,6 @@ from tinyframe.gpu.drivers.cuda_emulator import (
     KernelFault,
     OutOfBounds,
 )
-from tinyframe.gpu.passes import with_barriers
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.program_text import Writer
 from tinyframe.run.realize import record_runs
@@ -58,19 +46,6 @@ def run(tensor: Tensor, opts: list[Opt]) -> np.ndarray:
 
 
 # ---- right kernels -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", graphs("CPU"))
-def test_any_legal_opts_give_the_same_result_without_a_race(name):
-    tensor, expected = graphs("CUDA")[name]
-    renderer = Device["CUDA"].renderer
-    used = set()
-    for seed in range(4):
-        kernel = tinyframe.codegen.scheduled_kernel(kernel_of(tensor()), renderer)
-        opts = random_opts(kernel, random.Random(f"{name} {seed}"), renderer.target)
-        used |= {opt.op for opt in opts}
-        np.testing.assert_array_equal(run(tensor(), opts), expected, err_msg=str(opts))
-    assert used & {LOCAL, GROUP}
 
 
 def test_only_the_thread_that_stores_a_result_reads_what_it_overwrites():
@@ -105,27 +80,6 @@ def test_every_float16_and_roundings_to_it():
 
 
 # ---- planted mistakes ----------------------------------------------------------------------------
-
-
-def without(uops: list[UOp], which: int) -> list[UOp]:
-    return [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
-
-
-@pytest.mark.parametrize("name", shared_work("CPU"))
-def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatch):
-    tensor, opts, expected = shared_work("CUDA")[name]
-    program = program_of(tensor(), opts, "CUDA")
-    barriers = [u.arg for u in program.uops if u.op is Ops.BARRIER]
-    assert barriers
-    for which in barriers:
-        with monkeypatch.context() as planted:
-            planted.setattr(
-                tinyframe.gpu.passes, "with_barriers", lambda uops, n=which: without(uops, n)
-            )
-            with pytest.raises(DataRace, match=r"panel\d+\[\d+\]"):
-                run(tensor(), opts)
-            planted.setenv("CUDA_EMULATE", "1")
-            assert not np.allclose(run(tensor(), opts), expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("opts", [[], [Opt(LOCAL, 0, 8), Opt(GLOBAL, 0)], VECTORS], ids=str)

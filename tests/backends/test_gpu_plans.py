@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.fuzz.programs import check, random_program
 from tests.kernels import filled, numbers, run_with, schedule_of
 from tests.reference import softmax
-from tests.values import computed
 from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Device, Tensor, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import OptOps
 from tinyframe.gpu.plans import GPU
 from tinyframe.search.beam import Bench
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops
 
 
 @pytest.fixture(params=DEVICES)
@@ -143,50 +140,6 @@ def test_large_tiles_are_right_too(name, device, monkeypatch):
              "elementwise", "convolution"])  # fmt: skip
 def test_a_device_that_has_little_computes_the_same(name, limits, monkeypatch):
     agrees(name, with_blocks("BLOCKS", monkeypatch, **limits))
-
-
-def programs() -> list[tuple[str, int]]:
-    """Each device with so many seeds: an OpenCL driver takes half a second for a kernel."""
-    return [(name, seed) for name in DEVICES for seed in range(3 if name == "CL" else 6)]
-
-
-@pytest.mark.parametrize(("device", "seed"), programs(), indirect=["device"])
-def test_random_graphs_agree(device, seed):
-    check(random_program(Random(5000 + seed)), device)
-
-
-def test_a_size_may_be_a_variable(device):
-    x, y = numbers(30, 40), numbers(40, 24, seed=1)
-    n = UOp.variable("n", 0, 30)
-    for count in (1, 0, 7, 30):
-        some, all_y = filled(x, device)[: n.bind(count)], filled(y, device)
-        np.testing.assert_array_equal((some * 2).numpy(), x[:count] * 2)
-        np.testing.assert_array_equal((some @ all_y).numpy(), x[:count] @ y)
-        np.testing.assert_array_equal(some.sum(0).numpy(), x[:count].sum(0))
-        np.testing.assert_array_equal(some.sum(1).numpy(), x[:count].sum(1))
-        np.testing.assert_allclose(some.softmax().numpy(), softmax(x[:count]), rtol=1e-5)
-
-
-def test_a_size_may_be_a_variable_of_one_at_most(device):
-    x, n = numbers(3, 40), UOp.variable("n", 0, 1)
-    for count in (0, 1, 0):
-        target = filled(x, device)
-        part = target[: n.bind(count)]
-        np.testing.assert_array_equal((part + 1).numpy(), x[:count] + 1)
-        part.assign(part * 5).realize()
-        np.testing.assert_array_equal(target.numpy(), np.concatenate([x[:count] * 5, x[count:]]))
-
-
-def test_gradients_are_the_same_as_on_a_cpu(device):
-    def gradients(name: str) -> list[np.ndarray]:
-        first = filled(numbers(20, 17, seed=1) / 8, name)
-        second = filled(numbers(17, 10, seed=2) / 8, name)
-        x, wanted = filled(numbers(6, 20), name), filled(np.arange(6, dtype=np.int32), name)
-        loss = (x @ first).relu().matmul(second).cross_entropy(wanted)
-        return computed(loss, *loss.gradient(first, second))
-
-    for got, expected in zip(gradients(device), gradients("CPU"), strict=True):
-        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_what_a_search_tries_gives_the_same_result(monkeypatch):

@@ -27,16 +27,6 @@ def test_there_is_no_expected_source_that_nothing_is_compared_with():
     assert set(folder.glob("*/*")) == wanted
 
 
-@pytest.mark.parametrize("language", GPUS)
-def test_a_kernel_says_with_how_many_threads_it_is_launched(language):
-    launched = {
-        "METAL": "max_total_threads_per_threadgroup(64)",
-        "HIP": "__launch_bounds__(64)",
-        "CUDA": "__launch_bounds__(64)",
-    }
-    assert launched[language] in CASES["matmul"].source(language)
-
-
 # ---- float64 -------------------------------------------------------------------------------------
 
 

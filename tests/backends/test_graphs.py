@@ -112,13 +112,6 @@ def test_replays_equal_plain_runs_on_other_arguments_and_with_state(device):
         np.testing.assert_array_equal(largest, values.max())
 
 
-def test_results_of_earlier_replays_stay_what_they_were(device):
-    double = TinyJit(lambda x: (x * 2).realize())
-    results = [double(filled(numbers(5, seed=n))) for n in range(6)]
-    for n, result in enumerate(results):
-        np.testing.assert_array_equal(result.numpy(), numbers(5, seed=n) * 2)
-
-
 def test_variables_of_a_replay_and_a_result_that_is_fed_back(device):
     x = filled(numbers(6, 10))
     step = TinyJit(lambda total, part: (total + part.sum(1)).realize())

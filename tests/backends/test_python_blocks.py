@@ -1,20 +1,13 @@
-"""Blocks of threads in the interpreter: what a GPU computes, and what a program must not do."""
+"""Blocks of threads in the interpreter: what a program must not do. Its results, and what they are
+without a barrier, are in test_blocks.py."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 import pytest
 
-import tinyframe.gpu.passes
-from tests.backends.test_blocks import without_barrier
-from tests.gpu_device import TARGET
-from tests.gpu_kernels import SOFTMAX, SUM_OF_ROWS, TILED
-from tests.kernels import filled, numbers, on_buffer, run_with, schedule_of
-from tests.reference import softmax
-from tinyframe import Device, Tensor, dtypes
-from tinyframe.codegen import get_program
+from tests.kernels import filled as filled_on
+from tests.kernels import kernel_of, numbers, on_buffer, program_of
+from tinyframe import Device, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer
 from tinyframe.dtype import AddrSpace
@@ -27,56 +20,14 @@ from tinyframe.runtime.python import (
 from tinyframe.uop.node import AxisType, Ops, UOp
 
 
-@pytest.fixture(autouse=True)
-def blocks(monkeypatch) -> None:
-    monkeypatch.setattr(Device["PYTHON"], "_renderer", PythonRenderer(TARGET))
-
-
-def data(array: np.ndarray) -> Tensor:
-    return filled(array, "PYTHON")
-
-
-X, Y, Z = numbers(17, 19), numbers(19, 18, seed=1), numbers(40, 17, seed=2)
-KERNELS: dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]] = {
-    "a matmul in tiles": (lambda: data(X) @ data(Y), TILED, X @ Y),
-    "sums of rows": (lambda: data(X).sum(axis=1), SUM_OF_ROWS, X.sum(1)),
-    "softmax": (lambda: data(Z).softmax(), SOFTMAX, softmax(Z)),
-    "rows in turns": (lambda: data(X).sum(axis=1), [Opt(OptOps.GROUP, 1, 8)], X.sum(1)),
-    "threads without a barrier": (
-        lambda: data(X) * 2,
-        [Opt(OptOps.GLOBAL, 0), Opt(OptOps.LOCAL, 0, 8)],
-        X * 2,
-    ),
-    "lanes": (lambda: data(X[:16]).sum(0), [Opt(OptOps.VECTOR, 0, 4), Opt(OptOps.GROUP, 1, 4)],
-              X[:16].sum(0)),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["a matmul in tiles", "sums of rows", "softmax", "rows in turns"])
-def test_a_missing_barrier_is_a_read_of_nothing_or_a_wrong_result(name, monkeypatch):
-    tensor, opts, expected = KERNELS[name]
-    (item,) = schedule_of(tensor())
-    program = get_program(item.ast, Device["PYTHON"].renderer, opts)
-    count = sum(u.op is Ops.BARRIER for u in program.uops)
-    found = []
-    for which in range(count):
-        with monkeypatch.context() as planted:
-            planted.setattr(tinyframe.gpu.passes, "with_barriers", without_barrier(which))
-            try:
-                found.append(not np.allclose(run_with(tensor(), opts, "PYTHON"), expected))
-            except UninitializedRead:
-                found.append(True)
-    assert found and all(found)
-
-
-def test_a_loop_that_cores_would_divide_runs_once(monkeypatch):
-    monkeypatch.setattr(Device["PYTHON"], "_renderer", PythonRenderer())
+def test_a_loop_that_cores_would_divide_runs_once():
     stored = []
-    (item,) = schedule_of(data(X) + 1)
-    spec = get_program(item.ast, Device["PYTHON"].renderer, [Opt(OptOps.THREAD, 0)])
+    spec = program_of(kernel_of(filled_on(numbers(17, 19), "PYTHON") + 1),
+                      [Opt(OptOps.THREAD, 0)], "PYTHON")  # fmt: skip
     runner = PythonRunner(spec.function, spec.src.encode())
     runner.threads = lambda *given: iter(stored.append(given) or ())
-    runner(*[b.ensure_allocated()._buf for b in item.bufs], global_size=spec.global_size)
+    memory = [Buffer("PYTHON", 17 * 19, dtypes.float).allocate()._buf for _ in spec.globals]
+    runner(*memory, global_size=spec.global_size)
     assert len(stored) == 1
 
 
@@ -112,8 +63,10 @@ def test_the_values_of_one_block_are_not_those_of_the_next():
     assert memory.numpy().tolist() == [0, 0]  # what is stopped has written nothing
 
 
-def test_a_program_says_nothing_of_how_many_blocks_there_are():
-    (item,) = schedule_of(on_buffer(6, 4, device="PYTHON") * 2)
-    spec = get_program(item.ast, Device["PYTHON"].renderer, [Opt(OptOps.GLOBAL, 0)])
+def test_a_program_says_nothing_of_how_many_blocks_there_are(monkeypatch):
+    from tests.gpu_device import TARGET
+
+    monkeypatch.setattr(Device["PYTHON"], "_renderer", PythonRenderer(TARGET))
+    spec = program_of(on_buffer(6, 4, device="PYTHON") * 2, [Opt(OptOps.GLOBAL, 0)], "PYTHON")
     assert '"SPECIAL", "int", (), \'gidx0\'),' in spec.src
     assert spec.global_size == (24, 1, 1)

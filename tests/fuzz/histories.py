@@ -21,7 +21,7 @@ import re
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -29,7 +29,7 @@ import numpy as np
 import torch
 
 import tinyframe
-from tests.fuzz.memory import options_of
+from tests.fuzz.memory import hunt, shortened
 from tinyframe import Context
 from tinyframe.errors import AssignError, GradientError
 from tinyframe.jit.jit import JitError
@@ -823,131 +823,56 @@ def smaller(statement: str) -> Iterator[str]:
                     setattr(parent, name, value)
 
 
-def without(program: list[str], function: str, part: str, n: int) -> list[str]:
-    """A function and its calls with one argument or one result less."""
-    fewer = []
-    for statement in program:
-        tree = ast.parse(statement)
-        node: Any = tree.body[0]
-        lists: dict[str, list] = {}
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            lists = {"argument": node.args.args, "result": elements(node.body[-1].value)}
-        elif isinstance(node, ast.Assign) and f" = {function}(" in statement:
-            lists = {"argument": node.value.args, "result": elements(node.targets[0])}
-        if lists:
-            del lists[part][n : n + 1]
-            statement = ast.unparse(tree)
-        fewer.append(statement)
-    return fewer
-
-
-def written_out(program: list[str]) -> Iterator[list[str]]:
-    """With the body of a function in place of one of its calls."""
-    trees: list[Any] = [ast.parse(statement).body[0] for statement in program]
-    functions = {tree.name: tree for tree in trees if isinstance(tree, ast.FunctionDef)}
-    for n, tree in enumerate(trees):
-        match tree:
-            case ast.Assign(targets=[target], value=ast.Call(func=ast.Name(id=name), args=given)):
-                if (function := functions.get(name)) is None:
-                    continue
-                names = [argument.arg for argument in function.args.args]
-                pairs = [*zip(names, map(ast.unparse, given), strict=False)]
-                made = zip(elements(target), elements(function.body[-1].value), strict=False)
-                body = [f"{name} = {value}" for name, value in pairs if name != value]
-                body += map(ast.unparse, function.body[:-1])
-                body += [f"{ast.unparse(name)} = {ast.unparse(value)}" for name, value in made]
-                yield program[:n] + body + program[n + 1 :]
-
-
-def elements(node: Any) -> list:
-    return node.elts if isinstance(node, ast.List) else []
-
-
-def shorter(program: list[str]) -> Iterator[list[str]]:
-    """Programs that are one step shorter, those that lack most first."""
-    for size in (32, 16, 8, 4, 2, 1):
-        for n in reversed(range(0, len(program) - size + 1, max(1, size // 2))):
-            yield program[:n] + program[n + size :]
-    for n, statement in enumerate(program):
-        for less in smaller(statement):
-            yield [*program[:n], less, *program[n + 1 :]]
-    for function in re.findall(r"(?m)^def (f\d+)", "\n".join(program)):
-        for n in range(3):
-            yield without(program, function, "argument", n)
-            yield without(program, function, "result", n)
-    yield from written_out(program)
-    names = re.findall(r"(?m)^([a-z]\d+) = ", "\n".join(program))
-    for n, name in enumerate(names):
-        for other in names[:n]:
-            yield [re.sub(rf"\b{name}\b(?! = )", other, statement) for statement in program]
-
-
 def shrunk(
     program: list[str], seconds: float = 120, check: Callable[[list[str]], Any] = check
 ) -> list[str]:
     """A shorter program that fails alike, as far as one is found in this time."""
     wanted, end = failure(program, check), time.monotonic() + seconds
-    tried: set[str] = set()
-    found = True
-    while found:
-        found = False
-        for fewer in shorter(program):
-            text = "\n".join(fewer)
-            if text in tried:
-                continue
-            tried.add(text)
-            if time.monotonic() > end:
-                return program
-            if failure(fewer, check) == wanted:
-                program, found = fewer, True
-                break
+
+    def fails(fewer: list[str]) -> bool:
+        return time.monotonic() < end and failure(fewer, check) == wanted
+
+    before = None
+    while program != before:
+        before, program = program, shortened(program, fails)
+        for n, statement in enumerate(program):
+            changed = ([*program[:n], less, *program[n + 1 :]] for less in smaller(statement))
+            program = next(filter(fails, changed), program)
     return program
 
 
-HEADER = """from tinyframe import Tensor, TinyJit, Variable
-from tinyframe.nn.optim import SGD
-
-def show(*tensors):
-    print(*[None if t is None else t.tolist() for t in tensors])
-"""
-
-
-def report(seed: Any, settings: dict[str, Any], program: list[str]) -> str:
-    try:
-        check(program)
-        why = "only in the long program"
-    except Exception as error:
-        why = f"{type(error).__name__}: {error}"
-    text = "\n".join(program)
-    why = why.replace("\n", "\n# ")
-    return f"# program {seed} {settings}\n{HEADER}\n{text}\n\n# {why}\n"
-
-
-def main() -> None:
-    options = options_of(__doc__)
+def hunt_programs(
+    doc: str,
+    made: Callable[[int], list[str]],
+    check: Callable[[list[str]], str | None],
+    settings: Sequence[dict[str, Any]],
+) -> None:
+    """`hunt` in such programs, each with two seeds for every one of the settings; and what was
+    refused is counted."""
+    refused: Counter = Counter()
     gc.collect()
     gc.freeze()
-    start, count, wrong = time.monotonic(), 0, 0
-    refused: Counter = Counter()
-    while time.monotonic() < start + 60 * options.minutes:
-        seed = options.seed * 10_000_000 + count
-        # the interpreter says where a kernel touches what is not its own
-        settings = ({}, {"DEVICE": "PYTHON"}, {}, {"NOOPT": 1})[count // 2 % 4]
-        program = random_program(seed, calls=count % 2 == 1)
-        count += 1
-        with Context(SPEC=1, **settings):
+
+    def attempt(seed: int) -> None:
+        given, program = settings[seed // 2 % len(settings)], made(seed)
+        with Context(SPEC=1, **given):
             try:
                 if (refusal := check(program)) is not None:
                     refused[" ".join(re.sub(r"\S*\d\S*", "_", refusal).split()[:14])] += 1
-            except Exception:
-                print(report(seed, settings, shrunk(program)), flush=True)
-                if not options.keep_going:
-                    raise
-                wrong += 1
-    print(f"{count - wrong} of {count} programs agree with the model or are refused")
-    print(f"{refused.total()} of them ({refused.total() / count:.1%}) are refused:")
+            except Exception as error:
+                short = "\n".join(shrunk(program, check=check))
+                error.add_note(f"with {given}:\n{short}")
+                raise
+
+    hunt(doc, attempt, "programs agree or are refused")
     for words, often in refused.most_common():
         print(f"{often:6} {words}")
+
+
+def main() -> None:
+    # the interpreter says where a kernel touches what is not its own
+    settings = ({}, {"DEVICE": "PYTHON"}, {}, {"NOOPT": 1})
+    hunt_programs(__doc__, lambda seed: random_program(seed, calls=seed % 2 == 1), check, settings)
 
 
 if __name__ == "__main__":

@@ -427,8 +427,21 @@ def check(program: Program) -> None:
         compare(tensors, model, name)
 
 
+def shortened(steps: list, fails: Callable[[list], bool]) -> list:
+    """Fewer steps that fail too: some that lie side by side are left out, many at first."""
+    for size in (32, 16, 8, 4, 2, 1, 1):
+        n = 0
+        while n < len(steps):
+            fewer = steps[:n] + steps[n + size :]
+            if fails(fewer):
+                steps = fewer
+            else:
+                n += 1
+    return steps
+
+
 def shrunk(program: Program, error: type[Exception]) -> Program:
-    """A smaller program that fails like this too: steps left out one by one."""
+    """A smaller program that fails like this too."""
 
     def fails(steps: list[tuple]) -> bool:
         model: dict[str, Variable] = {}
@@ -443,42 +456,17 @@ def shrunk(program: Program, error: type[Exception]) -> Program:
             return type(found) is error
         return False
 
-    steps = list(program.steps)
-    for size in (8, 4, 2, 1, 1):
-        n = 0
-        while n < len(steps):
-            fewer = steps[:n] + steps[n + size :]
-            if fails(fewer):
-                steps = fewer
-            else:
-                n += 1
-    for step in list(steps):  # and of the bodies of functions
-        if step[0] == "call":
-            body = list(step[2])
-            for k in reversed(range(len(body))):
-                less = tuple(body[:k] + body[k + 1 :])
-                tried = [
-                    (*s[:2], less, *s[3:]) if s[0] == "call" and s[1] == step[1] else s
-                    for s in steps
-                ]
-                if fails(tried):
-                    steps, body = tried, list(less)
-    return Program(program.seed, steps)
-
-
-def options_of(doc: str) -> argparse.Namespace:
-    """How long a hunt by hand takes, where it begins, and whether one find ends it."""
-    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
-    parser.add_argument("--minutes", type=float, default=1)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
-    return parser.parse_args()
+    return Program(program.seed, shortened(program.steps, fails))
 
 
 def hunt(doc: str, attempt: Callable[[int], Any], agree: str) -> None:
     """Makes attempts, each with a seed of its own, for as long as the command line says. What goes
     wrong is shown, with the notes that the error carries."""
-    options = options_of(doc)
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
+    options = parser.parse_args()
     start, count, wrong = time.monotonic(), 0, 0
     while time.monotonic() < start + 60 * options.minutes:
         seed = options.seed * 10_000_000 + count

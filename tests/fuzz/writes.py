@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import time
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,9 +25,7 @@ import torch
 
 import tinyframe
 from tests.fuzz import histories
-from tests.fuzz.histories import LIMIT, PARTS, Impossible, attempt, compare, shrunk
-from tests.fuzz.memory import options_of
-from tinyframe import Context
+from tests.fuzz.histories import LIMIT, PARTS, Impossible, attempt, compare
 from tinyframe.errors import AssignError, GradientError, TensorIndexError
 
 REFUSALS = [
@@ -231,29 +227,7 @@ def random_program(seed: Any) -> list[str]:
 
 
 def main() -> None:
-    options = options_of(__doc__)
-    start, count, wrong, writes = time.monotonic(), 0, 0, 0
-    refused: Counter = Counter()
-    while time.monotonic() < start + 60 * options.minutes:
-        seed = options.seed * 10_000_000 + count
-        settings = ({}, {"DEVICE": "PYTHON"})[count % 2]
-        program = random_program(seed)
-        writes += sum("no_grad" in statement or "d" in statement[:1] for statement in program)
-        count += 1
-        with Context(**settings):
-            try:
-                if (refusal := check(program)) is not None:
-                    refused[" ".join(refusal.split()[:6])] += 1
-            except Exception as error:
-                wrong += 1
-                short = "\n".join(shrunk(program, check=check))
-                print(f"# program {seed} {settings}: {error}\n{short}\n", flush=True)
-                if not options.keep_going:
-                    raise
-    print(f"{count - wrong} of {count} programs, with {writes} such writes, agree with PyTorch or")
-    print(f"are refused ({refused.total()}):")
-    for words, often in refused.most_common():
-        print(f"{often:6} {words}")
+    histories.hunt_programs(__doc__, random_program, check, ({}, {"DEVICE": "PYTHON"}))
 
 
 if __name__ == "__main__":
