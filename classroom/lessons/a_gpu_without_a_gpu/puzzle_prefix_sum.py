@@ -26,6 +26,11 @@ puzzle = KernelPuzzle(
     best=1,
 )
 
+# %% wrong, each line
+prefix_sum.replace("  __syncthreads();\n  s[i] += left;", "  s[i] += left;")  # says A race
+prefix_sum.replace("far < 32", "far < 16")  # says it should be
+"__shared__ float s[32];\nint i = threadIdx.x;\nif (i < n) s[i] = a[i];\n__syncthreads();\nfloat sum = 0;\nfor (int k = 0; k <= i; k++) sum += s[k];\nif (i < n) out[i] = sum;"  # says A tree needs fewer
+
 # %% right: two rows in turns, with one barrier a round
 """
 __shared__ float s[2][32];
