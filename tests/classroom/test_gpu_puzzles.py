@@ -12,9 +12,9 @@ import pytest
 
 from classroom.cuda import running
 from classroom.cuda.beside import planned
-from classroom.cuda.drawn import accesses, fetched, groups, lines_of
+from classroom.cuda.drawn import accesses, fetched
 from classroom.cuda.judging import Judgement
-from classroom.cuda.lesson import PLAIN, launch, launched, on_a_gpu, side_by_side
+from classroom.cuda.lesson import PLAIN, launch, launched, on_a_gpu
 from classroom.cuda.running import SECONDS, Launch, NotCompiled, Run, runs
 from classroom.cuda.source import Kernel, body_of, marked
 from classroom.exercise import Outcome, Wrong, judge
@@ -254,19 +254,6 @@ def test_what_is_found_in_the_copy_of_a_vector_depends_on_no_compiler(command):
         )
 
 
-# ---- what memory delivers ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("step, lines", [(1, 1), (2, 2), (3, 3), (32, 32)])
-def test_lines_are_counted_and_drawn(step, lines):
-    run = ran(f"out[threadIdx.x] = a[threadIdx.x * {step}];", threads=32, a=np.zeros(1024),
-              out=np.zeros(32))  # fmt: skip
-    (group,) = groups(run, "a", is_write=False)
-    assert len(lines_of(group)) == lines
-    assert f"{lines} line" in str(fetched(run, "a"))
-    assert "1 line moves" in str(fetched(run, "out", stores=True))
-
-
 # ---- tinyframe's, and a real GPU -----------------------------------------------------------------
 
 
@@ -277,15 +264,6 @@ def test_tinyframes_kernel_computes_the_same():
     (run,) = runs(theirs.kernel, [theirs.launch])
     assert run.trouble is None
     assert np.array_equal(next(iter(run.arrays.values())), b @ a)
-
-
-def test_side_by_side_counts_both(capsys):
-    text = str(side_by_side("tiled_matmul", WORKED["tiled_matmul"]))
-    assert "With your kernel." in capsys.readouterr().out
-    mine, theirs = re.findall(r"for each result: ([\d.]+) \| ([\d.]+)", text)[0]
-    assert float(mine) == 32 > float(theirs)
-    side_by_side("axis_sum", ...)
-    assert "With a plain kernel" in capsys.readouterr().out
 
 
 def test_it_runs_on_tinyframes_cuda_device_as_it_is(monkeypatch, capsys):
