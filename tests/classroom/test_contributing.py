@@ -77,31 +77,11 @@ def test_git_suspects_the_same_patches_as_our_search(monkeypatch):
     assert history.git_suspects(owl) == with_git == [18, 19]
 
 
-def test_searches_are_drawn_with_ours_until_there_is_another():
-    unwritten = history.drawn_search(lambda *inputs: None, lambda n: None)
-    assert "ours, until yours is there" in str(unwritten) and "suspected: 18" in str(unwritten)
-    everything = history.drawn_search(lambda *inputs: [*range(*inputs[:2])], history.our_verdict)
-    assert str(everything).startswith("0 trials (yours)")
-    assert "found: 7" in str(history.drawn_trials(lambda *inputs: ..., 7))
-    assert "suspected: 23" in str(history.accused(lambda *inputs: ..., history.our_verdict))
-    assert unwritten.svg().count("<image") == 4  # four versions that were tried draw something
-
-
-def test_an_owl_is_mended_by_the_place_that_it_had_at_first():
-    right = history.mended(lambda v, i, j: v.offset + i * v.strides[0] + j * v.strides[1])
-    assert "#.##############.#" in str(right)
-    assert history.mended(lambda *inputs: None) is None
-
-
 # ---- the review ----------------------------------------------------------------------------------
 
 
 def test_the_library_is_right_before_the_change():
     assert failing(BEFORE["small/ops.py"], BEFORE["small/test_ops.py"]) == []
-
-
-def test_the_change_passes_its_own_tests():
-    assert failing(AFTER["small/ops.py"]) == []
 
 
 def test_each_fault_is_in_the_change_and_shows():
@@ -127,22 +107,13 @@ def test_tests_that_are_called_innocent_can_fail():
     assert failing(ops.replace("np.maximum(root, 1e-30)", "root")) == [
         "test_gradient_of_rms_where_all_is_zero"
     ]
-    assert failing(ops.replace("raise ValueError(", "print(")) == [
-        "test_rms_of_nothing_is_refused"
-    ]
+    assert failing(ops.replace("raise ValueError(", "print(")) == ["test_rms_of_nothing_is_refused"]
 
 
 def test_each_innocent_line_is_in_the_change_and_is_no_fault():
     for start in INNOCENT:
         found = [line for line in review.lines() if line.text.strip().startswith(start)]
         assert found and not any(line.faults for line in found), start
-
-
-def test_marks_are_drawn_and_odd_ones_are_left_out():
-    assert "<--" in str(review.show_marks([5])) and "<--" not in str(review.show_marks("none"))
-    assert review.show_marks(...).marked == set()
-    page = review.change()._repr_html_()
-    assert page.count("<div style") == len(review.lines()) + 1
 
 
 def test_an_rms_that_is_spoiled_differs_from_one_that_is_right():

@@ -472,15 +472,6 @@ def test_reset_of_what_there_is_not_changes_nothing(root, learner, words, answer
     assert visible(learner) == before
 
 
-def test_update_after_reset_brings_what_is_new(root, learner):
-    write(learner / LAZY, "my work")
-    Copy(root).reset(["04"])
-    write(root / LAZY, notebook("newer"))
-    update(root)
-    mine = visible(learner)
-    assert sources(mine[LAZY]) == ["newer"] and mine["course/04_lazy.mine.ipynb"] == "my work"
-
-
 # ---- the commands --------------------------------------------------------------------------------
 
 

@@ -266,11 +266,6 @@ def test_a_prediction_that_cannot_be_checked_is_not_counted_as_wrong():
     assert "Checking this raised RuntimeError: no compiler" in outcome.text
 
 
-def test_an_open_exercise_says_what_it_is(shown):
-    show.outcome(Outcome(exercise(), "open"))
-    assert shown[0][0] == "○ 9.2 open. A title."
-
-
 def test_hints_have_levels_and_say_how_to_get_the_next(shown):
     classroom.hint("9.2")
     classroom.hint("9.2", 2)
@@ -287,11 +282,6 @@ def test_an_exercise_that_is_not_there_is_a_sentence(shown, number):
     classroom.check(number, 1)
     classroom.hint(number)
     assert all("There is no exercise" in text for text, _ in shown) and len(shown) == 2
-
-
-def test_outside_a_notebook_text_is_printed(capsys):
-    classroom.check("9.2", ...)
-    assert capsys.readouterr().out.startswith("○ 9.2 open.")
 
 
 def test_importing_classroom_imports_nothing_else():

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from classroom.added import added, blamed, described, effect, effect_of, fired, table_of, work
+from classroom.added import added, blamed, described, table_of, work
 from classroom.exercise import Wrong
 from classroom.lies import MOST, candidates, differ, lie, number, shown, tried, written
-from classroom.obvious import TEN, lies_table, tried_on, verdicts
+from classroom.obvious import TEN, tried_on
 from tinyframe import Tensor, Variable
 from tinyframe.codegen import passes
 from tinyframe.dtype import dtypes
@@ -80,18 +80,6 @@ def test_values_and_expressions_are_written_as_one_types_them():
 # ---- ten rules -----------------------------------------------------------------------------------
 
 
-def test_the_tables_are_drawn():
-    assert verdicts().text.count("holds") == 3 + 8 and verdicts().svg().startswith("<svg")
-    drawn = lies_table({3: math.inf, 7: (1, 1e8), 2: 5.0, 6: "zero"})
-    assert drawn is not None and drawn.text.count("lies") == 2 and "the same" in drawn.text
-    assert drawn.svg().startswith("<svg")
-
-
-def test_nothing_is_drawn_of_nothing(capsys):
-    assert lies_table(...) is None and effect_of(lambda: None, reading()) is None
-    assert capsys.readouterr().out == "Nothing to draw yet.\n" * 2
-
-
 @pytest.mark.parametrize("given", ["a", None, (1, 2, 3), 10**400, [object()]])
 def test_what_is_no_number_is_not_tried(given):
     assert tried_on(TEN[0], given) is None and tried_on(TEN[6], given) is None
@@ -115,23 +103,6 @@ def test_work_counts_what_is_computed_and_not_where():
     assert work(x.T.contiguous()).total() == 0
     assert described(work(x.T * 2 + 1)) == "2 operations: 1 ADD, 1 MUL"
     assert described(work(x.T.contiguous())) == "0 operations"
-
-
-def test_an_effect_is_drawn_with_both_sources():
-    picture = effect(reading() * 0, ZERO)
-    assert "without your rules: 1 operation: 1 MUL" in picture.text
-    assert "with them: 0 operations" in picture.text and picture.svg().startswith("<svg")
-    mine = effect_of(lambda: (lambda x: x * 0, ZERO), reading())
-    assert mine is not None and mine.text == picture.text
-
-
-def test_rewrites_are_printed_one_by_one(capsys):
-    fired(i + i + i, PatternMatcher([(v + v, lambda v: v * 2)]))
-    assert capsys.readouterr().out.split("\n") == [
-        "             i+i  becomes  i*2",
-        "rewrites: 1",
-        "",
-    ]
 
 
 def test_who_never_ends_is_blamed_without_the_name_of_a_file(capsys):

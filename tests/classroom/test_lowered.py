@@ -7,24 +7,17 @@ import pytest
 
 from classroom import lowered
 from classroom.lowered import (
-    counted,
     depth_of,
     mandelbrot,
-    nest_of,
     painted,
     parameter,
     placed,
-    removed,
     run_kernel,
-    stage_titles,
     unfit,
-    vanished,
 )
-from tinyframe import Tensor, dtypes
-from tinyframe.codegen import get_program
-from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe import Tensor
 from tinyframe.runtime.python import OutOfBounds
-from tinyframe.uop import Ops, UOp
+from tinyframe.uop import UOp
 
 
 def rows_of_sums() -> UOp:
@@ -38,21 +31,6 @@ def square(counter: UOp, size: int) -> UOp:
     """The kernel that reads at the square of a counter."""
     out, data = parameter(0, size), parameter(1, 10)
     return UOp.sink(out.index(counter).store(data.index(counter * counter).load(), counter))
-
-
-def test_the_titles_of_stages_are_those_that_debug_prints():
-    titles = [title.removesuffix(" (nothing to do)") for title in stage_titles(Tensor.ones(3) + 1)]
-    assert titles[:3] == ["tensor graph", "prepare", "lower to ranges"]
-    assert titles[-1] == "linearize" and {"simplify", "optimize", "decompose"} < set(titles)
-
-
-def test_lines_of_c_are_counted_by_the_loops_around_them():
-    text = get_program(rows_of_sums(), CStyleLanguage(), []).src
-    lines = {line[10:].strip(): line[:6].strip() for line in counted(text).splitlines()}
-    assert lines["for (int ridx0 = 0; ridx0 < 4; ridx0++) {"] == "1 ×"
-    assert lines["float val0 = data2[ridx0];"] == "4 ×"
-    assert next(n for line, n in lines.items() if "data1[" in line) == "24 ×"
-    assert "_entry" not in counted(text) and lines["}"] == ""
 
 
 def test_a_statement_in_the_wrong_loop_is_marked():
@@ -77,40 +55,11 @@ def test_without_numbers_statements_are_where_they_belong(said, monkeypatch):
     assert "placed by ours" in shown.headline and "belongs" not in shown.text
 
 
-def test_a_nest_is_the_loops_of_the_result_and_then_those_of_the_sum():
-    outer, inner = nest_of(rows_of_sums())
-    assert (outer.src[0].arg, inner.src[0].arg) == (4, 6)
-
-
-def test_the_stage_that_removed_an_op_is_the_one_after_the_last_that_has_it():
-    x = UOp.range(3, 0)
-    stages = [("a", [x * 2]), ("b", [x]), ("c", [x * 3]), ("d", [x])]
-    assert removed(Ops.MUL, stages) == "d"
-    assert removed(Ops.RANGE, stages) == removed(Ops.ADD, stages) == ""
-
-
-def test_what_vanished_is_listed_by_stage(capsys):
-    x = UOp.range(3, 0)
-    vanished(None, [("a", [x * 2, x + 1]), ("b", [x + 1]), ("c", [x])])
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "b               removes MUL",
-        "c               removes ADD",
-    ]
-
-
 def test_a_kernel_by_hand_runs_and_does_not_leave_its_memory():
     data = np.arange(10.0)
     assert run_kernel(square(UOp.range(4, 0), 4), 4, data).tolist() == [0, 1, 4, 9]
     with pytest.raises(OutOfBounds, match="data1"):
         run_kernel(square(UOp.range(5, 0), 5), 5, data)
-
-
-def test_the_picture_is_the_learners_as_soon_as_there_is_one(capsys):
-    board = painted(lambda row, column: (row // 16 + column // 16) % 2)
-    assert "by your function" in capsys.readouterr().out
-    assert board.text == "painted: 240 × 320 dots, from 0 to 1"
-    holes = painted(lambda row, column: (row - 9).cast(dtypes.float).sqrt())
-    assert holes.text.startswith("painted: 240 × 320 dots, from 0 to 15.")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass, field
+from functools import cache
 
 import nbformat
 import pytest
@@ -195,25 +196,24 @@ def all_edits(count=150):
     return [draw_edits(random.Random(seed)) for seed in range(count)]
 
 
-def test_every_answer_survives_once_and_in_order():
-    for drawn in all_edits():
-        there = [source(cell) for cell in merged_cells(drawn)[0]]
+@cache
+def all_merged():
+    """All edits, and the texts that come out of each."""
+    return [(drawn, [source(cell) for cell in merged_cells(drawn)[0]]) for drawn in all_edits()]
+
+
+def test_every_answer_survives_once_and_what_was_left_alone_becomes_the_course_s_in_its_order():
+    for drawn, there in all_merged():
         assert in_order(drawn.answers, there), (drawn.answers, there)
         for answer in drawn.answers:
             assert sum(answer in text for text in there) == 1, answer
-
-
-def test_what_the_learner_left_alone_becomes_what_the_course_says_now_in_its_order():
-    for drawn in all_edits():
-        there = [source(cell) for cell in merged_cells(drawn)[0]]
         assert in_order(drawn.course, there), (drawn.course, there)
         assert not set(drawn.gone) & set(there)
 
 
 def test_a_corrected_docstring_and_an_answer_below_it_are_both_there():
     seen = 0
-    for drawn in all_edits():
-        there = [source(cell) for cell in merged_cells(drawn)[0]]
+    for drawn, there in all_merged():
         corrected = {source(cell) for cell in drawn.new if "Work out" in source(cell)}
         for answer in (text for text in drawn.answers if "answer_" in text):
             name = answer.split()[0]

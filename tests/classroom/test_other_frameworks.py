@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from classroom import loop_nests, other_frameworks
-from classroom.define_by_run import Written, ops, three_readings
+from classroom.define_by_run import Written
 from classroom.lessons.other_peoples_source.shared import described
 from classroom.loop_nests import Nest, NestError, Var, difference, matmul_in_halide, matmul_in_tvm
-from classroom.triton_like import INTERPRETED, OutOfMemory, attention, by_rows, launch, tl
+from classroom.triton_like import INTERPRETED, OutOfMemory, by_rows, launch, tl
 from tinyframe import Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 
@@ -22,12 +22,6 @@ x, y, k, xi, yi, xo, yo = (Var(name) for name in ("x", "y", "k", "xi", "yi", "xo
 def add_one(x_ptr, out_ptr, n, BLOCK):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) + 1, mask=i < n)
-
-
-def test_each_program_does_its_block():
-    out = np.zeros(10, np.float32)
-    launch(add_one, 3, np.arange(10, dtype=np.float32), out, 10, BLOCK=4)
-    assert out.tolist() == list(range(1, 11))
 
 
 def test_a_program_that_leaves_its_array_is_named_and_nothing_stays_behind():
@@ -125,12 +119,6 @@ def test_the_learners_nest_is_drawn_where_there_is_one():
 
 
 # ---- what waits for an answer --------------------------------------------------------------------
-
-
-def test_pictures_of_the_learners_wait_for_an_answer_that_passes(capsys):
-    assert attention(lambda *given: None, "a b") is None
-    three_readings(lambda index: ops.constant(0), (4, 3))
-    assert capsys.readouterr().out.count("as soon as it passes its check") == 2
 
 
 def test_an_index_is_written_with_the_brackets_that_it_needs():

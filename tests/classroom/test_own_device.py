@@ -3,8 +3,6 @@ launches, and a language whose programs are Python."""
 
 from __future__ import annotations
 
-import re
-
 import matplotlib as mpl
 
 mpl.use("Agg")
@@ -16,7 +14,6 @@ from matplotlib import pyplot as plt
 from classroom import launches
 from classroom.conformed import conformance
 from classroom.far import (
-    CABLE,
     HERE_SPEED,
     KINDS,
     LAUNCH,
@@ -24,25 +21,17 @@ from classroom.far import (
     add,
     bills,
     here,
-    there_and_back,
     watching,
 )
-from classroom.languages import WRITTEN_BY, in_languages, marked, ptx
+from classroom.languages import marked, ptx
 from classroom.own_device import (
     OurRunner,
-    beside,
-    in_rows_of,
-    ops_in,
-    readings,
     registered,
-    replacements,
-    working,
 )
 from classroom.python_text import function_of, quotient
-from tests.classroom.snake import Drawers, Log, Snake, Unwritten, Words, snake
+from tests.classroom.snake import Drawers, Snake, Words, snake
 from tinyframe import Context, Device, Tensor
 from tinyframe.device import Compiled, CompileError, Compiler
-from tinyframe.uop import Ops
 
 
 def mended(name):
@@ -124,17 +113,6 @@ def test_a_row_that_is_right_says_so():
 # ---- languages -----------------------------------------------------------------------------------
 
 
-def test_each_language_is_there_and_its_own_words_are_marked():
-    x = Tensor.ones(4, 8).contiguous().realize()
-    picture = in_languages(x.maximum(0.5).sum(axis=1))
-    text = repr(picture)
-    for name in WRITTEN_BY:
-        assert f"---- {name}" in text
-    assert "__kernel void" in text and "@compute" in text and '"DEFINE_GLOBAL"' in text
-    assert "---- C\n" in text and "the interpreter: hardly a word in common" in text
-    assert ">__kernel</text>" in picture.svg()
-
-
 def test_only_what_is_new_is_marked():
     first, other = ["float", " ", "x"], ["__global", " ", "float", " ", "x"]
     assert [word for word, is_new in marked(first, other) if is_new and word.strip()] == [
@@ -147,40 +125,7 @@ def test_ptx_is_there_or_says_why_not():
     assert ".visible .entry" in said or said.startswith("No PTX here: ")
 
 
-# ---- decompositions ------------------------------------------------------------------------------
-
-
-def test_ops_without_a_row_are_counted():
-    x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 0.0]).realize()
-    table = repr(replacements(Snake, {"x * y": x * y, "x.maximum(y)": x.maximum(y)}))
-    assert "has a row" in table and "4 nodes" in table and "CMPLT CMPNE OR WHERE" in table
-    assert Ops.MAX not in ops_in(in_rows_of(Snake, x.maximum(y)))
-
-
-def test_what_the_learner_has_not_written_is_not_drawn(capsys):
-    assert beside(lambda x, y: ..., Snake) is None
-    assert readings(lambda name: ..., {}) is None
-    assert working(Unwritten) is OurRunner
-    said = capsys.readouterr().out
-    assert said.count("as soon as it passes its check") == 2 and "ours runs the kernels" in said
-
-
-def test_what_the_learner_has_written_is_drawn():
-    picture = beside(lambda x, y: ((x < y) | (y != y)).where(y, x), Snake)
-    assert "they are the same" in repr(picture)
-    table = readings(Log, {"a + b": lambda a, b: a + b})
-    assert re.search(r"a \+ b +\['E_\w+'\]$", repr(table))
-
-
 # ---- FAR -----------------------------------------------------------------------------------------
-
-
-def test_far_computes_and_its_clock_adds_up():
-    bill = there_and_back(add, 1000)
-    assert bill.seconds["copies in"] == 8000 / CABLE and bill.seconds["copies out"] == 4000 / CABLE
-    assert bill.seconds["launches"] == LAUNCH and bill.total == sum(bill.seconds.values())
-    Device._devices["FAR"] = Far
-    assert (Tensor([1.0, 2.0], device="FAR") * 3).tolist() == [3.0, 6.0]
 
 
 def test_far_is_charged_for_each_launch_and_only_while_it_is_watched():

@@ -90,10 +90,3 @@ def test_a_row_of_numbers_on_its_way_has_a_column_for_each_step(capsys):
 def test_the_first_of_several_is_drawn():
     over_time(lambda x, y: (y, x), Tensor([1.0]), Tensor([2.0]), steps=1)
     assert np.array_equal(plt.gcf().axes[0].images[0].get_array(), [[1, 2]])
-
-
-def test_what_is_not_written_yet_draws_nothing(capsys):
-    def unwritten(x): ...
-
-    over_time(unwritten, Tensor([1.0]))
-    assert not plt.get_fignums() and "`unwritten` returns nothing yet" in capsys.readouterr().out

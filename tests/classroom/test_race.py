@@ -12,13 +12,11 @@ import pytest
 import threadpoolctl
 
 from classroom import race
-from classroom.build import sanitized
-from classroom.race import climb, installed, least, own_plan, price, ready, searched, steps, work_of
+from classroom.race import climb, installed, least, own_plan, ready, searched, work_of
 from classroom.tiles import planned
 from tinyframe import Context, Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.plans import CPU, Nest
-from tinyframe.search.beam import SearchResult
 from tinyframe.viz.roof import COPIED, SIZE
 
 VECTOR = Opt(OptOps.VECTOR, 1, 8)
@@ -117,12 +115,6 @@ def test_a_race_has_a_card_for_each_and_numpy_last(operands, roof):
     assert len(alone.text.splitlines()) == 2
 
 
-def test_two_races_compare_equal(operands, roof):
-    a, b = operands
-    texts = [sanitized(race.race(a @ b, {"loops": [], "v": [VECTOR]}).text) for _ in range(2)]
-    assert texts[0] == texts[1]
-
-
 def test_a_climb_has_a_point_for_each_under_the_roof(operands, roof, capsys):
     a, b = operands
     climb((a @ b, {"loops": [], "vectors": [VECTOR]}), (a + b, {"sum": []}))
@@ -148,12 +140,6 @@ def test_no_label_is_on_the_roof():
     assert low == 30.0 and high > 65.0
 
 
-def test_steps_are_drawn_once_there_is_a_list(operands, capsys):
-    a, b = operands
-    assert "1. VECTOR(1, 8)" in steps(a @ b, [VECTOR]).text
-    assert steps(a @ b, ...) is None and "no list of opts yet" in capsys.readouterr().out
-
-
 def test_an_own_plan_is_first_as_long_as_it_is_installed(operands):
     a, b = operands
     before = list(CPU)
@@ -162,31 +148,6 @@ def test_an_own_plan_is_first_as_long_as_it_is_installed(operands):
     with installed(own_plan(lambda k: None)):
         assert planned(a @ b).name == "short sum"
     assert before == CPU
-
-
-def test_a_race_with_an_own_plan_says_so_where_there_is_none(operands, capsys):
-    def mirrored(k):
-        return Nest(((OptOps.VECTOR, k.around[0], k.lanes),))
-
-    def unwritten(k): ...
-
-    x = operands[0][:, ::-1].sum(axis=0)
-    text = race.with_own_plan(mirrored, x).text
-    assert [line.partition("  ")[0] for line in text.splitlines()] == [
-        "the plans as they are",
-        "with your plan",
-    ]
-    assert race.with_own_plan(unwritten, x) is None
-    assert "`unwritten` has no Nest" in capsys.readouterr().out
-
-
-def test_what_a_search_found_and_cost_is_told_in_a_text_without_numbers():
-    some = SearchResult((VECTOR,), seconds=1e-4, planned=6e-4, tried=40, searched=5.0)
-    none = SearchResult((), seconds=6e-4, planned=6e-4, tried=31, searched=8.0)
-    assert "10,000 runs" in price(some).svg() and "40 lists tried" in price(some).svg()
-    assert "never" in price(none).svg()
-    assert price(some).text == price(none).text
-    assert sanitized(price(some).html()) == sanitized(price(none).html())
 
 
 def test_a_search_finds_something_and_runs_nothing_of_the_tensor(operands):

@@ -24,16 +24,6 @@ def test_a_step_that_is_too_long_is_told(capsys):
     assert "Try a smaller `rate`" in capsys.readouterr().out
 
 
-def test_nothing_rolls_and_nothing_is_kept_before_the_exercise_is_done(capsys):
-    class Straight(Number):
-        def tanh(self):
-            return self
-
-    assert rolling.roll(height, Straight, start=1.0) is None
-    rolling.keep(Straight)
-    assert capsys.readouterr().out.splitlines() == [rolling.NOT_YET, "There's nothing to keep yet."]
-
-
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     (tmp_path / "my_course" / "mini").mkdir(parents=True)

@@ -92,26 +92,25 @@ def test_what_is_no_whole_compiler_is_not_installed(broken_in, capsys, spoiled):
 # ---- chance --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_nobody_is_right_by_chance_on_safe_to_replay(seed):
-    dice = np.random.default_rng(seed)
-    assert judge(find("2.13"), lambda function, inputs: bool(dice.random() < 0.5)).state == "wrong"
+def either(dice):
+    return lambda *asked: bool(dice.random() < 0.5)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_nobody_is_right_by_chance_on_the_slowest_kernel(seed):
-    dice = np.random.default_rng(seed)
-
-    def any_of_them(run):
+def any_kernel(dice):
+    def slowest(run):
         times = Times()
         with observing(times):
             run()
         return times.kernels[dice.integers(len(times.kernels))][0]
 
-    assert judge(find("2.11"), any_of_them).state == "wrong"
+    return slowest
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_nobody_is_right_by_chance_on_the_rule(seed):
-    dice = np.random.default_rng(seed)
-    assert judge(find("2.7"), lambda node: bool(dice.random() < 0.5)).state == "wrong"
+BY_CHANCE = {"safe to replay": ("2.13", either, 20), "the slowest kernel": ("2.11", any_kernel, 5),
+             "the rule": ("2.7", either, 5)}  # fmt: skip
+
+
+@pytest.mark.parametrize("number, answer, tries", BY_CHANCE.values(), ids=BY_CHANCE)
+def test_nobody_is_right_by_chance(number, answer, tries):
+    for seed in range(tries):
+        assert judge(find(number), answer(np.random.default_rng(seed))).state == "wrong", seed

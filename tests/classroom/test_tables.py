@@ -7,15 +7,8 @@ import re
 import pytest
 
 from classroom import devices
-from classroom.tables import Table, machine, settings_table, stages_table
+from classroom.tables import Table, machine, stages_table
 from tinyframe import Context, Device, Tensor
-from tinyframe.settings import rows
-
-
-def test_every_setting_has_its_row():
-    table = settings_table()
-    assert [name for name, *_ in table.body] == list(rows())
-    assert all(meaning for *_, meaning in table.body)
 
 
 def test_the_table_of_the_machine_follows_the_settings(monkeypatch):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from classroom.tiles import LANES, REGISTERS, count, lines_read, planned
+from classroom.tiles import LANES, count, planned
 from tinyframe import Context, GlobalCounters, Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 
@@ -30,14 +30,6 @@ def test_loops_as_written_load_twice_for_each_multiplication():
     found = count(matmul(), [])
     assert found.multiplications == 48 * 48 * 64 and found.loads == 2 * found.multiplications
     assert found.results == 1 and found.lines == 64 // 16 + 64 and found.registers == 3
-
-
-@pytest.mark.parametrize("h, w", [(1, 1), (6, 1), (1, 2), (6, 2), (4, 3), (8, 6)])
-def test_a_tile_loads_its_sides_and_multiplies_its_area(h, w):
-    found = count(matmul(), tile(h, w))
-    assert found.loads_per_multiplication == pytest.approx((h + w) / (h * w))
-    assert found.results == h * w * LANES and found.registers == h * w + w + 1
-    assert found.multiplications == 48 * 48 * 64 // LANES
 
 
 def test_what_overlaps_is_multiplied_twice():
@@ -66,10 +58,6 @@ def test_a_panel_lies_in_fewer_pages_and_has_to_be_loaded_once():
     assert after.loads - before.loads == 512 * 512 // LANES
 
 
-def test_lines_are_those_of_each_argument():
-    assert lines_read(matmul(512, 512, 512), [VECTOR]) == {1: 32, 2: 512}
-
-
 def test_a_kernel_without_multiplications_has_no_ratio():
     assert count(memory(8) + 1, []).loads_per_multiplication == math.inf
 
@@ -92,9 +80,3 @@ def test_a_plan_is_told_with_its_reason_whatever_is_set(noopt):
     text = repr(found)
     assert "why:  each operand is reused" in text and "  5. Opt(OptOps.STAGE, 0, 2)" in text
     assert "no Opts" in repr(planned(memory(60, 60)[:, ::-1].sum(axis=0)))
-
-
-def test_the_text_of_a_count_has_a_line_for_each_number():
-    lines = repr(count(matmul(), tile(6, 2))).splitlines()
-    assert [line.split()[-1] for line in lines] == ["18,432", "0.67", "96", "0.9", "4", "15"]
-    assert REGISTERS == 16

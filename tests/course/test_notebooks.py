@@ -112,10 +112,6 @@ def test_every_exercise_says_why_its_answer_is_right(part):
     assert not lacking, f"`because` is missing, or no sentence: {', '.join(lacking)}"
 
 
-def test_every_part_with_exercises_has_a_notebook():
-    assert set(parts()) <= {part_of(path) for path in LEARNERS}
-
-
 # ---- every notebook -----------------------------------------------------------------------------
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import ast
 import json
 
-import pytest
-
 from classroom import build
 from classroom.exercises import exercises, parts, puzzles
 from classroom.exercises.answers import stored
@@ -73,11 +71,6 @@ def test_drift_is_seen(tmp_path, monkeypatch):
     del shorter["cells"][-1]
     learners.write_text(json.dumps(shorter))
     assert "cells" in build.drift(worked, learners)
-
-
-@pytest.mark.parametrize("path", LEARNERS, ids=lambda path: path.stem)
-def test_no_solution_is_left(path):
-    assert "SOLUTION" not in path.read_text()
 
 
 @every_notebook

@@ -52,7 +52,7 @@ def sheet(*rows):
 class Tags(HTMLParser):
     """The elements of a page, its text, and what is wrong with how it is nested."""
 
-    EMPTY = {"meta", "br", "rect", "path"}
+    EMPTY = {"meta", "br", "rect", "path", "circle"}
 
     def __init__(self, text):
         super().__init__()

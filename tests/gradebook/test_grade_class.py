@@ -2,7 +2,6 @@
 
 import json
 import os
-import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -214,21 +213,14 @@ def test_what_is_done_is_kept_when_it_is_stopped(course, monkeypatch):
     assert course.asked == ["bob/toy.py"]
 
 
-def test_a_project_that_is_a_folder_is_graded_as_it_is_and_as_a_zip(course):
+def test_a_project_that_is_a_folder_is_graded(course):
     course.tasks.write_text(TOY.read_text().replace("points=100", 'points=100, main="main.py"'))
     version_of.cache_clear()
     course.hand_in("ann", RIGHT, "toy/main.py")
     course.hand_in("bob", "from parts import *\n", "projects/toy/main.py")
     course.hand_in("bob", HALF, "projects/toy/parts.py")
-    with zipfile.ZipFile(course.hand_in("cid", "", "toy.zip"), "w") as archive:
-        archive.writestr("toy/main.py", RIGHT)
-    with zipfile.ZipFile(course.hand_in("dee", "", "toy.zip"), "w") as archive:
-        archive.writestr("../toy/main.py", RIGHT)
     _, rows = course.grade()
-    found = {name: (row["status"], row["points"]) for name, row in rows.items()}
-    assert found == {"ann": ("graded", "100"), "bob": ("graded", "60"), "cid": ("graded", "100"),
-                     "dee": ("refused", "0")}  # fmt: skip
-    assert "leads out of the folder" in rows["dee"]["note"]
+    assert facts(rows, "status", "points") == [["graded", "100"], ["graded", "60"]]
     before = rows["bob"]["made from"]
     course.hand_in("bob", RIGHT, "projects/toy/parts.py")
     _, rows = course.grade()

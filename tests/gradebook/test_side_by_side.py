@@ -88,18 +88,9 @@ def test_everybody_is_there(alone):
     assert {r["student"]: r["status"] for r in alone}["ศิริ"] == "crashed"
 
 
-def test_two_processes_of_which_one_is_killed_find_the_same(submissions, tmp_path, alone):
-    grades = tmp_path / "grades"
-    process = start(submissions, grades, "--jobs", "2")
-    victim = wait_for(lambda: children(process.pid, "spawn_main"))
-    wait_for(lambda: list(Records(grades, PROJECT).folder.glob("*.json")))
-    os.kill(int(victim[0]), signal.SIGKILL)
-    ended(process)
-    assert what_was_found(grades) == alone
-    assert nothing_is_left(grades)
-
-
-def test_a_grader_that_is_killed_goes_on_where_it_was(submissions, tmp_path, alone):
+def test_a_grader_that_is_killed_goes_on_where_it_was_also_when_a_process_of_it_dies(
+    submissions, tmp_path, alone
+):
     grades = tmp_path / "grades"
     first = start(submissions, grades, "--jobs", "2")
     folder = Records(grades, PROJECT).folder
@@ -109,7 +100,10 @@ def test_a_grader_that_is_killed_goes_on_where_it_was(submissions, tmp_path, alo
     first.communicate()
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below), seconds=10)
     kept = {path: path.read_bytes() for path in folder.glob("*.json")}
-    ended(start(submissions, grades, "--jobs", "2"))
+    second = start(submissions, grades, "--jobs", "2")
+    victim = wait_for(lambda: children(second.pid, "spawn_main"))
+    os.kill(int(victim[0]), signal.SIGKILL)
+    ended(second)
     assert what_was_found(grades) == alone
     assert {path: path.read_bytes() for path in kept} == kept  # they were not graded again
     assert not list(folder.glob(".*"))

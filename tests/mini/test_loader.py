@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
+from classroom import check_mini, use_mini
 from classroom.build import ROOT
 from classroom.learner import progress, record
-from classroom.mini import checking, loader
+from classroom.mini import checking, loader, stages
 from classroom.mini.stages import HANDED_OUT, STAGES, asked
 from tests.mini.planted import with_body
 
@@ -75,9 +76,8 @@ def half(copy, old: str = "", new: str = "") -> None:
 
 
 def test_half_a_stage_is_the_learners_as_far_as_it_is_right(copy):
-    write(copy, THREE)
-    write(copy, FOUR)
-    write(copy, FOUR_B)
+    for stage in (THREE, FOUR, FOUR_B):
+        write(copy, stage)
     half(copy)
     assert str(loader.choose(FIVE)[-1]).startswith("mini, stage 5: the reference, because")
     chosen = loader.choose(FIVE, upto="pad_index")
@@ -109,18 +109,18 @@ def test_half_a_stage_moves_a_tensor(copy):
 
 def test_what_a_notebook_asks_for_is_all_that_it_uses(copy):
     """Part 5a ends in the middle of stage 5, and then makes a carpet with what is written."""
-    notebook = json.loads((ROOT / "course" / "05a_three_kinds_of_op.ipynb").read_text())
-    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    (first,) = [number for number, cell in enumerate(cells) if "upto=" in cell]
-    (last,) = re.findall(r'upto="(\w+)"', cells[first])
+    cells = json.loads((ROOT / "course" / "05a_three_kinds_of_op.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    (first,) = [cell for cell in code if "upto=" in cell]
+    (last,) = re.findall(r'upto="(\w+)"', first)
     names = asked(FIVE)
     assert names[names.index(last) + 1] == "broadcast"  # from where on half() leaves all open
     for stage in (THREE, FOUR, FOUR_B):
         write(copy, stage)
     half(copy)
-    cell = cells[first].replace("shades(", "print(carpet.numpy().shape) #(")
-    source = f"import numpy as np\nfrom classroom import use_mini\n{cell}"
-    assert python(copy / "course", source).endswith(
+    cell = first.replace("shades(", "print(carpet.numpy().shape) #(")
+    program = f"import numpy as np\nfrom classroom import use_mini\n{cell}"
+    assert python(copy / "course", program).endswith(
         f"mini, stage 5: yours, up to {last}.\n(96, 192)\n"
     )
 
@@ -221,8 +221,6 @@ def test_a_mini_that_was_imported_past_use_mini_is_read_again(copy):
 
 
 def test_there_is_no_stage_9(copy, capsys):
-    from classroom import check_mini, use_mini
-
     use_mini(9)
     check_mini("3b")
     said = capsys.readouterr().out
@@ -230,22 +228,32 @@ def test_there_is_no_stage_9(copy, capsys):
     assert f"mini has no stage 9. Its stages are {names}." in said and "no stage 3b" in said
 
 
-def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, capsys):
-    from classroom import check_mini
+# ---- check_mini ----------------------------------------------------------------------------------
 
-    check_mini(3)
+REFERENCE, UNTOUCHED = THREE.reference.read_text(), (HANDED_OUT / THREE.file).read_text()
+
+
+@pytest.fixture
+def told(copy, capsys):
+    """What check_mini(3) says of a text."""
+
+    def told(text: str | bytes) -> str:
+        (copy / "mini" / "part3.py").write_bytes(text if isinstance(text, bytes) else text.encode())
+        check_mini(3)
+        return capsys.readouterr().out
+
+    return told
+
+
+def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, told):
     assert (
         "○ mini, stage 3. 0 of 18 checks pass. Still to write: `flat`, `unflat` and 5 more."
-        in capsys.readouterr().out
+        in told(UNTOUCHED)
     )
     assert not (copy / ".progress.json").exists()
-    write(copy, THREE)
-    check_mini(3)
-    said = capsys.readouterr().out
-    assert (
-        "✓ mini, stage 3. All 18 checks pass. Your framework has room" in said
-        and "✓ Array.sum" in said
-    )
+    said = told(REFERENCE)
+    assert "✓ mini, stage 3. All 18 checks pass. Your framework has room" in said
+    assert "✓ Array.sum" in said
     kept = record.read(copy / ".progress.json")[0]
     assert kept["mini-3"]["done"] and kept["mini-3-flat"]["done"]
     assert "mini-4" not in kept and "mini-4-interpret" not in kept
@@ -254,60 +262,36 @@ def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, capsys):
     assert "mini" not in progress.table(copy / ".progress.json", only=3)[0]
 
 
-def test_functions_that_pass_are_kept_one_by_one(copy, capsys):
-    from classroom import check_mini
-
-    text = with_body((HANDED_OUT / THREE.file).read_text(), "unflat", """
-        index = ()
-        for size in shape[::-1]:
-            place, last = divmod(place, size)
-            index = (last, *index)
-        return index
-        """)  # fmt: skip
-    (copy / "mini" / "part3.py").write_text(text)
-    check_mini(3)
-    assert "Still to write: `flat`, `Array.of` and 4 more." in capsys.readouterr().out
+def test_functions_that_pass_are_kept_one_by_one(copy, told):
+    body = stages.functions(REFERENCE)["unflat"].source.partition("\n")[2]
+    said = told(with_body(UNTOUCHED, "unflat", body))
+    assert "Still to write: `flat`, `Array.of` and 4 more." in said
     kept = record.read(copy / ".progress.json")[0]
     assert not kept.get("mini-3", {}).get("done")
     assert "mini-3-unflat" not in kept, "it is to undo flat, which is not there yet"
-    write(copy, THREE)
-    check_mini(3)
+    told(REFERENCE)
     assert record.read(copy / ".progress.json")[0]["mini-3-unflat"] == {"done": True}
 
 
-def test_a_failure_names_the_call_what_was_expected_and_what_came(copy, capsys):
-    from classroom import check_mini
-
-    text = THREE.reference.read_text().replace("place * size + i", "place + i")
-    (copy / "mini" / "part3.py").write_text(text)
-    check_mini(3)
-    said = capsys.readouterr().out
-    assert "✗ flat. You added the two numbers of the index." in said
-    for row in ("case      flat((1, 2), (3, 4))", "expected  6", "got       3"):
-        assert row in said
-    assert re.search(r"○ Array.of +0 of 1, waits for `flat`", said)
-
-
-def test_a_failure_that_raises_shows_the_learners_line(copy, capsys):
-    from classroom import check_mini
-
-    text = THREE.reference.read_text().replace("place * size + i", "place.size + i")
-    (copy / "mini" / "part3.py").write_text(text)
-    check_mini(3)
-    said = capsys.readouterr().out
-    assert "AttributeError: 'int' object has no attribute 'size'" in said
-    assert re.search(r"your line  \d+: `place = place.size \+ i`", said)
+@pytest.mark.parametrize(
+    "wrong, rows",
+    [
+        ("place + i", [r"✗ flat\. You added the two numbers of the index\.",
+                       r"case      flat\(\(1, 2\), \(3, 4\)\)", "expected  6", "got       3",
+                       r"○ Array.of +0 of 1, waits for `flat`"]),
+        ("place.size + i", ["AttributeError: 'int' object has no attribute 'size'",
+                            r"your line  \d+: `place = place.size \+ i`"]),
+    ],
+)  # fmt: skip
+def test_a_failure_names_the_call_what_came_or_the_line_and_what_waits(told, wrong, rows):
+    said = told(REFERENCE.replace("place * size + i", wrong))
+    assert all(re.search(row, said) for row in rows), said
 
 
-def test_no_line_is_better_than_line_none(copy, capsys):
-    from classroom import check_mini
+BROKEN = ("x = 1\0\n", "def f():\nreturn 1\n", "exec('1 / 0')\n", "import nothing_at_all\n")
 
-    for text in ("x = 1\0\n", "def f():\nreturn 1\n", "exec('1 / 0')\n", "import nothing_at_all\n"):
-        (copy / "mini" / "part3.py").write_text(text)
-        check_mini(3)
-        said = capsys.readouterr().out
+
+def test_no_line_is_better_than_line_none(told):
+    for text in (*BROKEN, b"# \xff\xfe\n"):
+        said = told(text)
         assert "part3.py does not run." in said and "None" not in said
-    (copy / "mini" / "part3.py").write_bytes(b"# \xff\xfe\n")
-    check_mini(3)
-    said = capsys.readouterr().out
-    assert "part3.py does not run." in said and "None" not in said

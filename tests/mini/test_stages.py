@@ -6,7 +6,6 @@ import ast
 
 import pytest
 
-from classroom.build import cut, pairs
 from classroom.mini import stages
 from classroom.mini.check import Verdict
 from classroom.mini.checking import run
@@ -37,18 +36,9 @@ def test_an_untouched_stage_is_open_and_nothing_in_it_raises(stage):
     assert verdict.reason.endswith("are still open")
 
 
-@every_stage
-def test_all_untouched_stages_together_can_be_imported(stage):
-    paths = {one.module: HANDED_OUT / one.file for one in up_to(stage)}
-    assert run(stage, paths).state == "open"
-
-
-@every_stage
-def test_the_learners_file_is_the_reference_without_its_solutions(stage):
-    made = {learners: worked for worked, learners in pairs()}
-    path = HANDED_OUT / stage.file
-    assert made[path] == stage.reference
-    assert path.read_text() == cut(stage.reference)
+def test_all_untouched_stages_together_can_be_imported():
+    paths = {stage.module: HANDED_OUT / stage.file for stage in STAGES}
+    assert run(STAGES[-1], paths).state == "open"
 
 
 def test_every_file_of_mini_is_a_stage():
@@ -165,13 +155,6 @@ def test_a_function_that_is_gone_is_open(tmp_path):
     assert verdict.unwritten == ("unflat",)
     states = {result.of: result.state for result in verdict.results}
     assert states["unflat"] == states["Array.tolist"] == "open" and states["flat"] == "right"
-
-
-def test_what_needs_a_function_that_fails_waits(tmp_path):
-    verdict = verdict_of(tmp_path, REFERENCE_3.replace("place * size + i", "place + i"))
-    states = {result.of: result.state for result in verdict.results}
-    assert states["Array.of"] == "waits"
-    assert [result.of for result in verdict.failed] == ["flat"]
 
 
 def test_a_line_that_was_handed_out_is_not_called_the_learners(tmp_path):

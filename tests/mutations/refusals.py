@@ -24,7 +24,7 @@ ROOMS = {
     "puzzlebook": ("tests/classroom/test_puzzles.py", "tests/classroom/test_golf.py",
                    "tests/classroom/test_hunt.py", "tests/classroom/test_answers.py", "-k",
                    "puzzle or golf or hunt"),
-    "cuda": ("tests/classroom/test_gpu_puzzles.py",),
+    "cuda": ("tests/classroom/test_gpu_puzzles.py", "tests/classroom/test_answers.py", "-k", "gpu"),
     "contributing": ("tests/classroom/test_contributing.py", "tests/classroom/test_race.py",
                      "tests/classroom/test_answers.py", "-k", "contributing or race or 11"),
     "grader": ("tests/grader/test_handed_in.py", "tests/grader/test_tasks.py",

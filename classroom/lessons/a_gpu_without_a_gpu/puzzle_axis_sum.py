@@ -27,6 +27,11 @@ puzzle = KernelPuzzle(
     best=20,
 )
 
+# %% wrong, each line
+axis_sum.replace("k += 16", "k += 8")  # says it should be
+axis_sum.replace("blockIdx.x * columns + k", "k")  # says it should be
+axis_sum.replace("out[blockIdx.x]", "out[0]")  # says in different blocks
+
 # %% wrong: the same in every block
 axis_sum = """
 __shared__ float s[16];

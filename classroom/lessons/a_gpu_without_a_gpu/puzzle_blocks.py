@@ -22,3 +22,13 @@ puzzle = KernelPuzzle(
     par=1,
     best=1,
 )
+
+# %% wrong, each line
+blocks.replace("blockIdx.x * blockDim.x + ", "")  # says The first is `out[8]`
+blocks.replace("if (i < n)", "")  # says of block 1 reads `a[15]`
+blocks.replace("x * x", "x + x")  # says it should be
+blocks.replace("* blockDim.x", "* 9")  # says `out[8]` was never written.
+
+# %% right, each line
+"#define I (blockIdx.x * 8 + threadIdx.x)\nif (I < n) out[I] = powf(a[I], 2);"  # a macro
+"int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) out[i] = a[i] * a[i];"  # says 2 loads

@@ -29,4 +29,10 @@ puzzle = KernelPuzzle(
 )
 
 # %% wrong, each line
-'int x = threadIdx.x, y = threadIdx.y;\nif (x < columns && y < rows) out[y * columns + x] = a[x] + b[y];'  # a and b are swapped
+broadcast.replace("a[y] + b[x]", "a[x] + b[y]")  # says it should be
+broadcast.replace("a[y] + b[x]", "a[y] * b[x]")  # says it should be
+broadcast.replace("x < columns && ", "")  # nobody looks whether it is a column
+"__shared__ float left[4], top[4];\nint x = threadIdx.x, y = threadIdx.y;\nif (x == 0 && y < rows) left[y] = a[y];\nif (y == 0 && x < columns) top[x] = b[x];\nif (x < columns && y < rows) out[y * columns + x] = left[y] + top[x];"  # says A race
+
+# %% right, each line
+"__shared__ float left[4], top[4];\nint x = threadIdx.x, y = threadIdx.y;\nif (x == 0 && y < rows) left[y] = a[y];\nif (y == 0 && x < columns) top[x] = b[x];\n__syncthreads();\nif (x < columns && y < rows) out[y * columns + x] = left[y] + top[x];"  # says and we know no better way

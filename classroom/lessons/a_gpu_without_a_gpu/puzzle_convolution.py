@@ -35,3 +35,13 @@ puzzle = KernelPuzzle(
     par=1.5,
     best=1.5,
 )
+
+# %% wrong, each line
+convolution.replace("t < 2", "t < 1")  # says nobody has written to
+convolution.replace("s[10]", "s[8]")  # says and `s` has 8 elements
+convolution.replace("i + 8 < n ? a[i + 8] : 0", "a[i + 8]")  # says reads `a[17]`
+convolution.replace("v[t] = w[t]", "v[t] = w[2 - t]")  # says it should be
+convolution.replace("__syncthreads();", "")  # says A race
+
+# %% right, each line
+"int i = blockIdx.x * 8 + threadIdx.x;\nif (i >= n) return;\nfloat sum = 0;\nfor (int k = 0; k < 3 && i + k < n; k++) sum += a[i + k] * w[k];\nout[i] = sum;"  # nothing shared

@@ -26,3 +26,12 @@ puzzle = KernelPuzzle(
     par=1,
     best=1,
 )
+
+# %% wrong, each line
+pooling.replace("if (i > 0)", "")  # says reads `s[-1]`, and an array starts at 0
+pooling.replace("__syncthreads();", "")  # says A race
+pooling.replace("i - 2", "i - 1")  # says it should be
+pooling.replace("__syncthreads();", "if (i > n) return;\n__syncthreads();")  # not everybody reaches the barrier
+
+# %% right, each line
+"int i = threadIdx.x;\nfloat sum = 0;\nfor (int k = max(i - 2, 0); k <= i && i < n; k++) sum += a[k];\nif (i < n) out[i] = sum;"  # a loop, and nothing shared

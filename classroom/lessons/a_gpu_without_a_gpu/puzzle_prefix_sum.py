@@ -26,6 +26,11 @@ puzzle = KernelPuzzle(
     best=1,
 )
 
+# %% wrong, each line
+prefix_sum.replace("  __syncthreads();\n  s[i] += left;", "  s[i] += left;")  # says A race
+prefix_sum.replace("far < 32", "far < 16")  # says it should be
+"__shared__ float s[32];\nint i = threadIdx.x;\nif (i < n) s[i] = a[i];\n__syncthreads();\nfloat sum = 0;\nfor (int k = 0; k <= i; k++) sum += s[k];\nif (i < n) out[i] = sum;"  # says A tree needs fewer
+
 # %% right: two rows in turns, with one barrier a round
 """
 __shared__ float s[2][32];
@@ -37,4 +42,28 @@ for (int far = 1; far < 32; far *= 2, p = 1 - p) {
   __syncthreads();
 }
 if (i < n) out[i] = s[p][i];
+"""
+
+# %% right: up a tree and down again
+"""
+__shared__ float s[32];
+int i = threadIdx.x;
+float own = i < n ? a[i] : 0;
+s[i] = own;
+__syncthreads();
+for (int far = 1; far < 32; far *= 2) {
+  if ((i + 1) % (2 * far) == 0) s[i] += s[i - far];
+  __syncthreads();
+}
+if (i == 31) s[i] = 0;
+__syncthreads();
+for (int far = 16; far > 0; far /= 2) {
+  if ((i + 1) % (2 * far) == 0) {
+    float left = s[i - far];
+    s[i - far] = s[i];
+    s[i] += left;
+  }
+  __syncthreads();
+}
+if (i < n) out[i] = s[i] + own;
 """

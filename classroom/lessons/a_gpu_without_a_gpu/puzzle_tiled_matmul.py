@@ -34,17 +34,11 @@ puzzle = KernelPuzzle(
     best=4,
 )
 
-# %% wrong: one barrier: the next piece comes while somebody still reads
-"""
-__shared__ float at[4][4], bt[4][4];
-int x = threadIdx.x, y = threadIdx.y;
-int row = blockIdx.y * 4 + y, column = blockIdx.x * 4 + x;
-float sum = 0;
-for (int k = 0; k < n; k += 4) {
-  at[y][x] = row < n && k + x < n ? a[row * n + k + x] : 0;
-  bt[y][x] = k + y < n && column < n ? b[(k + y) * n + column] : 0;
-  __syncthreads();
-  for (int j = 0; j < 4; j++) sum += at[y][j] * bt[j][x];
-}
-if (row < n && column < n) out[row * n + column] = sum;
-"""
+# %% wrong, each line
+tiled_matmul.replace("  __syncthreads();\n}", "}")  # says A race
+tiled_matmul.replace("at[y][j] * bt[j][x]", "at[j][y] * bt[j][x]")  # says should
+tiled_matmul.replace("row < n && k + x < n ? a", "row < n ? a")  # beyond the end of a row
+tiled_matmul.replace("row < n && column < n) out", "row < n) out")  # beyond the last column
+
+# %% right, each line
+"int x = blockIdx.x * 4 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y;\nif (x >= n || y >= n) return;\nfloat sum = 0;\nconst float* row = a + y * n;\nfor (int k = 0; k < n; k++) sum += row[k] * b[k * n + x];\nout[y * n + x] = sum;"  # nothing shared

@@ -11,6 +11,11 @@ from classroom.puzzlebook.games.one_liners import OneLiner, a_vector, ints
 
 puzzle = OneLiner("diff(a)", (ints(1, 4, 9, 16),), lambda a: np.diff(a), a_vector, par=4, best=4)
 
+# %% wrong, each line
+lambda a: a[:-1] - a[1:]  # says sign
+lambda a: a[1:] + a[:-1]  # says Element
+
 # %% right, each line
+lambda a: a[1:] - a[:-1]  # says and we know no better way
 lambda a: -(a[:-1] - a[1:])  # turned round twice
 lambda a: a[1 : len(a)] - a[0 : len(a) - 1]  # slices written in full

@@ -18,6 +18,10 @@ puzzle = OneLiner(
     best=3,
 )
 
+# %% wrong, each line
+lambda a, k: a[None].expand(k, -1).reshape(-1)  # says not in the right places
+lambda a, k: a[:, None].expand(-1, k)  # says the shape is wrong
+
 # %% right, each line
 lambda a, k: a[:, None].expand(-1, k).reshape(-1)  # -1 for an axis that stays
 lambda a, k: (a.reshape(-1, 1) + 0 * Tensor.arange(k)).reshape(len(a) * k)  # by adding a row of zeros

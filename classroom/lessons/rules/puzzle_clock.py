@@ -16,3 +16,13 @@ wrong = PatternMatcher([
 ])  # fmt: skip
 
 puzzle = Mutant(wrong, par=4, best=4)
+
+# %% shared
+i, three = Variable("i", -2, 6), UOp.const(dtypes.int, 3)
+
+# %% wrong, each line
+(Variable("i", 0, 9) + 3).alu(Ops.CMOD, three)  # says fired, and
+(i + 3) % 3  # says never fired
+
+# %% right, each line
+(i + 3).alu(Ops.CMOD, three)  # says and we know no better way

@@ -15,5 +15,13 @@ wrong = PatternMatcher([
 
 puzzle = Mutant(wrong, par=3, best=3)
 
+# %% shared
+x, y = number("x"), number("y")
+
+# %% wrong, each line
+x.sqrt()  # says never fired
+(x * y).sqrt()  # says never fired
+
 # %% right, each line
-(number('x') * number('x')).sqrt()  # 1e30 squared is infinite
+(x * x).sqrt()  # says and we know no better way
+(y * y).sqrt() + x  # the mutant is in a part of it

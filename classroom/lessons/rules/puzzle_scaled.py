@@ -15,5 +15,13 @@ wrong = PatternMatcher([
 
 puzzle = Mutant(wrong, par=5, best=4)
 
+# %% shared
+i = Variable("i", -2, 6)
+
+# %% wrong, each line
+i * 2 < 3  # says fired, and
+i * 0 < 3  # says never fired
+
 # %% right, each line
+i * -1 < -1  # says and we know no better way
 Variable('i', 0, 2**30) * 4 < 5  # 2**30 times 4 is 0 in 32 bits, and 0 is below 5

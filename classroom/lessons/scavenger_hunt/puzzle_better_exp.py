@@ -13,5 +13,14 @@ puzzle = Question(
     Names(hunted.where_exponentials_are_made, "Its functions ran when I compiled an EXP2.")
 )
 
+# %% wrong, each line
+"tensor/elementwise.py"  # says Cold
+
 # %% right, each line
+"elementary"  # the name of the file
+"elementary.exp2"  # one that is in it
 "tinyframe.codegen.decompose.elementary"  # as a module
+
+# %% right: a path
+from pathlib import Path
+Path("tinyframe/codegen/decompose/elementary.py")

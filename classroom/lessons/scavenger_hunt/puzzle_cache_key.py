@@ -16,5 +16,9 @@ puzzle = Question(
     )
 )
 
+# %% wrong, each line
+"compile_cached"  # says Cold
+
 # %% right, each line
+"ClangCompiler.identity()"  # as it is called
 "Compiler.identity"  # where device.py declares it

@@ -18,7 +18,11 @@ puzzle = Question(
 )
 
 # %% wrong, each line
+"MUL"  # says There's a row for that one
+"RESHAPE"  # says it's no op that computes
 "WHERE"  # both branches get some
 
 # %% right, each line
+Ops.CMPNE  # the op itself
+"Ops.DETACH"  # its row sends nothing to what it shows
 "Ops.BITCAST"  # bits have no slope

@@ -15,4 +15,8 @@ puzzle = Question(
 )
 
 # %% wrong, each line
+"PatternMatcher"  # says Hot: `patternmatcher` is in the right file
 "RewriteLoopError"  # that's what is raised, and it counts nothing
+
+# %% right, each line
+"RewriteLog.add"  # the method of it

@@ -9,3 +9,13 @@ from classroom.puzzlebook.games.hunt import Question
 from classroom.puzzlebook.hunted import Names
 
 puzzle = Question(Names(hunted.who_names_kernels, "It returned the name of `a + b`."))
+
+# %% wrong, each line
+"render"  # says Cold
+
+# %% right, each line
+"program.function_name"  # with its module
+
+# %% right: the function itself
+from tinyframe.codegen.program import function_name
+function_name

@@ -18,3 +18,10 @@ puzzle = Question(
         "There's no new VECTORIZE after that one.",
     )
 )
+
+# %% wrong, each line
+"optimize"  # says no new VECTORIZE
+
+# %% right, each line
+"expand_lanes"  # as its function is called
+"the pass expand lanes"  # in words

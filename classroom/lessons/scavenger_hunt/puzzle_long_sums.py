@@ -18,5 +18,9 @@ puzzle = Question(
     )
 )
 
+# %% wrong, each line
+"LONG_SUM"  # says the C stays the same
+
 # %% right, each line
+"thresholds.MOST_ADDITIONS"  # with its module
 "MOST_ADDITIONS = 512"  # the name and what it is

@@ -14,3 +14,10 @@ from classroom.puzzlebook.hunted import Names
 puzzle = Question(
     Names(hunted.who_subtracts, "It's the row that made a SUB when I compiled `i - j`.")
 )
+
+# %% wrong, each line
+"floor_divide"  # says Warm: `floor_divide` is in codegen/decompose/integers.py
+Tensor([1.0])  # says has to be a name
+
+# %% right, each line
+"idioms.difference"  # with its module

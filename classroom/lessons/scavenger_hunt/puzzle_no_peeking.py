@@ -15,3 +15,10 @@ puzzle = Question(
         "It asked the language for the words, and had a question mark in its text.",
     )
 )
+
+# %% wrong, each line
+"store"  # says Hot
+
+# %% right: the method itself
+from tinyframe.renderer.program_text import Writer
+Writer.load

@@ -13,7 +13,14 @@ from classroom.puzzlebook.games.hunt import Question
 puzzle = Question(changes.no_operation_left)
 
 # %% wrong, each line
+{"RELAXED": 1}  # says still nobody does it
+{"NOOPT": 0}  # says operations are left
+{"FAST": 1}  # says unknown setting
+{"RELAXED": 7}  # says must be 0 or 1
+"RELAXED"  # says has to be a dict
 {"relaxed": 1, "noopt": 0}  # settings are in capitals
 
 # %% right, each line
+{"NOOPT": "0", "RELAXED": True, "DEBUG": 0}  # text for a number, and one more
+Context(RELAXED=1, NOOPT=0)  # ready to be entered
 {"RELAXED": 1, "NOOPT": False}  # False for 0

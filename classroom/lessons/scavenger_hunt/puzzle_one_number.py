@@ -13,7 +13,14 @@ from classroom.puzzlebook.games.hunt import Question
 puzzle = Question(changes.one_number)
 
 # %% wrong, each line
+("PANEL_ROWS", 64)  # says This number is about sums of products
+("RECOMPUTE", 64)  # says no number called `RECOMPUTE`
+("CHEAP", "a lot")  # says has to be a number
+5  # says has to be a pair
 ("RECOMPUTE_LIMIT", "100")  # text for a number
 
 # %% right, each line
+("thresholds.RECOMPUTE_LIMIT", 4.5)  # with its module
+{"CHEAP": 100}  # as a dict
+[["RECOMPUTE_LIMIT", 1000]]  # as a table of one row
 ("RECOMPUTE_LIMIT", float("inf"))  # never too often

@@ -10,5 +10,8 @@ from classroom.puzzlebook.hunted import Names
 
 puzzle = Question(Names(hunted.who_promotes, "It was given both dtypes, and returned the float16."))
 
+# %% wrong, each line
+"to_dtype"  # says Hot
+
 # %% right, each line
 "tinyframe.dtype.least_upper_dtype"  # as Python imports it

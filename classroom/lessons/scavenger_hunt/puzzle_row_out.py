@@ -11,7 +11,21 @@ from classroom.puzzlebook.games.hunt import Question
 puzzle = Question(changes.row_taken_out)
 
 # %% wrong, each line
+lambda: value_rules  # says still makes `x * 1`
+lambda: PatternMatcher([r for r in value_rules.rules if "one" not in repr(r)])  # says rows are missing
+lambda: [1]  # says has to be a PatternMatcher
 lambda: PatternMatcher(value_rules.rules[1:])  # a row is gone, and it's the wrong one
+
+# %% right, each line
+lambda: PatternMatcher([r for r in value_rules.rules if "Ops.MUL, src=[x, one]" not in repr(r)])  # all others
+PatternMatcher([r for r in value_rules.rules if "Ops.MUL, src=[x, one]" not in repr(r)])  # the table for a function that gives it
+
+# %% asked again, each line
+lambda: None  # nothing yet
+
+# %% wrong: one row of its own
+from tinyframe.rewrite import UPat
+lambda: PatternMatcher([(UPat.var("x") * 2, lambda x: x)])
 
 # %% right: takes them out one by one, and looks; of a number, not of an array
 def without_times_one():

@@ -11,6 +11,21 @@ from classroom.puzzlebook.games.hunt import Question
 
 puzzle = Question(changes.spelled_out)
 
+# %% shared
+ADDED = {**CStyleLanguage.code_for_op, Ops.ADD: lambda a, b, dtype: f"add( {a},{b} )"}
+
+# %% wrong, each line
+type("Swapped", (CStyleLanguage,), {"code_for_op": {**ADDED, Ops.ADD: lambda a, b, dtype: f"add({b}, {a})"}})  # says isn't written like that
+type("Everything", (CStyleLanguage,), {"code_for_op": {**ADDED, Ops.MUL: lambda a, b, dtype: f"mul({a}, {b})"}})  # says products look different
+"add"  # says has to be a language
+
+# %% right, each line
+type("Added", (CStyleLanguage,), {"code_for_op": ADDED})  # other blanks
+type("Added", (CStyleLanguage,), {"code_for_op": ADDED})()  # an object for the class
+
+# %% asked again, each line
+type("Untouched", (CStyleLanguage,), {"__doc__": "C that calls add(a, b)."})  # as it was
+
 # %% wrong: changes everybody's C
 class Spelled(CStyleLanguage):
     CStyleLanguage.code_for_op[Ops.ADD] = lambda a, b, dtype: f"add({a}, {b})"

@@ -17,5 +17,9 @@ puzzle = Question(
     )
 )
 
+# %% wrong, each line
+"DEBUG"  # says nobody minds
+
 # %% right, each line
+{"SPEC": 1}  # as a dict
 "SPEC=1 python train.py"  # how one would use it

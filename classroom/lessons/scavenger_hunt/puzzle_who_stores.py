@@ -10,3 +10,11 @@ from classroom.puzzlebook.games.hunt import Question
 from classroom.puzzlebook.hunted import Names
 
 puzzle = Question(Names(hunted.who_stores, "It returned that very string."))
+
+# %% wrong, each line
+"schedule/fuse.py"  # says Hot: that's the right file
+"schedule"  # says Warm: that's the right folder
+
+# %% right, each line
+"_CostModel.reason_to_store"  # as it was called once
+"CostModel.reason_to_store in schedule/fuse.py"  # in a sentence

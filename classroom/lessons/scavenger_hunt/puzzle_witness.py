@@ -11,6 +11,29 @@ from classroom.puzzlebook.games.hunt import Question
 
 puzzle = Question(changes.witnessed)
 
+# %% shared
+class Watching(Observer):
+    def __init__(self):
+        self.found = []
+    def ran(self, work):
+        self.found.append(work.spec.name)
+
+def seen_by(job):
+    with observing(Watching()) as watching:
+        job()
+    return watching.found
+
+# %% wrong, each line
+lambda job: seen_by(job)[-1:]  # says not the kernels that ran
+lambda job: []  # says not the kernels that ran
+lambda job: "E_3"  # says has to be a list
+
+# %% right, each line
+lambda job: tuple(seen_by(job))  # a tuple
+
+# %% asked again, each line
+lambda job: None  # nothing yet
+
 # %% wrong: a warm-up: what it was given to run once has run twice
 class Seen(Observer):
     def __init__(self):

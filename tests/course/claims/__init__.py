@@ -14,6 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from tinyframe import Tensor
+
 # by the module that a claim is in: sentence -> test
 CLAIMS: dict[str, dict[str, Callable[[], None]]] = {}
 
@@ -29,3 +33,8 @@ def claim(sentence: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
         return test
 
     return register
+
+
+def memory(*shape: int) -> Tensor:
+    """Realized floats between 0.5 and 1.5."""
+    return Tensor(np.random.default_rng(4).random(shape, dtype=np.float32) + 0.5).realize()

@@ -6,23 +6,18 @@ import numpy as np
 import pytest
 
 from classroom.mini import triumphs
-from tests.course.claims import claim
+from tests.course.claims import claim, memory
 from tinyframe import GlobalCounters, Tensor, TinyJit, nn
 from tinyframe.jit.jit import JitError
 from tinyframe.tensor.gradient import flow_back
 from tinyframe.uop import Ops
-
-
-def realized(*shape: int) -> Tensor:
-    return Tensor(np.random.default_rng(0).random(shape, dtype=np.float32) + 0.5).realize()
-
 
 # ---- 6a -----------------------------------------------------------------------------------------
 
 
 @claim("A gradient is a graph, so it's lazy, gets fused, and can be differentiated again.")
 def a_gradient_is_a_graph():
-    x = realized(4)
+    x = memory(4)
     before = GlobalCounters.kernel_count
     (first,) = (x.sin() * x).sum().gradient(x)
     (second,) = first.sum().gradient(x)
@@ -35,7 +30,7 @@ def a_gradient_is_a_graph():
 
 @claim("Along a path slopes are multiplied, and where paths meet they're added.")
 def paths_multiply_and_add():
-    x = realized(3)
+    x = memory(3)
     v = x.numpy()
     (one_path,) = (x * x).sin().exp().sum().gradient(x)
     slope = np.exp(np.sin(v * v)) * np.cos(v * v) * 2 * v
@@ -46,7 +41,7 @@ def paths_multiply_and_add():
 
 @claim("EXPAND and the sum are each other's gradient, and so are PAD and SHRINK.")
 def pairs_of_ops():
-    m, column = realized(3, 4), realized(3, 1)
+    m, column = memory(3, 4), memory(3, 1)
     pairs = [
         (column.expand(3, 4), Ops.REDUCE_AXIS, lambda g: g.sum(axis=1, keepdims=True)),
         (m.sum(axis=1, keepdim=True), Ops.EXPAND, lambda g: np.repeat(g, 4, axis=1)),
@@ -54,7 +49,7 @@ def pairs_of_ops():
         (m.shrink(((1, 3), (0, 2))), Ops.PAD, lambda g: np.pad(g, ((1, 0), (0, 2)))),
     ]
     for y, op, expected in pairs:
-        grad = realized(*y.shape)
+        grad = memory(*y.shape)
         (back,) = flow_back(y.uop, grad.uop)
         assert back.op is op
         assert np.allclose(Tensor(back).numpy(), expected(grad.numpy()), rtol=1e-5)
@@ -90,7 +85,7 @@ def a_loop_has_a_derivative():
 
 @claim("A matrix product needs a row of its own.")
 def a_matrix_product_has_no_row():
-    m, w, g = realized(3, 4), realized(4, 2), realized(3, 2)
+    m, w, g = memory(3, 4), memory(4, 2), memory(3, 2)
     product = m @ w
     ops = {u.op for u in product.uop.toposort()} - {Ops.UNIQUE, Ops.DEVICE, Ops.BUFFER}
     movement = {Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND}
@@ -116,7 +111,7 @@ X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
 @claim("A training step is one expression, and its updates are fused with the gradients they use.")
 def a_step_is_one_expression():
     x, y = Tensor(X).realize(), Tensor([[0.0], [1.0], [1.0], [0.0]]).realize()
-    parameters = [realized(*shape) for shape in ((2, 8), (8,), (8, 1), (1,))]
+    parameters = [memory(*shape) for shape in ((2, 8), (8,), (8, 1), (1,))]
     w1, b1, w2, b2 = parameters
     loss = (((x @ w1 + b1).tanh() @ w2 + b2 - y) ** 2).mean()
     for parameter, slope in zip(parameters, loss.gradient(*parameters), strict=True):
@@ -129,7 +124,7 @@ def a_step_is_one_expression():
 
 @claim("Hidden values that start as copies of one another stay copies.")
 def copies_stay_copies():
-    x, y = realized(20, 2), realized(20, 1)
+    x, y = memory(20, 2), memory(20, 1)
     w1, b1, w2 = (
         Tensor.full(shape, 0.4).contiguous().realize() for shape in ((2, 5), (5,), (5, 1))
     )
@@ -173,7 +168,7 @@ def what_a_jit_follows():
     assert captured(Tensor([1.0]), 2.0).item() == 60.0
     with pytest.raises(JitError, match="was captured as 2.0"):
         captured(Tensor([1.0]), 7.0)
-    rows = realized(6)
+    rows = memory(6)
     for moving in (lambda n: Tensor(float(n)), lambda n: rows[n]):
         times = TinyJit(lambda x, k: x * k)
         with pytest.raises(JitError, match="contiguous"):
@@ -187,7 +182,7 @@ def what_a_jit_follows():
 
 @claim("After training, a BatchNorm can be folded into the Linear before it.")
 def a_folded_batchnorm():
-    linear, norm, x = nn.Linear(4, 3), nn.BatchNorm(3), realized(30, 4)
+    linear, norm, x = nn.Linear(4, 3), nn.BatchNorm(3), memory(30, 4)
     with Tensor.train():
         for _ in range(3):
             norm(linear(x)).realize()
@@ -202,7 +197,7 @@ def a_folded_batchnorm():
 def one_kernel_more():
     counts = []
     for kind in (nn.optim.SGD, nn.optim.Adam):
-        model, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), realized(6, 4)
+        model, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), memory(6, 4)
         optimizer = kind(nn.state.get_parameters(model), lr=0.1)
         for _ in range(2):  # the first step realizes the parameters, too
             optimizer.zero_grad()
@@ -223,7 +218,7 @@ def results_keep_their_values():
 
 @claim("BatchNorm does the same in training and afterwards.")
 def batchnorm_in_training_and_after():
-    norm, x = nn.BatchNorm(3), realized(16, 3) * 5
+    norm, x = nn.BatchNorm(3), memory(16, 3) * 5
     v = x.numpy()
     with Tensor.train():
         trained = norm(x).numpy()

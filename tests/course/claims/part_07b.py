@@ -6,7 +6,7 @@ import numpy as np
 
 from classroom.ask import kernels
 from classroom.lowered import depth_of, nest_of, run_kernel
-from tests.course.claims import claim
+from tests.course.claims import claim, memory
 from tinyframe import Context, Tensor
 from tinyframe.codegen import Compilation, get_program, passes
 from tinyframe.codegen.linearize import linearize
@@ -14,12 +14,6 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop import GroupOp, Ops, UOp
 
 LANGUAGE = CStyleLanguage()
-
-
-def memory(*shape: int) -> Tensor:
-    """Realized floats between 0.5 and 1.5."""
-    values = np.random.default_rng(7).random(shape, dtype=np.float32) + 0.5
-    return Tensor(values).realize()
 
 
 def kernel_of(x: Tensor) -> UOp:
