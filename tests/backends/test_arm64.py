@@ -10,20 +10,18 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from random import Random
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 from tests.arm64_device import COMPILER, PI_4, PI_5, KernelCrashed, Machine, compilers
-from tests.fuzz.programs import check, random_program
 from tests.kernels import filled, kernel_of, numbers, run_with, source_of
 from tests.ops.test_long_sums import LIMITS, REDUCTIONS, equal, error
 from tests.values import computed
 from tinyframe import Context, Device, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.device import Buffer, CompileError
+from tinyframe.device import CompileError
 from tinyframe.dtype import to_np_dtype
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 
@@ -158,25 +156,6 @@ def test_a_choice_by_narrow_numbers_takes_whole_lanes(settings, dtype):
 
 # ---- threads -------------------------------------------------------------------------------------
 
-# Counts how often each element is visited, and adds a Variable.
-COUNT = """
-void count_entry(void** bufs, const long long* vals, int start, int stop) {
-  int* data0 = bufs[0];
-  for (int i = start; i < stop; i++) data0[i] += 1 + vals[0];
-}
-"""
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_every_iteration_runs_exactly_once(threads):
-    device, rng = Device["ARM64"], np.random.default_rng(threads)
-    count = device.runner("count", device.compiler.compile_cached(COUNT))
-    with Context(THREADS=threads):
-        for total in [1, 2, 9, 4099, *map(int, rng.integers(1, 300, 100))]:
-            buf = Buffer("ARM64", total, dtypes.int).copyin(bytes(4 * total))
-            count(buf._buf, global_size=(total, 1, 1), vals=(4,))
-            assert (buf.numpy() == 5).all()
-
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_each_thread_has_a_panel_of_its_own(settings):
@@ -215,12 +194,6 @@ def test_lanes_that_lie_apart_are_gathered_and_masked(dtype, step=-3):
     opts = [Opt(OptOps.VECTOR, 1, 4)]
     assert "gather_" in source_of(kernel_of(got), opts, "ARM64")
     np.testing.assert_array_equal(run_with(got, opts, "ARM64"), wanted)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_random_programs_agree(seed):
-    with Context(THREADS=2):
-        check(random_program(Random(9000 + seed)), "ARM64")
 
 
 def test_the_first_kernels_compiled_side_by_side_start_one_machine():

@@ -11,6 +11,7 @@ import pytest
 
 import tinyframe.codegen
 import tinyframe.gpu.passes
+from tests.backends.test_blocks import without_barrier
 from tests.gpu_device import TARGET
 from tests.gpu_kernels import GLOBAL, LOCAL, SPLIT, STAGE, UPCAST, random_opts
 from tests.kernels import filled, kernel_of, kernels_of, on_buffer, run_with, schedule_of
@@ -21,7 +22,6 @@ from tinyframe.dtype import AddrSpace, DType
 from tinyframe.gpu import mma
 from tinyframe.gpu.drivers.cuda_emulator import DataRace
 from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
-from tinyframe.gpu.passes import with_barriers
 from tinyframe.runtime.python import PythonRenderer
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
@@ -94,12 +94,7 @@ def test_each_thread_gives_and_gets_what_the_instruction_asks_for(form):
     which is the same for both operands. CUDA's text exchanges the second and third register."""
     a, b, c = documented(form)
     run, half = mma.run(form), mma.run(form) // 2
-    order = [
-        *range(half),
-        *range(2 * half, 3 * half),
-        *range(half, 2 * half),
-        *range(3 * half, 4 * half),
-    ]
+    order = [n for part in (0, 2, 1, 3) for n in range(part * half, (part + 1) * half)]
     permuted: dict[int, int] = {}
     for lane in range(32):
         for i, n in enumerate(order):
@@ -314,12 +309,6 @@ def test_threads_that_read_at_once_read_from_different_banks(form, step):
             assert len({word % 32 for word in words}) == 32
 
 
-def without_barrier(which: int) -> Callable[[list[UOp]], list[UOp]]:
-    return lambda uops: [
-        u for u in with_barriers(uops) if u.op is not Ops.BARRIER or u.arg != which
-    ]
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_an_mma_is_no_barrier(which, monkeypatch):
     a, b = operand(dtypes.half, "CUDA", 128, 128), operand(dtypes.half, "CUDA", 128, 32, seed=1)
@@ -330,14 +319,6 @@ def test_an_mma_is_no_barrier(which, monkeypatch):
     monkeypatch.setattr(tinyframe.gpu.passes, "with_barriers", without_barrier(which))
     with pytest.raises(DataRace):
         run_with(tensor, TILED, "CUDA")
-
-
-def test_a_wrong_place_is_a_wrong_result(monkeypatch):
-    a, b = operand(dtypes.half, "CUDA", 16, 32), operand(dtypes.half, "CUDA", 32, 8, seed=1)
-    wrong = lambda thread, n: (thread // 4 + n % 2 * 8, thread % 4 * 2 + n // 2)  # noqa: E731
-    monkeypatch.setattr(mma, "place_of_result", wrong)
-    result = run_with(a.matmul(b, dtype=dtypes.float), [CORES], "CUDA")
-    assert not np.allclose(result, exact(a) @ exact(b), atol=0.1)
 
 
 def test_kernels_of_a_product_are_one():

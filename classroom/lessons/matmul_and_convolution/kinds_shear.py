@@ -25,7 +25,6 @@ from classroom.ask import (
     unlike,
 )
 from classroom.exercise import Wrong
-from tinyframe import Tensor
 
 
 def check(answer: Any) -> str:

@@ -3,9 +3,7 @@
 import numpy as np
 
 from classroom.ask import runs_as, same_values, unlike
-from classroom.differences import close
 from classroom.exercise import Wrong
-from classroom.lessons.three_kinds_of_op.shared import _if
 from tinyframe import Tensor
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from classroom.ask import call, fresh_tensor, same_values, unlike
 from classroom.exercise import Wrong
-from classroom.lessons.memory_that_changes.shared import _equal, _themselves
+from classroom.lessons.memory_that_changes.shared import _themselves
 from tinyframe import Tensor
 from tinyframe.device import buffer_of
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from classroom.ask import wants_written
 from classroom.contributing.rms import HONEST, SPOILED, Pair
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_changes.shared import learners_line
 
 SECONDS = 20

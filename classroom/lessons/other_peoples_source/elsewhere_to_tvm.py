@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from classroom.ask import wants_written
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
 from classroom.loop_nests import Nest, NestError, TVMSchedule, difference, matmul_in_tvm, nest_of
 from tinyframe.codegen.optimize.loops import Opt, OptOps

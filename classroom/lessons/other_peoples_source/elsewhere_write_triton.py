@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from classroom.ask import fresh_sizes, same_values, wants_written
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import near, values
 from classroom.triton_like import by_rows
 from tinyframe import Tensor

@@ -11,7 +11,7 @@ and by running the graph on numbers that the file never saw.
 from typing import Any
 
 from classroom.ask import count, wants_written
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Wrong
 from classroom.toys.files import COUSINS, HONEST
 from classroom.toys.grading import refused
 

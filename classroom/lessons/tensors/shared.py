@@ -1,13 +1,9 @@
 """What several exercises of this lesson need."""
 
 import dis
-from types import CodeType
 from typing import Any
 
-import numpy as np
-
 from classroom.ask import codes
-from classroom.differences import close
 from classroom.exercise import Wrong
 from classroom.guesses import Shape
 from tinyframe import Tensor

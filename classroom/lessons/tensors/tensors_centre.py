@@ -9,7 +9,6 @@ Because: `x.mean(axis=0)` goes down the rows and leaves one number for each colu
 from typing import Any
 
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
-from tinyframe import Tensor
 
 
 def check(answer: Any) -> str:

@@ -16,7 +16,6 @@ import numpy as np
 from classroom.ask import same_values, tensor_of
 from classroom.exercise import Wrong
 from classroom.lessons.tensors.shared import without_a_loop
-from tinyframe import Tensor
 
 
 def check(answer: Any) -> str:

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, unlike
-from classroom.differences import close
-from classroom.exercise import Wrong
 from classroom.lessons.three_wrong_bills.shared import bills, shop
 from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor

@@ -14,7 +14,7 @@ from typing import Any
 from classroom.ask import fresh_sizes, fresh_tensor, runs_as, tensor_of, written_without
 from classroom.exercise import Wrong
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
-from tinyframe import GlobalCounters, Tensor
+from tinyframe import GlobalCounters
 
 
 def check(answer: Any) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from classroom.ask import fresh_sizes, fresh_tensor, runs_as, same_values, tensor_of
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
-from tinyframe import Tensor
 
 
 def check(answer: Any) -> str:
