@@ -28,14 +28,15 @@ TITLE = re.compile(r"[A-Z0-9][\w ,'&()+-]{0,59}")
 MAIN = "work.py"  # of a project that is a folder
 
 NEXT = """\
-{count} files are new; classroom/grade.yml grades it, and INSTRUCTOR.md and both READMEs list it.
+{count} files are new; classroom/grade.yml grades it, and INSTRUCTOR.md, docs/projects.md and
+course/README.md list it.
 It works already: python -m classroom grade solutions/projects/{file}
 
 Now make it yours:
   1. {worked}: your tasks and their solutions,
      then make the learner's version of it: python -m classroom course {name}
   2. {tasks}: a visible and a hidden check for each task, about 50
-     points each way, then record the answers: python -m classroom record
+     points each way, then record the answers: python -m classroom record {name}
   3. {changes} and {unusual}: answers that are
      right, unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.txt
   4. Try all of it: python -m pytest tests/grader -k {digits}
@@ -104,7 +105,7 @@ def made(
         count=len(new) + 1, file=file, name=name, digits=number, worked=worked,
         tasks=tasks.relative_to(root).as_posix(),
         changes=f"tests/grader/submissions/{name}.txt",
-        unusual=f"tests/grader/unusual/{number}_matmul.py",
+        unusual=f"tests/grader/unusual/{number}_unusual.py",
     )  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def _texts(
         f"projects/{place}": cut_solutions(worked),
         f"solutions/projects/tasks/{name}.py": text("tasks.py"),
         f"tests/grader/submissions/{name}.txt": text("submissions.txt"),
-        f"tests/grader/unusual/{name[:2]}_matmul.py": text("unusual.py"),
+        f"tests/grader/unusual/{name[:2]}_unusual.py": text("unusual.py"),
     }
     if is_folder:
         for room in ("solutions/projects", "projects"):

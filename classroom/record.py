@@ -1,4 +1,4 @@
-"""`python -m classroom record`: note the judge's answers to what visible checks ask, for releases.
+"""`python -m classroom record [PROJECT]`: note the judge's answers to what visible checks ask, for releases.
 
 Students' copies have these and not the functions that work them out (grader/recorded.py). Each
 visible check is asked of the worked solution, with the random numbers of each case.
@@ -25,8 +25,15 @@ def main(arguments: list[str]) -> int:
         prog="python -m classroom record",
         description="Note the judge's answers to what visible checks ask, for releases.",
     )
-    parser.parse_args(arguments)
-    for tasks in sorted(TASKS[0].glob("*.py")):
+    parser.add_argument("projects", nargs="*", help="their names or numbers; all unless you say so")
+    named = parser.parse_args(arguments).projects
+    there = sorted(TASKS[0].glob("*.py"))
+    for name in named:
+        if not any(name in (path.stem, path.stem[:2]) for path in there):
+            parser.error(f"no project {name!r} in {', '.join(path.stem for path in there)}")
+    for tasks in there:
+        if named and not {tasks.stem, tasks.stem[:2]} & {*named}:
+            continue
         found = answers(tasks, range(CASES))
         text = json.dumps(found, indent=0, sort_keys=True, ensure_ascii=False)
         tasks.with_suffix(".json").write_text(text + "\n")
