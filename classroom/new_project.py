@@ -62,6 +62,9 @@ def main(arguments: list[str]) -> int:
     except CannotMake as error:
         print(f"new-project: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("new-project: stopped; nothing was written", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from classroom.grader.command import progress
+from classroom.grader.command import progress, tidied_up
 from classroom.grader.handed_in import files_of
 from classroom.grader.judge import TASKS, lines_of, load_project, opened
 from classroom.grader.recorded import CASES, known
@@ -34,10 +34,15 @@ def main(arguments: list[str]) -> int:
     for tasks in there:
         if named and not {tasks.stem, tasks.stem[:2]} & {*named}:
             continue
-        found = answers(tasks, range(CASES))
+        try:
+            found = answers(tasks, range(CASES))
+        except KeyboardInterrupt:  # by SIGTERM too
+            print(f"record: stopped at {tasks.stem}", file=sys.stderr)
+            return 2
+        finally:
+            progress("")
         text = json.dumps(found, indent=0, sort_keys=True, ensure_ascii=False)
         tasks.with_suffix(".json").write_text(text + "\n")
-        progress("")
         print(f"{tasks.stem}: {len(found)} answers")
     return 0
 
@@ -51,7 +56,8 @@ def answers(tasks: Path, cases: Iterable[int]) -> dict[str, Any]:
     visible = [check for check in project.checks if not check.hidden]
     known.clear()
     source = next(iter(files.values()))
-    with opened(files, limits, protection, None, project.is_alone) as grading:
+    alone = project.is_alone
+    with tidied_up(), opened(files, limits, protection, None, alone) as grading:
         for check in visible:
             for case in cases:
                 progress(f"{tasks.stem}: {check.task}, case {case}")

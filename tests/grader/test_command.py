@@ -219,7 +219,7 @@ def test_a_notebook_in_any_folder_keeps_the_modules_beside_it(tmp_path):
 
 @pytest.mark.parametrize(("name", "number", "jobs"), [
     ("grade", signal.SIGTERM, 1), ("grade", signal.SIGHUP, 1), ("grade-class", signal.SIGINT, 1),
-    ("grade-class", signal.SIGTERM, 2),
+    ("grade-class", signal.SIGTERM, 2), ("record", signal.SIGTERM, 1),
 ])  # fmt: skip
 def test_it_leaves_nothing_behind_when_it_is_ended(name, number, jobs, tmp_path):
     room = tmp_path / "room"
@@ -230,7 +230,7 @@ def test_it_leaves_nothing_behind_when_it_is_ended(name, number, jobs, tmp_path)
         path.write_text("import time\nwhile True: time.sleep(1)\n")
     whole = [str(tmp_path / "class"), "--project", path.stem, "--grades", str(tmp_path / "grades"),
              "--jobs", str(jobs)]  # fmt: skip
-    arguments = [str(path), "--json"] if name == "grade" else whole
+    arguments = {"grade": [str(path), "--json"], "grade-class": whole, "record": ["01"]}[name]
     command = [sys.executable, "-m", "classroom", name, *arguments]
     env = {**os.environ, "TMPDIR": str(room)}
     grader = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
