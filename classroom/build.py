@@ -244,7 +244,7 @@ def run(notebook: Any, folder: Path) -> Any:
             record_timing=False,
             coalesce_streams=True,
             resources={"metadata": {"path": str(folder)}},
-            extra_arguments=["--log-level=40"],  # no warning that the kernel listens on this machine
+            extra_arguments=["--log-level=40"],  # errors: it warns of TCP
         )
         client.execute(env=env)
     notebook.metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}

@@ -1,4 +1,4 @@
-"""`python -m classroom record [PROJECT]`: note the judge's answers to what visible checks ask, for releases.
+"""`python -m classroom record [PROJECT]`: note the judge's answers, for releases.
 
 Students' copies have these and not the functions that work them out (grader/recorded.py). Each
 visible check is asked of the worked solution, with the random numbers of each case.
