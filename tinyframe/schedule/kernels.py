@@ -106,8 +106,8 @@ def _filled(u: UOp, value) -> UOp:
 
 
 # ops that compute a new value, as opposed to memory and constants
-COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE,
-            Ops.COPY}  # fmt: skip
+COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.CONTIGUOUS,
+            Ops.FUSE, Ops.COPY}  # fmt: skip
 
 prepare_rules = PatternMatcher(
     [
@@ -193,7 +193,7 @@ class ScheduleItem:
 # nodes that are always stored; Tensors that hold them will refer to that memory
 ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 # nodes that one kernel may store for another
-INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
+INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS, Ops.SCAN_AXIS}
 
 
 @dataclass

@@ -20,7 +20,7 @@ from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor.base import Storage, follow, path_between, storages_at
 from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
-from tinyframe.uop.node import Ops, UOp, collector_paused, sources_first
+from tinyframe.uop.node import Ops, UOp, collector_paused, sint, sources_first
 
 Gradients = tuple[UOp | None, ...]
 
@@ -92,6 +92,33 @@ def product_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
     zeros_among_others = marks.reduce_axis(Ops.ADD, axes).expand(shape) + marks * -1
     others = zeros_among_others.eq(1).where(other_zero * rest, x.const_like(0))
     return (grad.expand(shape) * zeros_among_others.eq(0).where(rest, others),)
+
+
+def scan(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """A linear recurrence z[i] = x[i] * z[i-1] + …; all that depends on z[i] are the results from i
+    on, so what flows to it is one too, `later`, from the last element to the first.
+
+    A product is one with nothing to add; so is a maximum, of factors 1 and, at a new maximum, 0.
+    """
+    (op, axis), size, shape = z.arg, z.shape[z.arg[1]], z.shape
+    backwards = tuple(d == axis for d in range(len(shape)))
+
+    def part(begin: sint, end: sint) -> tuple[tuple[sint, sint], ...]:
+        return tuple((begin, end) if d == axis else (0, s) for d, s in enumerate(shape))
+
+    if op is Ops.ADD:
+        return (grad.flip(backwards).scan_axis(op, axis).flip(backwards),)
+    is_new = x.eq(z) | x.ne(x)
+    factor = is_new.logical_not().cast(grad.dtype) if op is Ops.MAX else x
+    following = factor.pad(_only_axis(z, axis, (0, 1))).shrink(part(1, size + 1))
+    later = following.flip(backwards).scan_axis(Ops.MULACC, axis, grad.flip(backwards))
+    later = later.flip(backwards)
+    if op is Ops.MAX:
+        return (is_new.where(later, zeros(later)),)
+    first = zeros(z).shrink(part(0, 1))
+    first = first + 1 if op is Ops.MUL else first
+    by_factor = later * first.cat(z.shrink(part(0, size - 1)), dim=axis)
+    return (by_factor,) if op is Ops.MUL else (by_factor, later)
 
 
 # ---- movement ------------------------------------------------------------------------------------
@@ -207,6 +234,7 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
         Ops.MAX: maximum_of_all,
         Ops.MUL: product_of_all,
     }[z.arg[0]](grad, z, x)),
+    (UPat(Ops.SCAN_AXIS, src=(x,), allow_any_len=True, name="z"), scan),
     # movement: the elements of the gradient go back to where those of the source came from
     (UPat(Ops.RESHAPE, src=(x,)), lambda grad, x: (grad.reshape(x.shape),)),
     (UPat(Ops.PERMUTE, name="z"), lambda grad, z: (

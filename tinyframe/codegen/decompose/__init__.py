@@ -91,7 +91,7 @@ always = PatternMatcher([
     (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
     (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
     (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
-    (UPat(Ops.REDUCE, dtypes.bool, name="u"), reduce_of_bools),
+    (UPat((Ops.REDUCE, Ops.SCAN), dtypes.bool, name="u"), reduce_of_bools),
     # languages fuse floats only
     (UPat(Ops.MULACC, {dtypes.bool, *dtypes.ints}, (x, y, z)), lambda x, y, z: x * y + z),
     (UPat(Ops.CAST, {dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16}, (wide,), name="u"),
