@@ -220,7 +220,8 @@ class Workload:
     """The input of a plan: a kernel before any Opt, and the machine that it is for.
 
     table: its reads and writes. loops: its RANGEs, outermost first, except a scan's, which no plan
-    changes; scanned: whether there is one. lanes: elements of its widest dtype in a vector register.
+    changes; scanned: whether there is one. lanes: elements of its widest dtype in a vector
+    register.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
