@@ -458,16 +458,14 @@ class _CostModel:
         """Why a scan is stored; None if it runs along a loop of the kernel that uses it, inside all
         its other loops, and nothing is reduced inside that one."""
         kernel, ix, axis = use.kernel, use.indices, u.arg[1]
+        loop, beside = ix[axis], depends_on((*ix[:axis], *ix[axis + 1 :]))
         if others:
             return f"a scan used in {1 + len(others)} places"
-        if depends_on(ix) != depends_on(own_indices[kernel]) or any(
-            ix[axis].op is not Ops.RANGE or ix[axis] in i.ranges
-            for i in (*ix[:axis], *ix[axis + 1 :])
-        ):
+        if loop in beside or {loop, *beside} != depends_on(own_indices[kernel]):
             return "a scan used in a different order"
-        if self.scanned.get(kernel, ix[axis]) is not ix[axis]:
+        if self.scanned.get(kernel, loop) is not loop:
             return "two scans along different loops"
-        return "a scan with a reduce inside" if ix[axis] in self.reduced.get(kernel, ()) else None
+        return "a scan with a reduce inside" if loop in self.reduced.get(kernel, ()) else None
 
     def _is_summed_from_windows(self, u: UOp) -> bool:
         """Whether this sum is only unwindowed and then summed again, as in a convolution's
