@@ -65,7 +65,8 @@ class Scan(Reduce):
         largest = self.detach()._scan(Ops.MAX, axis)
         nothing = largest.eq(-math.inf)  # log(0) would have the gradient inf * 0
         shift = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
-        before = [(1, 0) if d == self._axis(axis) else (0, 0) for d in range(self.ndim)]
-        shrinks = largest.pad(before, value=-math.inf).shrink([(0, n) for n in self.shape]) - shift
-        total = shrinks.exp()._scan(Ops.MULACC, axis, (self - shift).exp())
+        widths = [(1, 0) if d == self._axis(axis) else (0, 0) for d in range(self.ndim)]
+        before = largest.pad(widths, value=-math.inf).shrink([(0, n) for n in self.shape])
+        factor = before.eq(largest).where(1.0, (before - largest).exp())
+        total = factor._scan(Ops.MULACC, axis, (self - shift).exp())
         return nothing.where(-math.inf, nothing.where(1.0, total).log() + shift)
