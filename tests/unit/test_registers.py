@@ -17,7 +17,7 @@ from tinyframe.uop.node import Ops, UOp
 
 def nodes_of(tensor, *opts: Opt) -> tuple[UOp, list[UOp]]:
     sink = full_rewrite_to_sink(kernel_of(tensor), CStyleLanguage(), list(opts))
-    return sink, with_registers(sink)
+    return sink, with_registers(sink, loop_tree(sink))
 
 
 def test_every_node_stands_after_its_sources_and_no_reduce_is_left():

@@ -678,9 +678,9 @@ def vectors(k: Workload) -> Nest:
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
     """Several independent sums at once, which hide the latency of additions and of memory. If rows
-    are summed, these are several rows; if columns are, several vectors of columns."""
-    if k.scanned:
-        return _beside_a_scan(k, nest)
+    are summed, these are several rows; if columns are, several vectors of columns. So for scans."""
+    if k.scanned and (found := [*[r for _, r, _ in nest.tiles], *k.around]):
+        return _at_once(k, nest, found[0], thresholds.SCANS_AT_ONCE)
     if len(k.table.reduces) == 0 or len(nest.tiles) != 1:
         return nest
     ((_, lanes, _),) = nest.tiles
@@ -696,24 +696,16 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
         most, r = (registers // 4 if is_large else thresholds.SUMS_AT_ONCE), rows[0]
     else:
         return nest
+    return _at_once(k, nest, r, most)
+
+
+def _at_once(k: Workload, nest: Nest, r: UOp, most: int) -> Nest:
+    """The nest with up to `most` iterations of a loop side by side, if enough are left for all
+    cores."""
     left = nest.left(r)
     for n in (16, 8, 4, 2):
         if n <= most and left > 1 and left % n == 0 and not is_symbolic(r):
             if n == 2 or left >= 2 * n * k.target.threads:
-                return replace(nest, tiles=(*nest.tiles, (UPCAST, r, n)))
-    return nest
-
-
-def _beside_a_scan(k: Workload, nest: Nest) -> Nest:
-    """Several rows, or several vectors of columns, at once: each iteration of a scan waits for the
-    one before, and can do more meanwhile."""
-    for r in [r for _, r, _ in nest.tiles] or k.around[:1]:
-        for n in (8, 4, 2):
-            if (
-                not is_symbolic(r)
-                and nest.left(r) % n == 0
-                and nest.left(r) >= n * k.target.threads
-            ):
                 return replace(nest, tiles=(*nest.tiles, (UPCAST, r, n)))
     return nest
 
