@@ -9,7 +9,7 @@ import pytest
 from tests.kernels import kernel_of, on_buffer, ops_in
 from tinyframe import dtypes
 from tinyframe.codegen import full_rewrite_to_sink
-from tinyframe.codegen.linearize import with_registers
+from tinyframe.codegen.linearize import loop_tree, with_registers
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop.node import Ops, UOp
