@@ -445,7 +445,7 @@ def test(options: list[str]) -> None:
     pytest += ["--nbval", "--nbval-current-env"]
     pytest += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", *options]
     if not any((ROOT / option.split("::")[0]).exists() for option in options):
-        pytest += [d for d in ("tests", "course", "solutions/course") if (ROOT / d).is_dir()]
+        pytest += [d for d in ("tests", "course") if (ROOT / d).is_dir()]
     if not is_installed("playwright"):
         say("not testing the explorer's page; python3 start.py test --browser does")
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]

@@ -1,4 +1,4 @@
-"""The file of what a learner writes: an exercise, or a function of mini.
+"""The file of what a learner writes: an exercise, a puzzle, or a function of mini.
 
 a docstring     a title; two hints (`Hint: …`); why the right answer is right (`Because: …`)
 code            what checks an answer
@@ -8,8 +8,12 @@ code            what checks an answer
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
+ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = re.compile(r"^# %% ", re.MULTILINE)
 
 
@@ -25,9 +29,21 @@ def description(docstring: str) -> Description:
     title, *said = re.split(r"(?:^|\n)\s*(?=Hint: |Because: )", docstring.strip())
     words = [" ".join(paragraph.split()).partition(": ") for paragraph in said]
     hints = tuple(text for label, _, text in words if label == "Hint")
-    return Description(title, hints, next((t for label, _, t in words if label == "Because"), ""))
+    because = next((text for label, _, text in words if label == "Because"), "")
+    return Description(" ".join(title.split()), hints, because)
 
 
 def without_answers(text: str) -> str:
     """What is run of a file: all that stands before the planted answers."""
     return ANSWERS.split(text)[0].rstrip() + "\n"
+
+
+def load(file: Path) -> ModuleType:
+    """What stands before the planted answers, as a module: `classroom.lessons.rules.rules_bounds`
+    for that file. The name of a function of mini may have dots, with which none is imported."""
+    module = ModuleType(".".join(file.relative_to(ROOT).with_suffix("").parts))
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module
+    text = without_answers(file.read_text(encoding="utf-8"))
+    exec(compile(text, module.__file__, "exec"), module.__dict__)
+    return module

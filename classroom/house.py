@@ -12,7 +12,7 @@ from classroom.learner import record
 from classroom.paths import floor_of, walked
 from classroom.places import within
 from classroom.puzzlebook.game import exercise_of
-from classroom.puzzlebook.games.hunt import QUESTIONS
+from classroom.puzzlebook.games.hunt import GAME, Question
 from classroom.puzzlebook.hunted import Names
 from classroom.walking import PACKAGE
 from tinyframe.viz.drawing import MUTED, Drawing
@@ -69,9 +69,9 @@ def by_finds() -> Picture:
     file = record.place()
     noted = record.read(file)[0] if file else {}
     lit: dict[str, str] = {}
-    for question in QUESTIONS:
+    for question in GAME.puzzles:
         done = noted.get(exercise_of(question).name, {}).get("done")
-        if done and isinstance(question.check, Names):
+        if done and isinstance(question, Question) and isinstance(question.check, Names):
             place = question.check.places[0]
             lit[place.file] = ", ".join(filter(None, [lit.get(place.file), question.name]))
     windows = f"{len(lit)} window{'s' * (len(lit) != 1)}"

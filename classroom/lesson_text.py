@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 TITLE = re.compile(r"# (\d+)([a-z]?)\. ")
-ASKS = re.compile(r'^(?:check|predict)\("([\w-]+)"', re.MULTILINE)
+ASKS = re.compile(r'^(check|predict|puzzle)\("([\w-]+)"', re.MULTILINE)
+PUZZLE = "puzzle-"  # how the name of a puzzle begins where exercises are listed; it has no number
 NAME = re.compile(r'"([a-z]\w*(?:-\w+)+)"|\{([a-z]\w*(?:-\w+)+)\}')
 PICTURE = re.compile(r"\]\(attachment:([\w.-]+)\)")
 
@@ -38,11 +39,12 @@ def lessons(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def order(folder: Path) -> dict[str, list[str]]:
-    """The names of the exercises of each lesson, in order. ValueError where an exercise has no file
-    beside its lesson, or is asked for twice."""
+    """The names of the exercises and puzzles of each lesson, in order. ValueError where one has no
+    file beside its lesson, or is asked for twice."""
     found: dict[str, list[str]] = {}
     for notebook, path in lessons(folder):
-        for name in ASKS.findall(path.read_text(encoding="utf-8")):
+        for how, asked in ASKS.findall(path.read_text(encoding="utf-8")):
+            name = f"{PUZZLE}{asked}" if how == "puzzle" else asked
             file = path.parent / file_of(name)
             asks = f"{path.parent.name}/lesson.md asks {name}"
             if not file.exists():
@@ -65,6 +67,8 @@ def numbers(order: Mapping[str, list[str]]) -> dict[str, str]:
     for notebook, names in order.items():
         part = int(notebook[:2])
         for name in names:
+            if name.startswith(PUZZLE):
+                continue
             counts[part] = counts.get(part, 0) + 1
             found[name] = f"{part}.{counts[part]}"
     return found

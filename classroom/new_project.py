@@ -36,8 +36,8 @@ Now make it yours:
      then make the learner's version of it: python -m classroom course {name}
   2. {tasks}: a visible and a hidden check for each task, about 50
      points each way, then record the answers: python -m classroom record
-  3. {tests} and {unusual}: answers that are right,
-     unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.txt
+  3. {changes} and {unusual}: answers that are
+     right, unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.txt
   4. Try all of it: python -m pytest tests/grader -k {digits}
   5. Say in INSTRUCTOR.md after which part it comes and how long it takes, and git add it all: a
      release has only what git knows\
@@ -92,7 +92,7 @@ def made(
         raise CannotMake("this is a students' copy; it takes the whole repository")
     rooms = [root / "projects", root / "solutions" / "projects", root / TEXTS.parent / "tasks"]
     taken = sorted({p.name for room in rooms for p in room.glob(f"{number}_*")})
-    taken += [p.name for p in (root / "tests" / "grader").glob(f"test_project_{number}.py")]
+    taken += [p.name for p in (root / "tests" / "grader" / "submissions").glob(f"{number}_*")]
     if taken:
         raise CannotMake(f"number {number} is taken by {', '.join(taken)}; choose another one")
     new, changed = _texts(root, name, title, is_folder)
@@ -103,7 +103,7 @@ def made(
     return NEXT.format(
         count=len(new) + 1, file=file, name=name, digits=number, worked=worked,
         tasks=tasks.relative_to(root).as_posix(),
-        tests=f"tests/grader/test_project_{number}.py",
+        changes=f"tests/grader/submissions/{name}.txt",
         unusual=f"tests/grader/unusual/{number}_matmul.py",
     )  # fmt: skip
 
@@ -128,7 +128,7 @@ def _texts(
         f"solutions/projects/{place}": worked,
         f"projects/{place}": cut_solutions(worked),
         f"solutions/projects/tasks/{name}.py": text("tasks.py"),
-        f"tests/grader/test_project_{name[:2]}.py": text("tests.py"),
+        f"tests/grader/submissions/{name}.txt": text("submissions.txt"),
         f"tests/grader/unusual/{name[:2]}_matmul.py": text("unusual.py"),
     }
     if is_folder:

@@ -31,13 +31,13 @@ KEPT_BACK = (
     "docs/sandbox.md",  # says what it doesn't hold
     "docs/cluster.md",
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
-    "tests/classroom/answers/*",
     "tests/classroom/test_answers.py",  # reads them
     "tests/classroom/test_puzzles.py",  # runs the worked answers
     "tests/classroom/snake.py",  # mends part 8b's device
     "tests/classroom/test_own_device.py",  # needs it
-    "tests/grader/test_project*.py",  # hold solutions, and mistakes in them
-    "tests/grader/test_unusual.py",
+    "tests/grader/test_project*.py",  # hold solutions
+    "tests/grader/test_submissions.py",
+    "tests/grader/submissions*",  # mistakes in them
     "tests/grader/unusual/*",  # other solutions, as good
     "tests/grader/worked.py",  # changes the solution
     "tests/grader/repeat.py",  # grades it
@@ -47,8 +47,8 @@ KEPT_BACK = (
     "classroom/measured.py",  # works answers out
     "tests/grader/test_recorded.py",  # needs it
     "tests/grader/attacks.*",  # how to attack it
-    "tests/grader/hostile.py",
-    "tests/grader/holes.py",
+    "tests/grader/hostile.*",
+    "tests/grader/holes.*",
     "tests/grader/test_attacks.py",
     "tests/grader/test_hostile.py",
     "tests/grader/test_sandbox.py",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from classroom.exercise import judge
 from classroom.exercises import find
 from classroom.learner import record
-from tinyframe.nn.state import replacing
+from classroom.written import written
 from tinyframe.viz.charts import LINES
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, n
 from tinyframe.viz.kinds import ARROW
@@ -101,8 +100,7 @@ def keep(kind: type) -> None:
         text = f"import math\n\n\n{_source(kind)}\n"
         if place.is_file() and place.read_text() != text:
             place.replace(place.with_name("number_before.py"))  # the learner may have gone on there
-        with replacing(place) as unfinished:
-            Path(unfinished).write_text(text)
+        written(place, text)
         print("It's in mini/number.py, and it's yours.")
 
 

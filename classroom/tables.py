@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from classroom.devices import there_and_missing
+from classroom.pages import filled
 from tinyframe.device import Compiler, Device, human_bytes
 from tinyframe.renderer import Target
 from tinyframe.runtime.clang import ClangCompiler
@@ -18,7 +18,6 @@ SCHEDULER = {
     "prepare": "removes nodes that no kernel needs",
     "lower to ranges": "turns each kernel's share of the graph into loops",
 }
-CELL = "text-align: left; vertical-align: top; padding: 0.15em 1.2em 0.15em 0"
 FLOAT_BYTES = 4
 
 
@@ -43,18 +42,7 @@ class Table:
         )
 
     def _repr_html_(self) -> str:
-        def line(tag: str, row: Sequence[str]) -> str:
-            cells = [f'<{tag} style="{CELL}">{html.escape(cell)}</{tag}>' for cell in row]
-            return f"<tr>{''.join(cells)}</tr>"
-
-        body = "".join(line("td", row) for row in self.body)
-        table = (
-            f'<table style="margin-left: 0"><thead>{line("th", self.header)}</thead>'
-            f"<tbody>{body}</tbody></table>"
-        )
-        if not self.summary:
-            return table
-        return f"<details><summary>{html.escape(self.summary)}</summary>{table}</details>"
+        return filled("table.html", header=self.header, body=self.body, summary=self.summary)
 
 
 def settings_table() -> Table:

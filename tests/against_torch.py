@@ -91,3 +91,29 @@ def rows_of(
         slope = np.zeros_like(t.numpy(force=True)) if t.grad is None else t.grad.numpy()
         rows.append((grad, slope, 4 * scale, f"gradient of {what}"))
     return rows
+
+
+def assert_same_call(
+    name: str,
+    inputs: Sequence[np.ndarray],
+    *arguments: Any,
+    theirs: Callable[..., Any] | None = None,
+    compiled: bool = True,
+    scale: float = 20,
+    gradient: bool = True,
+    **options: Any,
+) -> None:
+    """A method of Tensor, and PyTorch's function of that name (or `theirs`), of the same arguments.
+
+    Arrays among these are Tensors that nothing is differentiated by.
+    """
+
+    def call(function: Callable[..., Any], make: Callable[..., Any]) -> Callable[..., Any]:
+        given = [make(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        named = {n: make(a) if isinstance(a, np.ndarray) else a for n, a in options.items()}
+        return lambda *xs: function(*xs, *given, **named)
+
+    ours = call(getattr(Tensor, name), Tensor)
+    other = call(theirs or getattr(torch.nn.functional, name), torch.tensor)
+    what = f"{name} of {[x.shape for x in inputs]}, {arguments}, {options}"
+    assert_agree(ours, other, inputs, compiled, scale, what, gradient)

@@ -14,8 +14,8 @@ import re
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-# A file; of the planted answers, those of a part or of a stage of mini, which are judged together.
-TOGETHER = re.compile(r"[^:]+test_answers\.py::\w+\[(\d\d|mini_\w+)|[^:]+")
+# A file; of planted answers, those of a notebook or of a stage of mini, which are judged together.
+TOGETHER = re.compile(r"[^:]+test_answers\.py::\w+\[(\w+)/|[^:]+")
 
 
 class ByFile(LoadFileScheduling):

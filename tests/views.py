@@ -1,7 +1,7 @@
 """What is a view: how to call each method of Tensor, also so that nothing is left to do.
 
 The methods that give views are listed in tinyframe/README.md, and so are those that give the Tensor
-itself. `tests/torch/test_views.py` goes through all methods, beside PyTorch.
+itself. `tests/torch/test_every_method.py` goes through all methods, beside PyTorch.
 
 A row has a method's name and its calls. Behind a `/` is the same for PyTorch, where it is written
 in another way; `-` where there is no such thing. Arithmetic on one or two numbers needs no row.

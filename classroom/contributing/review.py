@@ -7,7 +7,6 @@ marks(…)             how the check and the picture read what a learner marked
 from __future__ import annotations
 
 import difflib
-import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,9 +22,7 @@ from classroom.contributing.reviewed import (
     TITLE,
     Fault,
 )
-
-ADDED, REMOVED = "rgba(46, 160, 67, 0.2)", "rgba(248, 81, 73, 0.2)"  # on light pages and dark ones
-MARK = "#e8590c"
+from classroom.pages import filled
 
 
 @dataclass(frozen=True)
@@ -89,23 +86,8 @@ class Change:
         )
 
     def _repr_html_(self) -> str:
-        rows = []
-        for line in lines():
-            look = {"+": f"background: {ADDED}", "-": f"background: {REMOVED}"}.get(line.sign, "")
-            weight = "; font-weight: bold" if line.sign == "=" else ""
-            edge = (
-                f"; border-left: 4px solid {MARK if line.number in self.marked else 'transparent'}"
-            )
-            sign = " " if line.sign == "=" else line.sign
-            rows.append(
-                f'<div style="{look}{weight}{edge}; padding-left: 4px; white-space: pre">'
-                f"{line.number:3} {html.escape(sign)} {html.escape(line.text)}</div>"
-            )
-        return (
-            f"<div><b>{html.escape(TITLE)}</b><br><i>{html.escape(AUTHOR_SAYS)}</i></div>"
-            f'<div style="font-family: monospace; font-size: 12px; line-height: 1.35; '
-            f'overflow-x: auto; margin-top: 6px">{"".join(rows)}</div>'
-        )
+        return filled("review.html", title=TITLE, author_says=AUTHOR_SAYS, lines=lines(),
+                      marked=self.marked)  # fmt: skip
 
 
 def change() -> Change:

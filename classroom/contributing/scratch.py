@@ -17,7 +17,6 @@ from __future__ import annotations
 import ast
 import atexit
 import difflib
-import html
 import inspect
 import json
 import os
@@ -36,6 +35,7 @@ import tinyframe
 from classroom.ask import count, describe, does_nothing
 from classroom.cut import without_marks
 from classroom.exercise import Open, Wrong
+from classroom.pages import filled
 
 ROOT = Path(__file__).resolve().parents[2]
 ORIGINAL = Path(tinyframe.__file__).resolve().parent
@@ -51,8 +51,6 @@ SECONDS = 120.0  # that a job may take
 CONTEXT = 2  # lines around a change
 # who commits to a copy that will be gone; nothing is signed
 NOBODY = ("-c", "user.name=you", "-c", "user.email=", "-c", "commit.gpgsign=false")
-STYLE = "background: none; color: inherit; line-height: 1.35; font-family: monospace"
-ADDED, TAKEN, MUTED = "#2e9e5b", "#d1603d", "#8a8f98"  # colours that show on light and on dark
 
 
 class Text:
@@ -65,17 +63,7 @@ class Text:
         return "\n".join(self.lines)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        rows = "\n".join(self._coloured(line) for line in self.lines)
-        page = f'<pre style="{STYLE}">{rows}</pre>'
-        return {"text/plain": str(self), "text/html": page}
-
-    @staticmethod
-    def _coloured(line: str) -> str:
-        words = html.escape(line)
-        if line.startswith(("---", "+++")):
-            return f"<strong>{words}</strong>"
-        colour = {"+": ADDED, "-": TAKEN, "@": MUTED}.get(line[:1])
-        return f'<span style="color: {colour}">{words}</span>' if colour else words
+        return {"text/plain": str(self), "text/html": filled("diff.html", lines=self.lines)}
 
 
 # ---- a function as a text ------------------------------------------------------------------------

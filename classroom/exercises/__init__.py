@@ -10,15 +10,13 @@ has the order, from which the numbers are made.
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 from classroom.exercise import Exercise
-from classroom.exercise_file import description, without_answers
+from classroom.exercise_file import description, load
 from classroom.guesses import Prediction
-from classroom.lesson_text import file_of, numbers
+from classroom.lesson_text import PUZZLE, file_of, numbers
 
 LESSONS = Path(__file__).resolve().parents[1] / "lessons"
 TITLES = {
@@ -38,7 +36,7 @@ def parts() -> dict[int, str]:
 
 @cache
 def order() -> dict[str, list[str]]:
-    """The names of the exercises of each notebook (`07a_rules`), in order."""
+    """The names of the exercises of each notebook (`07a_rules`), in order; of puzzles, too."""
     return json.loads((LESSONS / "order.json").read_text(encoding="utf-8"))
 
 
@@ -59,7 +57,7 @@ def _files(part: int) -> list[tuple[Path, str]]:
     return [
         (place_of(notebook, name), numbered[name])
         for notebook, names in order().items() if int(notebook[:2]) == part
-        for name in names
+        for name in names if not name.startswith(PUZZLE)
     ]  # fmt: skip
 
 
@@ -89,11 +87,7 @@ def puzzles() -> tuple[Exercise, ...]:
 
 
 def _loaded(file: Path, number: str) -> Exercise:
-    module = ModuleType(f"classroom.lessons.{file.parent.name}.{file.stem}")
-    module.__file__ = str(file)
-    sys.modules[module.__name__] = module
-    text = without_answers(file.read_text(encoding="utf-8"))
-    exec(compile(text, module.__file__, "exec"), module.__dict__)
+    module = load(file)
     title, hints, because = description(module.__doc__ or "")
     return Exercise(
         number,

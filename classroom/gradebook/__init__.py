@@ -20,7 +20,6 @@ cluster.py     or on a Dask cluster
 
 records.py     what is kept: a JSON file for each student and project
 sheet.py       what it comes to: a row for each student; statistics
-pages.py       pages made of the files in templates/
 course.py      one table for all projects
 feedback.py    a page for each student
 mistakes.py    what went wrong, and how often

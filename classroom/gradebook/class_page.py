@@ -22,7 +22,7 @@ from statistics import median, quantiles
 from typing import Any
 from urllib.parse import quote
 
-from classroom.gradebook import pages
+from classroom import pages
 from classroom.gradebook.feedback import is_silent
 from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.mistakes import Mistake, checks_of, mistakes_of, nameless, shape_of
@@ -31,7 +31,7 @@ from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet, shade
 from classroom.grader.report import Row as Check
 from classroom.grader.report import cleaned
-from classroom.look import counted
+from classroom.pages import counted
 
 FEWEST = 5  # students of an anonymous class with a row each
 SHARED = 3  # students with the same mistake, from which on an anonymous page has it

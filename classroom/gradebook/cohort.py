@@ -13,13 +13,14 @@ from classroom.gradebook.handed import HandedIn
 from classroom.gradebook.intake import taken_in
 from classroom.gradebook.names import file_name
 from classroom.gradebook.people import follow
-from classroom.gradebook.records import Records, remembered, written
+from classroom.gradebook.records import Records, remembered
 from classroom.gradebook.roster import Roster, read_roster
 from classroom.gradebook.sheet import Sheet, code_of, sheet_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import load_project, tasks_of
 from classroom.grader.tasks import Project
-from classroom.look import counted
+from classroom.pages import counted
+from classroom.written import written
 
 PAGES = "pages"  # their folder, in that of the grades
 TABLES = "tables.json"  # in the folder of the grades: where the class's tables are

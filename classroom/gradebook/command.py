@@ -40,7 +40,7 @@ from classroom.grader.judge import ROOT
 from classroom.grader.kernels import WORTH, fill, kept_for
 from classroom.grader.sandbox import Limits
 from classroom.grader.warden import MemoryGroup
-from classroom.look import counted
+from classroom.pages import counted
 
 # ---- what is asked for ---------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import quote
 
-from classroom.gradebook import pages
+from classroom import pages
 from classroom.gradebook.names import Student, file_name
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.grader.report import cell, render_rows

@@ -36,6 +36,7 @@ from classroom.gradebook.roster import Roster
 from classroom.gradebook.tables import Line, lines_of, same
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cleaned
+from classroom.pages import counted
 
 DEADLINES = ("project", "due", "until", "free days", "percent a day", "grace minutes", "zone")
 EXTENSIONS = ("student", "project", "days", "until", "reason")
@@ -131,24 +132,20 @@ def _late(deadline: Deadline, when: datetime, left: int, is_extended: bool) -> L
     due = f"{yours} due {deadline.shown(deadline.due)}"
     if deadline.until and when > deadline.moment(deadline.until):
         last = deadline.shown(deadline.until)
-        note = f"This came in {_days(days)} late ({due}). After {last} it earns no points."
+        note = f"This came in {counted(days, 'day')} late ({due}). After {last} it earns no points."
         return Lateness(days, 0, 100, note)
     free = min(left, days) if deadline.percent else 0
     percent = min(100, (days - free) * deadline.percent)
-    note = f"You handed this in {_days(days)} late ({due})."
+    note = f"You handed this in {counted(days, 'day')} late ({due})."
     if free:
         rest = f"{left - free} left" if left > free else "none left"
         note += f" That uses {free} of your free late days, so you have {rest}."
     if percent:
-        others = f" for the other {_days(days - free)}" if free else ""
+        others = f" for the other {counted(days - free, 'day')}" if free else ""
         note += f" {percent}% comes off{others}."
     else:
         note += " Nothing comes off."
     return Lateness(days, free, percent, note)
-
-
-def _days(count: int) -> str:
-    return f"{count} day{'s' * (count != 1)}"
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
@@ -66,80 +66,79 @@ def _without_mark(sheet: Sheet, zeros: bool) -> dict[str, list[str]]:
 # ---- filling a table of theirs -------------------------------------------------------------------
 
 
-@dataclass
-class _Filling:
-    """A column of theirs that gets marks. maximum: what it is worth. closed: rows that are left
-    alone, and why. cut: whether they take no more than the maximum."""
+def _filled(
+    sheet: Sheet,
+    table: Table,
+    column: int,
+    maximum: Decimal,
+    people: Mapping[int, Student],
+    what: str,
+    overwrite: bool,
+    zeros: bool,
+    closed: Mapping[int, str],
+    cut: bool = False,
+    comma: bool = False,
+    comments: int = -1,
+) -> list[str]:
+    """Puts marks into a column of theirs; what is to be said about it.
 
-    table: Table
-    column: int
-    maximum: Decimal
-    people: Mapping[int, Student]
-    what: str
-    closed: Mapping[int, str] = field(default_factory=dict)
-    cut: bool = False
-    comma: bool = False
-
-    def filled(
-        self,
-        sheet: Sheet,
-        overwrite: bool,
-        zeros: bool,
-        comments: tuple[int, Callable[[Row], str]] | None = None,
-    ) -> tuple[str, ...]:
-        """Puts them in; what is to be said about it. comments: a column for what students read."""
-        match = matched((row.student for row in sheet.rows), self.people)
-        if not match.found:
-            raise CannotGrade(
-                f"nobody in {self.what} is in your class: "
-                f"{', '.join(match.nobodys[:3]) or 'it has no students'}"
-            )
-        kept: list[str] = []
-        closed: list[str] = []
-        above: list[str] = []
-        for row in sheet.rows:
-            at = match.found.get(row.student.key)
-            if at is None or not has_mark(row, zeros):
-                continue
-            if at in self.closed:
-                closed.append(f"{row.student.key} ({self.closed[at]})")
-                continue
-            mark = scaled(row.final, row.of, self.maximum)
-            if self.cut and mark > self.maximum:
-                above.append(row.student.key)
-                mark = self.maximum
-            there = self.table.at(at, self.column)
-            is_new = there in ("", "-") or overwrite
-            if is_new and number(there) != mark:
-                self.table.put(at, self.column, in_digits(mark, self.comma))
-            elif number(there) != mark:
-                said = f"has {cleaned(there, 20)} there, and {in_digits(mark)} here"
-                kept.append(f"{row.student.key} {said}")
-            if comments and (overwrite or not self.table.at(at, comments[0])):
-                self.table.put(at, comments[0], cell(comments[1](row)))
-        lists = {
-            "Not overwritten, because a different mark is there already": kept,
-            f"Left alone in {self.what}": closed,
-            f"More than {in_digits(self.maximum)} isn't taken, so this is what they get": above,
-        } | _without_mark(sheet, zeros)
-        return *_scale(sheet.of, self.maximum), *match.notes(self.what), *named(lists)
-
-
-def _scale(of: int, maximum: Decimal) -> list[str]:
-    if maximum == of:
-        return []
-    example = in_digits(scaled(of - of // 4, of, maximum))
-    return [f"The marks are scaled from {of} points to {in_digits(maximum)}: {of - of // 4} are "
-            f"{example}."]  # fmt: skip
+    maximum: what it is worth. people: who each row is. closed: rows that are left alone, and why.
+    cut: whether they take no more than the maximum. comma: before decimals. comments: the column
+    for what students read, if there is one.
+    """
+    match = matched((row.student for row in sheet.rows), people)
+    if not match.found:
+        raise CannotGrade(f"nobody in {what} is in your class: "
+                          f"{', '.join(match.nobodys[:3]) or 'it has no students'}")  # fmt: skip
+    kept: list[str] = []
+    left: list[str] = []
+    above: list[str] = []
+    for row in sheet.rows:
+        key = row.student.key
+        at = match.found.get(key)
+        if at is None or not has_mark(row, zeros):
+            continue
+        if at in closed:
+            left.append(f"{key} ({closed[at]})")
+            continue
+        mark = scaled(row.final, row.of, maximum)
+        if cut and mark > maximum:
+            above.append(key)
+            mark = maximum
+        there = table.at(at, column)
+        if number(there) != mark:
+            if there in ("", "-") or overwrite:
+                table.put(at, column, in_digits(mark, comma))
+            else:
+                kept.append(f"{key} has {cleaned(there, 20)} there, and {in_digits(mark)} here")
+        if comments >= 0 and (overwrite or not table.at(at, comments)):
+            table.put(at, comments, cell(_comment(row)))
+    lists = {
+        "Not overwritten, because a different mark is there already": kept,
+        f"Left alone in {what}": left,
+        _NO_MORE.format(in_digits(maximum)): above,
+    } | _without_mark(sheet, zeros)
+    notes = [*match.notes(what), *named(lists)]
+    if maximum == sheet.of:
+        return notes
+    some = sheet.of - sheet.of // 4
+    return [f"The marks are scaled from {sheet.of} points to {in_digits(maximum)}: {some} are "
+            f"{in_digits(scaled(some, sheet.of, maximum))}.", *notes]  # fmt: skip
 
 
-def _column(head: list[str], *names: str) -> int:
-    """The number of the column with one of these names; -1 where there is none."""
-    for name in names:
-        for at, title in enumerate(head):
-            if title.strip().casefold() == name.casefold():
-                return at
-    return -1
+_NO_MORE = "More than {} isn't taken, so this is what they get"
+
+
+def _people(
+    table: Table, rows: Iterable[int], name: Sequence[str], **others: str
+) -> dict[int, Student]:
+    """Who each of these rows is. name: the titles of the columns that have it, and of the others,
+    by what they say of a student."""
+    return {
+        n: Student("", " ".join(table.of(n, title) for title in name),
+                   **{kind: table.of(n, title) for kind, title in others.items()})
+        for n in rows
+    }  # fmt: skip
 
 
 # ---- Canvas --------------------------------------------------------------------------------------
@@ -158,10 +157,8 @@ def canvas_filled(
     are left alone, and so is a student that the assignment isn't for (N/A).
     """
     table = Table(data)
-    head = [title.strip() for title in table.rows[0]]
-    last = _column(head, "LastName")
-    name = _column(head, "Student") if last < 0 else _column(head, "FirstName")
-    if name < 0 or _column(head, "ID") < 0 or _column(head, "Section") < 0:
+    name = ["Student"] if table.column("LastName") < 0 else ["FirstName", "LastName"]
+    if min(map(table.column, [name[0], "ID", "Section"])) < 0:
         raise CannotGrade(
             "this is not a gradebook of Canvas: its first line has to have the columns Student, ID "
             "and Section (in Canvas: Grades, Export)"
@@ -169,35 +166,27 @@ def canvas_filled(
     points = next((n for n, row in enumerate(table.rows) if "Points Possible" in row[0]), None)
     if points is None:
         raise CannotGrade("the gradebook has no line with Points Possible; export it once more")
-    at = _assignment(table, head, points, [column] if column else [sheet.title, sheet.project])
+    at = _assignment(table, points, [column] if column else [sheet.title, sheet.project])
     maximum = number(table.at(points, at))
     if not maximum or maximum < 0:
-        raise CannotGrade(f"{head[at]} is worth no points in Canvas; give it some there first")
-    people = {}
-    for n, row in enumerate(table.rows[points + 1 :], points + 1):
-        if all(NO_STUDENT.fullmatch(c) for c in row):
-            continue
-        who = table.at(n, name) if last < 0 else f"{table.at(n, name)} {table.at(n, last)}"
-        people[n] = Student(
-            "",
-            who,
-            number=table.at(n, _column(head, "SIS User ID")),
-            login=table.at(n, _column(head, "SIS Login ID")),
-        )
-    ours = {row.student.name.casefold() for row in sheet.rows}
-    if "test student" not in ours:
+        raise CannotGrade(f"{table.at(0, at)} is worth no points in Canvas; give it some there "
+                          "first")  # fmt: skip
+    rows = (n for n in range(points + 1, len(table.rows))
+            if not all(map(NO_STUDENT.fullmatch, table.rows[n])))  # fmt: skip
+    people = _people(table, rows, name, number="SIS User ID", login="SIS Login ID")
+    if "test student" not in {row.student.name.casefold() for row in sheet.rows}:
         people = {n: p for n, p in people.items() if p.name != "Student, Test"}
     closed = {n: "the assignment isn't for them" for n in people if table.at(n, at) == "N/A"}
-    filling = _Filling(table, at, maximum, people, "the gradebook", closed,
-                       comma="," in table.at(points, at))  # fmt: skip
-    notes = filling.filled(sheet, overwrite, zeros)
-    return Exported({"canvas.csv": table.data()}, notes)
+    notes = _filled(sheet, table, at, maximum, people, "the gradebook", overwrite, zeros, closed,
+                    comma="," in table.at(points, at))  # fmt: skip
+    return Exported({"canvas.csv": table.data()}, tuple(notes))
 
 
-def _assignment(table: Table, head: list[str], points: int, wanted: list[str]) -> int:
+def _assignment(table: Table, points: int, wanted: list[str]) -> int:
     """The column of an assignment. CannotGrade, with those that there are, if none or several are
     meant, or nobody but Canvas may fill it."""
-    there = {n: found for n, title in enumerate(head) if (found := ASSIGNMENT.fullmatch(title))}
+    there = {n: found for n, title in enumerate(table.rows[0])
+             if (found := ASSIGNMENT.fullmatch(title.strip()))}  # fmt: skip
     meant = [
         n for n, found in there.items()
         for name in wanted
@@ -209,22 +198,21 @@ def _assignment(table: Table, head: list[str], points: int, wanted: list[str]) -
         raise CannotGrade(f"{said} called {wanted[0]!r}; the gradebook has: {titles}. "
                           "--column names one of them")  # fmt: skip
     if "read only" in table.at(points, meant[0]):
-        raise CannotGrade(f"{head[meant[0]]} is a column that only Canvas may fill")
+        raise CannotGrade(f"{there[meant[0]][0]} is a column that only Canvas may fill")
     return meant[0]
 
 
-def canvas_new(
-    sheet: Sheet, column: str = "", points: int | None = None, zeros: bool = False
-) -> Exported:
+def canvas_new(sheet: Sheet, column: str = "", zeros: bool = False) -> Exported:
     """A gradebook to be imported to Canvas: it finds students by SIS User ID, then by login, then
     by their whole name. column: the assignment's head; Canvas makes a new one if it has none of
-    this name. points: what it is worth there, if not what the project is.
+    this name.
 
     Who has no mark has no line: an empty cell would take away what is there.
     """
-    maximum = Decimal(points or sheet.of)
     names = Counter(row.student.name.casefold() for row in sheet.rows)
-    left_out, by_name, lines = [], [], []
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column or sheet.title]
+    left_out, by_name = [], []
+    lines = [head, ["    Points Possible", "", "", "", "", str(sheet.of)]]
     for row in sheet.rows:
         who = row.student
         if not has_mark(row, zeros):
@@ -234,18 +222,14 @@ def canvas_new(
                 left_out.append(who.key)
                 continue
             by_name.append(who.key)
-        mark = in_digits(scaled(row.final, row.of, maximum))
         said = [who.name or who.key, "", who.number, who.login, who.section]
-        lines.append([*map(cell, said), mark])
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column or sheet.title]
-    worth = ["    Points Possible", "", "", "", "", in_digits(maximum)]
+        lines.append([*map(cell, said), str(row.final)])
     lists = {
         "Left out, because another student has the same name and nothing tells them apart":
         left_out,
         "Canvas will look for these by name, as there is neither number nor login": by_name,
     } | _without_mark(sheet, zeros)  # fmt: skip
-    notes = (*_scale(sheet.of, maximum), *named(lists))
-    return Exported({"canvas.csv": _csv([head, worth, *lines])}, notes)
+    return Exported({"canvas.csv": _csv(lines)}, tuple(named(lists)))
 
 
 def _csv(rows: list[list[str]]) -> bytes:
@@ -256,49 +240,35 @@ def _csv(rows: list[list[str]]) -> bytes:
 
 
 def moodle_filled(
-    sheet: Sheet, data: bytes, overwrite: bool = False, zeros: bool = False,
-    comment: Callable[[Row], str] | None = None,
-) -> Exported:  # fmt: skip
+    sheet: Sheet, data: bytes, overwrite: bool = False, zeros: bool = False
+) -> Exported:
     """The grading worksheet of a Moodle assignment, with marks and, where it has a column for them,
     feedback comments.
 
     Moodle finds students by the Identifier, and takes no mark that is higher than the maximum or
-    older than what it has, so that column of dates is left alone. comment: what a student reads, as
-    HTML; by default the points of each task.
+    older than what it has, so that column of dates is left alone.
     """
     table = Table(data)
-    head = table.rows[0]
-    identifier, grade = _column(head, "Identifier"), _column(head, "Grade")
-    most, changed = _column(head, "Maximum Grade"), _column(head, "Last modified (grade)")
-    if min(identifier, grade, most, changed) < 0:
+    needed = ["Identifier", "Grade", "Maximum Grade", "Last modified (grade)"]
+    if min(map(table.column, needed)) < 0:
         raise CannotGrade(
             "this is not a grading worksheet of Moodle in English: its first line has to have the "
             "columns Identifier, Grade, Maximum Grade and Last modified (grade). Switch Moodle to "
             "English while you download it and upload it again"
         )
-    may, text = _column(head, "Grade can be changed"), _column(head, "Feedback comments")
-    name = _column(head, "Full name")
-    people = {
-        n: Student(
-            "",
-            table.at(n, name if name >= 0 else identifier),
-            number=table.at(n, _column(head, "ID number")),
-            login=table.at(n, _column(head, "Username")),
-            email=table.at(n, _column(head, "Email address")),
-        )
-        for n, row in enumerate(table.rows)
-        if n and any(row)
-    }
-    worth = {table.at(n, most) for n in people}
-    maximum = number(worth.pop()) if len(worth) == 1 else None
+    rows = [n for n, row in enumerate(table.rows) if n and any(row)]
+    name = "Full name" if table.column("Full name") >= 0 else "Identifier"
+    people = _people(table, rows, [name], number="ID number", login="Username",
+                     email="Email address")  # fmt: skip
+    worth = {table.of(n, "Maximum Grade") for n in rows}
+    maximum = number(min(worth)) if len(worth) == 1 else None
     if not maximum:
         raise CannotGrade("the worksheet's Maximum Grade is not one number, as a scale's isn't")
-    closed = {n: "it is locked" for n in people if may >= 0 and table.at(n, may) == "No"}
-    filling = _Filling(table, grade, maximum, people, "the worksheet", closed, cut=True,
-                       comma="," in table.at(min(people), most))  # fmt: skip
-    comments = (text, comment or _comment) if text >= 0 else None
-    notes = filling.filled(sheet, overwrite, zeros, comments)
-    return Exported({"moodle.csv": table.data()}, notes)
+    closed = {n: "it is locked" for n in rows if table.of(n, "Grade can be changed") == "No"}
+    notes = _filled(sheet, table, table.column("Grade"), maximum, people, "the worksheet",
+                    overwrite, zeros, closed, cut=True, comma="," in min(worth),
+                    comments=table.column("Feedback comments"))  # fmt: skip
+    return Exported({"moodle.csv": table.data()}, tuple(notes))
 
 
 def _comment(row: Row) -> str:
@@ -316,39 +286,37 @@ def _comment(row: Row) -> str:
 MOODLES_NAMES = {"email": "Email address", "number": "ID number", "login": "Username"}
 
 
-def moodle_new(sheet: Sheet, maximum: int | None = None, zeros: bool = False) -> Exported:
+def moodle_new(sheet: Sheet, zeros: bool = False) -> Exported:
     """A list of grades for Moodle's gradebook (Grades, Import, CSV file).
 
     There, one column says who is meant, and a single unknown student stops the whole import. So it
     is the identifier that most of them have, and who hasn't got it is left out by name. Feedback is
     not in it: imported alone, it would take grades away.
     """
-    top = Decimal(maximum or sheet.of)
     rows = [row for row in sheet.rows if has_mark(row, zeros)]
-    have = {kind: [bool(getattr(row.student, kind)) for row in rows] for kind in MOODLES_NAMES}
-    kind = max(have, key=lambda kind: sum(have[kind]))
-    if not any(have[kind]):
+    have = {kind: Counter(getattr(row.student, kind) for row in rows) for kind in MOODLES_NAMES}
+    kind = max(have, key=lambda kind: len(rows) - have[kind][""])
+    count, by = have[kind], MOODLES_NAMES[kind]
+    if count[""] == len(rows):
         raise CannotGrade(
             "Moodle's gradebook needs a roster with addresses, numbers or logins; without, fill in "
             "the grading worksheet that it offers for download"
         )
-    count = Counter(getattr(row.student, kind) for row in rows)
-    by = MOODLES_NAMES[kind]
-    fits = [count[getattr(row.student, kind)] == 1 and getattr(row.student, kind) for row in rows]
-    left_out = [row.student.key for row, fit in zip(rows, fits, strict=True) if not fit]
-    lines = [
-        [cell(getattr(row.student, kind)), cell(row.student.name),
-         in_digits(min(top, scaled(row.final, row.of, top)))]
-        for row, fit in zip(rows, fits, strict=True) if fit
-    ]  # fmt: skip
-    above = [row.student.key for row in rows if row.final > row.of]
+    left_out, above, lines = [], [], [[by, "Full name", sheet.title]]
+    for row in rows:
+        who = getattr(row.student, kind)
+        if row.final > sheet.of:
+            above.append(row.student.key)
+        if not who or count[who] > 1:
+            left_out.append(row.student.key)
+        else:
+            lines.append([cell(who), cell(row.student.name), str(min(row.final, sheet.of))])
     lists = {
         f"Left out, because they have no {by.lower()} of their own": left_out,
-        f"More than {in_digits(top)} isn't taken, so this is what they get": above,
+        _NO_MORE.format(sheet.of): above,
     } | _without_mark(sheet, zeros)
-    notes = (f"In Moodle, choose {by} under “Map from” as well as under “Map to”.",
-             *_scale(sheet.of, top), *named(lists))  # fmt: skip
-    return Exported({"moodle.csv": _csv([[by, "Full name", sheet.title], *lines])}, notes)
+    notes = f"In Moodle, choose {by} under “Map from” as well as under “Map to”.", *named(lists)
+    return Exported({"moodle.csv": _csv(lines)}, notes)
 
 
 # ---- Gradescope ----------------------------------------------------------------------------------

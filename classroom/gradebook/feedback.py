@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from classroom.gradebook import pages
+from classroom import pages
 from classroom.gradebook.handed import OTHER_PROJECT, WRONG_FILE
 from classroom.gradebook.records import FAILED, MISSING
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.grader.report import Report, cleaned
 from classroom.grader.report import Row as Check
 from classroom.grader.sandbox import ROOT
-from classroom.look import counted
+from classroom.pages import counted, listed
 
 RIGHT, PARTLY, WRONG, OPEN = "right", "partly right", "not right yet", "not started"
 UNASKED = "could not be asked"
@@ -165,7 +165,7 @@ def _counts(tasks: list[Task]) -> str:
     states = [task.state for task in tasks]
     counts = [f"{states.count(kind)} {words[states.count(kind) > 1]}"
               for kind, words in COUNTS.items() if kind in states]  # fmt: skip
-    return f"Of {counted(len(tasks), 'task')}, {_listed(counts)}."
+    return f"Of {counted(len(tasks), 'task')}, {listed(counts)}."
 
 
 def _shown(row: Row, text: str) -> str:
@@ -199,7 +199,7 @@ def _then(sheet: Sheet, report: Report | None, tasks: list[Task]) -> Iterator[st
     rows = report.rows if report else []
     broken = [f"`{name}`" for name in dict.fromkeys(row.task for row in rows if row.broke_off)]
     if broken and not all(row.was_asked for row in rows):
-        yield f"Begin with {_listed(broken)}: that's where the program broke off."
+        yield f"Begin with {listed(broken)}: that's where the program broke off."
     elif begun:
         nearest = max(begun, key=lambda task: task.points / task.of)
         lack = counted(nearest.of - nearest.points, "more point")
@@ -211,11 +211,6 @@ def _then(sheet: Sheet, report: Report | None, tasks: list[Task]) -> Iterator[st
            "have at home, as often as you like.")  # fmt: skip
     if report and any(check.hidden and not check.passed for check in report.rows):
         yield OWN_CHECKS
-
-
-def _listed(words: list[str]) -> str:
-    """a, b and c."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
 
 
 @dataclass(frozen=True)
@@ -268,7 +263,7 @@ def page(row: Row, sheet: Sheet) -> str:
 def mailed(row: Row, sheet: Sheet) -> str:
     """The same for a mail. Many programs know no variables, grids or dark pages, and some drop all
     style (caniemail.com, 2025), so this has little, and reads well without."""
-    return pages.filled("mail.html", style=pages.style("mail"), **_values(said(row, sheet)))
+    return pages.filled("mail.html", **_values(said(row, sheet)))
 
 
 def markdown(row: Row, sheet: Sheet) -> str:

@@ -37,7 +37,7 @@ from classroom.gradebook.exports import (
     moodle_new,
 )
 from classroom.gradebook.mail import Sent, mails, planned, send, server_of, written_as_files
-from classroom.gradebook.records import RECORDS, Change, Comment, Grading, Record, written
+from classroom.gradebook.records import RECORDS, Change, Comment, Grading, Record
 from classroom.gradebook.sheet import Sheet
 from classroom.gradebook.similar import alike, handed_out, python_in
 from classroom.gradebook.tables import csv_of
@@ -45,7 +45,8 @@ from classroom.grader.command import progress
 from classroom.grader.handed_in import CannotGrade, files_of, read_submission
 from classroom.grader.judge import ROOT
 from classroom.grader.report import cleaned
-from classroom.look import counted
+from classroom.pages import counted
+from classroom.written import written
 
 Does = Callable[[Cohort, argparse.Namespace], int]
 

@@ -37,12 +37,13 @@ from urllib.parse import unquote, urlsplit
 
 from classroom.gradebook import feedback
 from classroom.gradebook.names import Student, file_name, student_name
-from classroom.gradebook.records import FAILED, now, written
+from classroom.gradebook.records import FAILED, now
 from classroom.gradebook.sheet import Row, Sheet
 from classroom.gradebook.tables import csv_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cell, cleaned
-from classroom.look import counted
+from classroom.pages import counted
+from classroom.written import written
 
 PASSWORD = "SMTP_PASSWORD"
 SECONDS = 60.0  # that a server may take for an answer

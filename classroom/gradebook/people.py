@@ -16,8 +16,9 @@ from typing import Any
 
 from classroom.gradebook.mail import Sent
 from classroom.gradebook.names import Student, folded
-from classroom.gradebook.records import RECORDS, Records, remembered, written
+from classroom.gradebook.records import RECORDS, Records, remembered
 from classroom.gradebook.roster import Roster
+from classroom.written import written
 
 PEOPLE = "people.json"
 LASTS = ("login", "number", "github", "email")  # not Moodle's id, which is of one assignment

@@ -12,7 +12,6 @@ grading and change that there ever was.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -24,6 +23,7 @@ from classroom.gradebook.job import Done
 from classroom.gradebook.names import file_name
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import Report, Row
+from classroom.written import written
 
 # graded, out of time, refused and crashed come from a report (report.py), wrong file and other
 # project from what was handed in, beside these:
@@ -209,17 +209,6 @@ class Records:
     def keep(self, record: Record) -> None:
         text = json.dumps(asdict(record), indent=1, ensure_ascii=False)
         written(self.path(record.student), text + "\n")
-
-
-def written(path: Path, text: str | bytes) -> None:
-    """Writes a file as a whole, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(text.encode() if isinstance(text, str) else text)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def remembered(path: Path, is_right: Callable[[Any], bool], otherwise: str) -> dict[str, Any]:

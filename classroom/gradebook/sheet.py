@@ -10,7 +10,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.gradebook.deadlines import Deadlines, Lateness
@@ -21,6 +20,7 @@ from classroom.gradebook.tables import csv_of
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.report import cell, cleaned, render_rows
 from classroom.grader.tasks import Project
+from classroom.pages import counted
 
 NOTHING = "nothing was handed in"
 FIRST, LAST = ("student", "status", "points", "of"), ("late", "note", "file", "made from")
@@ -61,7 +61,7 @@ class Row:
         """In a word, for a table."""
         if not self.lateness or not self.lateness.days:
             return ""
-        days = f"{self.lateness.days} day{'s' * (self.lateness.days > 1)}"
+        days = counted(self.lateness.days, "day")
         return f"{days}, -{self.lateness.percent} %" if self.lateness.percent else f"{days}, free"
 
     @property
@@ -108,8 +108,6 @@ class Sheet:
         if not any(row[-1] for row in rows):  # nobody is late
             head, rows = head[:-1], [row[:-1] for row in rows]
         notes = [f"{row[0]}: {row[count]}" for row in whole if row[count] not in ("", NOTHING)]
-        if find_spec("rich") is None:
-            return "\n".join([*(", ".join(row) for row in [head, *rows]), *notes])
         return "\n".join([render_rows(head, rows), *notes, *[""] * bool(notes)])
 
     def counts(self) -> dict[str, int]:

@@ -19,12 +19,10 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
-from classroom import release
-from classroom.gradebook import pages
+from classroom import pages, release
 from classroom.gradebook.handed import HandedIn
 from classroom.grader.handed_in import IN_A_FILE, Files
 from classroom.grader.report import cleaned, render_rows
@@ -77,12 +75,7 @@ class Pair:
     percents: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Block:
-    """Lines of both that match, from and to, counted from 1."""
-
-    files: tuple[str, str]
-    lines: tuple[tuple[int, int], tuple[int, int]]
+Lines = tuple[str, int, int]  # of a file: the first and the last, counted from 1
 
 
 @dataclass(frozen=True)
@@ -114,11 +107,7 @@ class Similarities:
             return f"{self.compared} submissions were compared; no two of them are alike."
         rows = [[", ".join(group.names), "\n".join([*_same(group), *map(self._said, group.pairs)])]
                 for group in self.groups]  # fmt: skip
-        if find_spec("rich") is None:
-            table = "\n\n".join("\n".join(row) for row in rows)
-        else:
-            table = render_rows(["alike", "how much"], rows)
-        return f"{table}\n{textwrap.fill(MEANING, 100)}"
+        return f"{render_rows(['alike', 'how much'], rows)}\n{textwrap.fill(MEANING, 100)}"
 
     def page(self) -> str:
         """For a browser, with the lines that match side by side."""
@@ -137,9 +126,9 @@ class Similarities:
         for names, said in [*shaped, *((pair.names, self._said(pair)) for pair in group.pairs)]:
             both = [self.works[name] for name in names]
             yield {"said": said, "names": names, "blocks": [
-                [{"file": _file(name), "first": span[0], "last": span[1],
-                  "text": self._lines(_text(work.files[name])[span[0] - 1 : span[1]])}
-                 for work, name, span in zip(both, block.files, block.lines, strict=True)]
+                [{"file": _file(name), "first": first, "last": last,
+                  "text": self._lines(_text(work.files[name])[first - 1 : last])}
+                 for work, (name, first, last) in zip(both, block, strict=True)]
                 for block in blocks(*both)
             ]}  # fmt: skip
 
@@ -281,7 +270,7 @@ def _grouped(same: list[tuple[str, tuple[str, ...]]], pairs: list[Pair]) -> list
 # ---- lines that match ----------------------------------------------------------------------------
 
 
-def blocks(one: Work, other: Work) -> list[Block]:
+def blocks(one: Work, other: Work) -> list[tuple[Lines, Lines]]:
     """The longest stretches that two have in common, in the order of the first one's lines."""
     a, b = ([each.kind for each in work.tokens] for work in (one, other))
     found: list[tuple[int, int, int]] = []  # where they begin, and how many tokens
@@ -299,16 +288,14 @@ def blocks(one: Work, other: Work) -> list[Block]:
         found.append((i - begin, j - begin, begin + end))
         taken.update(range(i - begin, i + end))
     longest = sorted(sorted(found, key=lambda run: -run[2])[:MOST_BLOCKS])
-    return [_block(one.tokens[i : i + n], other.tokens[j : j + n]) for i, j, n in longest]
+    return [(_lines(one.tokens[i : i + n]), _lines(other.tokens[j : j + n]))
+            for i, j, n in longest]  # fmt: skip
 
 
-def _block(ours: list[Token], theirs: list[Token]) -> Block:
-    """The lines of the file in which each begins."""
-    spans = []
-    for tokens in (ours, theirs):
-        in_file = [one.line for one in tokens if one.file == tokens[0].file]
-        spans.append((in_file[0], in_file[-1]))
-    return Block((ours[0].file, theirs[0].file), (spans[0], spans[1]))
+def _lines(tokens: list[Token]) -> Lines:
+    """Those of the file in which it begins."""
+    in_file = [one.line for one in tokens if one.file == tokens[0].file]
+    return tokens[0].file, in_file[0], in_file[-1]
 
 
 def _file(name: str) -> str:

@@ -57,6 +57,15 @@ class Table:
         cells = self.rows[row]
         return cells[column].strip() if 0 <= column < len(cells) else ""
 
+    def column(self, title: str) -> int:
+        """The number of the column with this title, in any case; -1 where there is none."""
+        titles = [each.strip().casefold() for each in self.rows[0]]
+        return titles.index(title.casefold()) if title.casefold() in titles else -1
+
+    def of(self, row: int, title: str) -> str:
+        """What is in a row's cell below this title; nothing where there is none."""
+        return self.at(row, self.column(title))
+
     def put(self, row: int, column: int, text: str) -> None:
         missing = [""] * (column + 1 - len(self.rows[row]))
         self.rows[row] += missing

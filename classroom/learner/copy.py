@@ -34,6 +34,7 @@ from typing import Any
 from classroom.learner import opened, start_page
 from classroom.learner.merge import as_bytes, merge, said
 from classroom.learner.record import COPY, FILE, forget
+from classroom.written import written
 
 ROOMS = ("course", "projects", "mini")
 LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
@@ -102,13 +103,13 @@ class Copy:
         return None
 
     def _remember(self, name: Path, content: bytes) -> None:
-        put(content, self.folder / ".originals" / name)
+        written(self.folder / ".originals" / name, content)
 
     def _replace(self, name: Path, content: bytes, new: bytes) -> None:
         """Put a merged file where the learner's is, and the original that it rests on."""
         digest = _fingerprint(name.suffix, content).encode()
-        put(digest + b"\n" + new, self._pending(name))
-        put(content, self.folder / name)
+        written(self._pending(name), digest + b"\n" + new)
+        written(self.folder / name, content)
         self._finish(name)
 
     def _finish(self, name: Path) -> None:
@@ -150,7 +151,7 @@ class Copy:
                 unfinished = self.folder / f".{room}.unfinished"
                 shutil.rmtree(unfinished, ignore_errors=True)
                 for name in names:
-                    put(self.given(name), unfinished / name.relative_to(room))
+                    written(unfinished / name.relative_to(room), self.given(name))
                     self._remember(name, self.given(name))
                 unfinished.rename(copy)  # whole, or not at all
                 done.append(f"copied {room}/ to {COPY}/{room}/: this copy is yours to change")
@@ -192,7 +193,7 @@ class Copy:
             return ""  # and if the learner has deleted it, it stays deleted
         done = ""
         if not mine.exists():
-            put(new, mine)
+            written(mine, new)
             done = f"{name}: new"
         elif not same(name, now := mine.read_bytes(), new):
             merged = merge(name.suffix, before, now, new) if before is not None else None
@@ -200,7 +201,7 @@ class Copy:
                 copy = put_beside(new, mine, "new")
                 done = f"{name}: kept as you have it; the course's new version is beside it, {copy}"
             else:
-                put(now, backups / name)
+                written(backups / name, now)
                 self._replace(name, merged.content, new)
                 done = f"{name}: updated"
                 if not same(name, before or b"", now):
@@ -219,7 +220,7 @@ class Copy:
         done = ""
         if mine.is_file():
             if before is not None and same(name, before, mine.read_bytes()):
-                put(mine.read_bytes(), backups / name)
+                written(backups / name, mine.read_bytes())
                 mine.unlink()
                 done = f"{name}: no longer in the course, and you had not changed it: removed"
             else:
@@ -288,7 +289,7 @@ class Copy:
                 return f"{name} was untouched already{over}"
             copy = put_beside(mine.read_bytes(), mine, "mine")
             kept = f"; your version is beside it, {copy}"
-        put(new, mine)
+        written(mine, new)
         self._remember(name, new)
         return f"{name} is as the course gave it{over}{kept}"
 
@@ -303,14 +304,6 @@ class Copy:
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def put(content: bytes, target: Path) -> None:
-    """Write a file, whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.unfinished")
-    unfinished.write_bytes(content)
-    unfinished.replace(target)
-
-
 def put_beside(content: bytes, path: Path, word: str) -> str:
     """Write it as 04_lazy.mine.ipynb, 04_lazy.mine-2.ipynb, …: the first name that is free, or that
     has this content already. Returns the name."""
@@ -320,7 +313,7 @@ def put_beside(content: bytes, path: Path, word: str) -> str:
             return place.name
         number += 1
         place = path.with_suffix(f".{word}-{number}{path.suffix}")
-    put(content, place)
+    written(place, content)
     return place.name
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from classroom.learner import record
-from tinyframe.nn.state import replacing
+from classroom.written import written
 
 FILE = ".made.json"
 
@@ -30,9 +30,8 @@ def keep(name: str, rank: float, entry: dict[str, Any], here: Path | None = None
     before = found.get(name, {}).get("rank")
     if isinstance(before, (int, float)) and before >= rank:
         return
-    with suppress(OSError), replacing(file) as unfinished:
-        text = json.dumps(found | {name: {"rank": rank, **entry}}, indent=1)
-        Path(unfinished).write_text(text + "\n")
+    with suppress(OSError):
+        written(file, json.dumps(found | {name: {"rank": rank, **entry}}, indent=1) + "\n")
 
 
 def kept(folder: Path) -> dict[str, dict[str, Any]]:

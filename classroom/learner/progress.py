@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 
 from classroom.exercises import exercises, parts
 from classroom.learner import record
 from classroom.mini.helping import exercises as functions_of
-from classroom.mini.stages import STAGES, Stage
+from classroom.mini.stages import STAGES
+from classroom.pages import filled
 from classroom.puzzlebook.game import exercise_of, games
 
 NOWHERE = (
@@ -27,16 +27,10 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
     for part, title, of_it in sorted(titled, key=lambda row: (_number(row[0]), row[0])):
         if only is not None and _number(part) != only:
             continue
-        all_of_it = [(e, noted.get(e.name, {})) for e in of_it]
-        still = [e.number for e, entry in all_of_it if not record.is_done(e, entry)]
-        done = len(all_of_it) - len(still)
-        guesses = [entry["first"] for e, entry in all_of_it if e.shown_by and "first" in entry]
-        helped = sum(entry.get("helped", False) for _, entry in all_of_it)
-        first = f"{sum(guesses)}/{len(guesses)}" if guesses else "-"
-        next_one = (still or ["-"])[0]
-        found.append((part, title, f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-")))
+        found.append(_row(part, title, record.counts(of_it, noted)))
     if only is None:
-        found += [_of_mini(stage, noted) for stage in STAGES]
+        found += [_row(f"mini {stage.name}", stage.title,
+                       record.counts(functions_of(stage), noted)) for stage in STAGES]  # fmt: skip
     return found, said
 
 
@@ -45,13 +39,10 @@ def _number(part: str) -> int:
     return int(part.rstrip("abc"))
 
 
-def _of_mini(stage: Stage, noted: record.Record) -> tuple[str, ...]:
-    """A row for a stage of the learner's own framework: its functions, and those looked up."""
-    entries = {e.number: noted.get(e.name, {}) for e in functions_of(stage)}
-    still = [name for name, entry in entries.items() if not entry.get("done")]
-    helped = sum(entry.get("helped", False) for entry in entries.values())
-    done = f"{len(entries) - len(still)}/{len(entries)}"
-    return f"mini {stage.name}", stage.title, done, (still or ["-"])[0], "-", str(helped or "-")
+def _row(part: str, title: str, far: record.Counts) -> tuple[str, ...]:
+    still = far.still[0].number if far.still else "-"
+    first = f"{far.right}/{far.guessed}" if far.guessed else "-"
+    return part, title, f"{far.done}/{far.of}", still, first, str(far.helped or "-")
 
 
 def table(file: Path | None, only: int | None = None) -> tuple[str, str]:
@@ -69,13 +60,7 @@ def as_table(
              for row in (headings, *body)]  # fmt: skip
     text = "\n".join([*lines, *([said] if said else [])])
 
-    def cells(row: tuple[str, ...], tag: str) -> str:
-        left = ' style="text-align: left"'
-        return "".join(f"<{tag}{left}>{html.escape(cell)}</{tag}>" for cell in row)
-
-    trs = [f"<tr>{cells(headings, 'th')}</tr>", *[f"<tr>{cells(row, 'td')}</tr>" for row in body]]
-    after = f"<p>{html.escape(said)}</p>" if said else ""
-    return text, f"<table>{''.join(trs)}</table>{after}"
+    return text, filled("progress.html", headings=headings, body=body, said=said)
 
 
 def main(arguments: list[str]) -> int:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from classroom.exercise import Exercise, Outcome
+from classroom.written import written
 
 COPY, FILE = "my_course", ".progress.json"
 SECOND_GUESS = "Your first guess is the one that counts."
@@ -147,6 +147,31 @@ def is_done(exercise: Exercise, entry: Entry) -> bool:
     return entry.get("done", False) or (bool(exercise.shown_by) and "first" in entry)
 
 
+@dataclass(frozen=True)
+class Counts:
+    """How far somebody is with some exercises. still: those that aren't done. right: predictions
+    that were right at the first try, of so many `guessed`. helped: exercises whose worked answer
+    was seen first."""
+
+    of: int
+    still: list[Exercise]
+    right: int
+    guessed: int
+    helped: int
+
+    @property
+    def done(self) -> int:
+        return self.of - len(self.still)
+
+
+def counts(exercises: Iterable[Exercise], record: Record) -> Counts:
+    entries = [(e, record.get(e.name, {})) for e in exercises]
+    guesses = [entry["first"] for e, entry in entries if e.shown_by and "first" in entry]
+    still = [e for e, entry in entries if not is_done(e, entry)]
+    helped = sum(entry.get("helped", False) for _, entry in entries)
+    return Counts(len(entries), still, sum(guesses), len(guesses), helped)
+
+
 def _change(edit: Callable[[Record], str], file: Path | None = None) -> str:
     """Edit the record and write it; returns what `edit` has to say, and trouble if there is any.
     Outside a learner's copy nothing is kept."""
@@ -201,15 +226,7 @@ def parse(text: str) -> Record:
 
 
 def _write(file: Path, record: Record) -> None:
-    """Whole or not at all, whatever happens meanwhile."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f"{FILE}.")
-    try:
-        with open(handle, "w") as unfinished:
-            json.dump({"exercises": record}, unfinished, indent=1, sort_keys=True)
-        os.replace(name, file)
-    except BaseException:
-        os.unlink(name)
-        raise
+    written(file, json.dumps({"exercises": record}, indent=1, sort_keys=True))
 
 
 @contextmanager

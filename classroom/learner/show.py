@@ -7,26 +7,18 @@ on light and on dark.
 from __future__ import annotations
 
 import base64
-import html
 import re
 from contextlib import suppress
 from pathlib import Path
 
+from markupsafe import Markup
+
 from classroom.exercise import Exercise, Graphs, Outcome
+from classroom.pages import filled
 
 SIDES = ("yours", "what was asked for")
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "hint": "?", "note": "!"}
 COLORS = {"right": "#2e9e5b", "wrong": "#d1603d", "open": "#8a8f98", "hint": "#4a90d9"}
-BOX = (
-    "border-left: 4px solid {color}; padding: 0.3em 0.8em; margin: 0.3em 0; "
-    "max-width: 60em; line-height: 1.45"
-)
-LABEL = (
-    "text-align: left; vertical-align: top; padding: 0 1em 0 0; font-weight: normal; opacity: 0.75"
-)
-VALUE = "text-align: left; vertical-align: top; padding: 0"
-TABLE = "margin: 0.3em 0 0 0; font-size: inherit"
-CODE = "margin: 0.4em 0; padding: 0; background: none; color: inherit; line-height: 1.3"
 
 
 def outcome(found: Outcome, note: str = "", link: str = "") -> None:
@@ -89,28 +81,13 @@ def message(
     lines += [f"    {line}".rstrip() for line in code.splitlines()]
     lines += [part for part in (after, note) if part]
 
-    body = [f"<strong>{sign} {html.escape(head)}</strong> {_inline(words)}"]
-    if rows:
-        cells = [
-            f'<tr style="background: none"><th style="{LABEL}">{html.escape(label)}</th>'
-            f'<td style="{VALUE}">{_inline(value)}</td></tr>'
-            for label, value in rows
-        ]
-        body.append(f'<table style="{TABLE}">{"".join(cells)}</table>')
-    if code:
-        body.append(f'<pre style="{CODE}">{html.escape(code)}</pre>')
-    if after:
-        body.append(f"<div>{_inline(after)}</div>")
-    if note:
-        body.append(f"<div><em>{_inline(note)}</em></div>")
     title, secret = folded
-    if secret:
-        lines.append(f"{title}: {secret}")
-        summary = f'<summary style="cursor: pointer">{html.escape(title)}</summary>'
-        body.append(f"<details>{summary}{_inline(secret)}</details>")
-    body.append(link)
-    box = BOX.format(color=COLORS.get(kind, COLORS["open"]))
-    both("\n".join(lines), f'<div style="{box}">{"".join(body)}</div>')
+    lines += [f"{title}: {secret}"] * bool(secret)
+    both("\n".join(lines), filled(
+        "message.html", color=COLORS.get(kind, COLORS["open"]), sign=sign, head=head, words=words,
+        rows=rows, code=code, after=after, note=note, title=title, secret=secret,
+        link=Markup(link),
+    ))  # fmt: skip
 
 
 def picture(file: Path) -> None:
@@ -139,8 +116,3 @@ def _in_notebook() -> bool:
     except ImportError:
         return False
     return getattr(get_ipython(), "kernel", None) is not None
-
-
-def _inline(words: str) -> str:
-    """HTML of a sentence, in which `code` is code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(words, quote=False))

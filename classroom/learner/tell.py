@@ -7,7 +7,6 @@ the link that says so.
 
 from __future__ import annotations
 
-import html
 import inspect
 import platform
 from functools import cache
@@ -17,6 +16,7 @@ from urllib.parse import quote, urlencode
 
 from classroom.address import repository
 from classroom.exercise import Outcome
+from classroom.pages import filled
 
 LONGEST = (
     2000  # characters of an answer: an address has room for some 8,000, and a space takes three
@@ -31,12 +31,7 @@ def us(found: Outcome, answer: Any) -> str:
     said = [found.text, *[f"{label}: {value}" for label, value in found.rows]]
     form = {"exercise": found.exercise.number, "said": "\n".join(said), "versions": versions()}
     alone, full = (_address(place, form | more) for more in ({}, {"answer": _source(answer)}))
-    return (
-        '<div style="font-size: 85%; opacity: 0.75">Is the check wrong? '
-        f'<a target="_blank" href="{alone}">Tell us</a>, or '
-        f'<a target="_blank" href="{full}">tell us with your answer</a>. '
-        "You can read it all before you send it.</div>"
-    )
+    return filled("tell.html", alone=alone, full=full)
 
 
 _place = cache(repository)
@@ -46,10 +41,10 @@ def _address(place: str, form: dict[str, str]) -> str:
     number = form["exercise"]
     if place.startswith("https://github.com/"):
         asked = {"template": "check.yml", "title": f"The check of {number}", **form}
-        return html.escape(f"{place}/issues/new?{urlencode(asked, quote_via=quote)}")
+        return f"{place}/issues/new?{urlencode(asked, quote_via=quote)}"
     text = "\n\n".join(f"**{name}**\n\n{value}" for name, value in form.items())
     asked = {"issue[title]": f"The check of {number}", "issue[description]": text}
-    return html.escape(f"{place}/-/issues/new?{urlencode(asked, quote_via=quote)}")
+    return f"{place}/-/issues/new?{urlencode(asked, quote_via=quote)}"
 
 
 def versions() -> str:

@@ -1,7 +1,7 @@
 """What a check of mini is, and what becomes of it.
 
-    @checks("flat", "steps over whole rows")
-    def _(mini):
+    @promise("It steps over whole rows")
+    def rows(mini):
         expect("flat((1, 2), (3, 4))", mini.flat((1, 2), (3, 4)), 6, {5: "You multiplied by …"})
 
 A check is given everything that the stages define, and raises `Wrong` with a sentence.
@@ -27,37 +27,29 @@ EXACT = 1e-6  # for a single operation or two, so that 0.6931 is no logarithm of
 class Check:
     """What a function of the learner's has to do.
 
-    of: the function. promise: a sentence on what is checked, which stands beside ✓ or ✗.
+    promise: a sentence on what is checked, which stands beside ✓ or ✗.
     function: is given everything that the stages define; raises Wrong.
     needs: the other functions of this stage that have to work first.
     told: the sentence for an error of a kind: {RecursionError: "…"}; OutOfTime and MemoryError too.
+    of: the function, which the file is about.
     """
 
-    of: str
     promise: str
     function: Callable[[Any], None]
     needs: tuple[str, ...] = ()
     told: tuple[tuple[type[BaseException], str], ...] = ()
     seconds: float = SECONDS
+    of: str = ""
 
 
-class Checks(list[Check]):
-    """The checks of a stage, each put there by a decorator."""
-
-    def __call__(
-        self,
-        of: str,
-        promise: str,
-        needs: tuple[str, ...] = (),
-        told: dict[type[BaseException], str] | None = None,
-        seconds: float = SECONDS,
-    ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-        def add(function: Callable[[Any], None]) -> Callable[[Any], None]:
-            rows = tuple((told or {}).items())
-            self.append(Check(of, promise, function, needs, rows, seconds))
-            return function
-
-        return add
+def promise(
+    text: str,
+    needs: tuple[str, ...] = (),
+    told: dict[type[BaseException], str] | None = None,
+    seconds: float = SECONDS,
+) -> Callable[[Callable[[Any], None]], Check]:
+    """Make a check of a function."""
+    return lambda function: Check(text, function, needs, tuple((told or {}).items()), seconds)
 
 
 @dataclass(frozen=True)

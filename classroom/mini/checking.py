@@ -18,6 +18,7 @@ from typing import Any
 
 from classroom.mini.check import Result, Verdict
 from classroom.mini.stages import ROOT, Stage
+from classroom.written import written
 from tinyframe.settings import settings
 
 SECONDS_IN_ALL = 120.0
@@ -38,10 +39,7 @@ def run(stage: Stage, paths: dict[str, Path]) -> Verdict:
     if settings.CACHE and found.state != "wrong":  # a failure may be a slow machine's
         place = _remembered_at(stage, paths)
         with contextlib.suppress(OSError):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = place.with_suffix(f".{os.getpid()}")
-            unfinished.write_text(json.dumps(asdict(found)))
-            unfinished.replace(place)
+            written(place, json.dumps(asdict(found)))
     return found
 
 
@@ -71,7 +69,7 @@ def _in_a_process(stage: Stage, paths: dict[str, Path]) -> Verdict:
 
 def _remembered_at(stage: Stage, paths: dict[str, Path]) -> Path:
     here = Path(__file__).parent
-    texts = [*paths.values(), *sorted(here.glob("*.py")), *sorted((here / "checks").glob("*.py"))]
+    texts = [*paths.values(), *sorted(here.rglob("*.py"))]
     said = hashlib.sha256(f"{stage.name} {sys.version}".encode())
     for path in texts:
         said.update(hashlib.sha256(path.read_bytes()).digest())

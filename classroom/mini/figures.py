@@ -8,17 +8,18 @@ It needs nothing but itself: no network, no fonts, no other file.
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from markupsafe import Markup
 
 from classroom.curves import PALE
 from classroom.mini import joining, loader, stages
 from classroom.mini.digits import Training
 from classroom.mini.own_c import OPERATIONS, Climb, N, Painting, Race, Step, palette
+from classroom.pages import filled
 from classroom.speed import time_of
 from tinyframe.nn.state import replacing
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing
@@ -27,15 +28,6 @@ from tinyframe.viz.picture import DrawnPicture
 
 LEFT, RIGHT, SQUARE = 22.0, 372.0, 316.0  # points: two columns, and the painting in the first
 HIGH = 470.0
-HTML = """<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<body style="max-width: 52em; margin: 2em auto; padding: 0 1em; font-family: sans-serif">
-{svg}
-<details><summary>All of it: {lines} lines of Python</summary>
-<pre style="font-size: 12px; overflow-x: auto">{source}</pre></details>
-</body></html>
-"""
 
 
 class Page(DrawnPicture):
@@ -47,10 +39,9 @@ class Page(DrawnPicture):
         """Write the page: as .html with the framework in it, and otherwise the picture, as SVG."""
         if Path(path).suffix != ".html":
             return super().save(path)
-        lines = len(stages.code_lines(self.source))
-        text = HTML.format(
-            title=html.escape(self.headline), svg=self.svg(), lines=lines,
-            source=html.escape(self.source),
+        text = filled(
+            "figures.html", title=self.headline, svg=Markup(self.svg()), source=self.source,
+            lines=len(stages.code_lines(self.source)),
         )  # fmt: skip
         with replacing(path) as temporary:
             Path(temporary).write_text(text, encoding="utf-8")

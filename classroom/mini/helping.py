@@ -38,7 +38,7 @@ def exercises(stage: Stage) -> tuple[Exercise, ...]:
 
 def place_of(stage: Stage, name: str) -> Path:
     """The file about a function."""
-    return FUNCTIONS / stage.name / f"{name}.py"
+    return FUNCTIONS / f"part{stage.name}" / f"{name}.py"
 
 
 def _exercise(stage: Stage, name: str) -> Exercise:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import json
 import resource
 import sys
 import traceback
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from classroom.exercise import Open, Wrong
+from classroom.exercise_file import load
 from classroom.limit import OutOfTime, time_limit
 from classroom.mini import loader, stages
-from classroom.mini.check import SECONDS, Check, Checks, Result, Verdict, listed
+from classroom.mini.check import SECONDS, Check, Result, Verdict, listed
+from classroom.mini.helping import place_of
 from classroom.mini.stages import Stage
 
 MEMORY = 6 << 30  # bytes of address space; NumPy alone reserves more than one
 MOST_PRINTED = 600  # characters of what the learner's code prints
 
 
-def checks_of(stage: Stage) -> Checks:
-    return importlib.import_module(f"classroom.mini.checks.part{stage.name}").checks
+@cache
+def checks_of(stage: Stage) -> list[Check]:
+    """The checks of a stage's functions, in the order of these; one that needs another function
+    comes after that one's."""
+    asked = stages.asked(stage)
+    found = [
+        replace(check, of=name)
+        for name in asked
+        for check in vars(load(place_of(stage, name))).values() if isinstance(check, Check)
+    ]  # fmt: skip
+    return sorted(found, key=lambda check: max(map(asked.index, (check.of, *check.needs))))
 
 
 def judge_stage(stage: Stage, paths: dict[str, Path], until_wrong: bool = False) -> Verdict:

@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from classroom.mini.checks.part7a import plain as written
+from classroom.mini.functions.part7a.shared import plain as written
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture, Picture

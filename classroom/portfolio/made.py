@@ -14,7 +14,7 @@ from classroom.learner.kept import kept
 from classroom.mini.helping import exercises as functions_of
 from classroom.mini.stages import STAGES
 from classroom.portfolio.lines import Whose, whose_lines
-from classroom.portfolio.projects import described
+from classroom.portfolio.projects import Described, described
 from classroom.puzzlebook.game import exercise_of, games
 
 PROJECT = "project "  # what the points of one are kept under, before its name
@@ -67,9 +67,7 @@ class Game:
 class Project:
     """points: the most that a report gave, of those that it could give; None without a report."""
 
-    number: int
-    title: str
-    about: str
+    described: Described
     points: int | None = None
     of: int = 0
 
@@ -157,17 +155,8 @@ def made(folder: Path) -> Made:
 
 def _parts(noted: record.Record) -> Iterator[Part]:
     for number, title in parts().items():
-        entries = [(e, noted.get(e.name, {})) for e in exercises(number)]
-        guesses = [entry["first"] for e, entry in entries if e.shown_by and "first" in entry]
-        yield Part(
-            number,
-            title,
-            sum(record.is_done(e, entry) for e, entry in entries),
-            len(entries),
-            sum(guesses),
-            len(guesses),
-            sum(entry.get("helped", False) for _, entry in entries),
-        )
+        far = record.counts(exercises(number), noted)
+        yield Part(number, title, far.done, far.of, far.right, far.guessed, far.helped)
 
 
 def _stages(folder: Path, noted: record.Record) -> Iterator[Stage]:
@@ -176,7 +165,7 @@ def _stages(folder: Path, noted: record.Record) -> Iterator[Stage]:
         with suppress(OSError, ValueError, SyntaxError):
             mine, given = folder / "mini" / stage.file, folder / ".originals" / "mini" / stage.file
             found = whose_lines(mine.read_text(), given.read_text())
-        helped = sum(noted.get(e.name, {}).get("helped", False) for e in functions_of(stage))
+        helped = record.counts(functions_of(stage), noted).helped
         passes = bool(noted.get(f"mini-{stage.name}", {}).get("done"))
         yield Stage(stage.name, stage.title, *found, passes, helped)
 
@@ -203,14 +192,10 @@ def _projects(shown: Mapping[str, Mapping[str, Any]]) -> Iterator[Project]:
     for project in described():
         entry = shown.get(f"{PROJECT}{project.name}", {})
         points, of = entry.get("points"), entry.get("of")
-        is_graded = type(points) is int and type(of) is int and 0 <= points <= of
-        yield Project(
-            project.number,
-            project.title,
-            project.about,
-            points if is_graded else None,
-            of if is_graded and of else 0,
-        )
+        if type(points) is int and type(of) is int and 0 <= points <= of:
+            yield Project(project, points, of)
+        else:
+            yield Project(project)
 
 
 def _digits(entry: Mapping[str, Any]) -> Digits | None:

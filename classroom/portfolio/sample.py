@@ -29,7 +29,7 @@ def sample() -> Made:
             Game("golf", "Matmul golf", "Opts", 2, 3, 6, 7, 5, helped=1),
         ),
         tuple(
-            Project(p.number, p.title, p.about, *POINTS.get(p.number, (None, 0)))
+            Project(p, *POINTS.get(p.number, ()))
             for p in described()
         ),
         Digits(345 / 355, 355),

@@ -3,22 +3,27 @@
     puzzle("outer", outer)      tries an answer: right or wrong, drawn, and its score kept
     puzzles("golf")             the scoreboard of a game
 
-Each module of `classroom/puzzlebook/games/` has a `GAME`. A puzzle of it is any object with what
-`Puzzle` lists (a frozen dataclass, say); nothing has to be derived from it. Names are unique among
-all games. The fewer the better, whatever `unit` says is counted; where it says nothing, nothing is
-counted, and a trial has no score.
+Each module of `classroom/puzzlebook/games/` has a `GAME`, and derives its puzzles from `Puzzle`.
+Each of these stands in a file beside its lesson, `classroom/lessons/puzzles/puzzle_outer.py`: its
+words as the docstring, like an exercise's, then `puzzle`, then planted answers. Names are unique
+among all games. The fewer the better, whatever `unit` says is counted; where it says nothing,
+nothing is counted, and a trial has no score.
 """
 
 from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from classroom.exercise import Exercise
+from classroom.exercise_file import Description, description, load
+from classroom.exercises import order, place_of
+from classroom.lesson_text import PUZZLE
 from tinyframe.viz.picture import Picture
 
 Score = int | float
@@ -38,27 +43,36 @@ class Trial(Protocol):
         """What is drawn beneath what is said."""
 
 
-class Puzzle(Protocol):
-    """par: what the worked answer takes. best: the fewest that anybody has found, a dare."""
+@dataclass(frozen=True, kw_only=True)
+class Puzzle:
+    """par: what the worked answer takes. best: the fewest that anybody has found, a dare. seconds:
+    how long a try may take. words: the docstring of its file, which also gives it its name."""
+
+    par: Score = 0
+    best: Score = 0
+    seconds: float = 10.0
+    name: str = ""
+    words: Description = Description("", (), "")
 
     @property
-    def name(self) -> str: ...
+    def sentence(self) -> str:
+        return self.words.title
+
     @property
-    def sentence(self) -> str: ...
+    def hints(self) -> tuple[str, ...]:
+        return self.words.hints
+
     @property
-    def par(self) -> Score: ...
-    @property
-    def best(self) -> Score: ...
-    @property
-    def hints(self) -> tuple[str, ...]: ...
-    @property
-    def because(self) -> str: ...
+    def because(self) -> str:
+        return self.words.because
 
     def trial(self) -> Trial:
         """A new try."""
+        raise NotImplementedError
 
     def example(self) -> Picture | None:
         """What is drawn while there is no answer."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,25 @@ class Game:
     part: str
     title: str
     unit: str
-    puzzles: tuple[Puzzle, ...]
+
+    @property
+    def puzzles(self) -> tuple[Puzzle, ...]:
+        """Its puzzles, in the order of the notebook."""
+        return _puzzles_of(self.part)
+
+
+@cache
+def _puzzles_of(part: str) -> tuple[Puzzle, ...]:
+    return tuple(
+        _loaded(place_of(notebook, name), name.removeprefix(PUZZLE))
+        for notebook, names in order().items() if notebook.lstrip("0").startswith(f"{part}_")
+        for name in names if name.startswith(PUZZLE)
+    )  # fmt: skip
+
+
+def _loaded(file: Path, name: str) -> Puzzle:
+    module = load(file)
+    return replace(module.puzzle, name=name, words=description(module.__doc__ or ""))
 
 
 @cache
@@ -93,12 +125,12 @@ def exercise_of(puzzle: Puzzle, check: Callable[[Any], str] | None = None) -> Ex
     """The puzzle as an exercise, to be judged, helped with and kept like one."""
     return Exercise(
         puzzle.name,
-        f"puzzle-{puzzle.name}",
+        f"{PUZZLE}{puzzle.name}",
         puzzle.sentence,
         check or (lambda answer: puzzle.trial().check(answer)),
         puzzle.hints,
         because=puzzle.because,
-        seconds=getattr(puzzle, "seconds", 10.0),
+        seconds=puzzle.seconds,
     )
 
 

@@ -14,7 +14,7 @@ from classroom.ask import call, same_values, wants
 from classroom.exercise import Wrong
 from classroom.puzzlebook import ops
 from classroom.puzzlebook.game import against_par
-from classroom.puzzlebook.table import NODES, Inputs, Puzzle
+from classroom.puzzlebook.games.one_liners import NODES, Inputs, OneLiner
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops
@@ -41,7 +41,7 @@ class Case:
 class Trial:
     """One try at a puzzle. ops: those of the example. case: the one that went wrong."""
 
-    puzzle: Puzzle
+    puzzle: OneLiner
     ops: Counter[str] = field(default_factory=Counter)
     case: Case | None = None
 
@@ -77,19 +77,19 @@ class Trial:
         return f"{ops.described(self.ops)}. {against_par(self.ops.total(), self.puzzle)}"
 
 
-def cases(puzzle: Puzzle) -> Iterator[Inputs]:
+def cases(puzzle: OneLiner) -> Iterator[Inputs]:
     """The example, a few that are the same each time, and one that is not."""
     yield puzzle.inputs
     for seed in (*FIXED, None):
         yield puzzle.fresh(np.random.default_rng(seed))
 
 
-def called(puzzle: Puzzle, inputs: Inputs) -> str:
+def called(puzzle: OneLiner, inputs: Inputs) -> str:
     """The call as it would be written: `outer([1, 2, 3], [10, 20])`."""
     return f"`{puzzle.name}({', '.join(str(np.asarray(x).tolist()) for x in inputs)})`"
 
 
-def refuse(puzzle: Puzzle, answer: Any) -> None:
+def refuse(puzzle: OneLiner, answer: Any) -> None:
     """Wrong if the answer calls something that this puzzle does not allow."""
     if not ops.is_learners(answer):
         raise Wrong("Write a function of your own, with `def` or `lambda`.")
@@ -101,7 +101,7 @@ def refuse(puzzle: Puzzle, answer: Any) -> None:
         )
 
 
-def refuse_nodes(puzzle: Puzzle, got: Tensor) -> None:
+def refuse_nodes(puzzle: OneLiner, got: Tensor) -> None:
     """Wrong if a tool that is not allowed was used in disguise, as a[::-1] is a flip."""
     found = {u.op for u in got.uop.toposort()}
     hidden = [tool for tool in puzzle.without if NODES[tool] in found]

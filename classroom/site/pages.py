@@ -7,7 +7,6 @@ such as `../tinyframe/dtype.py`, leads to a page that shows this file.
 from __future__ import annotations
 
 import base64
-import html
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from classroom.address import repository, ways_in
+from classroom.pages import filled
 
 NOTEBOOKS = "notebooks"  # the folder of the site that has the notebooks themselves
 SOURCES = "source"  # and of the pages that show a file
@@ -117,7 +117,10 @@ def write(root: Path, folder: Path) -> list[Path]:
         else:
             text = relinked(page, (root / page).read_text())
             if page == "README.md":
-                text = DOORS.sub(_first_lesson(root), text).replace(START, INSTALL)
+                lesson = notebooks(root)[0]
+                way = filled("first_lesson.html", lesson=lesson.stem, ways=ways_in(lesson.name),
+                             place=repository())  # fmt: skip
+                text = DOORS.sub(way, text).replace(START, INSTALL)
             place.write_text(text)
     if dead:
         raise DeadLink("\n".join(dead))
@@ -161,7 +164,7 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
     worked = path.parents[1] / "solutions" / "course" / path.name
     solved = json.loads(worked.read_text())["cells"] if worked.exists() else []  # a class has none
     shown = {cell["id"]: cell["outputs"] for cell in solved if cell["id"] in SAMPLES}
-    up = "../" * page.count("/")
+    doors = {"ways": ways_in(path.name), "up": "../" * page.count("/")}
     for number, cell in enumerate(content["cells"]):
         source = "".join(cell["source"])
         if cell["id"] in shown:
@@ -173,7 +176,8 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
         if cell["cell_type"] == "markdown":
             if number == 0:
                 title, _, rest = source.partition("\n")
-                source = f"{title}\n\n{_ways_in(path.name, up)}\n{rest}"
+                here = filled("ways_in.html", notebook=path.name, folder=NOTEBOOKS, **doors)
+                source = f"{title}\n\n{here}\n{rest}"
             source = relinked(page, source)
             for name, kinds in cell.pop("attachments", {}).items():
                 image = place.with_name(f"{place.stem}_{name}")
@@ -181,52 +185,10 @@ def _write_notebook(path: Path, place: Path, page: str, relinked: Any) -> None:
                 source = source.replace(f"attachment:{name}", image.name)
         cell["source"] = source
     if any("check(" in "".join(cell["source"]) for cell in content["cells"]):
-        last = relinked(page, _way_on(path.name, up))
+        last = relinked(page, filled("way_on.html", **doors))
         cell = {"cell_type": "markdown", "id": "way-on", "metadata": {}, "source": last}
         content["cells"].append(cell)
     place.write_text(json.dumps(content))
-
-
-def _services(notebook: str) -> str:
-    """Links to what opens it in a browser, in words; "" where there's nothing."""
-    ways = [f'<a href="{html.escape(url)}">{name}</a>' for name, url in ways_in(notebook).items()]
-    return " or ".join([", ".join(ways[:-1]), *ways[-1:]] if len(ways) > 1 else ways)
-
-
-def _first_lesson(root: Path) -> str:
-    """The way from the first page into the course."""
-    path = notebooks(root)[0]
-    doors = f", or open it in {where}" if (where := _services(path.name)) else ""
-    own = f"git clone {(place := repository())} && cd {place.split('/')[-1]} && python3 start.py"
-    clone = f" On your own machine: <code>{html.escape(own)}</code>" if place else ""
-    read = f'<a href="course/{path.stem}.html"><b>Read lesson 1</b></a>'
-    return f'<div class="ways">{read}{doors}.{clone}</div>'
-
-
-def _ways_in(notebook: str, up: str) -> str:
-    """How to do the exercises of a page that can only be read. up: the way to the first page."""
-    alone = f'<a download href="{up}{NOTEBOOKS}/{notebook}">The notebook alone</a>'
-    return (
-        "```{container} ways no-search\n"
-        f"This page is for reading. To do its exercises, {_doors(notebook, up)}, with one command. "
-        f"({alone} lacks what checks your answers.) Some pictures are missing here: they're drawn "
-        "from your answers.\n```"
-    )
-
-
-def _way_on(notebook: str, up: str) -> str:
-    """The end of such a page."""
-    return (
-        "```{container} ways no-search\n"
-        f"You've read it. Now do it: {_doors(notebook, up)}, with one command.\n```"
-    )
-
-
-def _doors(notebook: str, up: str) -> str:
-    start = f'<a href="{up}index.html#start">start the course on your own machine</a>'
-    if where := _services(notebook):
-        return f"open this lesson in {where}, with nothing to install. Or {start}"
-    return start
 
 
 def _write_source(path: Path, place: Path, name: str) -> None:

@@ -34,7 +34,7 @@ from classroom.grader.referee import answer as refereed
 from classroom.grader.report import Report, Row, rendered
 from classroom.grader.sandbox import ROOT, Limits, Protection, best_protection
 from classroom.grader.tasks import Ask, Ended, Open, Raised, Wrong, finding
-from tinyframe.nn.state import replacing
+from classroom.written import written
 from tinyframe.settings import settings
 
 HERE = Path(__file__).parent
@@ -129,9 +129,7 @@ def _really(text: str) -> Report:
         report = replace(grade(path, LARGER, _protection(), Limits().longer(3)), file=LARGER.name)
     if settings.CACHE and report.status != "out of time":
         with suppress(OSError):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(place) as unfinished:
-                Path(unfinished).write_text(json.dumps(asdict(report)))
+            written(place, json.dumps(asdict(report)))
     return report
 
 

@@ -1,15 +1,17 @@
-"""Runs answers as a learner's cells, in the worked notebook, and says what each was told.
+"""Runs a worked notebook, holds what it prints against what it stores, and says what each answer
+was told in it, as a learner's cell.
 
-    told = run(notebook, [Answer("5.1-a", "4.3", "lambda tensor, op: 3"), …])
+    told, differs = run(notebook, [Answer("5.1-a", "4.3", "lambda tensor, op: 3"), …])
     told["5.1-a"]     # Told(verdict="wrong", text="…")
+    differs           # a sentence for each cell that prints something else
 
-One process for a notebook: its cells run from the top in a shell of IPython, up to the last
-exercise that is asked about. A cell is left out if it makes nothing that an answer, or an
-exercise's cell, could use. After each exercise's cell, every answer to it gets a copy of the
-process (a fork): none sees what another one did, and what the worked answer had compiled and worked
-out is there for all.
+One process for a notebook: its cells run from the top, once, in a shell of IPython. After each
+exercise's cell, every answer to it gets a copy of the process (a fork): none sees what another one
+did, and what the worked answer had compiled and worked out is there for all. (That notebooks do the
+same in Jupyter is tried with the learners', by nbval.)
 
-`python -m tests.classroom.as_learner` is that process: JSON in, a line of JSON for each answer.
+`python -m tests.classroom.as_learner` is that process: JSON in, a line of JSON for each answer, and
+for each cell that differs.
 """
 
 from __future__ import annotations
@@ -23,17 +25,19 @@ import select
 import signal
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from classroom.build import clean_environment
+from classroom.build import NOT_COMPARED, WIDGET_VIEW, clean_environment, sanitized
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "solutions" / "course"
 # the line of a cell that has an answer judged: check("4.3", count_nodes)
 ASKS = re.compile(r'^(?:check|predict|puzzle)\("([\w.]+)", *(.+)\)$', re.MULTILINE)
+DIFFERS = "differs"
+INLINE = "module://matplotlib_inline.backend_inline"  # where Jupyter draws
+NOT_COMPARED_KINDS = ("image/", WIDGET_VIEW)
 SECONDS = 120  # of processor time, for an answer that never gets as far as to be judged
 
 
@@ -53,23 +57,20 @@ class Told(NamedTuple):
     text: str
 
 
-def code_cells(notebook: Path) -> list[str]:
-    cells = json.loads(notebook.read_text())["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-
-
-def run(notebook: Path, answers: list[Answer]) -> dict[str, Told]:
-    """What each answer is told, by its key. RuntimeError if a cell of the notebook itself fails."""
+def run(notebook: Path, answers: list[Answer]) -> tuple[dict[str, Told], list[str]]:
+    """What each answer is told, by its key, and which cells print something else than is stored.
+    RuntimeError if a cell fails."""
     asked = json.dumps({"notebook": str(notebook), "answers": answers})
+    apart = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MPLBACKEND": INLINE}
     done = subprocess.run(
         [sys.executable, "-m", "tests.classroom.as_learner"], input=asked, cwd=notebook.parent,
-        env=clean_environment() | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True,
+        env=clean_environment() | apart, capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode != 0:
         raise RuntimeError(f"{notebook.name}: {done.stderr.strip()[-2000:]}")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    return {key: Told(verdict, text) for key, verdict, text in rows}
+    told = {key: Told(verdict, text) for key, verdict, text in rows if verdict != DIFFERS}
+    return told, [f"cell {key}: {text}" for key, verdict, text in rows if verdict == DIFFERS]
 
 
 # ---- in that process -----------------------------------------------------------------------------
@@ -92,59 +93,55 @@ def as_cell(cell: str, answer: Answer) -> str:
 
 
 def answered(notebook: Path, answers: list[Answer]) -> Iterator[tuple[str, str, str]]:
-    """(key, verdict, text) of each answer."""
+    """(key, verdict, text) of each answer; (id, DIFFERS, how) of each cell that prints something
+    else than is stored."""
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
     settings = Config()
     settings.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=settings)
-    waiting = {answer.asked for answer in answers}
-    for cell in needed(code_cells(notebook), answers):
-        if not waiting:
-            return
-        quietly(shell, cell).raise_error()
-        here = {found[1] for found in ASKS.finditer(cell)} & waiting
+    shell.kernel = "none, but what looks for one shows what it shows in Jupyter"
+    asked = {answer.asked for answer in answers}
+    for cell in json.loads(notebook.read_text())["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        source = "".join(cell["source"])
+        result, outputs = quietly(shell, source)
+        result.raise_error()
+        if how := difference(cell, outputs):
+            yield cell["id"], DIFFERS, how
+        here = {found[1] for found in ASKS.finditer(source)} & asked
         for answer in answers:
             if answer.asked in here:
-                yield answer.key, *in_a_copy(shell, as_cell(cell, answer))
-        waiting -= here
-    if waiting:
-        raise LookupError(f"{notebook.name} doesn't ask {', '.join(sorted(waiting))}")
+                yield answer.key, *in_a_copy(shell, as_cell(source, answer))
+        asked -= here
+    if asked:
+        raise LookupError(f"{notebook.name} doesn't ask {', '.join(sorted(asked))}")
 
 
-def needed(cells: list[str], answers: list[Answer]) -> list[str]:
-    """The cells that ask, and those that make what they use, or what those use; the first cell too,
-    which is settings and imports."""
-    asked, kept = {answer.asked for answer in answers}, []
-    wanted = {name for answer in answers for name in names_in(answer.source)[1]}
-    for place, cell in reversed([*enumerate(cells)]):
-        made, used = names_in(cell)
-        asks = any(found[1] in asked for found in ASKS.finditer(cell))
-        if asks or place == 0 or made & wanted:
-            kept.append(cell)
-            wanted |= used
-    return kept[::-1]
+def difference(cell: dict[str, Any], outputs: list[dict[str, Any]]) -> str:
+    """The first difference between what a cell stores and these outputs, as nbval compares them:
+    kind by kind, sanitized, pictures aside; "" where there is none."""
+    if NOT_COMPARED in cell["metadata"].get("tags", ()):
+        return ""
+    stored, printed = shown(cell["outputs"]), shown(outputs)
+    for kind in sorted(stored.keys() | printed.keys()):
+        if stored.get(kind) != printed.get(kind):
+            return f"{kind} is {printed.get(kind)!r:.2000}, stored is {stored.get(kind)!r:.2000}"
+    return ""
 
 
-def names_in(source: str) -> tuple[set[str], set[str]]:
-    """(names that a cell makes or changes, names that it uses). `x[0] = …` and `x.n = …` change
-    `x`, and so may a line that is just `x.add(…)`, but for a picture's `plt.show()`."""
-    tree = ast.parse(re.sub(r"(?m)^%.*$", "", textwrap.dedent(source).strip()))
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            made.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            made |= {(name.asname or name.name).partition(".")[0] for name in node.names}
-        elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-            made |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            of = node.value.func
-            made |= {n.id for n in ast.walk(of) if n is not of and isinstance(n, ast.Name)}
-    made.discard("plt")
-    return made, {node.id for node in names if isinstance(node.ctx, ast.Load)}
+def shown(outputs: list[dict[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for output in outputs:
+        data = output["data"] if "data" in output else {output["name"]: output["text"]}
+        for kind, text in data.items():
+            if not kind.startswith(NOT_COMPARED_KINDS):
+                found.setdefault(kind, []).append("".join(text))
+    for name in {"stdout", "stderr"} & found.keys():
+        found[name] = ["".join(found[name])]
+    return {kind: [sanitized(text) for text in texts] for kind, texts in found.items()}
 
 
 def in_a_copy(shell: Any, cell: str) -> tuple[str, str]:
@@ -187,7 +184,7 @@ def judged(shell: Any, cell: str) -> tuple[str, str]:
 
     for module in (notebook, play):
         module.judge = overheard(module.judge)  # type: ignore[attr-defined]
-    result = quietly(shell, cell)
+    result, _ = quietly(shell, cell)
     error = result.error_before_exec or result.error_in_exec
     if not outcomes:
         return "failed", f"{type(error).__name__}: {error}"
@@ -196,12 +193,18 @@ def judged(shell: Any, cell: str) -> tuple[str, str]:
     return {"open": "asked again"}.get(last.state, last.state), " ".join(filter(None, words))
 
 
-def quietly(shell: Any, cell: str) -> Any:
-    """Run a cell; nothing that it prints or draws is of interest here."""
+def quietly(shell: Any, cell: str) -> tuple[Any, list[dict[str, Any]]]:
+    """Run a cell. Returns what became of it, and its outputs, as a notebook stores them."""
+    from IPython.core.displayhook import CapturingDisplayHook
     from IPython.utils.capture import capture_output
 
-    with capture_output():
-        return shell.run_cell(cell)
+    with capture_output() as captured:
+        hook = CapturingDisplayHook(shell, captured._outputs)
+        shell.display_trap.hook = hook  # what a cell's last line is worth is shown among the rest
+        result = shell.run_cell(cell)
+    streams = {"stdout": captured.stdout, "stderr": captured.stderr}
+    printed = [{"name": name, "text": text} for name, text in streams.items() if text]
+    return result, printed + captured._outputs
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Every planted answer gets the verdict that stands above it.
+"""Every planted answer gets the verdict that stands above it, and worked notebooks print what they
+store.
 
-Those to an exercise stand behind its check, in its file in `classroom/lessons/`, those to a
-function of mini in `classroom/mini/functions/`, and those to a puzzle in `answers/`. They are
-Python in cells:
+Those to an exercise or a puzzle stand behind its check, in its file in `classroom/lessons/`, those
+to a function of mini in `classroom/mini/functions/`. They are Python in cells:
 
     # %% shared                      what the answers below have in common
     # %% wrong, each line            one expression a line; ends with `# says …`, or with the reason
@@ -45,8 +45,6 @@ from tests.mini.judged import verdicts
 from tests.mini.planted import owner, paths_with, with_function
 
 VERDICTS = {"open": "asked again"}
-FOLDER = Path(__file__).parent / "answers"
-MINI_CHECKS = FUNCTIONS.with_name("checks")
 HEAD = re.compile(r"(shared|guesses|right|wrong|asked again)(, each line|, changed)?(?:: (.+))?")
 EXERCISES = {e.name: e.number for part in parts() for e in exercises(part)}
 NUMBERS = EXERCISES | {puzzle.name: puzzle.number for puzzle in puzzles()}
@@ -90,7 +88,8 @@ def rows_of(path: Path) -> list[Row]:
 
 def worked(path: Path) -> str:
     """The worked function of mini that a file is about."""
-    functions = stages.functions(stages.find(path.parent.name).reference.read_text())
+    stage = stages.find(path.parent.name.removeprefix("part"))
+    functions = stages.functions(stage.reference.read_text())
     return textwrap.dedent(functions[path.stem].source)
 
 
@@ -111,9 +110,11 @@ def files() -> dict[str, Path]:
         f"{notebook}/{name}": place_of(notebook, name)
         for notebook, names in order().items() for name in names
     }  # fmt: skip
-    found |= {f"{f.parent.name}/{f.stem}": f for f in sorted(FOLDER.glob("*/*.py"))}
     of_mini = sorted(FUNCTIONS.glob("*/*.py"))
-    return found | {f"mini_{f.parent.name}/{f.stem}": f for f in of_mini}
+    return found | {
+        f"mini_{f.parent.name.removeprefix('part')}/{f.stem}": f for f in of_mini
+        if f.stem != "shared"
+    }  # fmt: skip
 
 
 class Planted(NamedTuple):
@@ -129,19 +130,33 @@ ROWS = {
 }
 
 FOLDERS = sorted({folder for folder, _, _ in ROWS.values()})
-PARTS = {folder if folder.startswith("mini_") else folder[:2] for folder in FOLDERS}
+WORKED = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+
+
+def rows_in(folder: str) -> dict[str, Planted]:
+    return {key: planted for key, planted in ROWS.items() if planted.folder == folder}
+
+
+@cache
+def ran(notebook: str) -> tuple[dict[str, Told], list[str]]:
+    """What the answers of a notebook are told, and which of its cells differ."""
+    rows = rows_in(notebook).items()
+    answers = [Answer(key, NUMBERS[name], row.source) for key, (_, name, row) in rows]
+    return run(NOTEBOOKS / f"{notebook}.ipynb", answers)
 
 
 @cache
 def told_in(folder: str) -> dict[str, Told]:
     """What the answers of a notebook, or of a stage of mini, are told."""
-    rows = {key: planted for key, planted in ROWS.items() if planted.folder == folder}
     if folder.startswith("mini_"):
-        return told_by_mini(stages.find(folder.removeprefix("mini_")), rows)
-    return run(
-        NOTEBOOKS / f"{folder}.ipynb",
-        [Answer(key, NUMBERS[name], row.source) for key, (_, name, row) in rows.items()],
-    )
+        return told_by_mini(stages.find(folder.removeprefix("mini_")), rows_in(folder))
+    return ran(folder)[0]
+
+
+@pytest.mark.parametrize("notebook", WORKED, ids="{}/outputs".format)
+def test_a_worked_notebook_prints_what_it_stores(notebook: str) -> None:
+    _, differs = ran(notebook)
+    assert not differs, "\n".join(differs)
 
 
 def told_by_mini(stage: stages.Stage, rows: dict[str, Planted]) -> dict[str, Told]:
@@ -176,20 +191,17 @@ def test_an_answer_gets_its_verdict(key: str) -> None:
         assert row.why.removeprefix("says ") in told.text, words
 
 
-@pytest.mark.parametrize("part", sorted(PARTS), ids="{}/refusals".format)
-def test_every_refusal_is_reached(part: str) -> None:
-    """Those of a part's own files; what several parts share (ask.py, guesses.py) is nobody's."""
-    folders = [folder for folder in FOLDERS if folder == part or folder[:2] == part]
-    if part.startswith("mini_"):
-        files = [MINI_CHECKS / f"part{part.removeprefix('mini_')}.py"]
-    else:
-        lessons = {folder.partition("_")[2] for folder in folders}
-        files = [path for name in lessons for path in (LESSONS / name).glob("*.py")]
-    told = [answer.text for folder in folders for answer in told_in(folder).values()]
+@pytest.mark.parametrize("folder", FOLDERS, ids="{}/refusals".format)
+def test_every_refusal_is_reached(folder: str) -> None:
+    """Those of a lesson's own files, or of a stage's; what several share (ask.py, guesses.py) is
+    nobody's."""
+    kind, _, name = folder.partition("_")
+    own = FUNCTIONS / f"part{name}" if kind == "mini" else LESSONS / name
+    told = [answer.text for answer in told_in(folder).values()]
     reached = {place for text in told for place in re.findall(rf"{LABEL} (\S+)", text)}
-    checks = {place: text for file in files for place, text in refusals(file).items()}
+    checks = {place: text for file in own.glob("*.py") for place, text in refusals(file).items()}
     unreached = [f"{place} {text}" for place, text in checks.items() if place not in reached]
-    assert checks and not unreached, "\n".join(["no answer is told:", *unreached])
+    assert not unreached, "\n".join(["no answer is told:", *unreached])
 
 
 def test_every_exercise_and_every_function_of_mini_has_answers_and_none_is_there_twice() -> None:

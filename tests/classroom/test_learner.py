@@ -478,10 +478,10 @@ def test_a_copy_that_cannot_be_written_to_is_said_and_no_error(copy, shown, monk
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(record.os, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
     classroom.predict("9.3", 60)
     assert "right" in shown[-1][0] and "No space left on device" in shown[-1][0]
-    assert not list(copy.glob(".progress.json.*[!k]"))
+    assert not list(copy.glob("*.unfinished"))
 
 
 def test_progress_in_a_shell(copy, monkeypatch, capsys):

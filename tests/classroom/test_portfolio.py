@@ -22,7 +22,7 @@ from classroom.portfolio.command import main
 from classroom.portfolio.drawn import hundred, roofline
 from classroom.portfolio.lines import whose_lines
 from classroom.portfolio.made import Made, Speeds, made
-from classroom.portfolio.page import ABOUT_GAMES, MARK, Portfolio
+from classroom.portfolio.page import ABOUT, MARK, Portfolio
 from classroom.puzzlebook.game import by_name, exercise_of, games
 
 OWN = """\
@@ -146,7 +146,7 @@ def test_points_of_a_project_in_the_copy_are_kept(copy):
     report = Report("Project 2", "02_op_types.py", 100, 52, [], [row])
     _keep(copy / "projects" / "02_op_types.py", "02_op_types", report)
     (project,) = made(copy).graded
-    assert (project.number, project.points, project.of) == (2, 41, 48)
+    assert (project.described.number, project.points, project.of) == (2, 41, 48)
     assert "<b>41</b> of 48 points" in portfolio().html()
 
 
@@ -343,7 +343,7 @@ def test_a_framework_is_said_to_do_no_more_than_its_stages():
 
 
 def test_every_game_is_described_and_one_without_a_score_has_none(copy):
-    assert {game.name for game in games()} == set(ABOUT_GAMES)
+    assert {game.name for game in games()} == set(ABOUT["games"])
     hunt = next(game for game in games() if game.name == "hunt")
     record.note(Outcome(exercise_of(hunt.puzzles[0]), "right"))
     assert str(Portfolio(made(copy))).endswith("The scavenger hunt: 1 of 20")

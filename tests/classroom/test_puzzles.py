@@ -19,8 +19,8 @@ from classroom.exercises import find
 from classroom.learner import record
 from classroom.puzzlebook import ops, play
 from classroom.puzzlebook.game import against_par, by_name, exercise_of, games
+from classroom.puzzlebook.games.one_liners import GAME, TOOLS
 from classroom.puzzlebook.judge import Trial
-from classroom.puzzlebook.table import PUZZLES, TOOLS
 from tinyframe import Tensor
 from tinyframe.tensor.sorting import SHORT
 from tinyframe.uop import Ops
@@ -29,6 +29,7 @@ from tinyframe.viz.drawing import PAGE
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "solutions" / "course" / "03b_puzzles.ipynb"
 
+PUZZLES = GAME.puzzles
 BY_NAME = {puzzle.name: puzzle for puzzle in PUZZLES}
 
 every_puzzle = pytest.mark.parametrize("puzzle", PUZZLES, ids=lambda puzzle: puzzle.name)

@@ -271,9 +271,9 @@ def test_canvas_reads_a_gradebook_that_was_made_for_it():
     both = sheet(row(ANN, 60, 24), row(Student("=1+1", "=1+1", login="eve"), 60, 40), row(BOB),
                  row(Student("k1", "Min Kim"), 60, 0), row(Student("k2", "Min Kim"), 0, 0),
                  row(Student("li", "Li Wei"), 0, 40))  # fmt: skip
-    done = canvas_new(both, points=50)
+    done = canvas_new(both)
     worth, marks = canvas_reads(done.files["canvas.csv"], "Toy")
-    assert (worth, marks) == ("50", {"2001": "42", "eve": "50", "Li Wei": "20"})
+    assert (worth, marks) == ("100", {"2001": "84", "eve": "100", "Li Wei": "40"})
     assert b"'=1+1" in done.files["canvas.csv"]
     said = " ".join(done.notes)
     assert "Left out" in said and "k1; k2" in said
@@ -308,9 +308,9 @@ def test_a_comment_of_theirs_can_be_replaced_and_is_neither_formula_nor_markup()
     read = moodle_reads(moodle_filled(late, MOODLE.encode(), overwrite=True).files["moodle.csv"])
     assert "&lt;b&gt;: 1<br>2 days late: -10 %" in read[901][1]
     assert read[902][1].startswith("0 of 100")
-    read = moodle_reads(moodle_filled(late, MOODLE.encode(), comment=lambda row: "=1+1")
-                        .files["moodle.csv"])  # fmt: skip
-    assert read[901][1] == "'=1+1"
+    two_cells = sheet(row(ANN, 60, 40, changes=[("a;=1+1", 1)]))
+    read = moodle_reads(moodle_filled(two_cells, MOODLE.encode()).files["moodle.csv"])
+    assert "<br>a,=1+1: 1" in read[901][1]
 
 
 def test_a_locked_grade_is_left_alone_and_one_above_the_maximum_would_be_dropped():
@@ -326,7 +326,8 @@ def test_a_locked_grade_is_left_alone_and_one_above_the_maximum_would_be_dropped
 
 def test_letters_that_an_old_encoding_lacks_are_written_as_html():
     old = MOODLE.replace("ศิริ ใจดี", "Siri").replace("Well, done", "Schön").encode("cp1252")
-    data = moodle_filled(CLASS, old, comment=lambda row: row.student.name).files["moodle.csv"]
+    some = sheet(row(ANN, 60, 24, changes=[("ศิริ", 1)]))
+    data = moodle_filled(some, old).files["moodle.csv"]
     assert b"&#3624;" in data and b"Ann Smith" in data
 
 
@@ -360,9 +361,9 @@ def test_a_list_for_moodles_gradebook_has_one_identifier_for_everybody_in_it():
     assert text == ("ID number,Full name,Toy\r\n2001,Ann Smith,84\r\n9,X,60\r\n"
                     "2003,ศิริ ใจดี,100\r\n")  # fmt: skip
     assert "choose ID number" in done.notes[0] and "No mark: bob" in done.notes[-1]
-    again = moodle_new(sheet(row(ANN, 60, 24), row(SIRI, 0, 0), row(Student("y", "Y"), 0, 0)), 20)
+    again = moodle_new(sheet(row(ANN, 60, 24), row(SIRI, 0, 0), row(Student("y", "Y"), 0, 0)))
     lines = again.files["moodle.csv"].decode().splitlines()
-    assert lines == ["Email address,Full name,Toy", "ann@uni.edu,Ann Smith,16.8",
+    assert lines == ["Email address,Full name,Toy", "ann@uni.edu,Ann Smith,84",
                      "siri@uni.edu,ศิริ ใจดี,0"]  # fmt: skip
     assert "Left out, because they have no email address of their own: y." in again.notes
     with pytest.raises(CannotGrade, match="needs a roster"):

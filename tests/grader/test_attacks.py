@@ -1,24 +1,33 @@
 """What wants points without work gets none, and takes no longer than honest work may."""
 
 import re
+from pathlib import Path
 from time import monotonic
 
 import pytest
 
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import Limits, best_protection
-from tests.grader.attacks import COMMON, FORGED, PATCHED
+from tests.grader.here import parts_of
 from tests.grader.worked import PROJECTS, gained, handed_in, worked
 
+# Each is code after the file that was handed out, where nothing is written. FORGED are functions
+# that answer with what is wrong and looks right; PATCHED change, before they answer, what answers
+# are made with, and need a process of their own. Every one is about the tasks that it defines.
+(_, COMMON), *ATTACKS = parts_of(Path(__file__).with_name("attacks.txt"))
+FORGED, PATCHED = (
+    {
+        project: {about: code for about, code in ATTACKS if about.startswith(f"{kind} {project} ")}
+        for project in {about.split()[1] for about, _ in ATTACKS}
+    }
+    for kind in ("FORGED", "PATCHED")
+)
 # Those that came with the course. Of a project of your own, what attacks it is yours to think of:
 # a key in FORGED and PATCHED, and it is among them.
 ATTACKED = [name for name in PROJECTS if name[:2] in FORGED]
 
 
-@pytest.fixture(autouse=True)
-def somewhere_else(tmp_path, monkeypatch):
-    """Some functions write files, which is here."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("somewhere_else")
 
 
 def together(attacks, tasks):

@@ -12,8 +12,8 @@ import pytest
 from classroom.grader import turns, warden
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import Limits, best_protection
-from tests.grader.here import SLOW, without
-from tests.grader.hostile import FIND_PIPE, WRONG
+from tests.grader.here import SLOW, WRONG, without
+from tests.grader.hostile import FIND_PIPE
 
 TOY = Path(__file__).with_name("toy.py")
 SHORT = Limits(load_seconds=4, answer_seconds=2, total_seconds=4, clock=2, memory=256 << 20)

@@ -92,31 +92,32 @@ def test_what_contains_itself_is_sent_to_some_depth_only():
     assert "levels deep" in json.dumps(encode(value, []))
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        b"",
-        b"[]",
-        b"nonsense",
-        b"[" * 50_000,
-        b'{"nonce": NaN}',
-        b"\xff\xfe",
-        b'{"nonce": "n", "kind": "value", "body": 0}',
-        header(more=1),
-        header(nonce=3),
-        header(arrays=3),
-        header(arrays=[["object", [1]]]),
-        header(arrays=[["float32", [-1]]]),
-        header(arrays=[["float32", [True]]]),
-        header(arrays=[["float32", [1] * 9]]),
-        header(arrays=[["float64", [16 << 20, 16 << 20]]]),
-        header(arrays=[["float64", [1 << 24, 1 << 24, 1 << 24, 1 << 24, 0]]]),
-        header(arrays=[[["float32"], [1]]]),
-        b'{"nonce": "n", "kind": "", "body": ' + b"9" * 5000 + b', "arrays": []}',
-    ],
-)
+# header: what is wrong with it
+BAD = {
+    b"": "no JSON .JSONDecodeError",
+    b"nonsense": "no JSON .JSONDecodeError",
+    b"[" * 50_000: "no JSON .RecursionError",
+    b"\xff\xfe": "no JSON .JSONDecodeError",
+    b'{"nonce": "n", "kind": "", "body": ' + b"9" * 5000 + b', "arrays": []}': "no JSON",
+    b'{"nonce": NaN}': "NaN",
+    b"[]": "no header",
+    b'{"nonce": "n", "kind": "value", "body": 0}': "no header",
+    header(more=1): "no header",
+    header(nonce=3): "no header",
+    header(arrays=3): "no header",
+    header(arrays=[["object", [1]]]): "a dtype that is not sent",
+    header(arrays=[[["float32"], [1]]]): "a dtype that is not sent",
+    header(arrays=[["float32", [-1]]]): "a shape that cannot be",
+    header(arrays=[["float32", [True]]]): "a shape that cannot be",
+    header(arrays=[["float32", [1] * 9]]): "an array without a shape",
+    header(arrays=[["float64", [16 << 20, 16 << 20]]]): "arrays that are too large",
+    header(arrays=[["float64", [1 << 24] * 4 + [0]]]): "arrays that are too large",
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
 def test_what_is_no_message_is_malformed(bad, pipe):
-    with pytest.raises(Malformed):
+    with pytest.raises(Malformed, match=BAD[bad]):
         arrive(pipe, framed(bad))
 
 

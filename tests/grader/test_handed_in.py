@@ -61,8 +61,20 @@ def test_what_tools_leave_behind_is_left_out(folder, tmp_path):
 def test_a_project_that_is_a_file_is_read_as_before(tmp_path):
     (tmp_path / "a.py").write_bytes(b"x = 1\n")
     assert files_of(tmp_path / "a.py") == {"submission.py": b"x = 1\n"}
-    with pytest.raises(CannotGrade, match="is not a file"):
-        files_of(tmp_path)
+
+
+def test_a_project_that_is_a_file_is_no_link_no_pipe_and_not_huge(tmp_path):
+    (tmp_path / "a.py").write_bytes(b"x = 1\n")
+    (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
+    (tmp_path / "folder").symlink_to(tmp_path)
+    (tmp_path / "huge.py").write_text("#" * (2 << 20))
+    os.mkfifo(tmp_path / "pipe.py")
+    for name, words in (
+        ("link.py", "symbolic link"), ("folder/a.py", "symbolic link"), ("huge.py", "at most 1 MB"),
+        ("pipe.py", "is not a file"), ("", "is not a file"), ("missing.py", "there is no file"),
+    ):  # fmt: skip
+        with pytest.raises(CannotGrade, match=words):
+            files_of(tmp_path / name)
 
 
 # ---- what is refused -----------------------------------------------------------------------------

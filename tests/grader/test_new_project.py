@@ -2,7 +2,6 @@
 where there's no place for one, nothing is written."""
 
 import json
-import runpy
 import shutil
 from pathlib import Path
 
@@ -14,12 +13,12 @@ from classroom.__main__ import main
 from classroom.build import pairs
 from classroom.cut import cut_solutions
 from classroom.grader import judge
-from classroom.grader.judge import load_project
-from classroom.grader.recorded import CASES, known
+from classroom.grader.recorded import CASES
 from classroom.new_project import CannotMake, made
 from classroom.release import KEPT_BACK, without_hidden, without_worked
 from tests.grader import worked
-from tests.grader.here import rows
+from tests.grader.here import recorded
+from tests.grader.submissions import expect_its_points, together
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,17 +42,6 @@ def copy(tmp_path, monkeypatch):
     monkeypatch.setattr(worked, "ROOT", root)
     monkeypatch.chdir(tmp_path)
     return root
-
-
-def recorded(tasks, cases):
-    """As record.answers, in this process."""
-    project = load_project(tasks)
-    path = tasks.parents[1] / judge.place_of(project, tasks)
-    known.clear()
-    for case in cases:
-        found = rows(project, path.read_text(), str(case))
-        assert all(row.passed for row in found)
-    return json.loads(json.dumps(known))
 
 
 def all_files(root):
@@ -85,17 +73,14 @@ def test_its_own_tests_pass(copy, is_folder, tmp_path, monkeypatch):
     made("08_my_topic", "", is_folder, copy, recorded)
     # printed() asks for the project by its name
     monkeypatch.setattr(worked, "worked", worked.Worked)
-    tests = runpy.run_path(str(copy / "tests" / "grader" / "test_project_08.py"))
-    for number in range(len(tests["MISTAKES"])):
-        tests["test_each_mistake_costs_its_points_and_no_others"](number)
-    for name in tests["AS_GOOD"]:
-        tests["test_what_the_words_allow_gets_all_points"](name)
-    (tmp_path / "run").mkdir()
-    tests["test_the_worked_solution_prints_what_it_finds"](tmp_path / "run")
-    (tmp_path / "open").mkdir()
     of = worked.Worked("08_my_topic")
-    said = worked.printed(of.starter.read_text(), tmp_path / "open", of.name)
-    assert said.count("open") == 2
+    files = together(copy / "tests" / "grader" / "submissions" / "08_my_topic.txt")
+    for changes in files:
+        expect_its_points(of, changes)
+    assert {task for changes in files for each in changes for task in each.points} == {*of.points}
+    for text, often in ((of.text, 0), (of.starter.read_text(), 2)):
+        (tmp_path / str(often)).mkdir()
+        assert worked.printed(text, tmp_path / str(often), of.name).count("open") == often
 
 
 def test_the_workflow_grades_it_and_the_instructors_page_lists_it(copy):
@@ -166,7 +151,7 @@ def test_names_and_titles_that_would_not_work_are_refused(copy, name, title, why
 
 @pytest.mark.parametrize(
     "there", ["projects/08_other.py", "solutions/projects/08_my_topic/work.py",
-              "solutions/projects/tasks/08_other.json", "tests/grader/test_project_08.py"],
+              "solutions/projects/tasks/08_other.json", "tests/grader/submissions/08_x.txt"],
 )  # fmt: skip
 def test_a_number_that_is_taken_is_refused(copy, there):
     (copy / there).parent.mkdir(parents=True, exist_ok=True)

@@ -28,10 +28,7 @@ every_project = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(autouse=True)
-def somewhere_else(tmp_path, monkeypatch):
-    """Projects 4 and 5 write files where they are told to, which is here."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("somewhere_else")
 
 
 @pytest.mark.parametrize("name, seed", SEEDS)
@@ -89,3 +86,65 @@ def test_points_are_whole_half_of_them_visible_and_tasks_in_the_order_of_their_n
     numbers = [int(number) for _, number, _ in TASK.findall(project.text)]
     assert numbers == list(range(1, len(project.points) + 1))
     assert all(check.hint.endswith((".", "?", ")")) for check in checks)
+
+
+# Short ones; lines of forty characters and more are test_release.py's.
+ANSWERS = {
+    "01_tensor_basics": ["a * b + a - b"],
+    "03_autograd": ["s * (1 - s)", "gradient(rate)[0]", "speeds[u]", "w.grad = None"],
+    "04_mnist": ["numpy_scores", "zero_grad()\n"],
+    "05_compiler_pipeline": ["frexp(number)", "smallest, 3 * smallest"],
+    "06_custom_ops": ["erff("],
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_checks_that_students_get_do_not_hold_an_answer(name):
+    visible, _, hidden = worked(name).tasks.read_text().partition("### BEGIN HIDDEN")
+    assert [answer for answer in ANSWERS[name] if answer in visible] == []
+    assert all(answer in hidden + worked(name).text for answer in ANSWERS[name])
+
+
+# ---- what the programs print ---------------------------------------------------------------------
+
+FAST = [
+    ("8: ((16, 32), 10, 32", "8: ((4, 8), 1, 32"),
+    ("    with Context(BEAM=2, CACHE=0):", "    with Context(BEAM=0):"),
+]  # one epoch instead of ten, and nothing searched for
+NO_TORCH = [("        import torch\n", "        import torch_that_is_not_there\n")]
+WAITING = [*FAST, ("    return step\n    ### END", "    ### END")]
+# of a worked solution with such changes: how often it prints what, and the files that it writes
+PRINTED = [
+    ("01_tensor_basics", [], {r"\(a \+ b\)\.relu\(\)\.sum\(\): 1\n": 1, "'kernels apart': 3": 1,
+                              "open": 0}),
+    ("02_op_types", [], {r"predicted (\d+) +counted \1\b": 6,
+                         r"predicted (\d+) +counted(?! +\1\b)": 0, "yes, of shape": 5,
+                         "no, of shape": 0, "E is 60 steps from S": 1, "open": 0}),
+    ("03_autograd", [], {r"   of the table that you know        \[\]\n": 1,
+                         r"   with MUL and PERMUTE changed      \['MUL', 'PERMUTE'\]\n": 1,
+                         r"loss \d\S+": 10, "(?:@[^@]*){400}": 1, "open": 0}),
+    ("04_mnist", FAST, {"46 batches; the last has 2 images": 1, "scores differ by 0 at most": 1,
+                        "open|waits": 0}, "loss.png", "mistakes.png", "model.safetensors"),
+    ("04_mnist", WAITING, {"waits for task 4": 2}, "mistakes.png", "model.safetensors"),
+    ("05_compiler_pipeline",
+     [("def report_on_search(n=1024, width=4):", "def report_on_search(n=16, width=1):")],
+     {"REDUCE_AXIS   █ █ ·": 1, r"-\(-\(x \* 1\)\) +6 nodes -> 1": 1, "open": 0}),
+    ("06_custom_ops", [], {"o is gelu from -4 to 4": 1, "together  1 kernel    8 MB": 1,
+                           "apart     5 kernels  44 MB": 1,
+                           r"in your C     \[-0\.9953 -0\.8427  0\.      0\.8427  0\.9953\]": 1,
+                           "(your erf|somebody careful) +no complaint": 2,
+                           "somebody thrifty               input": 1, "open": 0}),
+    ("06_custom_ops", NO_TORCH, {"PyTorch isn't installed here, so nothing is compared.": 3}),
+    ("07_custom_backend", [], {r"\[5, 7, 9\]": 1, "GFLOP/s": 2, "open| NO": 0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", PRINTED, ids=lambda row: row[0])
+def test_what_a_worked_solution_prints_and_leaves(row, tmp_path):
+    name, changes, times, *saved = row
+    of = worked(name)
+    said = printed(of.changed(*changes), tmp_path, name)
+    assert {text: len(re.findall(text, said)) for text in times} == times, said
+    left = {path.name for path in tmp_path.rglob("*.*") if path.suffix != ".pyc"}
+    given = of.starter.parent.glob("*.py") if of.project.main else [of.path]
+    assert left - {path.name for path in given} == set(saved)

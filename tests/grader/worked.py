@@ -34,24 +34,28 @@ class Worked:
         self.points = {task: int(points) for task, _, points in TASK.findall(self.text)}
 
     def changed(self, *pairs):
-        """The text with a different one in places."""
+        """The text with a different one in places; what replaces nothing comes at its end."""
         text = self.text
         for right, other in pairs:
-            assert text.count(right) == 1, f"{right} is there {text.count(right)} times"
-            text = text.replace(right, other)
+            if right:
+                assert text.count(right) == 1, f"{right} is there {text.count(right)} times"
+                text = text.replace(right, other)
+            else:
+                text += f"\n\n{other}\n"
         return text
 
-    def touched(self, *pairs):
-        """The tasks whose functions such a change is in."""
-        before = [self.text.partition(right)[0] for right, _ in pairs]
-        return {re.findall(r"^(?:def|class) (\w+)", text, re.MULTILINE)[-1] for text in before}
+    def about(self, text):
+        """The tasks that this text defines, and those whose worked solutions call them. Those of a
+        folder all build on each other."""
+        defined = set(re.findall(r"^(?:def |class )?(\w+)(?= =|[(:])", text, re.MULTILINE))
+        calls = re.compile(rf"\b({'|'.join(defined & self.points.keys())})\b")
+        bodies = re.split(r"^(?=def |class )", self.text, flags=re.MULTILINE)
+        found = {re.split(r"\W", body)[1] for body in bodies if calls.search(body)}
+        return found & self.points.keys() if not self.project.main else set(self.points)
 
     def rows(self, text, seed="0", tasks=None):
         """What becomes of each check, or of those of some tasks."""
         return rows(self.project, text, seed, tasks)
-
-    def lost(self, text, seed="0"):
-        return lost(self.rows(text, seed))
 
 
 worked = functools.cache(Worked)
@@ -81,9 +85,9 @@ def handed_in(project, text, folder):
 
 
 def printed(text, folder, name):
-    """What the program prints, run as one of this project in this folder."""
+    """What the program prints, run in this folder as a learner runs it: without SPEC."""
     path = handed_in(worked(name), text, folder)
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=folder,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "SPEC": "0"})  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout

@@ -17,10 +17,10 @@ from tests.mutations.table import Mutation
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = 15  # of some 620: forty
 # A room of the classroom, and the arguments of pytest that test it. {name} is rules-bounds of
-# rules_bounds.py, and 7a of mini's part7a.py.
+# rules_bounds.py, and 7a of what is in mini's part7a.
 ROOMS = {
     "lessons": ("tests/classroom/test_answers.py", "-k", "{name}"),
-    "mini/checks": ("tests/classroom/test_answers.py", "-k", "mini_{name}/"),
+    "mini/functions": ("tests/classroom/test_answers.py", "-k", "mini_{name}/"),
     "puzzlebook": ("tests/classroom/test_puzzles.py", "tests/classroom/test_golf.py",
                    "tests/classroom/test_hunt.py", "tests/classroom/test_answers.py", "-k",
                    "puzzle or golf or hunt"),
@@ -37,9 +37,9 @@ def refusal_mutations() -> Iterator[Mutation]:
     found = [(path, room, node) for room in ROOMS for path, node in refusals(room)]
     for path, room, node in found[EVERY // 2 :: EVERY]:
         old, new = negated(path, node)
-        named = path.stem.replace("part", "").replace("_", "-")
-        if path.stem == "shared":
-            named = path.parent.name
+        named = path.stem.replace("_", "-")
+        if room == "mini/functions" or path.stem == "shared":
+            named = path.parent.name.removeprefix("part")
         tests = tuple(argument.format(name=named) for argument in ROOMS[room])
         name, why = f"{path.parent.name}/{path.stem}:{node.lineno}", ast.unparse(node.test)
         yield Mutation(name, old, new, f"a refusal when {why}", tests)

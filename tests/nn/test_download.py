@@ -68,6 +68,11 @@ def serving(**options):
         server.server_close()
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "file.bin"
+
+
 def get(path, *urls):
     return fetch(urls, path, SHA256, len(CONTENT))
 
@@ -85,16 +90,14 @@ def test_a_file_is_downloaded_once(tmp_path):
     assert only(path.parent) == ["file.bin"]
 
 
-def test_a_connection_that_is_cut_is_resumed_where_it_ended(tmp_path):
-    path = tmp_path / "file.bin"
+def test_a_connection_that_is_cut_is_resumed_where_it_ended(tmp_path, path):
     with serving(cut=400_000) as server:
         get(path, server.url)
         assert server.asked == [None, "bytes=400000-", "bytes=800000-"]
     assert path.read_bytes() == CONTENT and only(tmp_path) == ["file.bin"]
 
 
-def test_a_part_of_another_day_is_resumed(tmp_path):
-    path = tmp_path / "file.bin"
+def test_a_part_of_another_day_is_resumed(tmp_path, path):
     (tmp_path / "file.bin.part").write_bytes(CONTENT[:1000])
     with serving() as server:
         get(path, server.url)
@@ -102,16 +105,14 @@ def test_a_part_of_another_day_is_resumed(tmp_path):
     assert path.read_bytes() == CONTENT
 
 
-def test_a_server_without_ranges_sends_all_again(tmp_path):
-    path = tmp_path / "file.bin"
+def test_a_server_without_ranges_sends_all_again(tmp_path, path):
     (tmp_path / "file.bin.part").write_bytes(CONTENT[:1000])
     with serving(ranges=False) as server:
         get(path, server.url)
     assert path.read_bytes() == CONTENT
 
 
-def test_a_part_that_is_wrong_or_too_long_is_not_kept(tmp_path):
-    path = tmp_path / "file.bin"
+def test_a_part_that_is_wrong_or_too_long_is_not_kept(tmp_path, path):
     part = tmp_path / "file.bin.part"
     with serving() as server:
         for wrong in (b"x" * 1000, CONTENT + b"more", b"y" * len(CONTENT)):
@@ -121,8 +122,7 @@ def test_a_part_that_is_wrong_or_too_long_is_not_kept(tmp_path):
             path.unlink()
 
 
-def test_the_next_mirror_is_tried_and_goes_on_where_the_first_gave_up(tmp_path):
-    path = tmp_path / "file.bin"
+def test_the_next_mirror_is_tried_and_goes_on_where_the_first_gave_up(path):
     with serving(status=404) as gone, serving(cut=0) as dead, serving() as good:
         get(path, gone.url, dead.url, good.url)
         assert len(gone.asked) == 1 and len(dead.asked) == download.TRIES
@@ -137,8 +137,7 @@ def test_a_server_in_trouble_is_asked_again_before_it_is_given_up(tmp_path):
     assert only(tmp_path) == []
 
 
-def test_a_wrong_file_is_never_taken_for_the_right_one(tmp_path):
-    path = tmp_path / "file.bin"
+def test_a_wrong_file_is_never_taken_for_the_right_one(path):
     same_size, longer = b"z" * len(CONTENT), CONTENT + b"more"
     with serving(content=same_size) as a, serving(content=longer) as b:
         with pytest.raises(DownloadError) as caught:
@@ -147,16 +146,14 @@ def test_a_wrong_file_is_never_taken_for_the_right_one(tmp_path):
     assert not path.exists()
 
 
-def test_a_file_that_is_there_with_another_checksum_is_downloaded_again(tmp_path):
-    path = tmp_path / "file.bin"
+def test_a_file_that_is_there_with_another_checksum_is_downloaded_again(path):
     path.write_bytes(CONTENT[:-1])
     with serving() as server:
         get(path, server.url)
     assert path.read_bytes() == CONTENT
 
 
-def test_an_interrupt_leaves_what_came_so_far_for_the_next_time(tmp_path, monkeypatch):
-    path = tmp_path / "file.bin"
+def test_an_interrupt_leaves_what_came_so_far_for_the_next_time(tmp_path, path, monkeypatch):
 
     @contextlib.contextmanager
     def interrupting(name, size):
@@ -179,8 +176,7 @@ def test_an_interrupt_leaves_what_came_so_far_for_the_next_time(tmp_path, monkey
     assert path.read_bytes() == CONTENT
 
 
-def test_two_at_once_download_once(tmp_path):
-    path = tmp_path / "file.bin"
+def test_two_at_once_download_once(path):
     with serving() as server, ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: get(path, server.url), range(2)))
         assert server.asked == [None]

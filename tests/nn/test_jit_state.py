@@ -18,43 +18,23 @@ from tinyframe.jit.jit import JitError
 from tinyframe.run import capture, realize
 from tinyframe.run.capture import Capture
 
-
-def both(make, calls=6):
-    """What a program gives with and without TinyJit: `make(transform)` returns what one call is."""
-    plain, captured = make(lambda f: f), make(TinyJit)
-    return [plain(n) for n in range(calls)], [captured(n) for n in range(calls)]
+PROGRAMS = {}
 
 
-def test_a_change_that_waited_when_the_call_was_captured_is_made_once():
-    def make(transform):
-        counter = Tensor([0.0]).realize()
-        step = transform(lambda x: (counter.assign(counter + 1) + x).realize())
-
-        def call(n):
-            counter.assign(counter + 100)  # waits
-            return step(Tensor([float(n)]).realize()).item(), counter.item()
-
-        return call
-
-    plain, captured = both(make)
-    assert captured == plain
+def program(function):
+    """A row of programs that give the same with TinyJit as without, call by call."""
+    PROGRAMS[function.__name__] = function
+    return function
 
 
-def test_running_statistics_are_those_of_the_uncaptured_calls():
-    def make(transform):
-        norm = nn.BatchNorm(3)
-        step = transform(lambda x: norm(x).sum())
-        rng = np.random.default_rng(0)
-
-        def call(n):
-            with Tensor.train():
-                total = step(Tensor(rng.standard_normal((4, 3), np.float32)).realize()).item()
-            return [total, *norm.running_mean.tolist(), *norm.running_var.tolist()]
-
-        return call
-
-    plain, captured = both(make)
-    np.testing.assert_allclose(captured, plain, rtol=1e-5, atol=1e-6)
+@program
+def running_statistics(transform):
+    norm, rng = nn.BatchNorm(3), np.random.default_rng(0)
+    step = transform(lambda x: norm(x).sum())
+    for _ in range(6):
+        with Tensor.train():
+            yield step(Tensor(rng.standard_normal((4, 3), np.float32)).realize()).item()
+        yield norm.running_mean.tolist(), norm.running_var.tolist()
 
 
 @pytest.mark.parametrize("view", [
@@ -133,12 +113,6 @@ def test_the_training_switch_has_to_stand_as_it_did():
         f(x)
 
 
-def test_constants_in_an_index():
-    f = TinyJit(lambda x: x[[0, 2]] + x[np.array([1, 1])])
-    for n in range(4):
-        assert f(Tensor([1.0, 2.0, 3.0 + n]).realize()).tolist() == [3, 5 + n]
-
-
 def test_a_constant_that_is_assigned_another_is_captured_anew():
     c = Tensor(2.0)
     f = TinyJit(lambda x: (x * c).realize())
@@ -147,25 +121,6 @@ def test_a_constant_that_is_assigned_another_is_captured_anew():
         assert f(x).tolist() == [2, 4]
     c.assign(Tensor(3.0))
     assert f(x).tolist() == [3, 6]
-
-
-def test_weights_that_move_to_other_memory_are_found_there():
-    w = Tensor([1.0, 2.0]).realize()
-
-    @TinyJit
-    def f(x):
-        return (x * w).realize()
-
-    x = Tensor([1.0, 1.0]).realize()
-    for _ in range(3):
-        assert f(x).tolist() == [1, 2]
-    twin = w * 1
-    twin.realize()
-    w.assign(w * 10).realize()  # the old memory stays with `twin`
-    assert f(x).tolist() == [10, 20]
-    w += 1  # is not computed yet
-    assert f(x).tolist() == [11, 21]
-    assert twin.tolist() == [1, 2]
 
 
 def test_what_was_written_down_before_a_replay_has_the_values_of_before():
@@ -183,102 +138,6 @@ def test_what_was_written_down_before_a_replay_has_the_values_of_before():
         expected += [[1.5 + n, 2.5 + n], [1 + n, 2 + n], [[1 + n] * 50, [2 + n] * 50]]
         assert step(x).tolist() == [2 + n, 3 + n]
     assert [t.tolist() for t in kept] == expected
-
-
-def test_what_waits_behind_a_change_that_another_change_brings_along_is_no_part_of_a_call():
-    total = Tensor([1.0, 2.0]).realize()
-
-    @TinyJit
-    def step(x):
-        total.assign(total + x)  # reads x, so it is computed before the next line changes x
-        x[1:] = 0
-        return x
-
-    step(Tensor([10.0, 20.0]).realize())
-    before = total.clone()  # waits until the next call changes what it reads
-    for n in range(4):
-        step(Tensor([10.0 * n, 1.0]).realize())
-        assert before.tolist() == [11, 22]
-    assert total.tolist() == [71, 26]
-
-
-def test_what_waits_outside_and_is_written_down_alike_inside_is_computed_by_each_call():
-    state = Tensor([1.0, 2.0]).realize()
-
-    @TinyJit
-    def step(x):
-        return state * 2 + x, waiting + x
-
-    x = Tensor([10.0, 10.0]).realize()
-    waiting = state * 2
-    step(x)
-    state.assign(state + 1).realize()
-    waiting = state * 2  # the node that the function makes too
-    for n in range(1, 6):
-        computed, found = step(x)
-        assert computed.tolist() == [2 * (n + 1) + 10, 2 * (n + 2) + 10]
-        assert found.tolist() == [14, 16]
-        state.assign(state + 1).realize()
-
-
-def test_two_tensors_that_are_equal_when_a_call_is_captured_may_differ_later():
-    target, source = Tensor.zeros(2), Tensor([5.0, 6.0]).realize()
-
-    @TinyJit
-    def step(x):
-        target.assign(source)  # a constant has no memory: it means the graph of the other now
-        return x + 1
-
-    x = Tensor([1.0, 2.0]).realize()
-    step(x)
-    for _ in range(6):
-        assert step(x).tolist() == [2, 3]
-        assert target.tolist() == source.tolist()
-        source.assign(source + 1)
-    assert target.tolist() == [10, 11]
-
-
-def test_a_change_that_waits_outside_does_not_take_readers_of_a_call_with_it():
-    def run(wrapper):
-        state = (Tensor([5.0, 5.0, 1.0]).realize() * 2).relu()
-
-        @wrapper
-        def step(x):
-            larger = state.maximum(x)
-            state.assign(larger)
-            return state.max(), larger.flip(0)
-
-        results = []
-        for x in ([7, -9, -1], [-3, -6, 7], [9, -7, 8], [1, 20, 8]):
-            largest, backwards = step(Tensor(x).float().realize())
-            backwards.assign(backwards * 2)  # nobody asks for it before the next call
-            results += [largest, backwards]
-        return [t.tolist() for t in (*results, state)]
-
-    assert run(TinyJit) == run(lambda function: function)
-
-
-def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
-    state = Tensor([1.0, 2.0, 3.0]).realize()
-
-    @TinyJit
-    def step(x):
-        front = state[:-1]
-        front.assign(front + x)
-        seen = state * 10  # needs what is in between
-        front.assign(front * 2).realize()
-        return seen
-
-    expected, kept = np.array([1.0, 2.0, 3.0]), []
-    for n in range(6):
-        x = Tensor([n, 1.0]).realize()
-        kept.append((state * 1, expected.copy()))  # no replay may write where this is read
-        expected[:2] += (n, 1)
-        assert step(x).tolist() == (expected * 10).tolist()
-        expected[:2] *= 2
-        assert state.tolist() == expected.tolist()
-    for before, values in kept:
-        assert before.tolist() == values.tolist()
 
 
 def test_a_tensor_that_is_replaced_by_python_is_refused():
@@ -323,8 +182,8 @@ def test_four_threads_call_one_captured_function():
     assert (wrong, errors) == ([], [])
 
 
-def test_another_thread_reads_while_one_captures():
-    inside, done, found = threading.Event(), threading.Event(), []
+def test_what_another_thread_makes_and_reads_during_a_capture_is_no_part_of_it():
+    inside, done, found, lazy = threading.Event(), threading.Event(), [], []
 
     @TinyJit
     def f(x):
@@ -335,6 +194,7 @@ def test_another_thread_reads_while_one_captures():
 
     def read():
         inside.wait(60)
+        lazy.append(Tensor([5.0, 6.0]) * 7)
         found.append((Tensor([1.0, 2.0]) * 3).tolist())
         done.set()
 
@@ -347,6 +207,8 @@ def test_another_thread_reads_while_one_captures():
         thread.join()
     assert found == [[3, 6]] * 2
     assert len(f.captured.kernels) == 2  # none of the other thread's
+    assert [t.tolist() for t in lazy] == [[35, 42]] * 2
+    assert f(x).tolist() == [3]
 
 
 def test_a_capture_that_ctrl_c_left_open_ends_none_of_another_thread(monkeypatch):
@@ -405,105 +267,78 @@ def test_a_pickled_or_copied_function_captures_for_itself():
     assert jit.cnt == 0 and jit.captured is None
 
 
-def test_what_another_thread_makes_during_a_capture_is_no_part_of_it():
-    begun, made = threading.Event(), threading.Event()
-    theirs = []
-
-    def other():
-        begun.wait()
-        theirs.append(Tensor([5.0, 6.0]) * 7)
-        made.set()
-
-    def double(x):
-        begun.set()
-        made.wait()
-        return (x * 2).realize()
-
-    step, thread = TinyJit(double), threading.Thread(target=other)
-    made.set()
-    step(Tensor([1.0]).realize())
-    begun.clear()
-    made.clear()
-    thread.start()
-    step(Tensor([2.0]).realize())
-    thread.join()
-    assert len(step.captured.kernels) == 1
-    assert theirs.pop().tolist() == [35.0, 42.0]
-    assert step(Tensor([3.0]).realize()).tolist() == [6.0]
+@program
+def kernels_that_were_scheduled_outside_and_wait(transform):
+    state = Tensor([1.0, 2.0]).realize()
+    add = transform(lambda x: (x + state).realize())
+    for n in range(6):
+        state.assign(state * 3).schedule()  # its kernels run when the call needs it
+        yield add(Tensor([1.0, float(n)]).realize()).tolist(), state.tolist()
 
 
-def test_what_was_scheduled_outside_and_waits_is_run_once():
-    def make(transform):
-        state = Tensor([1.0, 2.0]).realize()
-        add = transform(lambda x: (x + state).realize())
-
-        def call(n):
-            state.assign(state * 3).schedule()  # its kernels run when the call needs it
-            return add(Tensor([1.0, float(n)]).realize()).tolist(), state.tolist()
-
-        return call
-
-    plain, captured = both(make)
-    assert captured == plain
-
-
-def test_data_that_a_call_makes_is_there_in_each_replay():
-    def make(transform):
-        def work(x):
-            doubled = (x * 2).flip(0).contiguous().realize()
-            data = Tensor([5.0, 6.0, 7.0, 8.0])
-            data[:2] = doubled[1:3]
-            data.realize()  # the kernel that first uses its memory writes a part of it
-            for _ in range(3):
-                data = (data.flip(0) + doubled.sum()).contiguous().realize()
-            return data + 1
-
-        step = transform(work)
-        return lambda n: step(Tensor([1.0, 2.0, 3.0, float(n)]).realize()).tolist()
+@program
+def data_that_each_call_makes(transform):
+    @transform
+    def step(x):
+        doubled = (x * 2).flip(0).contiguous().realize()
+        data = Tensor([5.0, 6.0, 7.0, 8.0])
+        data[:2] = doubled[1:3]
+        data.realize()  # the kernel that first uses its memory writes a part of it
+        for _ in range(3):
+            data = (data.flip(0) + doubled.sum()).contiguous().realize()
+        return data + 1
 
     with Context(DEVICE="PYTHON"):  # where data lies as it is; to any other device it is copied
-        plain, captured = both(make)
-    assert captured == plain
+        for n in range(6):
+            yield step(Tensor([1.0, 2.0, 3.0, float(n)]).realize()).tolist()
 
 
-def test_data_is_copied_to_memory_of_its_size():
-    def make(transform):
-        state = Tensor([0.0, 0.0]).realize()
+@program
+def data_that_is_copied_to_memory_of_its_size(transform):
+    state = Tensor([0.0, 0.0]).realize()
 
-        @transform
-        def step(x):
-            doubled = (x * 2).contiguous().realize()
-            total = doubled.sum().realize()  # from here on the memory of `doubled` is free
-            state.assign(state + Tensor([1.0, 2.0])).realize()
-            return total
+    @transform
+    def step(x):
+        doubled = (x * 2).contiguous().realize()
+        total = doubled.sum().realize()  # from here on the memory of `doubled` is free
+        state.assign(state + Tensor([1.0, 2.0])).realize()
+        return total
 
-        return lambda n: (step(Tensor([float(n)] * 64).realize()).item(), state.tolist())
-
-    plain, captured = both(make)
-    assert captured == plain
+    for n in range(6):
+        yield step(Tensor([float(n)] * 64).realize()).item(), state.tolist()
 
 
-def test_a_variable_may_have_several_values_in_a_call():
-    place = Variable("place", 0, 7)
+@program
+def a_change_that_waits_outside_of_a_call(transform):
+    state, results = (Tensor([5.0, 5.0, 1.0]).realize() * 2).relu(), []
 
-    def make(transform):
-        cache = Tensor.zeros(8).contiguous().realize()
+    @transform
+    def step(x):
+        larger = state.maximum(x)
+        state.assign(larger)
+        return state.max(), larger.flip(0)
 
-        @transform
-        def fill(x):
-            for n in (4, 1, 6):
-                cache[place.bind(n) : place.bind(n) + 1] = x + n
-                cache.realize()
-            return cache * 1
+    for x in ([7, -9, -1], [-3, -6, 7], [9, -7, 8], [1, 20, 8]):
+        largest, backwards = step(Tensor(x).float().realize())
+        backwards.assign(backwards * 2)  # nobody asks for it before the next call
+        results += [largest, backwards]
+    yield [t.tolist() for t in (*results, state)]
 
-        def call(n):
-            with Context(DEBUG=2 * (n == 4)):
-                return fill(Tensor([float(n)]).realize()).tolist()
 
-        return call
+@program
+def a_variable_of_several_values_in_a_call(transform):
+    place, cache = Variable("place", 0, 7), Tensor.zeros(8).contiguous().realize()
 
-    plain, captured = both(make)
-    assert captured == plain
+    @transform
+    def fill(x):
+        for n in (4, 1, 6):
+            cache[place.bind(n) : place.bind(n) + 1] = x + n
+            cache.realize()
+        return cache * 1
+
+    for n in range(6):
+        with Context(DEBUG=2 * (n == 4)):
+            yield fill(Tensor([float(n)]).realize()).tolist()
 
 
 def test_a_capture_holds_no_more_memory_than_its_intermediate_values_need():
@@ -607,24 +442,15 @@ def test_backward_through_a_captured_result_says_who_cut_it(zero):
         losses_and_weights(TinyJit, zero, "after", "after")
 
 
-def test_a_step_alone_may_be_captured():
-    def run(transform):
-        w = Tensor([1.0, 2.0], requires_grad=True)
-        optimizer = nn.optim.SGD([w], lr=0.1, momentum=0.5)
-
-        @transform
-        def step():
-            optimizer.step()
-            return w + 0
-
-        found = []
-        for n in range(6):
-            optimizer.zero_grad()
-            (w * w * Tensor([1.0, float(n)])).sum().backward()
-            found.append(step().tolist())
-        return found
-
-    assert run(TinyJit) == run(lambda f: f)
+@program
+def a_step_alone(transform):
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    optimizer = nn.optim.SGD([w], lr=0.1, momentum=0.5)
+    step = transform(lambda: (optimizer.step(), w + 0)[1])
+    for n in range(6):
+        optimizer.zero_grad()
+        (w * w * Tensor([1.0, float(n)])).sum().backward()
+        yield step().tolist()
 
 
 def test_an_encoder_under_tinyjit_says_that_it_does_not_train():
@@ -829,18 +655,14 @@ def test_a_tensor_left_in_an_attribute_is_refused():
     refused(lambda x: (seen.append(x * 2), x + 1)[1], match=r"leaves a Tensor.*Return it")
 
 
-def test_an_argument_may_ask_for_a_gradient_at_times():
-    def gradients(transform):
-        w = Tensor([1.0, 2.0], requires_grad=True)
-        function = transform(lambda t: (t * w).sum().backward())
-        found = []
-        for n in range(8):
-            x = Tensor([3.0, float(n)], requires_grad=n % 3 == 1).realize()
-            function(x)
-            found.append([None if t.grad is None else t.grad.tolist() for t in (w, x)])
-        return found
-
-    assert gradients(TinyJit) == gradients(lambda f: f)
+@program
+def an_argument_that_asks_for_a_gradient_at_times(transform):
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    function = transform(lambda t: (t * w).sum().backward())
+    for n in range(8):
+        x = Tensor([3.0, float(n)], requires_grad=n % 3 == 1).realize()
+        function(x)
+        yield [None if t.grad is None else t.grad.tolist() for t in (w, x)]
 
 
 def test_a_gradient_through_what_was_computed_before_the_call_is_refused():
@@ -855,20 +677,18 @@ def test_a_gradient_through_what_was_computed_before_the_call_is_refused():
         assert w.grad.tolist() == [1, 8]
 
 
-def test_what_waits_outside_and_is_computed_with_a_change_in_a_call_is_no_part_of_it():
-    def gradient(transform):
-        x, w = Tensor([0.75, 3.0]).realize(), Tensor([0.5, -2.75], requires_grad=True)
+@program
+def a_gradient_that_waits_and_is_computed_with_a_change_in_a_call(transform):
+    x, w = Tensor([0.75, 3.0]).realize(), Tensor([0.5, -2.75], requires_grad=True)
 
-        @transform
-        def step(t):
-            x[x > 0.5] = -1  # computes the gradient of the call before, which reads x
-            (x * w).square().sum().backward()
+    @transform
+    def step(t):
+        x[x > 0.5] = -1  # computes the gradient of the call before, which reads x
+        (x * w).square().sum().backward()
 
-        for n in range(5):
-            step(Tensor([float(n)]).realize())
-        return w.grad.tolist()
-
-    assert gradient(TinyJit) == gradient(lambda f: f)
+    for n in range(5):
+        step(Tensor([float(n)]).realize())
+    yield w.grad.tolist()
 
 
 def test_a_tensor_that_gets_a_history_after_the_capture_is_refused():
@@ -888,49 +708,14 @@ def test_a_tensor_that_gets_a_history_after_the_capture_is_refused():
         step(Tensor([1.0, 2.0]).realize())
 
 
-def test_a_gradient_that_is_a_part_with_zeros_around_it_gets_memory_of_its_own():
-    def gradient(transform):
+@program
+def a_gradient_that_is_a_part_with_zeros_around_it(transform):
+    with Context(DEVICE="PYTHON"):  # which checks each access
         w = Tensor([[1.75, 2.0], [2.25, 0.75]], requires_grad=True)
-
-        @transform
-        def step():
-            w[1].square().sum().backward()
-            w.detach()[0] = 3
-
+        step = transform(lambda: (w[1].square().sum().backward(), w.detach()[0].assign(3))[0])
         for _ in range(5):
             step()
-        return w.grad.tolist(), w.tolist()
-
-    with Context(DEVICE="PYTHON"):  # which checks each access
-        assert gradient(TinyJit) == gradient(lambda f: f)
-
-
-def test_a_constant_result_has_no_history_though_another_tensor_is_the_same_constant():
-    other = Tensor.full((2,), -2.0)
-
-    @TinyJit
-    def f(a):
-        total = a.sum(0)
-        total.assign(-2.0)
-        return [a + 1, total]
-
-    for n in range(4):
-        more, total = f(Tensor([[1.0, 2.0], [3.0, n]]))
-        assert more.tolist() == [[2.0, 3.0], [4.0, n + 1]]
-        assert total.tolist() == other.tolist()
-
-
-def test_kernels_that_were_waiting_outside_are_no_part_of_a_captured_call():
-    y = Tensor([1.0]).realize()
-
-    @TinyJit
-    def step(x):
-        return (x + y).realize()
-
-    for call in range(1, 5):
-        y.assign(y * 3)
-        y.schedule()
-        assert step(Tensor([0.5]).realize()).tolist() == [3**call + 0.5]
+        yield w.grad.tolist(), w.tolist()
 
 
 def test_what_a_captured_call_was_writing_is_never_written_twice(monkeypatch):
@@ -958,3 +743,11 @@ def test_what_a_captured_call_was_writing_is_never_written_twice(monkeypatch):
     assert x.tolist() == [16, 32]
     with pytest.raises(OverwrittenError):
         y.tolist()
+
+
+# ---- programs with TinyJit and without -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_captured_calls_give_what_plain_ones_give(name):
+    assert [*PROGRAMS[name](TinyJit)] == [*PROGRAMS[name](lambda function: function)]

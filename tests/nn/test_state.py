@@ -100,14 +100,6 @@ def test_values_are_written_in_place_and_cast():
     assert layer.bias.item() == 0.5
 
 
-def test_the_message_of_a_wrong_shape():
-    with pytest.raises(ValueError) as caught:
-        load_state_dict(nn.Linear(2, 2, bias=False), {"weight": Tensor.ones(4, 4)})
-    assert str(caught.value) == (
-        "Shape mismatch in layer `weight`: Expected shape (2, 2), but found (4, 4) in state dict."
-    )
-
-
 def test_all_mismatches_are_listed_and_nothing_is_changed():
     layer = nn.Linear(2, 2)
     before = layer.weight.numpy()
@@ -115,7 +107,8 @@ def test_all_mismatches_are_listed_and_nothing_is_changed():
     with pytest.raises(ValueError) as caught:
         load_state_dict(Holder(layer, Tensor.ones(4)), {f"layer.{k}": v for k, v in given.items()})
     lines = str(caught.value).splitlines()
-    assert "`layer.bias`" in lines[0] and "(2,)" in lines[0] and "(3,)" in lines[0]
+    assert lines[0] == ("Shape mismatch in layer `layer.bias`: Expected shape (2,), "
+                        "but found (3,) in state dict.")  # fmt: skip
     assert lines[1] == "Missing in state dict: `extra` of shape (4,)."
     assert lines[2] == "Not in the model: `layer.more` of shape (1, 5)."
     assert "strict=False" in lines[3]
@@ -149,33 +142,25 @@ def test_a_number_fits_where_one_element_is_expected():
 
 # ---- safetensors ---------------------------------------------------------------------------------
 
-EVERY_DTYPE = {
-    "float64": Tensor([0.1, -2.0], dtype=dtypes.float64),
-    "float32": Tensor([[0.1, float("inf")], [float("nan"), -0.0]]),
-    "half": Tensor([0.1, 2.0]).half(),
-    "bfloat16": Tensor([[1.5], [3.140625]]).bfloat16(),
-    "int64": Tensor([2**60, -1], dtype=dtypes.int64),
-    "int32": Tensor([[1, 2, 3]]),
-    "int16": Tensor([-3], dtype=dtypes.int16),
-    "int8": Tensor([-3, 4, 5], dtype=dtypes.int8),
-    "uint64": Tensor([2**63], dtype=dtypes.uint64),
-    "uint32": Tensor([2**31], dtype=dtypes.uint32),
-    "uint16": Tensor([65535], dtype=dtypes.uint16),
-    "uint8": Tensor([255, 0, 1], dtype=dtypes.uint8),
-    "bool": Tensor([True, False]),
-    "scalar": Tensor(3.0),
-    "empty": Tensor.zeros(0, 3),
-    "constant": Tensor.ones(2, 2),
+VALUES = {
+    "float64": [0.1, -2.0], "float32": [[0.1, float("inf")], [float("nan"), -0.0]],
+    "half": [0.1, 2.0], "bfloat16": [[1.5], [3.140625]], "int64": [2**60, -1],
+    "int32": [[1, 2, 3]], "int16": [-3], "int8": [-3, 4, 5], "uint64": [2**63],
+    "uint32": [2**31], "uint16": [65535], "uint8": [255, 0, 1], "bool": [True, False],
+}  # fmt: skip
+EVERYTHING = {name: Tensor(values, dtype=name) for name, values in VALUES.items()} | {
+    "scalar": Tensor(3.0), "empty": Tensor.zeros(0, 3), "constant": Tensor.ones(2, 2),
     "a view": Tensor.arange(6).reshape(2, 3).T,
-}
+}  # fmt: skip
 
 
-def test_every_dtype_and_shape_comes_back(tmp_path):
+@pytest.mark.parametrize("state", [EVERYTHING, {}], ids=["all", "nothing"])
+def test_every_dtype_and_shape_comes_back(tmp_path, state):
     path = tmp_path / "all.safetensors"
-    safe_save(EVERY_DTYPE, path)
+    safe_save(state, path)
     loaded = safe_load(path)
-    assert set(loaded) == set(EVERY_DTYPE)
-    for name, tensor in EVERY_DTYPE.items():
+    assert set(loaded) == set(state)
+    for name, tensor in state.items():
         assert loaded[name].dtype is tensor.dtype and loaded[name].shape == tensor.shape, name
         np.testing.assert_array_equal(loaded[name].numpy(), tensor.numpy(), err_msg=name)
 
@@ -220,12 +205,6 @@ def test_a_tensor_of_bytes_is_read_as_a_file(tmp_path):
     safe_save({"a": Tensor([1.0, 2.0])}, path)
     loaded = safe_load(Tensor(path.read_bytes()))
     assert loaded["a"].tolist() == [1, 2]
-
-
-def test_an_empty_state_dict_is_a_file_too(tmp_path):
-    path = tmp_path / "empty.safetensors"
-    safe_save({}, path)
-    assert safe_load(path) == {}
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------
@@ -292,54 +271,42 @@ def test_saving_through_a_link_writes_the_file_it_leads_to(tmp_path):
     assert link.is_symlink() and safe_load(real)["a"].item() == 1
 
 
-def header(**entries) -> bytes:
-    text = json.dumps(entries).encode()
-    return struct.pack("<Q", len(text)) + text
+def file_of(dtype: str, shape: list, end: int) -> bytes:
+    entry = {"dtype": dtype, "shape": shape, "data_offsets": [0, end]}
+    text = json.dumps({"a": entry}).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(end)
 
 
-WHOLE = header(a={"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}) + bytes(8)
+WHOLE, ANOTHER = file_of("F32", [2], 8), "no complete safetensors file"
+LACKING, ENDLESS = "of F8_E5M2, which tinyframe does not have", "has a shape that no array can have"
 BROKEN = {
-    "nothing in it": b"",
-    "a header cut off": WHOLE[:20],
-    "bytes cut off": WHOLE[:-1],
-    "bytes too many": WHOLE + b"x",
-    "a header of 2**40 bytes": struct.pack("<Q", 1 << 40) + WHOLE[8:],
-    "a header longer than the file": struct.pack("<Q", len(WHOLE)) + WHOLE[8:],
-    "a header that is no JSON": struct.pack("<Q", 8) + b"not json" + bytes(8),
-    "an unknown dtype": WHOLE.replace(b"F32", b"F99"),
-    "a dtype of another size": WHOLE.replace(b"F32", b"F64"),
-    "a shape of another size": WHOLE.replace(b"[2]", b"[3]"),
-    "a shape below zero": WHOLE.replace(b" [2]", b"[-2]"),
-    "a shape that overflows": header(
-        a={"dtype": "F32", "shape": [1 << 62, 8], "data_offsets": [0, 8]}
-    )
-    + bytes(8),
-}
+    "nothing in it": (b"", ANOTHER),
+    "a header cut off": (WHOLE[:20], ANOTHER),
+    "bytes cut off": (WHOLE[:-1], ANOTHER),
+    "bytes too many": (WHOLE + b"x", ANOTHER),
+    "a header of 2**40 bytes": (struct.pack("<Q", 1 << 40) + WHOLE[8:], ANOTHER),
+    "a header longer than the file": (struct.pack("<Q", len(WHOLE)) + WHOLE[8:], ANOTHER),
+    "a header that is no JSON": (struct.pack("<Q", 8) + b"not json" + bytes(8), ANOTHER),
+    "an unknown dtype": (WHOLE.replace(b"F32", b"F99"), ANOTHER),
+    "a dtype of another size": (WHOLE.replace(b"F32", b"F64"), ANOTHER),
+    "a shape of another size": (WHOLE.replace(b"[2]", b"[3]"), ANOTHER),
+    "a shape below zero": (WHOLE.replace(b" [2]", b"[-2]"), ANOTHER),
+    "a shape that overflows": (file_of("F32", [1 << 62, 8], 8), ANOTHER),
+    "a dtype that we lack": (file_of("F8_E5M2", [8], 8), LACKING),
+    **{f"a shape of {shape}": (file_of("F32", shape, 0), ENDLESS)
+       for shape in ([0, (1 << 63) - 1], [(1 << 64) - 1, 0], [0, 1 << 61])},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_file_is_a_clear_error(tmp_path, what):
+    content, words = BROKEN[what]
     path = tmp_path / "broken.safetensors"
-    path.write_bytes(BROKEN[what])
-    with pytest.raises(FileError, match="no complete safetensors file") as caught:
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=words) as caught:
         safe_load(path)
-    assert str(path) in str(caught.value) and f"{len(BROKEN[what])} bytes" in str(caught.value)
-
-
-def test_a_dtype_that_we_lack_is_named(tmp_path):
-    path = tmp_path / "other.safetensors"
-    entry = {"dtype": "F8_E5M2", "shape": [8], "data_offsets": [0, 8]}
-    path.write_bytes(header(a=entry) + bytes(8))
-    with pytest.raises(FileError, match="`a` in .* is of F8_E5M2, which tinyframe does not have"):
-        safe_load(path)
-
-
-@pytest.mark.parametrize("shape", [[0, (1 << 63) - 1], [(1 << 64) - 1, 0], [0, 1 << 61]])
-def test_a_shape_that_no_array_can_have_names_the_file(tmp_path, shape):
-    path = tmp_path / "other.safetensors"
-    path.write_bytes(header(a={"dtype": "F32", "shape": shape, "data_offsets": [0, 0]}))
-    with pytest.raises(FileError, match=f"`a` in {path} has a shape that no array can have"):
-        safe_load(path)
+    said = f"{len(content)} bytes" if words is ANOTHER else "`a`"
+    assert str(path) in str(caught.value) and said in str(caught.value)
 
 
 def test_a_file_that_shrinks_while_it_is_open_is_a_clear_error(tmp_path):
@@ -436,29 +403,26 @@ def test_plain_values_in_a_checkpoint_are_kept(tmp_path):
     assert torch_load(archive(tmp_path / "plain.pt", pickle.dumps(value, 2))) == value
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "no complete zip archive"),
-        (b"PK\x03\x04 and no more", "cut off"),
-        (b"\x80\x02}q\x00.", "PyTorch before 1.6"),
-    ],
-)
-def test_what_is_no_archive_is_a_clear_error(tmp_path, content, words):
+BAD_ARCHIVES = {
+    "empty": (b"", "no complete zip archive"),
+    "cut": (b"PK\x03\x04 and no more", "cut off"),
+    "old": (b"\x80\x02}q\x00.", "PyTorch before 1.6"),
+    "other": ({"hello.txt": b"hello"}, "not one that torch.save made"),
+    **{f"pickle {n}": ({"archive/data.pkl": pickled}, "pickle") for n, pickled in enumerate(
+        (b"", b"\x80\x02}", pickle.dumps({"a": 1}, 2)[:-1], b"garbage"))},
+    "big": ({"archive/data.pkl": pickle.dumps(1, 2), "archive/byteorder": b"big"}, "big-endian"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD_ARCHIVES)
+def test_what_is_no_archive_of_pytorch_is_a_clear_error(tmp_path, what):
+    content, words = BAD_ARCHIVES[what]
     path = tmp_path / "broken.pt"
-    path.write_bytes(content)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        with zipfile.ZipFile(path, "w") as file:
+            for name, data in content.items():
+                file.writestr(name, data)
     with pytest.raises(FileError, match=words):
         torch_load(path)
-
-
-def test_an_archive_of_something_else_and_a_broken_pickle_are_clear_errors(tmp_path):
-    other = tmp_path / "other.zip"
-    with zipfile.ZipFile(other, "w") as file:
-        file.writestr("hello.txt", "hello")
-    with pytest.raises(FileError, match="not one that torch.save made"):
-        torch_load(other)
-    for pickled in (b"", b"\x80\x02}", pickle.dumps({"a": 1}, 2)[:-1], b"garbage"):
-        with pytest.raises(FileError, match="pickle"):
-            torch_load(archive(tmp_path / "broken.pt", pickled))
-    with pytest.raises(FileError, match="big-endian"):
-        torch_load(archive(tmp_path / "big.pt", pickle.dumps(1, 2), byteorder=b"big"))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference import evaluate
 from tests.values import arrays, check, shapes, sometimes
 from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe.device import buffer_of
@@ -64,48 +61,14 @@ def test_data_in_every_dtype(dtype):
     assert by_number.item() == 1
     assert type(by_number.item()) is kind
     assert Tensor(np.array([1.0, 0.0]), dtype=dtype).dtype is dtype
-    assert (
-        Tensor([1], dtype=dtype.name if dtype.name in dtypes.fields() else str(dtype)).dtype
-        is dtype
-    )
+    name = dtype.name if dtype.name in dtypes.fields() else str(dtype)
+    assert Tensor([1], dtype=name).dtype is dtype
 
 
 def test_ints_wrap_where_the_dtype_was_asked_for():
     check(Tensor([300, -1], dtype=dtypes.uint8), np.array([44, 255], np.uint8))
     check(Tensor([1.9, -1.9], dtype=dtypes.int32), [1, -1])
     check(Tensor(-1, dtype=dtypes.uint16), np.uint16(65535))
-    with pytest.raises(OverflowError, match="int64"):
-        Tensor([2**40])
-    with pytest.raises(OverflowError):
-        Tensor(2**31)
-
-
-@pytest.mark.parametrize("data, error", [
-    ([[1, 2], [3]], ValueError),
-    ([1, [2]], ValueError),
-    ([[1], 2], ValueError),
-    ([np.float32(1)], RuntimeError),
-    ("text", TypeError),
-    (object(), TypeError),
-    ({1: 2}, TypeError),
-    (1j, TypeError),
-    (np.array(["a"]), TypeError),
-    (np.array([1j]), TypeError),
-])  # fmt: skip
-def test_what_is_no_data_is_refused(data, error):
-    with pytest.raises(error):
-        Tensor(data)
-
-
-def test_unknown_names_are_refused():
-    with pytest.raises(AttributeError, match="int7"):
-        Tensor([1], dtype="int7")
-    with pytest.raises(ValueError, match="TPU"):
-        Tensor([1], device="TPU")
-    with pytest.raises(TypeError):
-        Tensor.zeros(2, colour="red")
-    with pytest.raises(TypeError):
-        Tensor.rand(2, scale=3)
 
 
 @given(shape=shapes(), compiled=sometimes)
@@ -118,29 +81,11 @@ def test_filled_tensors(shape, compiled):
     assert Tensor.full(list(shape), True).dtype is dtypes.bool
     assert Tensor.empty(shape, dtype="int8").shape == shape
     like = Tensor.zeros(shape, dtype=dtypes.half)
-    for made in (
-        like.ones_like(),
-        like.full_like(3),
-        like.zeros_like(),
-        like.empty_like(),
-        like.rand_like(),
-        like.randn_like(),
-    ):
+    for name in ("ones_like", "zeros_like", "empty_like", "rand_like", "randn_like"):
+        made = getattr(like, name)()
         assert (made.shape, made.dtype) == (shape, dtypes.half)
+    assert (like.full_like(3).shape, like.full_like(3).dtype) == (shape, dtypes.half)
     assert like.ones_like(dtype=dtypes.int32).dtype is dtypes.int32
-
-
-@pytest.mark.parametrize("shape", [(2, -1), ((2, 3), 4), (2, [3]), ((-2,),)])
-def test_shapes_that_cannot_be_are_refused(shape):
-    for make in (Tensor.zeros, Tensor.ones, Tensor.empty, Tensor.rand, Tensor.randn):
-        with pytest.raises(ValueError):
-            make(*shape)
-
-
-def test_a_shape_is_of_ints():
-    for make in (Tensor.zeros, Tensor.empty, Tensor.rand):
-        with pytest.raises(TypeError):
-            make(2.5)
 
 
 whole = st.integers(-9, 9)
@@ -174,16 +119,6 @@ def test_arange_at_the_edges():
     check(Tensor.arange(10000), np.arange(10000), compiled=True)
     check(Tensor.arange(7, 100007, 3), np.arange(7, 100007, 3))
     check(Tensor.arange(-10, -20000, -2, dtype=dtypes.int64), np.arange(-10, -20000, -2))
-    with pytest.raises(ValueError, match="step"):
-        Tensor.arange(1, 2, 0)
-    with pytest.raises(OverflowError):
-        Tensor.arange(300, dtype=dtypes.int8)
-    with pytest.raises(OverflowError):
-        Tensor.arange(-1, 3, dtype=dtypes.uint8)
-    with pytest.raises(OverflowError):
-        Tensor.arange(2**31, 2**31 + 2)
-    with pytest.raises(ValueError):
-        Tensor.arange(math.nan)
 
 
 @given(start=st.floats(-9, 9), stop=st.floats(-9, 9), steps=st.integers(0, 9))
@@ -191,18 +126,11 @@ def test_linspace(start, stop, steps):
     check(Tensor.linspace(start, stop, steps), np.linspace(start, stop, steps))
 
 
-def test_linspace_at_the_edges():
-    assert Tensor.linspace(0, 10, 5, dtype=dtypes.int32).dtype is dtypes.int32
-    with pytest.raises(RuntimeError):
-        Tensor.linspace(0, 1, 2, dtype=dtypes.bool)
-    with pytest.raises(ValueError):
-        Tensor.linspace(0, 1, -1)
-
-
 @given(n=st.integers(0, 5), m=st.none() | st.integers(0, 5), compiled=sometimes)
 def test_eye(n, m, compiled):
     check(Tensor.eye(n, m), np.eye(n, m), compiled)
     assert Tensor.eye(2, dtype=dtypes.int32).dtype is dtypes.int32
+    assert Tensor.linspace(0, 10, 5, dtype=dtypes.int32).dtype is dtypes.int32
 
 
 # ---- what a Tensor says of itself ----------------------------------------------------------------
@@ -224,52 +152,6 @@ def test_values_come_out_as_python_has_them():
     view = Tensor([[1, 2, 3], [4, 5, 6]]).data()
     assert (view.shape, view.tolist()) == ((2, 3), [[1, 2, 3], [4, 5, 6]])
     assert np.asarray(Tensor([1, 2])).tolist() == [1, 2]
-    for error in (AssertionError, ValueError):
-        with pytest.raises(error, match=r"\(2,\)"):
-            Tensor([1, 2]).item()
-
-
-# ---- random numbers ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", dtypes.floats)
-def test_uniform_and_normal_numbers(dtype):
-    Tensor.manual_seed(1)
-    uniform, normal = Tensor.rand(100, 101, dtype=dtype), Tensor.randn(100, 101, dtype=dtype)
-    assert uniform.dtype is normal.dtype is dtype
-    u, n = uniform.double().numpy(), normal.double().numpy()
-    assert u.min() >= 0 and u.max() < 1
-    assert abs(u.mean() - 0.5) < 0.01 and abs(u.std() - 12**-0.5) < 0.01
-    assert np.isfinite(n).all() and abs(n.mean()) < 0.03 and abs(n.std() - 1) < 0.03
-    assert abs((n**3).mean()) < 0.1 and abs((n**4).mean() - 3) < 0.2
-    if dtype in (dtypes.float32, dtypes.float64):
-        assert len(np.unique(u)) > 10000
-
-
-def test_random_shapes_and_errors():
-    assert Tensor.rand().shape == Tensor.randn().shape == ()
-    assert Tensor.rand((2, 3)).shape == Tensor.randn(2, 3).shape == (2, 3)
-    assert Tensor.rand(3, requires_grad=True).requires_grad
-    assert Tensor.randn(3, requires_grad=True).requires_grad
-    with pytest.raises(TypeError):
-        Tensor.rand(2, dtype=dtypes.int32)
-
-
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_threefry_gives_the_published_bits(device):
-    # Random123's known answers for threefry2x32 with 20 rounds (kat_vectors): counter, key, result.
-    from tinyframe.uop.node import Ops
-
-    for counter, key, expected in [
-        (0, 0, (0x6B200159, 0x99BA4EFE)),
-        (0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, (0x1CB996FC, 0xBB002BE7)),
-        (0x85A308D3243F6A88, 0x0370734413198A2E, (0xC4923A9C, 0x483DF7A0)),
-    ]:
-        c, k = (Tensor([v], dtype=dtypes.uint64, device=device) for v in (counter, key))
-        bits = c._apply(lambda x, y: x.alu(Ops.THREEFRY, y), k)
-        wanted = expected[1] << 32 | expected[0]
-        assert int(evaluate(bits.uop)[0]) == wanted
-        assert bits.tolist() == [wanted]
 
 
 # ---- whose memory it is --------------------------------------------------------------------------
@@ -320,27 +202,17 @@ def test_a_read_only_array_is_not_written_to_on_the_host_either():
     assert t.tolist() == [0, 2, 4, 6] and array.tolist() == [0, 1, 2, 3]
 
 
-def test_a_list_of_what_are_no_python_numbers_says_what_to_write():
-    t, one = Tensor([1.0, 2.0]), Variable("one", 1, 4).bind(1)
-    for data in ([np.float32(1.5)], [[1, np.int64(2)]], [np.ones(2), np.ones(2)]):
-        for dtype in (None, dtypes.float32):
-            with pytest.raises(RuntimeError, match=r"np\.array\(\[\.\.\.\]\) takes them"):
-                Tensor(data, dtype=dtype)
-    check(Tensor(np.array([np.float32(1.5)])), np.array([1.5], np.float32))
-    for data in ([t, t], [[t], [t]], [1.0, t]):
-        with pytest.raises(RuntimeError, match=r"not of Tensor: Tensor\.stack\(\[\.\.\.\]\)"):
-            Tensor(data)
-    check(Tensor.stack([t, t]), np.array([[1, 2], [1, 2]], np.float32))
-    with pytest.raises(RuntimeError, match=r"Tensor\(variable\)"):
-        Tensor([0, one])
-    check(Tensor.stack([Tensor(0), Tensor(one)]), np.array([0, 1], np.int32))
+# ---- what an error says to write; the errors: test_refusals.py -----------------------------------
+
+MASKED = np.ma.masked_array([1.0, 2.0], [True, False], np.float32)
+T, ONE = Tensor([1.0, 2.0]), Variable("one", 1, 4).bind(1)
+NAMES = {"Tensor": Tensor, "np": np, "T": T, "ONE": ONE, "MASKED": MASKED}
 
 
-def test_a_masked_array_is_refused():
-    masked = np.ma.masked_array([1.0, 2.0], [True, False], np.float32)
-    t = Tensor([5.0, 6.0]).realize()
-    for wrong in (lambda: Tensor(masked), lambda: t.assign(masked), lambda: t + masked):
-        with pytest.raises(TypeError, match=r"no mask: array\.filled\(value\)"):
-            wrong()
-    check(Tensor(masked.filled(0)), np.array([0, 2], np.float32))
-    check(Tensor(masked.mask), np.array([True, False]))
+@pytest.mark.parametrize(("call", "expected"), [
+    ("Tensor(np.array([np.float32(1.5)]))", [1.5]), ("Tensor.stack([T, T])", [[1, 2], [1, 2]]),
+    ("Tensor.stack([Tensor(0), Tensor(ONE)])", [0, 1]), ("Tensor(MASKED.filled(0))", [0, 2]),
+    ("Tensor(MASKED.mask)", [True, False]),
+])  # fmt: skip
+def test_what_an_error_says_to_write_is_taken(call, expected):
+    check(eval(call, NAMES), expected)

@@ -69,21 +69,6 @@ def test_schedule_gives_items_and_points_the_tensor_at_its_buffer():
     assert x.schedule() == []
 
 
-def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
-    import tinyframe.tensor.laziness as laziness_module
-
-    x = Tensor([1.0, 2.0]) + 1
-    with monkeypatch.context() as patch:
-
-        def interrupted(*_):
-            raise KeyboardInterrupt
-
-        patch.setattr(laziness_module, "run_schedule", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            x.realize()
-    assert x.tolist() == [2.0, 3.0]
-
-
 def test_tensors_and_their_memory_go_when_nobody_holds_them():
     x = Tensor([1.0, 2.0]) + 1
     x.realize()
@@ -101,34 +86,6 @@ def test_a_tensor_is_a_key_by_itself():
 
 
 # ---- assign ------------------------------------------------------------------------------------
-
-
-def test_assign_writes_into_the_same_memory():
-    x = Tensor([1.0, 2.0]).realize()
-    memory = buffer_of(x.uop.base)
-    assert x.assign(Tensor([5.0, 6.0])) is x
-    x.realize()
-    assert buffer_of(x.uop.base) is memory
-    assert x.tolist() == [5.0, 6.0]
-
-
-def test_assign_broadcasts_and_takes_numbers():
-    x = Tensor.zeros(2, 2).contiguous().realize()
-    assert x.assign(7).tolist() == [[7.0, 7.0], [7.0, 7.0]]
-    assert x.assign(Tensor([1.0, 2.0])).tolist() == [[1.0, 2.0], [1.0, 2.0]]
-
-
-def test_assign_to_what_has_no_memory_is_a_new_meaning():
-    x = Tensor.zeros(2)
-    before = x + 1
-    x.assign(Tensor([5.0, 6.0]))
-    assert x.tolist() == [5.0, 6.0]
-    assert before.tolist() == [1.0, 1.0]
-    spread = Tensor([1.0]).realize().expand(3)
-    with pytest.raises(RuntimeError, match="more than once"):
-        spread.assign(Tensor([1.0, 2.0, 3.0]))
-    copy = spread.clone()
-    assert copy.assign(Tensor([1.0, 2.0, 3.0])).tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("value, words", [
@@ -160,16 +117,12 @@ def test_a_tensor_moves_between_devices():
         x.to("TPU")
 
 
-def test_replace_and_clone():
+def test_replace_takes_the_same_shape():
     x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0])
     assert x.replace(y) is x
     assert x.tolist() == [3.0, 4.0]
     with pytest.raises(RuntimeError, match=r"\(2,\)"):
         x.replace(Tensor([1.0]))
-    copy = x.clone()
-    x.realize()
-    x.assign(Tensor([0.0, 0.0])).realize()
-    assert copy.dtype is dtypes.float32
 
 
 @pytest.mark.parametrize("to", [None, "CPU", "PYTHON"])
@@ -194,13 +147,12 @@ def scheduled(size=6):
     return x, y, x.schedule(), values * 4
 
 
-def test_schedule_alone_runs_nothing():
-    GlobalCounters.reset()
+def test_schedule_alone_runs_nothing_and_neither_does_looking():
+    before = GlobalCounters.kernel_count
     x, _, items, _ = scheduled()
-    assert len(items) == 1
-    assert GlobalCounters.kernel_count == 0
+    assert len(items) == 1 and repr(x)
+    assert GlobalCounters.kernel_count == before
     assert "not allocated" in repr(items[0].bufs[0])
-    assert repr(x) and "not allocated" in repr(items[0].bufs[0])  # to look is not to need
 
 
 @pytest.mark.parametrize("who", ["itself", "its equal", "what is made of it", "a slice"])
@@ -253,15 +205,6 @@ def test_a_bound_variable_keeps_its_value_until_the_schedule_is_run():
     total = (x * 3).sum()
     total.schedule()
     assert total.item() == 18
-
-
-def test_a_schedule_that_cannot_run_says_so_and_can_be_tried_again(monkeypatch):
-    x, y, items, expected = scheduled()
-    with monkeypatch.context() as broken:
-        broken.setattr(realize, "compile_all", lambda wanted: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            y.tolist()
-    np.testing.assert_array_equal(y.numpy(), expected)
 
 
 def test_half_a_change_in_place_is_never_taken_for_a_whole_one(monkeypatch):

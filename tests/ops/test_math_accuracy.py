@@ -56,11 +56,6 @@ def test_sine_of_numbers_almost_a_multiple_of_pi(dtype):
     assert ulps(Tensor(values).sin().numpy(), exact.astype(np.longdouble)).max() <= 1.5
 
 
-# *** gradients ***
-
-# *** integers ***
-
-
 # ---- the rest of a division ----------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""The files of exercises: what stands before the planted answers is code like any other."""
+"""Exercises, puzzles and mini's functions: all but their planted answers is code like any other."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ import pytest
 from classroom import exercises
 from classroom.exercise_file import without_answers
 from classroom.exercises import LESSONS, order, place_of
+from classroom.mini.helping import FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def checks(tmp_path_factory):
-    """A folder with all files of exercises, without their answers."""
-    folder = tmp_path_factory.mktemp("lessons")
-    for path in LESSONS.glob("*/*.py"):
-        file = folder / path.relative_to(LESSONS)
+    """A folder with all of these files, without their answers, and without dots in their names."""
+    folder = tmp_path_factory.mktemp("checks")
+    for path in [*LESSONS.glob("*/*.py"), *FUNCTIONS.glob("*/*.py")]:
+        file = folder / path.parent.name / f"{path.stem.replace('.', '_')}.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(without_answers(path.read_text()))
     return folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -9,53 +10,65 @@ import pytest
 import torch
 
 from tests.against_torch import random
-from tests.values import assert_close
+from tests.values import assert_close, computed
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import get_state_dict, load_state_dict
 
 
-def ours_with_the_weights_of(layer, theirs):
+def with_the_weights_of(theirs, layer):
     """Our layer, with random weights that PyTorch's has too."""
     with torch.no_grad():
         for number, (name, tensor) in enumerate(theirs.state_dict().items()):
             if tensor.is_floating_point() and "running" not in name:
                 tensor.copy_(torch.tensor(random(*tensor.shape, seed=number + 1)))
-    values = {name: Tensor(t.numpy()) for name, t in theirs.state_dict().items()}
-    load_state_dict(layer, values)
-    for name, tensor in get_state_dict(layer).items():
+    load_state_dict(layer, {name: Tensor(t.numpy()) for name, t in theirs.state_dict().items()})
+    own = get_state_dict(layer)
+    assert list(own) == list(theirs.state_dict())
+    for name, tensor in own.items():
         tensor.requires_grad = name in dict(theirs.named_parameters())
     return layer
 
 
-def assert_agree(layer, theirs, *inputs: np.ndarray, scale: float = 20) -> None:
-    """Output, gradients by inputs and gradients by parameters are those of PyTorch's layer."""
-    ours_with_the_weights_of(layer, theirs)
-    mine = [Tensor(x, requires_grad=True) for x in inputs]
-    other = [torch.tensor(x, requires_grad=True) for x in inputs]
-    out, expected = layer(*mine), theirs(*other)
-    if isinstance(out, tuple):
-        out, expected = out[0], expected[0]
-    weights = random(*expected.shape, seed=99)
-    out.backward(Tensor(weights))
-    expected.backward(torch.tensor(weights))
-    names = [f"input {number}" for number in range(len(inputs))]
-    pairs = list(zip(names, mine, other, strict=True))
-    own, parameters = get_state_dict(layer), dict(theirs.named_parameters())
-    pairs += [(name, own[name], parameters[name]) for name in parameters]
-    Tensor.realize(out, *[t.grad for _, t, _ in pairs])
-    assert_close(out.numpy(), expected.detach().numpy(), dtypes.float32, scale, "output")
-    for name, tensor, reference in pairs:
-        largest = max(1.0, float(reference.grad.abs().max()))
-        found, wanted = tensor.grad.numpy() / largest, reference.grad.numpy() / largest
-        assert_close(found, wanted, dtypes.float32, scale, f"gradient by {name}")
+def parts_of(given):
+    """The Tensors that a layer gives, one after another."""
+    return [p for one in given for p in parts_of(one)] if isinstance(given, tuple) else [given]
 
 
-AROUND = {"stride": 2, "padding": (2, 1), "dilation": 2, "groups": 2, "padding_mode": "circular"}
+def assert_agree(layer, theirs, *inputs, call=lambda layer, make, *xs: layer(*xs), scale=20):
+    """All that comes out, and its gradients by inputs and parameters, are those of PyTorch's."""
+    with_the_weights_of(theirs, layer)
+    is_float = [x.dtype.kind == "f" for x in inputs]
+    mine = [Tensor(x, requires_grad=f or None) for x, f in zip(inputs, is_float, strict=True)]
+    other = [torch.tensor(x, requires_grad=f) for x, f in zip(inputs, is_float, strict=True)]
+    found = parts_of(call(layer, Tensor, *mine))
+    expected = parts_of(call(theirs, torch.tensor, *other))
+    rows = [(f"output {n}", *parts) for n, parts in enumerate(zip(found, expected, strict=True))]
+    losses = [0, 0]
+    for number, (_, a, b) in enumerate(rows):
+        if b.requires_grad:
+            weights = random(*b.shape, seed=99 - number)
+            losses[0] += (a * Tensor(weights)).sum()
+            losses[1] += (b * torch.tensor(weights)).sum()
+    by = {f"input {n}": (mine[n], t) for n, t in enumerate(other) if t.requires_grad}
+    own, names = get_state_dict(layer), dict(theirs.named_parameters())
+    by |= {name: (own[name], t) for name, t in names.items()}
+    theirs.zero_grad()
+    losses[1].backward()
+    grads = losses[0].gradient(*[tensor for tensor, _ in by.values()])
+    rows += [(f"gradient by {n}", g, by[n][1].grad) for n, g in zip(by, grads, strict=True)]
+    for array, (what, t, reference) in zip(computed(*[t for _, t, _ in rows]), rows, strict=True):
+        wanted = np.zeros(t.shape) if reference is None else reference.detach().numpy()
+        largest = max(1.0, float(abs(wanted).max())) if "gradient" in what else 1
+        assert_close(array / largest, wanted / largest, t.dtype, scale, what)
+
+
 CONV_WITH_ALL = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2), "groups": 2,
                  "bias": False}  # fmt: skip
+AROUND = {"stride": 2, "padding": (2, 1), "dilation": 2, "groups": 2, "padding_mode": "circular"}
 TRANSPOSED_WITH_ALL = {"stride": (2, 3), "padding": (1, 3), "output_padding": (1, 0),
                        "dilation": (2, 1), "groups": 2}  # fmt: skip
-# the name here and in PyTorch, its arguments, its options, and the shape of the input
+POOL_WITH_ALL = {"stride": 2, "padding": (1, 0), "ceil_mode": True, "return_indices": True}
+# the name here and in PyTorch, its arguments, its options, and the shapes of the inputs
 LAYERS = [
     ("Linear", (5, 3), {}, (4, 5)),
     ("Linear", (5, 3), {"bias": False}, (4, 5)),
@@ -77,23 +90,45 @@ LAYERS = [
     ("InstanceNorm", (3,), {"affine": True}, (2, 3, 4, 5)),
     ("RMSNorm", (6,), {"eps": 1e-6}, (3, 4, 6)),
     ("BatchNorm", (3,), {}, (4, 3)),  # evaluating
+    ("BatchNorm", (3,), {"track_running_stats": False}, (5, 3)),
     ("LSTMCell", (4, 3), {}, (2, 4)),
+    ("ReLU", (), {}, (3, 5)),
+    ("Tanh", (), {}, (3, 5)),
+    ("GELU", (), {}, (3, 5)),
+    ("GELU", (), {"approximate": "tanh"}, (3, 5)),
+    ("Flatten", (), {}, (2, 3, 4)),
+    ("Flatten", (), {"start_dim": 0, "end_dim": 1}, (2, 3, 4)),
+    ("MaxPool2d", (2,), {}, (2, 3, 6, 5)),
+    ("MaxPool2d", ((3, 2),), POOL_WITH_ALL, (1, 2, 6, 7)),
+    ("MultiheadAttention", (8, 2), {}, *[(5, 2, 8)] * 3),
+    ("MultiheadAttention", (8, 2), {"batch_first": True}, *[(2, 5, 8)] * 3),
+    ("MultiheadAttention", (8, 2), {"bias": False}, *[(5, 8)] * 3),
+    ("MultiheadAttention", (8, 2), {"kdim": 6, "vdim": 4}, (5, 2, 8), (3, 2, 6), (3, 2, 4)),
+    ("TransformerEncoderLayer", (8, 2, 12), {}, (3, 4, 8)),
+    ("TransformerEncoderLayer", (8, 2, 12), {"norm_first": True, "batch_first": True}, (3, 4, 8)),
+    ("TransformerEncoderLayer", (8, 2, 12), {"activation": "gelu", "bias": False}, (3, 4, 8)),
 ]  # fmt: skip
 OTHER_NAMES = {"InstanceNorm": "InstanceNorm2d", "BatchNorm": "BatchNorm1d"}
 
 
-@pytest.mark.parametrize(("name", "arguments", "options", "shape"), LAYERS)
-def test_layer_agrees_with_pytorch(name, arguments, options, shape):
+@pytest.mark.parametrize("case", LAYERS, ids=lambda case: " ".join(map(str, case)))
+def test_layer_agrees_with_pytorch(case):
+    name, arguments, options, *shapes = case
     reference = getattr(torch.nn, OTHER_NAMES.get(name, name))(*arguments, **options)
-    assert_agree(getattr(nn, name)(*arguments, **options), reference.eval(), random(*shape))
+    inputs = [random(*shape, seed=n) for n, shape in enumerate(shapes)]
+    assert_agree(getattr(nn, name)(*arguments, **options), reference.eval(), *inputs)
+
+
+def test_embedding_agrees_with_pytorch():
+    index = np.array([[0, 6, 3], [3, 3, 1]], np.int32)
+    assert_agree(nn.Embedding(7, 4), torch.nn.Embedding(7, 4), index, scale=4)
 
 
 def test_layernorm2d_normalizes_the_channels_of_each_position():
     x = random(2, 3, 4, 5)
-    layer = nn.LayerNorm2d(3)
-    theirs = torch.nn.LayerNorm(3)
-    expected = theirs(torch.tensor(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
-    assert_close(layer(Tensor(x)).numpy(), expected.detach().numpy(), dtypes.float32, 20)
+    expected = torch.nn.LayerNorm(3)(torch.tensor(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    found = nn.LayerNorm2d(3)(Tensor(x)).numpy()
+    assert_close(found, expected.detach().numpy(), dtypes.float32, 20)
 
 
 def test_half_goes_through_norms_with_the_digits_of_float32():
@@ -123,100 +158,119 @@ def test_batchnorm_in_training_agrees_with_pytorch(shape, options):
     assert_close(layer(Tensor(x)).numpy(), expected, dtypes.float32, 10)
 
 
-def test_batchnorm_without_running_statistics_uses_those_of_the_batch():
-    x = random(5, 3, 4)
-    layer = nn.BatchNorm(3, track_running_stats=False)
-    theirs = torch.nn.BatchNorm1d(3, track_running_stats=False)
-    assert set(get_state_dict(layer)) == set(theirs.state_dict())
-    expected = theirs.eval()(torch.tensor(x)).detach().numpy()
-    assert_close(layer(Tensor(x)).numpy(), expected, dtypes.float32, 10)
+# ---- chains --------------------------------------------------------------------------------------
 
 
-def test_embedding_agrees_with_pytorch():
-    layer, theirs = nn.Embedding(7, 4), torch.nn.Embedding(7, 4)
-    ours_with_the_weights_of(layer, theirs)
-    index = np.array([[0, 6, 3], [3, 3, 1]], np.int32)
-    out, expected = layer(Tensor(index)), theirs(torch.tensor(index))
-    weights = random(2, 3, 4)
-    out.backward(Tensor(weights))
-    expected.backward(torch.tensor(weights))
-    assert_close(out.numpy(), expected.detach().numpy(), dtypes.float32)
-    assert_close(layer.weight.grad.numpy(), theirs.weight.grad.numpy(), dtypes.float32, 4)
+def test_a_chain_has_pytorchs_names_and_values():
+    def chain(lib):
+        return lib.Sequential(
+            lib.Conv2d(1, 4, 3), lib.BatchNorm2d(4), lib.ReLU(), lib.MaxPool2d(2),
+            lib.Dropout(0.5), lib.Flatten(), lib.Sequential(lib.Linear(36, 8), lib.GELU()),
+            lib.Linear(8, 3),
+        )  # fmt: skip
+
+    assert_agree(chain(nn), chain(torch.nn).eval(), random(2, 1, 8, 8))
 
 
-def test_lstm_cell_carries_its_state_on():
-    layer, theirs = nn.LSTMCell(3, 2), torch.nn.LSTMCell(3, 2)
-    ours_with_the_weights_of(layer, theirs)
-    state, reference = None, None
-    for step in range(3):
-        x = random(4, 3, seed=step)
-        state = layer(Tensor(x), state)
-        reference = theirs(torch.tensor(x), reference)
-    for found, expected in zip(state, reference, strict=True):
-        assert_close(found.numpy(), expected.detach().numpy(), dtypes.float32, 4)
+def test_a_chain_of_named_layers():
+    theirs = torch.nn.Sequential()
+    theirs.add_module("first", torch.nn.Linear(4, 3))
+    theirs.add_module("act", torch.nn.Tanh())
+    ours = nn.Sequential({"first": nn.Linear(4, 3), "act": nn.Tanh()})
+    assert_agree(ours, theirs, random(2, 4))
 
 
 # ---- attention -----------------------------------------------------------------------------------
 
-
-def attention(**options):
-    options = {"embed_dim": 8, "num_heads": 2, **options}
-    layer, theirs = nn.MultiheadAttention(**options), torch.nn.MultiheadAttention(**options)
-    return ours_with_the_weights_of(layer, theirs), theirs.eval()
-
-
-@pytest.mark.parametrize(
-    ("options", "shapes"),
-    [
-        ({}, [(5, 2, 8)] * 3),
-        ({"batch_first": True}, [(2, 5, 8)] * 3),
-        ({"bias": False}, [(5, 8)] * 3),
-        ({"kdim": 6, "vdim": 4}, [(5, 2, 8), (3, 2, 6), (3, 2, 4)]),
-    ],
-)
-def test_attention_agrees_with_pytorch(options, shapes):
-    layer, theirs = attention(**options)
-    assert_agree(layer, theirs, *[random(*shape, seed=n) for n, shape in enumerate(shapes)])
+HIDDEN = np.triu(np.ones((5, 5), bool), 1)
+PADDING = np.arange(5) >= np.array([[5], [3]])
+MASKS = {
+    "bool": {"attn_mask": HIDDEN}, "float": {"attn_mask": random(5, 5)},
+    "padding": {"key_padding_mask": PADDING}, "for each head": {"attn_mask": random(4, 5, 5)},
+    "causal": {"attn_mask": HIDDEN},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["bool", "float", "padding", "for each head", "causal"])
+@pytest.mark.parametrize("kind", MASKS)
 def test_attention_looks_where_its_masks_let_it(kind):
-    layer, theirs = attention(batch_first=True)
-    x, length = random(2, 5, 8), 5
-    hidden = np.triu(np.ones((length, length), bool), 1)
-    options = {
-        "bool": {"attn_mask": hidden},
-        "float": {"attn_mask": random(length, length)},
-        "padding": {"key_padding_mask": np.arange(length) >= np.array([[5], [3]])},
-        "for each head": {"attn_mask": random(4, length, length)},
-        "causal": {"attn_mask": hidden},
-    }[kind]
-    own = {"is_causal": True} if kind == "causal" else {k: Tensor(v) for k, v in options.items()}
-    out, weights = layer(Tensor(x), **own, average_attn_weights=False)
-    expected, wanted = theirs(
-        *[torch.tensor(x)] * 3,
-        **{k: torch.tensor(v) for k, v in options.items()},
-        average_attn_weights=False,
-    )
-    assert_close(out.numpy(), expected.detach().numpy(), dtypes.float32, 20)
-    assert_close(weights.numpy(), wanted.detach().numpy(), dtypes.float32, 4)
+    def call(layer, make, x):
+        options = {name: make(mask) for name, mask in MASKS[kind].items()}
+        if kind == "causal" and make is Tensor:
+            options = {"is_causal": True}
+        return layer(x, x, x, **options, average_attn_weights=False)
+
+    layer, theirs = (lib.MultiheadAttention(8, 2, batch_first=True) for lib in (nn, torch.nn))
+    assert_agree(layer, theirs.eval(), random(2, 5, 8), call=call)
 
 
-def test_attention_weights_are_averaged_over_heads_or_left_out():
-    layer, theirs = attention()
-    x = random(5, 2, 8)
-    expected = theirs(*[torch.tensor(x)] * 3)[1].detach().numpy()
-    assert_close(layer(Tensor(x))[1].numpy(), expected, dtypes.float32, 4)
-    assert layer(Tensor(x), need_weights=False)[1] is None
+def test_one_input_attends_to_itself_and_weights_may_be_left_out():
+    layer, x = nn.MultiheadAttention(8, 2), Tensor(random(5, 2, 8))
+    out, weights = layer(x, need_weights=False)
+    assert weights is None
+    np.testing.assert_array_equal(out.numpy(), layer(x, x, x)[0].numpy())
 
 
-# ---- how they begin ------------------------------------------------------------------------------
+def test_masks_of_a_transformers_layer():
+    ours = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True)
+    theirs = torch.nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).train()
+    for dropout in (theirs.dropout, theirs.dropout1, theirs.dropout2):
+        dropout.p = 0.0  # in training, or PyTorch takes a way that has no masked rows
+    theirs.self_attn.dropout = 0.0
+    for is_causal in (False, True):
+
+        def call(layer, make, x, is_causal=is_causal):
+            mask = {"src_mask": make(HIDDEN)}
+            if is_causal and make is Tensor:
+                mask = {"is_causal": True}
+            return layer(x, src_key_padding_mask=make(PADDING), **mask)
+
+        assert_agree(ours, theirs, random(2, 5, 8), call=call, scale=50)
+
+
+# ---- recurrent networks --------------------------------------------------------------------------
+
+
+def test_lstm_cell_carries_its_state_on():
+    def call(layer, make, *xs):
+        state = None
+        for x in xs:
+            state = layer(x, state)
+        return state
+
+    inputs = [random(4, 3, seed=step) for step in range(3)]
+    assert_agree(nn.LSTMCell(3, 2), torch.nn.LSTMCell(3, 2), *inputs, call=call)
+
+
+# options, the shape of the input, and that of the first state, where it is given
+RECURRENT = {
+    "a batch first, from a state": ({"batch_first": True}, (3, 2, 3), (1, 3, 2)),
+    "no bias, one element": ({"bias": False}, (1, 2, 3), None),
+    "two layers, both ways, from a state": (
+        {"num_layers": 2, "bidirectional": True}, (2, 2, 3), (4, 2, 2)),
+    "no batch, both ways, from a state": (
+        {"bidirectional": True, "batch_first": True}, (2, 3), (2, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["GRU", "LSTM"])
+@pytest.mark.parametrize("case", RECURRENT)
+def test_a_recurrent_network_and_its_last_state(name, case):
+    def call(layer, make, x, *state):
+        return layer(x, *([state] if name == "LSTM" and state else state))
+
+    options, shape, state = RECURRENT[case]
+    begin = [random(*state, seed=n) for n in (3, 4)[: 2 if name == "LSTM" else 1]] if state else []
+    ours, theirs = (getattr(lib, name)(3, 2, **options) for lib in (nn, torch.nn))
+    assert_agree(ours, theirs, random(*shape), *begin, call=call)
+
+
+# ---- how they begin, and what they are called ----------------------------------------------------
 
 BEGINNINGS = [
     ("Linear", (60, 50)), ("Conv1d", (20, 30, 5)), ("Conv2d", (10, 30, 3)),
     ("ConvTranspose2d", (20, 12, 3)), ("Embedding", (60, 50)), ("LSTMCell", (20, 30)),
     ("MultiheadAttention", (32, 4)), ("BatchNorm2d", (9,)), ("LayerNorm", (9,)),
-    ("GroupNorm", (3, 9)), ("RMSNorm", (9,)),
+    ("GroupNorm", (3, 9)), ("RMSNorm", (9,)), ("GRU", (30, 25)), ("LSTM", (30, 25)),
 ]  # fmt: skip
 
 
@@ -241,3 +295,12 @@ def test_initial_values_are_distributed_as_in_pytorch(name, arguments):
             )  # fmt: skip
             if name != "Embedding":  # uniform: no value beyond the bound
                 np.testing.assert_allclose(abs(found).max(), abs(wanted).max(), rtol=0.02)
+
+
+@pytest.mark.parametrize("name", ["Dropout", "Flatten", "GELU", "MaxPool2d", "ReLU", "Tanh"])
+def test_arguments_have_pytorchs_names_defaults_and_docstrings(name):
+    ours, theirs = getattr(nn, name), getattr(torch.nn, name)
+    assert ours.__name__ == name and ours.__doc__ and ours.__doc__.endswith((".", ".\n    "))
+    expected = inspect.signature(theirs).parameters
+    for parameter in inspect.signature(ours).parameters.values():
+        assert expected[parameter.name].default == parameter.default, parameter.name

@@ -11,8 +11,6 @@ from tests.values import assert_close
 from tinyframe import Tensor, TinyJit, dtypes, nn
 from tinyframe.nn import lr, optim
 
-OURS = {name: getattr(optim, name) for name in ("SGD", "Adam", "AdamW", "Muon")}
-
 
 def torch_options(options: dict) -> dict:
     options = dict(options)
@@ -44,16 +42,21 @@ def train(steps, ours, theirs, dtype=np.float32):
         yield step, [t.numpy() for t in mine], [t.detach().numpy() for t in other]
 
 
-def assert_agree(name, options, steps=10, scale=50.0, dtype=np.float32):
-    kind = getattr(torch.optim, name)
-    ours, theirs = {**options}, torch_options(options)
-    states = train(steps, lambda p: OURS[name](p, **ours), lambda p: kind(p, **theirs), dtype)
-    for step, found, expected in states:
+def assert_agree(ours, theirs, steps, scale, dtype=np.float32):
+    kept = dtypes.float32 if dtype is np.float32 else dtypes.float64
+    for step, found, expected in train(steps, ours, theirs, dtype):
         for a, b in zip(found, expected, strict=True):
             size = max(1.0, float(abs(b).max()))
-            what = f"{name}({options}) after step {step + 1}"
-            kept = dtypes.float32 if dtype is np.float32 else dtypes.float64
-            assert_close(a / size, b / size, kept, scale, what)
+            assert_close(a / size, b / size, kept, scale, f"after step {step + 1}")
+
+
+def both(name, **options):
+    """Our optimizer and PyTorch's, with the same options."""
+    theirs = torch_options(options)
+    return (
+        lambda p: getattr(optim, name)(p, **options),
+        lambda p: getattr(torch.optim, name)(p, **theirs),
+    )
 
 
 OPTIONS = [
@@ -71,25 +74,21 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_six_steps_in_float64_are_those_of_pytorch(name, options):
-    assert_agree(name, {"lr": 0.01} | options, steps=6, scale=1e-4, dtype=np.float64)
+    assert_agree(*both(name, **options), steps=6, scale=1e-4, dtype=np.float64)
 
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW"])
 def test_ten_steps_with_a_high_learning_rate_are_those_of_pytorch(name):
-    assert_agree(name, {"lr": 10.0}, scale=500)
+    assert_agree(*both(name, lr=10.0), steps=10, scale=500)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"lr": 0.001},
-        {"lr": 10.0},
-        {"lr": 0.02, "momentum": 0.8, "nesterov": False, "weight_decay": 0.0, "ns_steps": 3},
-    ],
-)
+OTHERS = {"lr": 0.02, "momentum": 0.8, "nesterov": False, "weight_decay": 0.0, "ns_steps": 3}
+
+
+@pytest.mark.parametrize("options", [{"lr": 0.001}, {"lr": 10.0}, OTHERS])
 def test_muon_takes_the_steps_of_pytorch_with_its_rounding_to_bfloat16(options):
     # A digit of a gradient that is one off moves a bfloat16 by its last digit now and then.
-    assert_agree("Muon", options, steps=5, scale=500 * max(1, options["lr"]))
+    assert_agree(*both("Muon", **options), steps=5, scale=500 * max(1, options["lr"]))
 
 
 def test_a_matrix_made_orthogonal_is_bit_for_bit_that_of_pytorch():
@@ -121,10 +120,7 @@ def test_lamb_takes_the_steps_of_its_paper():
 
         return Reference(parameters, step)
 
-    states = train(8, lambda p: optim.LAMB(p, lr=0.01, weight_decay=0.1), lamb)
-    for _, found, expected in states:
-        for a, b in zip(found, expected, strict=True):
-            assert_close(a, b, dtypes.float32, 50)
+    assert_agree(lambda p: optim.LAMB(p, lr=0.01, weight_decay=0.1), lamb, 8, 50)
 
 
 @pytest.mark.parametrize("classic", [False, True])
@@ -144,9 +140,7 @@ def test_lars_takes_the_steps_of_its_paper(classic):
         return Reference(parameters, step)
 
     options = {"lr": 0.5, "momentum": 0.9, "weight_decay": 0.1, "tcoef": 0.02, "classic": classic}
-    for _, found, expected in train(8, lambda p: optim.LARS(p, **options), lars):
-        for a, b in zip(found, expected, strict=True):
-            assert_close(a, b, dtypes.float32, 50)
+    assert_agree(lambda p: optim.LARS(p, **options), lars, 8, 50)
 
 
 class Reference:
@@ -231,7 +225,7 @@ TURNS = {"late": [0] * 4 + [1] * 6, "a pause": [1] * 4 + [0] * 5 + [1] * 3, "in 
 @pytest.mark.parametrize("name, options", COUNTING, ids=[name for name, _ in COUNTING])
 def test_the_steps_of_each_parameter_are_counted(name, options, turns, captured):
     ours, theirs = [Tensor([1.0]), Tensor([2.0])], [torch.ones(1), torch.full((1,), 2.0)]
-    optimizer = OURS[name](ours, **options)
+    optimizer = getattr(optim, name)(ours, **options)
     reference = getattr(torch.optim, name)([t.requires_grad_() for t in theirs], **options)
 
     def step(g, is_both):

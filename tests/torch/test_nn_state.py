@@ -11,9 +11,11 @@ import pytest
 import safetensors.torch
 import torch
 
+from tests.models import DigitNetwork, digit_images
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import (
     FileError,
+    get_parameters,
     get_state_dict,
     load_state_dict,
     safe_load,
@@ -52,14 +54,28 @@ def test_a_pytorch_state_dict_loads_and_computes_the_same(tmp_path):
     np.testing.assert_allclose(ours(Tensor(x)).numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_our_file_opens_in_the_safetensors_library_and_in_pytorch(tmp_path):
-    ours, theirs = Network(), network()
-    ours.__dict__["0"].weight = ours.__dict__["0"].weight.realize()
-    safe_save(get_state_dict(ours), tmp_path / "ours.safetensors")
-    loaded = safetensors.torch.load_file(tmp_path / "ours.safetensors")
-    theirs.load_state_dict(loaded)
-    for name, tensor in get_state_dict(ours).items():
-        np.testing.assert_array_equal(theirs.state_dict()[name].numpy(), tensor.numpy())
+def test_a_saved_cnn_gives_the_same_scores_in_pytorch(tmp_path):
+    Tensor.manual_seed(0)
+    model = DigitNetwork()
+    x, _, x_test, _ = digit_images()
+    with Tensor.train(), Tensor.no_grad():
+        model(Tensor(x[:64])).realize(*get_parameters(model))  # statistics that are not 0 and 1
+    safe_save(get_state_dict(model), tmp_path / "digits.safetensors")
+    theirs = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 32, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.Conv2d(32, 32, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.BatchNorm2d(32), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(32, 64, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.Conv2d(64, 64, 3, padding="same"), torch.nn.ReLU(),
+        torch.nn.BatchNorm2d(64), torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(), torch.nn.Linear(256, 10),
+    )  # fmt: skip
+    loaded = safetensors.torch.load_file(tmp_path / "digits.safetensors")
+    theirs.load_state_dict({name.removeprefix("layers."): t for name, t in loaded.items()})
+    scores = model(Tensor(x_test)).numpy()
+    with torch.no_grad():
+        expected = theirs.eval()(torch.tensor(x_test)).numpy()
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16", "bool", "int64", "uint16"])
@@ -74,40 +90,26 @@ def test_dtypes_cross_over_safetensors_in_both_directions(tmp_path, name):
 
 
 BASE = torch.arange(24, dtype=torch.float32).reshape(2, 3, 4)
-VIEWS = {
-    "whole": BASE,
-    "transposed": BASE.permute(2, 0, 1),
-    "a part": BASE[1:, 1:],
-    "every second": BASE[:, :, ::2],
-    "expanded": torch.ones(1, 3).expand(2, 3),
-    "with an offset": BASE[1],
-    "scalar": torch.tensor(2.5),
-    "empty": torch.zeros(0, 2),
-    "one by one": torch.arange(3.0).reshape(3, 1).T,
-    "parameter": torch.nn.Parameter(torch.ones(2)),
-    "double": torch.tensor([0.1], dtype=torch.float64),
-    "half": torch.tensor([0.1]).half(),
-    "bfloat16": torch.tensor([1.5, 3.0]).bfloat16(),
-    "long": torch.tensor([2**40]),
-    "int": torch.tensor([3], dtype=torch.int32),
-    "short": torch.tensor([-3], dtype=torch.int16),
-    "char": torch.tensor([-3], dtype=torch.int8),
-    "byte": torch.tensor([200], dtype=torch.uint8),
-    "bool": torch.tensor([True, False]),
-    "uint16": torch.tensor([65535, 1], dtype=torch.uint16),
+VALUES = {
+    "whole": BASE, "transposed": BASE.permute(2, 0, 1), "a part": BASE[1:, 1:],
+    "every second": BASE[:, :, ::2], "expanded": torch.ones(1, 3).expand(2, 3),
+    "with an offset": BASE[1], "scalar": torch.tensor(2.5), "empty": torch.zeros(0, 2),
+    "one by one": torch.arange(3.0).reshape(3, 1).T, "parameter": torch.nn.Parameter(torch.ones(2)),
+    "double": torch.tensor([0.1], dtype=torch.float64), "long": torch.tensor([2**40]),
+    **{name: torch.tensor([3, 0, 7]).to(getattr(torch, name)) for name in (
+        "half", "bfloat16", "int", "short", "int8", "uint8", "bool", "uint16")},
     "uint32": torch.tensor([7, 8, 9], dtype=torch.uint32)[1:],
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", VALUES)
 def test_torch_load_reads_every_dtype_and_stride(tmp_path, name):
-    torch.save({"value": VIEWS[name], "epoch": 3}, tmp_path / "a.pt")
+    torch.save({"value": VALUES[name], "epoch": 3}, tmp_path / "a.pt")
     loaded = torch_load(tmp_path / "a.pt")
-    found, expected = loaded["value"], VIEWS[name].detach()
+    found, expected = loaded["value"], VALUES[name].detach()
     assert loaded["epoch"] == 3 and found.shape == tuple(expected.shape)
     assert found.dtype is getattr(dtypes, str(expected.dtype).removeprefix("torch."))
-    if expected.dtype is torch.bfloat16:
-        expected = expected.float()
+    expected = expected.float() if expected.dtype is torch.bfloat16 else expected
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
@@ -133,16 +135,14 @@ def test_an_optimizers_checkpoint_loads(tmp_path):
     np.testing.assert_allclose(state["state"][0]["exp_avg"].numpy(), [0.1, 0.1], rtol=1e-6)
 
 
-def test_a_whole_model_is_refused_with_advice(tmp_path):
-    torch.save(network(), tmp_path / "model.pt")
-    with pytest.raises(FileError, match=r"torch.nn.modules.*state_dict\(\)"):
+@pytest.mark.parametrize(("make", "options", "words"), [
+    (network, {}, r"torch.nn.modules.*state_dict\(\)"),
+    (lambda: {"a": torch.ones(2)}, {"_use_new_zipfile_serialization": False}, "PyTorch before 1.6"),
+], ids=["a whole model", "old PyTorch"])  # fmt: skip
+def test_what_cannot_be_loaded_is_refused_with_advice(tmp_path, make, options, words):
+    torch.save(make(), tmp_path / "model.pt", **options)
+    with pytest.raises(FileError, match=words):
         torch_load(tmp_path / "model.pt")
-
-
-def test_files_of_old_pytorch_are_refused_with_advice(tmp_path):
-    torch.save({"a": torch.ones(2)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
-    with pytest.raises(FileError, match="PyTorch before 1.6"):
-        torch_load(tmp_path / "old.pt")
 
 
 def test_an_archive_that_is_cut_off_is_a_clear_error(tmp_path):

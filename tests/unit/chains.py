@@ -7,75 +7,29 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
+from tests.reference import MOVEMENT
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp
 
-
-def moved(u: UOp, x: np.ndarray) -> np.ndarray:
-    """What NumPy makes of the source `x` of a movement op."""
-    if u.op is Ops.RESHAPE:
-        return x.reshape(u.arg)
-    if u.op is Ops.PERMUTE:
-        return x.transpose(u.arg)
-    if u.op is Ops.EXPAND:
-        return np.broadcast_to(x, u.arg)
-    if u.op is Ops.PAD:
-        return np.pad(x, u.arg)
-    if u.op is Ops.SHRINK:
-        return x[tuple(slice(begin, end) for begin, end in u.arg)]
-    if u.op is Ops.FLIP:
-        return np.flip(x, [axis for axis, flipped in enumerate(u.arg) if flipped])
-    if u.op is Ops.WINDOW:
-        axis, size, stride, dilation = u.arg
-        windows = [
-            np.take(x, [o * stride + k * dilation for o in range(u.shape[axis])], axis)
-            for k in range(size)
-        ]
-        return np.stack(windows, -1)
-    axis, stride, dilation, length = u.arg
-    out = np.zeros(u.shape, x.dtype)
-    for i in range(length):
-        for k in range(u.shape[-1]):
-            window, odd = divmod(i - k * dilation, stride)
-            if not odd and 0 <= window < x.shape[axis]:
-                at = [slice(None)] * (x.ndim - 1)
-                to = list(at)
-                at[axis], to[axis] = window, i
-                out[(*to, k)] = x[(*at, k)]
-    return out
+KINDS = "reshape reshape permute expand pad pad shrink flip window unwindow".split()
 
 
 @st.composite
-def chains(draw, most_ops: int = 5, most_elements: int = 400) -> UOp:
+def chains(draw, most_ops: int = 5, most_elements: int = 400, kinds: list[str] = KINDS) -> UOp:
     """Up to `most_ops` movement ops on a buffer."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
     u = UOp.new_buffer("CPU", math.prod(sizes), dtypes.int).reshape(tuple(sizes))
     for _ in range(draw(st.integers(1, most_ops))):
-        new = draw(one_move(u))
+        new = draw(one_move(u, kinds))
         if 0 < math.prod(new.shape) <= most_elements:
             u = new
     return u
 
 
 @st.composite
-def one_move(draw, u: UOp) -> UOp:
+def one_move(draw, u: UOp, kinds: list[str]) -> UOp:
     shape, axes = u.shape, range(len(u.shape))
-    match draw(
-        st.sampled_from(
-            [
-                "reshape",
-                "reshape",
-                "permute",
-                "expand",
-                "pad",
-                "pad",
-                "shrink",
-                "flip",
-                "window",
-                "unwindow",
-            ]
-        )
-    ):
+    match draw(st.sampled_from(kinds)):
         case "reshape":
             return u.reshape(tuple(draw(factors_of(math.prod(shape)))))
         case "permute":
@@ -86,13 +40,9 @@ def one_move(draw, u: UOp) -> UOp:
             widths = st.tuples(st.integers(0, 2), st.integers(0, 2))
             return u.pad(tuple(draw(widths) for _ in axes))
         case "shrink":
-            cuts = [sorted(draw(st.tuples(st.integers(0, s), st.integers(0, s)))) for s in shape]
-            return u.shrink(
-                tuple(
-                    (begin, max(end, begin + 1) if begin < s else s)
-                    for (begin, end), s in zip(cuts, shape, strict=True)
-                )
-            )
+            begins = [draw(st.integers(0, s)) for s in shape]
+            ends = [draw(st.integers(min(b + 1, s), s)) for b, s in zip(begins, shape, strict=True)]
+            return u.shrink(tuple(zip(begins, ends, strict=True)))
         case "flip":
             return u.flip(tuple(draw(st.booleans()) for _ in axes))
         case "window" if shape:
@@ -101,10 +51,9 @@ def one_move(draw, u: UOp) -> UOp:
             if dilation * (size - 1) < shape[axis]:
                 return u.window(axis, size, draw(st.integers(1, 3)), dilation)
         case "unwindow" if len(shape) > 1:
+            stride, dilation = draw(st.integers(1, 3)), draw(st.integers(1, 2))
             axis = draw(st.integers(0, len(shape) - 2))
-            return u.unwindow(
-                axis, draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(1, 7))
-            )
+            return u.unwindow(axis, stride, dilation, draw(st.integers(1, 7)))
     return u
 
 
@@ -120,4 +69,4 @@ def factors_of(draw, n: int) -> list[int]:
 
 def numpy_of(u: UOp, memory: np.ndarray) -> np.ndarray:
     """The chain `u` with `memory` in its buffer."""
-    return memory if u.op is Ops.BUFFER else moved(u, numpy_of(u.src[0], memory))
+    return memory if u.op is Ops.BUFFER else MOVEMENT[u.op](u, numpy_of(u.src[0], memory))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 from collections.abc import Callable
 
 import z3
@@ -38,15 +40,25 @@ def variables(draw, dtype: DType = INT, count: int = 3, width: int = 12) -> list
     return out
 
 
-SMALL, DIVISORS, WIDTHS = (
-    st.integers(-7, 30),
-    st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 16, -2, -3]),
-    st.integers(0, 4),
-)
+SMALL, WIDTHS = st.integers(-7, 30), st.integers(0, 4)
+DIVISORS = st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 16, -2, -3])
 ARITHMETIC = ["+", "+", "-", "*c", "//c", "%c", "divmod", "max", "min", "where"]
 WILD = ["*", "//", "%", "bits", "shift", "neg", "cast"]
 BITS = [Ops.AND, Ops.OR, Ops.XOR, Ops.SUB, Ops.CDIV, Ops.CMOD]
 NARROW = [dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.long]
+
+
+OF_TWO: dict[str, Callable] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv,
+    "%": operator.mod, "max": UOp.maximum, "min": UOp.minimum,
+}  # fmt: skip
+WITH_CONSTANT: dict[str, Callable] = {
+    "*c": operator.mul, "//c": operator.floordiv, "%c": operator.mod,
+    "divmod": lambda x, c: x // c * c + x % c,
+}  # fmt: skip
+COMPARED: dict[str, Callable] = {
+    "<": operator.lt, ">=": operator.ge, "==": UOp.eq, "!=": UOp.ne}  # fmt: skip
+JOINED: dict[str, Callable] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 
 
 @st.composite
@@ -69,31 +81,14 @@ def integers(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
         if depth <= 0 or pick([0, 0, 0, 0, 1]):
             return leaf()
         x = make(depth - 1)
-        match pick(ARITHMETIC + WILD if wild else ARITHMETIC):
-            case "+":
-                return x + make(depth - 1)
-            case "-":
-                return x - make(depth - 1)
-            case "*":
-                return x * make(depth - 1)
-            case "//":
-                return x // make(depth - 1)
-            case "%":
-                return x % make(depth - 1)
-            case "max":
-                return x.maximum(make(depth - 1))
-            case "min":
-                return x.minimum(make(depth - 1))
+        kind = pick(ARITHMETIC + WILD if wild else ARITHMETIC)
+        if kind in OF_TWO:
+            return OF_TWO[kind](x, make(depth - 1))
+        if kind in WITH_CONSTANT:
+            return WITH_CONSTANT[kind](x, const(DIVISORS))
+        match kind:
             case "where":
                 return draw(booleans(names, depth - 1, wild)).where(x, make(depth - 1))
-            case "*c":
-                return x * const(DIVISORS)
-            case "//c":
-                return x // const(DIVISORS)
-            case "%c":
-                return x % const(DIVISORS)
-            case "divmod":
-                return x // (c := const(DIVISORS)) * c + x % c
             case "bits":
                 return x.alu(pick(BITS), make(depth - 1))
             case "shift":
@@ -109,24 +104,17 @@ def integers(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
 @st.composite
 def booleans(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
     def make(depth: int) -> UOp:
-        kind = draw(
-            st.sampled_from(["<", ">=", "==", "!="] + ["&", "|", "^", "not", "where"] * (depth > 0))
-        )
-        if kind in ("<", ">=", "==", "!="):
+        more = [*JOINED, "not", "where"] if depth > 0 else []
+        kind = draw(st.sampled_from([*COMPARED, *more]))
+        if kind in COMPARED:
             x, y = (draw(integers(names, depth - 1, wild)) for _ in range(2))
-            return {"<": x < y, ">=": x >= y, "==": x.eq(y), "!=": x.ne(y)}[kind]
+            return COMPARED[kind](x, y)
         x = make(depth - 1)
-        match kind:
-            case "not":
-                return x.logical_not()
-            case "&":
-                return x & make(depth - 1)
-            case "|":
-                return x | make(depth - 1)
-            case "^":
-                return x ^ make(depth - 1)
-            case _:
-                return x.where(make(depth - 1), make(depth - 1))
+        if kind in JOINED:
+            return JOINED[kind](x, make(depth - 1))
+        if kind == "not":
+            return x.logical_not()
+        return x.where(make(depth - 1), make(depth - 1))
 
     return make(depth)
 
@@ -217,19 +205,14 @@ def z3_refutes(claim, known: list, effort: int = 100_000) -> bool | None:
 
 
 def leaves(*roots: UOp) -> list[UOp]:
-    found = {
-        u: None for root in roots for u in root.toposort() if u.op in (Ops.DEFINE_VAR, Ops.RANGE)
-    }
-    return list(found)
+    found = dict.fromkeys(u for root in roots for u in root.toposort())
+    return [u for u in found if u.op in (Ops.DEFINE_VAR, Ops.RANGE)]
 
 
 def assignments(names: list[UOp], most: int = 3000):
     """Every combination of values; where there are too many, the ends and middles of each."""
     values = [range(u.vmin, u.vmax + 1) for u in names]
-    total = 1
-    for v in values:
-        total *= len(v)
-    if total > most:
+    if math.prod(map(len, values)) > most:
         values = [
             sorted({v[0], v[1 % len(v)], v[len(v) // 2], v[-2 % len(v)], v[-1]}) for v in values
         ]

@@ -19,21 +19,18 @@ def product(m: int, k: int, n: int, turned: str = "") -> tuple[Tensor, np.ndarra
     return x @ y, a @ b
 
 
-@pytest.mark.parametrize(
-    ("sizes", "turned", "kernels"),
-    [
-        ((512, 600, 520), "a", 2),
-        ((512, 600, 520), "", 1),
-        ((512, 600, 520), "b", 1),
-        ((512, 600, 520), "ab", 1),  # one of them is along the sum already
-        ((511, 600, 520), "a", 1),  # too small to be worth it
-        ((64, 4096, 33), "", 2),
-        ((64, 4096, 33), "a", 2),
-        ((10, 5000, 128), "b", 2),
-        ((7, 4099, 9), "", 1),  # a prime number of products
-        ((4096, 1, 64), "", 1),
-    ],
-)
+@pytest.mark.parametrize(("sizes", "turned", "kernels"), [
+    ((512, 600, 520), "a", 2),
+    ((512, 600, 520), "", 1),
+    ((512, 600, 520), "b", 1),
+    ((512, 600, 520), "ab", 1),  # one of them is along the sum already
+    ((511, 600, 520), "a", 1),  # too small to be worth it
+    ((64, 4096, 33), "", 2),
+    ((64, 4096, 33), "a", 2),
+    ((10, 5000, 128), "b", 2),
+    ((7, 4099, 9), "", 1),  # a prime number of products
+    ((4096, 1, 64), "", 1),
+])  # fmt: skip
 def test_products_are_right_however_they_are_arranged(sizes, turned, kernels):
     got, wanted = product(*sizes, turned)
     assert len(kernels_of(got)) == kernels

@@ -48,11 +48,8 @@ def stages_of(text: str) -> dict[str, list[str]]:
 # ---- DEBUG=1, 2, 3 -------------------------------------------------------------------------------
 
 
-def test_nothing_is_shown_by_default(capsys):
-    assert shown(product(), capsys, DEBUG=0) == ""
-
-
 def test_1_shows_how_many_kernels_and_how_long(capsys):
+    assert shown(product(), capsys, DEBUG=0) == ""
     assert re.fullmatch(r"1 kernel, \d+\.\d\d ms\n", shown(product(), capsys, DEBUG=1))
     x = filled(numbers(64))
     assert shown(x / x.sum(), capsys, DEBUG=1).startswith("2 kernels, ")
@@ -90,38 +87,32 @@ def test_3_shows_the_source_once_for_each_kernel(capsys):
 
 def test_4_shows_every_stage_by_name_and_the_source(capsys):
     text = shown(product(), capsys, DEBUG=4)
-    assert list(stages_of(text)) == STAGES
-    assert "void r_4_4_4" in text
-    assert "1 kernel, " in text
-
-
-def test_a_stage_is_about_a_page(capsys):
-    stages = stages_of(shown(product(), capsys, DEBUG=4))
-    assert all(len(lines) <= 70 for lines in stages.values())
-    assert all(
-        len(line) <= 120 for lines in stages.values() for line in lines if "DEFINE_REG" not in line
-    )
+    stages = stages_of(text)
+    assert list(stages) == STAGES
+    assert "void r_4_4_4" in text and "1 kernel, " in text
+    headings = [line for line in text.splitlines() if line[:1] == "─"]
+    assert {len(line) for line in headings} == {72}, "which fits a terminal of 80 columns"
+    assert all(len(lines) <= 70 for lines in stages.values()), "about a page"
+    lines = [line for lines in stages.values() for line in lines]
+    assert all(len(line) <= 120 for line in lines if "DEFINE_REG" not in line)
+    fired = [line for line in lines if "×" in line]
+    assert fired and all(re.match(r" +\d+× \w+\.py:\d+  \S", line) for line in fired)
+    assert "rules that fired:" in stages["prepare"]
+    x = filled(numbers(64))
+    titles = re.findall(r"^───── (.*?) ─", shown(x / x.sum(), capsys, DEBUG=4), flags=re.MULTILINE)
+    assert titles.count("tensor graph") == 1
+    assert titles.count("lower to ranges") == titles.count("linearize") == 2
 
 
 def test_5_shows_the_whole_graph_after_each_stage(capsys):
-    stages = {
-        name: "\n".join(lines)
-        for name, lines in stages_of(shown(product(), capsys, DEBUG=5)).items()
-    }
+    found = stages_of(shown(product(), capsys, DEBUG=5))
+    stages = {name: "\n".join(lines) for name, lines in found.items()}
     assert "REDUCE_AXIS" in stages["tensor graph"]
     assert "PERMUTE" in stages["prepare"]
     assert "RANGE" in stages["lower to ranges"]
     assert "PERMUTE" not in stages["lower to ranges"]
     assert "VECTOR" in stages["optimize"]
     assert "ENDRANGE" in stages["linearize"]
-
-
-def test_rules_that_fired_are_shown_with_their_place_and_count(capsys):
-    stages = stages_of(shown((product() + 0) * 1, capsys, DEBUG=4))
-    fired = [line for lines in stages.values() for line in lines if "×" in line]
-    assert fired
-    assert all(re.match(r" +\d+× \w+\.py:\d+  \S", line) for line in fired)
-    assert "rules that fired:" in stages["prepare"]
 
 
 def test_rules_are_not_listed_without_end(capsys):
@@ -158,17 +149,14 @@ def test_4_leaves_out_only_lines_that_the_graph_before_has_under_the_same_number
         before = [line for line in full if re.match(r" *\d+ ", line)] or before
 
 
-@pytest.mark.parametrize(
-    "after, expected",
-    [
-        ("abcde", ["   … 0 to 4 as before"]),
-        ("abXde", ["a", "b", "X", "d", "e"]),  # two lines in a row are not worth it
-        ("abcXefg", ["   … 0 to 2 as before", "X", "e", "f", "g"]),
-        ("Xabcd", ["X", "a", "b", "c", "d"]),  # under another number
-        ("abc", ["   … 0 to 2 as before"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize("after, expected", [
+    ("abcde", ["   … 0 to 4 as before"]),
+    ("abXde", ["a", "b", "X", "d", "e"]),  # two lines in a row are not worth it
+    ("abcXefg", ["   … 0 to 2 as before", "X", "e", "f", "g"]),
+    ("Xabcd", ["X", "a", "b", "c", "d"]),  # under another number
+    ("abc", ["   … 0 to 2 as before"]),
+    ("", []),
+])  # fmt: skip
 def test_lines_are_folded_three_or_more_at_a_time(after, expected):
     assert folded(list(after), list("abcde")) == expected
 
@@ -177,13 +165,6 @@ def test_a_kernel_that_was_compiled_before_is_shown_all_the_same(capsys):
     x = filled(numbers(5))
     first = shown(x * 7, capsys, DEBUG=4)
     assert list(stages_of(shown(x * 7, capsys, DEBUG=4))) == list(stages_of(first)) == STAGES
-
-
-def test_every_kernel_of_a_schedule_is_shown(capsys):
-    x = filled(numbers(64))
-    titles = re.findall(r"^───── (.*?) ─", shown(x / x.sum(), capsys, DEBUG=4), flags=re.MULTILINE)
-    assert titles.count("tensor graph") == 1
-    assert titles.count("lower to ranges") == titles.count("linearize") == 2
 
 
 def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
@@ -244,13 +225,3 @@ def test_all_that_is_shown_can_be_shown_on_an_ascii_terminal():
     assert "\n----- tensor graph ---" in out and "\n----- linearize ---" in out
     assert re.search(r"^ +\d+x \w+\.py:\d+ ", out, re.MULTILINE), "the rules that fired"
     assert "\\u" not in out.split("DEBUG 4")[0]
-
-
-def test_a_heading_fits_a_terminal_of_80_columns(capsys):
-    """A rule of 100 characters was broken into two."""
-    headings = [line for line in shown(product(), capsys, DEBUG=4).splitlines() if line[:1] == "─"]
-    assert len(headings) > 5 and {len(line) for line in headings} == {72}
-
-
-def test_a_terminal_of_more_characters_gets_them(capsys):
-    assert "\n───── linearize ───" in shown(product(), capsys, DEBUG=4)

@@ -6,6 +6,7 @@ import copy
 import itertools
 import math
 import pickle
+import re
 import struct
 
 import ml_dtypes
@@ -73,13 +74,6 @@ def test_every_dtype_exists_once_also_after_pickle_and_copy():
     assert len({*dtypes.all, *vectors, *pointers}) == len(dtypes.all) * (2 + 2 * len(AddrSpace))
 
 
-def test_a_dtype_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        dtypes.int.itemsize = 8
-    with pytest.raises(AttributeError, match="fixed"):
-        dtypes.int32 = dtypes.int64
-
-
 @given(st.sampled_from((*dtypes.all, dtypes.void)))
 def test_a_printed_dtype_is_an_expression_for_it(dtype):
     assert eval(repr(dtype)) is dtype
@@ -93,36 +87,18 @@ def test_a_vector_has_the_bytes_of_its_lanes_and_the_range_of_one():
     assert dtypes.int16.vec(1) is dtypes.int16
 
 
-@pytest.mark.parametrize("make", [
-    lambda: dtypes.int.vec(4).vec(2), lambda: dtypes.void.vec(2), lambda: dtypes.int.vec(0),
-    lambda: dtypes.int.vec(-4), lambda: dtypes.int.ptr(-2),
-    lambda: dtypes.int.ptr(4, "LOCAL"),
-])  # fmt: skip
-def test_impossible_vectors_and_pointers_are_refused(make):
-    with pytest.raises(ValueError, match="vec|ptr"):
-        make()
-
-
 def test_a_pointer_knows_what_it_points_to():
     pointer = dtypes.float.vec(4).ptr(16, AddrSpace.REG)
     assert isinstance(pointer, PtrDType)
     assert pointer.base is dtypes.float.vec(4) and pointer.scalar() is dtypes.float
     assert (pointer.size, pointer.addrspace, pointer.nbytes) == (16, AddrSpace.REG, 256)
     assert pointer.vec(1) is pointer
-    with pytest.raises(RuntimeError, match="not known"):
-        _ = dtypes.int.ptr().nbytes
-    with pytest.raises(TypeError, match="pointer"):
-        pointer.ptr()
-    with pytest.raises(TypeError, match="pointer"):
-        pointer.vec(2)
 
 
 def test_dtypes_are_ordered_by_priority():
     assert sorted(dtypes.all) == sorted(dtypes.all, key=lambda d: d.priority)
     assert dtypes.bool < dtypes.int8 < dtypes.uint8 < dtypes.uint64 < dtypes.half < dtypes.double
     assert dtypes.double > dtypes.float >= dtypes.float and dtypes.half <= dtypes.half
-    with pytest.raises(TypeError):
-        _ = dtypes.int < 3
 
 
 @given(any_dtype)
@@ -138,11 +114,6 @@ def test_min_and_max_are_numpys_and_infinite_for_floats(dtype):
     assert type(dtype.min) is type(dtype.max) is type(expected[0])
 
 
-def test_void_has_no_range():
-    with pytest.raises(ValueError, match="void"):
-        _ = dtypes.void.min
-
-
 # *** dtypes ***
 
 
@@ -153,9 +124,7 @@ def test_each_family_holds_its_dtypes_also_for_vectors_and_pointers():
         for other in (dtype.vec(2), dtype.ptr(2), dtype.vec(2).ptr(2)):
             got = (dtypes.is_float(other), dtypes.is_int(other), dtypes.is_bool(other))
             assert got == families
-        assert dtypes.is_unsigned(dtype) == (to_np_dtype(dtype) or np.dtype("f")).kind.startswith(
-            "u"
-        )
+        assert dtypes.is_unsigned(dtype) == (numpy_like(dtype).kind == "u")
     assert not any(f(dtypes.void) for f in (dtypes.is_float, dtypes.is_int, dtypes.is_bool))
     assert set(dtypes.ints) == set(dtypes.uints) | set(dtypes.sints)
 
@@ -164,11 +133,6 @@ def test_each_family_holds_its_dtypes_also_for_vectors_and_pointers():
 def test_finfo_is_exponent_and_mantissa_bits(dtype):
     info = ml_dtypes.finfo(numpy_like(dtype))
     assert dtypes.finfo(dtype) == dtypes.finfo(dtype.vec(2)) == (info.nexp, info.nmant)
-
-
-def test_finfo_of_an_int_is_refused():
-    with pytest.raises(ValueError, match="float"):
-        dtypes.finfo(dtypes.int)
 
 
 def test_fields_names_every_dtype_but_void():
@@ -190,12 +154,6 @@ def test_from_py_takes_the_widest_of_what_it_finds():
     assert dtypes.from_py([1, [2, [True]]]) is dtypes.int32
 
 
-@pytest.mark.parametrize("value", [None, "1", 1j, np.float64(1), np.int32(1), [1, np.float64(2)]])
-def test_from_py_refuses_what_is_not_a_plain_number(value):
-    with pytest.raises(RuntimeError, match="no dtype for"):
-        dtypes.from_py(value)
-
-
 def test_defaults_can_be_assigned_and_are_followed(restore_defaults):
     dtypes.default_float, dtypes.default_int = dtypes.float64, dtypes.int64
     assert dtypes.from_py([1]) is dtypes.int64
@@ -206,14 +164,6 @@ def test_defaults_can_be_assigned_and_are_followed(restore_defaults):
     assert least_upper_dtype(dtypes.int64, dtypes.uint64) is dtypes.bfloat16
 
 
-def test_a_default_of_the_wrong_family_is_refused():
-    for name, wrong in [("default_float", dtypes.int), ("default_int", dtypes.float),
-                        ("default_int", "int32"), ("default_int", dtypes.bool)]:  # fmt: skip
-        with pytest.raises(ValueError, match=name):
-            setattr(dtypes, name, wrong)
-    assert (dtypes.default_float, dtypes.default_int) == (dtypes.float32, dtypes.int32)
-
-
 def test_as_const_gives_the_python_type_of_the_dtype():
     cases = [(1, dtypes.float, 1.0), (True, dtypes.int, 1), (2.7, dtypes.int8, 2),
              (3, dtypes.bool, True), (1.5, dtypes.half, 1.5)]  # fmt: skip
@@ -222,8 +172,6 @@ def test_as_const_gives_the_python_type_of_the_dtype():
         assert got == expected and type(got) is type(expected)
     assert dtypes.as_const((1, 2), dtypes.float.vec(2)) == (1.0, 2.0)
     assert dtypes.as_const(Invalid, dtypes.int) is Invalid
-    with pytest.raises(ValueError, match="2 lanes"):
-        dtypes.as_const((1, 2, 3), dtypes.float.vec(2))
 
 
 # *** promotion ***
@@ -263,13 +211,6 @@ def test_two_dtypes_promote_as_in_jaxs_table():
     }
     assert len(expected) == len(dtypes.all) ** 2
     assert {pair: least_upper_dtype(*pair) for pair in expected} == expected
-
-
-def test_what_is_no_number_does_not_promote():
-    for wrong in (dtypes.void, dtypes.float.vec(4), dtypes.float.ptr(4)):
-        for ds in [(wrong,), (wrong, wrong), (wrong, dtypes.int)]:
-            with pytest.raises(TypeError, match="does not promote"):
-                least_upper_dtype(*ds)
 
 
 def test_a_float_stays_and_the_rest_become_the_default_float():
@@ -337,21 +278,6 @@ def test_to_dtype_takes_a_dtype_or_any_of_its_names():
         assert to_dtype(repr(dtype)) is dtype
 
 
-@pytest.mark.parametrize("error", [AttributeError, ValueError])
-def test_an_unknown_name_is_answered_with_the_known_ones(error):
-    with pytest.raises(error, match="'flaot32'.*did you mean 'float32'.*int8, char"):
-        to_dtype("flaot32")
-    for name in ("min", "fields", "default_float", "void", "", "__doc__"):
-        with pytest.raises(error, match="unknown dtype"):
-            to_dtype(name)
-
-
-@pytest.mark.parametrize("wrong", [None, 3, float, np.float32, np.dtype("f")])
-def test_to_dtype_of_another_type_is_a_type_error(wrong):
-    with pytest.raises(TypeError, match="needed, not"):
-        to_dtype(wrong)
-
-
 @given(any_dtype)
 def test_numpy_dtypes_go_there_and_back(dtype):
     if dtype is dtypes.bfloat16:
@@ -362,19 +288,6 @@ def test_numpy_dtypes_go_there_and_back(dtype):
     np_dtype = numpy_like(dtype)
     assert from_np_dtype(np_dtype) is from_np_dtype(np_dtype.type) is dtype
     assert from_np_dtype(np.zeros(1, np_dtype).dtype) is dtype
-
-
-def test_numpy_dtypes_without_a_counterpart_are_refused_by_name():
-    for wrong in ("complex64", "U3", object, "M8[s]", np.longdouble, ml_dtypes.float8_e4m3fn):
-        with pytest.raises(TypeError, match="not supported") as caught:
-            from_np_dtype(wrong)
-        assert str(np.dtype(wrong)) in str(caught.value)
-    with pytest.raises(TypeError, match="byte order"):
-        from_np_dtype(np.dtype("i4").newbyteorder("S"))
-    with pytest.raises(TypeError, match="None"):
-        from_np_dtype(None)
-    with pytest.raises(TypeError, match="void"):
-        to_np_dtype(dtypes.void)
 
 
 # *** truncate ***
@@ -473,10 +386,55 @@ def test_float32_rounds_to_bfloat16_as_ml_dtypes_does(bits):
     np.testing.assert_array_equal(stored[numbers], expected.view(np.uint16)[numbers])
 
 
-def test_bfloat16_conversion_takes_strided_arrays_and_no_other_dtype():
+def test_bfloat16_conversion_takes_strided_arrays():
     grid = np.arange(12, dtype=np.float32).reshape(3, 4)
     np.testing.assert_array_equal(bf16_to_f32(f32_to_bf16(grid.T[::2])), grid.T[::2])
-    with pytest.raises(TypeError, match="float64"):
-        f32_to_bf16(np.zeros(2))
-    with pytest.raises(TypeError, match="int16"):
-        bf16_to_f32(np.zeros(2, np.int16))
+
+
+# *** what is refused ***
+
+NO_DTYPES = ("min", "fields", "default_float", "void", "", "__doc__")
+REFUSED = [
+    (ValueError, "vec", lambda: dtypes.int.vec(4).vec(2)),
+    (ValueError, "vec", lambda: dtypes.void.vec(2)),
+    (ValueError, "vec", lambda: dtypes.int.vec(0)),
+    (ValueError, "vec", lambda: dtypes.int.vec(-4)),
+    (ValueError, "ptr", lambda: dtypes.int.ptr(-2)),
+    (ValueError, "ptr", lambda: dtypes.int.ptr(4, "LOCAL")),
+    (TypeError, "pointer", lambda: dtypes.int.ptr(4).ptr()),
+    (TypeError, "pointer", lambda: dtypes.int.ptr(4).vec(2)),
+    (RuntimeError, "not known", lambda: dtypes.int.ptr().nbytes),
+    (AttributeError, "itemsize", lambda: setattr(dtypes.int, "itemsize", 8)),
+    (AttributeError, "fixed", lambda: setattr(dtypes, "int32", dtypes.int64)),
+    (TypeError, "not supported", lambda: dtypes.int < 3),
+    (ValueError, "void", lambda: dtypes.void.min),
+    (ValueError, "float", lambda: dtypes.finfo(dtypes.int)),
+    (ValueError, "default_float", lambda: setattr(dtypes, "default_float", dtypes.int)),
+    *[(ValueError, "default_int", lambda wrong=wrong: setattr(dtypes, "default_int", wrong))
+      for wrong in (dtypes.float, "int32", dtypes.bool)],
+    (ValueError, "2 lanes", lambda: dtypes.as_const((1, 2, 3), dtypes.float.vec(2))),
+    *[(RuntimeError, "no dtype for", lambda wrong=wrong: dtypes.from_py(wrong))
+      for wrong in (None, "1", 1j, np.float64(1), np.int32(1), [1, np.float64(2)])],
+    *[(TypeError, "does not promote", lambda wrong=wrong: least_upper_dtype(*wrong))
+      for one in (dtypes.void, dtypes.float.vec(4), dtypes.float.ptr(4))
+      for wrong in [(one,), (one, one), (one, dtypes.int)]],
+    *[(error, said, lambda name=name: to_dtype(name)) for error in (AttributeError, ValueError)
+      for name, said in [("flaot32", "'flaot32'.*did you mean 'float32'.*int8, char"),
+                         *[(name, "unknown dtype") for name in NO_DTYPES]]],
+    *[(TypeError, "needed, not", lambda wrong=wrong: to_dtype(wrong))
+      for wrong in (None, 3, float, np.float32, np.dtype("f"))],
+    *[(TypeError, re.escape(str(np.dtype(wrong))), lambda wrong=wrong: from_np_dtype(wrong))
+      for wrong in ("complex64", "U3", object, "M8[s]", np.longdouble, ml_dtypes.float8_e4m3fn)],
+    (TypeError, "byte order", lambda: from_np_dtype(np.dtype("i4").newbyteorder("S"))),
+    (TypeError, "None", lambda: from_np_dtype(None)),
+    (TypeError, "void", lambda: to_np_dtype(dtypes.void)),
+    (TypeError, "float64", lambda: f32_to_bf16(np.zeros(2))),
+    (TypeError, "int16", lambda: bf16_to_f32(np.zeros(2, np.int16))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "said", "call"), REFUSED)
+def test_what_is_refused_is_told_why(error, said, call):
+    with pytest.raises(error, match=said):
+        call()
+    assert (dtypes.default_float, dtypes.default_int) == (dtypes.float32, dtypes.int32)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeated_reduces
+from tests.kernels import filled, kernels_of, on_buffer, ops_in, repeated_reduces
 from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.algebra.access import covers_once
@@ -62,16 +62,20 @@ def product() -> Tensor:
     return on_buffer(512, 784) @ on_buffer(784, 512)
 
 
-def convolution(x: Tensor, w: Tensor) -> Tensor:
-    return x.conv2d(w)
-
-
 IMAGES, FILTERS = (8, 16, 28, 28), (32, 16, 3, 3)
 
 
 def elementwise_chain() -> list[Tensor]:
     x = on_buffer(64, 64)
     return [(((x + 1) * 2).sin().exp() - on_buffer(64)).relu().where(x, 0.5)]
+
+
+def square() -> Tensor:
+    return on_buffer(64, 64)
+
+
+def picked(x: Tensor, where: Tensor) -> Tensor:
+    return (where.reshape(40, 1) == Tensor.arange(3, 21, 2)).where(x, 0).sum(axis=1)
 
 
 # name: (Tensors, how many kernels they become)
@@ -97,14 +101,22 @@ COUNTS = {
         lambda: [(product() + on_buffer(512) - on_buffer(512, 512)).square().mean()], 2),
     "column sums of a product": (lambda: [product().sum(axis=0)], 2),
     "sum of a convolution": (
-        lambda: [convolution(on_buffer(*IMAGES), on_buffer(*FILTERS)).sum()], 2),
+        lambda: [on_buffer(*IMAGES).conv2d(on_buffer(*FILTERS)).sum()], 2),
     "sum of short products": (lambda: [(on_buffer(256, 8) @ on_buffer(8, 256)).sum()], 1),
     "sum of a matrix times a vector": (lambda: [(on_buffer(512, 784) @ on_buffer(784)).sum()], 1),
     "gradient of a convolution": (
-        lambda: gradient(convolution, on_buffer(*IMAGES), on_buffer(*FILTERS)), 1),
+        lambda: gradient(Tensor.conv2d, on_buffer(*IMAGES), on_buffer(*FILTERS)), 1),
     "elementwise chain": (elementwise_chain, 1),
     "chain with contiguous": (
         lambda: [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3], 3),
+    # fuse() is about what is below it alone
+    "fused below a product": (lambda: [((x := on_buffer(24, 24)) / x.sum()).fuse() @ x], 2),
+    "fused below a division": (lambda: [((x := on_buffer(24, 24)).fuse() / x.sum()) @ x], 3),
+    "what the user wants both": (lambda: [(on_buffer(24, 24) + 1).contiguous().sin().fuse()], 2),
+    # a cheap value, and one of indices alone, is computed where it is used; random numbers cost
+    "cheap": (lambda: [(half := square() * 0.5) @ square(), half @ square()], 2),
+    "picked": (lambda: [picked(on_buffer(9), on_buffer(40, dtype=dtypes.int))], 1),
+    "random numbers": (lambda: [Tensor.rand(9) @ on_buffer(9, 64)], 2),
 }  # fmt: skip
 
 
@@ -138,58 +150,21 @@ def test_a_reduce_used_along_another_axis_too_is_computed_once():
     assert not any(map(repeated_reduces, kernels))
 
 
-def test_what_is_fused_is_not_stored():
-    (kernel,) = kernels_of(*elementwise_chain())
-    assert len(kernel.src) == 1  # one STORE
-    (kernel,) = kernels_of(*adam())
-    assert len(kernel.src) == 3
-
-
-def test_a_cheap_value_used_in_two_kernels_is_computed_in_both():
-    x, w, v = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 64)
-    half = x * 0.5
-    kernels = kernels_of(half @ w, half @ v)
-    assert [len(k.src) for k in kernels] == [1, 1]
-
-
-def test_a_costly_value_used_many_times_for_each_element_is_stored():
-    x, w = on_buffer(64, 64), on_buffer(64, 64)
-    assert len(kernels_of(x.exp() @ w)) == 2
-    assert len(kernels_of((x * 2) @ w)) == 1
-
-
-def test_what_is_made_of_indices_alone_is_computed_where_it_is_used():
-    x, where = on_buffer(9), on_buffer(40, dtype=dtypes.int)
-    chosen = (where.reshape(40, 1) == Tensor.arange(3, 21, 2)).where(x, 0).sum(axis=1)
-    assert len(kernels_of(chosen)) == 1
-    assert len(kernels_of(Tensor.rand(9) @ on_buffer(9, 64))) == 2  # random numbers are costly
-
-
 # ---- what the user wants in one kernel -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        lambda x: x / x.sum(),
-        lambda x: (x @ x.T).softmax() @ x,
-        lambda x: (x.sin() @ x).sum(0),
-        lambda x: (x - x.mean(0)).abs().max(1) * x[0],
-    ],
-)
+@pytest.mark.parametrize("program", [
+    lambda x: x / x.sum(),
+    lambda x: (x @ x.T).softmax() @ x,
+    lambda x: (x.sin() @ x).sum(0),
+    lambda x: (x - x.mean(0)).abs().max(1) * x[0],
+])  # fmt: skip
 def test_fuse_leaves_one_kernel_where_there_were_more(program):
     values = np.random.default_rng(0).standard_normal((24, 24)).astype(np.float32)
     x = filled(values)
     assert len(kernels_of(program(x))) > 1
     assert len(kernels_of(program(x).fuse())) == 1
     np.testing.assert_allclose(program(x).fuse().numpy(), program(x).numpy(), rtol=1e-5, atol=1e-5)
-
-
-def test_fuse_is_about_what_is_below_it_alone():
-    x = on_buffer(24, 24)
-    assert len(kernels_of((x / x.sum()).fuse() @ x)) == 2
-    assert len(kernels_of((x.fuse() / x.sum()) @ x)) == 3
-    assert len(kernels_of((x + 1).contiguous().sin().fuse())) == 2  # the user wants both
 
 
 def test_a_very_large_reduce_is_one_kernel_if_the_user_wants_it():
@@ -209,28 +184,26 @@ def reasons_of(*tensors: Tensor) -> list[tuple[Ops, str]]:
     return [(u.op, reason) for u, reason in decide_fusion(outputs).reasons.items()]
 
 
-def test_reasons_an_output():
-    assert reasons_of(*elementwise_chain()) == [(Ops.WHERE, "output")]
+LITTLE_WORK = "a reduce with too little parallel work"
+REASONS = {  # Tensors, and all that is stored but the output
+    "an output": (elementwise_chain, []),
+    "contiguous": (lambda: [(square() + 1).contiguous().sin()], [(Ops.CONTIGUOUS, "contiguous")]),
+    "assigned": (lambda: [(x := on_buffer(8)).assign(x + 1) * 2], [(Ops.ASSIGN, "assign")]),
+    "little work": (divided_by_its_sum, [(Ops.REDUCE_AXIS, LITTLE_WORK)]),
+    "needed often": (
+        lambda: [(square() @ square()) @ on_buffer(64, 128)],
+        [(Ops.REDUCE_AXIS, "a reduce needed 128 times")],
+    ),
+    "costly": (lambda: [square().sin() @ on_buffer(64, 128)], [(Ops.SIN, "needed 128 times")]),
+    "cheap": (lambda: [(square() * 2) @ on_buffer(64, 128)], []),
+}
 
 
-def test_reasons_the_user_said_so():
-    x = on_buffer(8)
-    reasons = reasons_of((x + 1).contiguous().sin())
-    assert reasons == [(Ops.SIN, "output"), (Ops.CONTIGUOUS, "contiguous")]
-    reasons = reasons_of(x.assign(x + 1) * 2)
-    assert reasons == [(Ops.MUL, "output"), (Ops.ASSIGN, "assign")]
-
-
-def test_reasons_a_reduce_without_parallel_work():
-    reasons = reasons_of(*divided_by_its_sum())
-    assert reasons[1:] == [(Ops.REDUCE_AXIS, "a reduce with too little parallel work")]
-
-
-def test_reasons_a_value_needed_more_often_than_it_has_elements():
-    x, w, w2 = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 128)
-    assert reasons_of((x @ w) @ w2)[1:] == [(Ops.REDUCE_AXIS, "a reduce needed 128 times")]
-    assert reasons_of((x @ w).sum())[1:] == [(Ops.REDUCE_AXIS, REDUCED_FURTHER)]
-    assert reasons_of(x.sin() @ w2)[1:] == [(Ops.SIN, "needed 128 times")]
+@pytest.mark.parametrize("name", REASONS)
+def test_reasons_to_store_a_value(name):
+    graph, stored = REASONS[name]
+    (_, reason), *rest = reasons_of(*graph())
+    assert reason == "output" and rest == stored
 
 
 REDUCED_FURTHER = "a reduce whose operands a tile would share, reduced further"
@@ -282,19 +255,6 @@ def test_a_very_large_reduce_is_split_in_two_whatever_the_number_of_threads(thre
 def test_the_first_part_of_a_split_reduce_leaves_partial_results():
     first, second = kernels_of(on_buffer(LARGE_REDUCE).sum())
     assert [k.src[0].src[0].arg for k in (first, second)] == [(PARTS,), (1,)]
-
-
-# ---- fused kernels compute what the graph says ---------------------------------------------------
-
-
-def test_a_large_reduce_in_two_kernels(monkeypatch):
-    monkeypatch.setattr("tinyframe.thresholds.LARGE_REDUCE", 1 << 12)
-    monkeypatch.setattr(schedule_module, "_schedules", {})
-    x = numbers(3, 1 << 11)
-    t = filled(x)
-    assert len(kernels_of(t.sum())) == 2
-    assert t.sum().item() == x.sum()
-    np.testing.assert_array_equal(t.max(axis=1).numpy(), x.max(1))
 
 
 # ---- scheduling takes time in proportion to the graph --------------------------------------------

@@ -13,40 +13,31 @@ TABLE = numbers(11, 6)
 NUMBERS = np.array([[3, 0, 10], [7, 7, 1]], np.int32)
 
 
-def picked(out: Tensor) -> Tensor:
-    """The Tensor, whose one kernel has to do without a reduce."""
+def rows(t: Tensor, i: Tensor) -> Tensor:
+    chosen = i.unsqueeze(-1).unsqueeze(-1) == Tensor.arange(11, device=t.device).reshape(11, 1)
+    return chosen.where(t, 0).sum(axis=-2)
+
+
+OUTSIDE = np.array([-1, 4, 11, 2**31 - 1, -(2**31)], np.int32)
+PLACES = np.array([[5, 0, 3, 2, 2, 9]], np.int64)
+ZERO = np.zeros(6, np.float32)
+PICKED = {  # Tensors of the table and of numbers, the numbers, and what that is
+    "rows of a table": (rows, NUMBERS, TABLE[NUMBERS]),
+    "none out of range": (rows, OUTSIDE, [ZERO, TABLE[4], ZERO, ZERO, ZERO]),
+    "gather": (lambda t, i: t.gather(0, i), PLACES, np.take_along_axis(TABLE, PLACES, 0)),
+    "rows by number": (lambda t, i: t[i], NUMBERS, TABLE[NUMBERS]),
+    "what is computed": (lambda t, i: rows(t * 2 + 1, i), NUMBERS[1], TABLE[NUMBERS[1]] * 2 + 1),
+}
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("name", PICKED)
+def test_a_sum_that_picks_one_element_is_a_kernel_without_a_reduce(name, device):
+    graph, indices, expected = PICKED[name]
+    out = graph(filled(TABLE, device), filled(indices, device))
     (kernel,) = kernels_of(out)
     assert not ops_in(kernel, Ops.REDUCE)
-    return out
-
-
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_rows_of_a_table_are_read_where_they_are(device):
-    table, index = filled(TABLE, device), filled(NUMBERS, device)
-    rows = index.unsqueeze(-1).unsqueeze(-1) == Tensor.arange(11, device=device).reshape(11, 1)
-    out = rows.where(table, 0).sum(axis=2)
-    picked(out)
-    np.testing.assert_array_equal(out.numpy(), TABLE[NUMBERS])
-
-
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_an_index_out_of_range_picks_nothing(device):
-    index = filled(np.array([-1, 4, 11, 2**31 - 1, -(2**31)], np.int32), device)
-    chosen = index.reshape(5, 1) == Tensor.arange(11, device=device)
-    out = chosen.where(filled(TABLE[:, 0], device), 0).sum(axis=1)
-    picked(out)
-    np.testing.assert_array_equal(out.numpy(), [0, TABLE[4, 0], 0, 0, 0])
-
-
-def test_gather_and_rows_by_number_are_one_kernel_without_a_reduce():
-    table = filled(TABLE)
-    places = np.array([[5, 0, 3, 2, 2, 9]], np.int64)
-    out = table.gather(0, filled(places))
-    picked(out)
-    np.testing.assert_array_equal(out.numpy(), np.take_along_axis(TABLE, places, 0))
-    rows = table[filled(NUMBERS)]
-    picked(rows)
-    np.testing.assert_array_equal(rows.numpy(), TABLE[NUMBERS])
+    np.testing.assert_array_equal(out.numpy(), expected)
 
 
 def test_a_value_that_is_not_0_elsewhere_is_still_summed():
@@ -57,11 +48,3 @@ def test_a_value_that_is_not_0_elsewhere_is_still_summed():
     assert ops_in(kernel, Ops.REDUCE)
     expected = TABLE[NUMBERS[0], 1] + 10
     np.testing.assert_allclose(out.numpy(), expected, rtol=1e-6)
-
-
-def test_what_is_picked_may_be_computed():
-    table, index = filled(TABLE), filled(NUMBERS[1])
-    chosen = index.reshape(3, 1, 1) == Tensor.arange(11).reshape(11, 1)
-    out = chosen.where(table * 2 + 1, 0).sum(axis=1)
-    picked(out)
-    np.testing.assert_allclose(out.numpy(), TABLE[NUMBERS[1]] * 2 + 1, rtol=1e-6)

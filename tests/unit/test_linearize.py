@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
-from tests.kernels import (
-    body_of,
-    filled,
-    kernel_of,
-    kernels_of,
-    numbers,
-    on_buffer,
-    program_of,
-    run_with,
-    source_of,
-)
+from tests.kernels import body_of, kernel_of, kernels_of, on_buffer, program_of, source_of
 from tinyframe import dtypes
-from tinyframe.codegen.linearize import (
-    check_no_recompute,
-    enclosing_loops,
-    linearize,
-    loop_tree,
-)
+from tinyframe.codegen.linearize import check_no_recompute, enclosing_loops, linearize, loop_tree
 from tinyframe.uop.node import AxisType, Ops, UOp
 
 
@@ -140,16 +124,3 @@ def test_loops_that_need_each_others_results_are_an_error():
     total = (x - x.reduce(Ops.MAX, k)).reduce(Ops.ADD, k)
     with pytest.raises(RuntimeError, match="two loops need each other's results"):
         linearize(UOp.sink(index(0, 4, row).store(total, row)))
-
-
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_reduces_in_reduces(device):
-    x = numbers(5, 6, 7)
-    t = filled(x, device)
-    nested = (t.sum(axis=2, keepdim=True).max(axis=1, keepdim=True) - t).max(axis=0)
-    expected = (x.sum(2, keepdims=True).max(1, keepdims=True) - x).max(0)
-    np.testing.assert_array_equal(nested.numpy(), expected)
-    weighted = ((t - t.sum(axis=2, keepdim=True)) * 2).sum(axis=(1, 2))
-    np.testing.assert_array_equal(
-        run_with(weighted, [], device), ((x - x.sum(2, keepdims=True)) * 2).sum((1, 2))
-    )

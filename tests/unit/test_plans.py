@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_buffer
+from tests.reference import evaluate
 from tinyframe import Tensor, dtypes, thresholds
-from tinyframe.algebra.access import AccessTable, Contraction
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, axes
 from tinyframe.codegen.optimize.plans import CPU, Nest, Plan, Workload, choose, tile_rows
@@ -19,6 +19,7 @@ from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run.realize import get_kernel
+from tinyframe.thresholds import THREADS_FROM
 from tinyframe.tools.plans import main as command
 from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent
 
@@ -41,10 +42,6 @@ def opts_of(t: Tensor, target: Target = AVX512) -> list[Opt]:
 
 def sizes(opts: list[Opt], op: OptOps) -> list[int]:
     return [opt.arg for opt in opts if opt.op is op]
-
-
-def contraction_of(t: Tensor) -> Contraction | None:
-    return AccessTable(kernel_of(t)).contraction
 
 
 # ---- which plan, and what it says ----------------------------------------------------------------
@@ -91,19 +88,34 @@ def with_its_plan(ast: UOp, target: Target) -> tuple[Workload, Nest, list[Opt], 
     return kernel, nest, *opts_of_nest(sink, nest)
 
 
+def inner_loop_of(nest: Nest, split: int) -> int:
+    """Iterations of the inner loop of a SPLIT, after the tiles that follow."""
+    _, r, size = nest.tiles[split]
+    for _, tiled, n in nest.tiles[split + 1 :]:
+        size = -(-size // n) if tiled is r else size
+    return size
+
+
 @pytest.mark.parametrize("target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one", "none"])
 @pytest.mark.parametrize("name", CHOSEN)
-def test_every_opt_of_a_plan_is_legal(name, target):
+def test_every_opt_of_a_plan_is_legal_and_leaves_the_loops_that_its_nest_says(name, target):
     """None is left out, and where there is work for them, all cores take part."""
-    kernel, nest, opts, _ = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
+    kernel, nest, opts, scheduled = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
     written = [o.op for o in opts if o.op is not OptOps.REORDER]
     assert written == [
         *[op for op, _, _ in nest.tiles],
         *[OptOps.STAGE for _ in nest.panels],
         *[OptOps.THREAD for _ in [nest.thread] if nest.thread is not None],
     ]
-    if target.threads > 1 and kernel.table.work > 2 * thresholds.THREADS_FROM:
+    if target.threads > 1 and kernel.table.work > 2 * THREADS_FROM:
         assert nest.thread is not None
+    around = [r for r in axes(scheduled) if axis_type(r) in (AxisType.LOOP, AxisType.THREAD)]
+    left = [nest.left(r) for r in nest.loops(kernel.around)]
+    inner = [inner_loop_of(nest, n) for n, tile in enumerate(nest.tiles) if tile[0] is OptOps.SPLIT]
+    assert sorted(map(extent, around)) == sorted([*left, *[n for n in inner if n > 1]])
+    if nest.thread is not None:
+        assert extent(around[0]) == nest.left(nest.thread)
+    assert (nest.thread is not None) == any(axis_type(r) is AxisType.THREAD for r in around)
 
 
 def test_a_plan_that_was_not_chosen_says_what_it_lacks():
@@ -135,27 +147,6 @@ def test_a_plan_of_ones_own_is_chosen_and_kernels_are_made_anew():
     finally:
         CPU.remove(mine)
     assert get_kernel(kernel_of(filled(numbers(64, 32)) + 1), "CPU").spec.plan is not mine
-
-
-def inner_loop_of(nest: Nest, split: int) -> int:
-    """Iterations of the inner loop of a SPLIT, after the tiles that follow."""
-    _, r, size = nest.tiles[split]
-    for _, tiled, n in nest.tiles[split + 1 :]:
-        size = -(-size // n) if tiled is r else size
-    return size
-
-
-@pytest.mark.parametrize("target", [AVX512, AVX2, NEON], ids=["AVX-512", "AVX2", "NEON"])
-@pytest.mark.parametrize("name", CHOSEN)
-def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, target):
-    kernel, nest, _, scheduled = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
-    around = [r for r in axes(scheduled) if axis_type(r) in (AxisType.LOOP, AxisType.THREAD)]
-    left = [nest.left(r) for r in nest.loops(kernel.around)]
-    inner = [inner_loop_of(nest, n) for n, tile in enumerate(nest.tiles) if tile[0] is OptOps.SPLIT]
-    assert sorted(map(extent, around)) == sorted([*left, *[n for n in inner if n > 1]])
-    if nest.thread is not None:
-        assert extent(around[0]) == nest.left(nest.thread)
-    assert (nest.thread is not None) == any(axis_type(r) is AxisType.THREAD for r in around)
 
 
 def test_every_threshold_is_a_row_of_the_table():
@@ -226,61 +217,31 @@ def test_a_panel_is_made_only_if_many_rows_read_it():
 
 
 def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_condition():
-    x, w = on_buffer(4, 32, 28, 28), on_buffer(64, 32, 3, 3)
-    windows = x.pad(((0, 0), (0, 0), (1, 1), (1, 1))).uop.window(2, 3).window(3, 3)
-    terms = Tensor(windows).reshape(4, 1, 32, 28, 28, 3, 3) * w.reshape(1, 64, 32, 1, 1, 3, 3)
-    program = compiled(terms.sum(axis=(2, 5, 6)))
-    lines = [
-        line
-        for line in body_of(program.src).splitlines()
-        if re.match(r"\s+acc\d+ = acc\d+ \+", line)
-    ]
+    program = compiled(on_buffer(4, 32, 28, 28).conv2d(on_buffer(64, 32, 3, 3), padding=1))
+    lines = re.findall(r"^ +acc\d+ = acc\d+ \+.*", body_of(program.src), re.MULTILINE)
     assert lines
     assert not any("?" in line for line in lines)
     assert "? data" in program.src  # in the copy
 
 
-def test_products_without_a_sum_of_reused_operands_have_no_tile():
-    x, y = on_buffer(64, 64), on_buffer(64, 64)
-    assert contraction_of(x @ y) is not None
-    assert contraction_of((x * y).sum(axis=1)) is None
-    assert contraction_of(x.sum(axis=1)) is None
-    assert contraction_of(x * y) is None
-
-
 CONTRACTIONS = {
-    "L1 distances": (
-        lambda x, y: (x.unsqueeze(1) - y.unsqueeze(0)).abs().sum(axis=-1),
-        lambda x, y: np.abs(x[:, None] - y[None]).sum(-1),
-        ((40, 70), (130, 70)),
-    ),
-    "max-plus product": (
-        lambda x, y: (x.unsqueeze(-1) + y.unsqueeze(0)).max(axis=1),
-        lambda x, y: (x[:, :, None] + y[None]).max(1),
-        ((40, 70), (70, 130)),
-    ),
-    "three factors": (
-        lambda x, y, z: (x.unsqueeze(-1) * y.unsqueeze(0) * z.reshape(1, -1, 1)).sum(axis=1),
-        lambda x, y, z: np.einsum("ik,kj,k->ij", x, y, z),
-        ((40, 70), (70, 130), (70,)),
-    ),
-    "a sum on one side": (
-        lambda x, y, z: (x + z) @ y,
-        lambda x, y, z: (x + z) @ y,
-        ((40, 70), (70, 130), (40, 70)),
-    ),
+    "L1 distances": lambda x, y, z: (x.unsqueeze(1) - y.T.unsqueeze(0)).abs().sum(axis=-1),
+    "max-plus product": lambda x, y, z: (x.unsqueeze(-1) + y.unsqueeze(0)).max(axis=1),
+    "three factors": lambda x, y, z: (
+        x.unsqueeze(-1) * y.unsqueeze(0) * z[:1].reshape(1, -1, 1)
+    ).sum(axis=1),
+    "a sum on one side": lambda x, y, z: (x + z) @ y,
 }
 
 
 @pytest.mark.parametrize("name", CONTRACTIONS)
 def test_reuse_decides_and_not_what_is_computed(name):
-    graph, reference, shapes = CONTRACTIONS[name]
-    arrays = [numbers(*shape, seed=n) for n, shape in enumerate(shapes)]
-    tensors = [filled(array) for array in arrays]
-    program = compiled(graph(*tensors))
+    shapes = (40, 70), (70, 130), (40, 70)
+    graph = CONTRACTIONS[name](*[filled(numbers(*shape)) for shape in shapes])
+    program = compiled(graph)
     assert program.plan.name == "register tile"
     assert sizes(program.opts, OptOps.VECTOR) == [16]
-    np.testing.assert_array_equal(graph(*tensors).numpy(), reference(*arrays))
+    np.testing.assert_array_equal(graph.numpy(), evaluate(graph.uop))
 
 
 # size, vectors side by side, registers, and the rows of the tile
@@ -297,12 +258,8 @@ def test_rows_of_a_tile_fit_the_registers_and_divide_the_size_well(size, wide, r
 
 def test_few_rows_have_lanes_along_a_long_sum_that_both_are_contiguous_in():
     x, w = on_buffer(32, 784), on_buffer(128, 784)
-    assert opts_of(x @ w.T)[:3] == [
-        Opt(OptOps.VECTOR, 2, 16),
-        Opt(OptOps.UPCAST, 0, 4),
-        Opt(OptOps.UPCAST, 1, 4),
-    ]
-    assert not sizes(opts_of(x @ w.T), OptOps.STAGE)
+    lanes = [Opt(OptOps.VECTOR, 2, 16), Opt(OptOps.UPCAST, 0, 4), Opt(OptOps.UPCAST, 1, 4)]
+    assert opts_of(x @ w.T)[:3] == lanes and not sizes(opts_of(x @ w.T), OptOps.STAGE)
     assert sizes(opts_of(on_buffer(512, 784) @ w.T), OptOps.STAGE)  # many rows have a panel
     assert sizes(opts_of(x @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
 
@@ -337,53 +294,41 @@ def test_a_short_sum_goes_through_memory_as_it_lies():
     assert sizes(compiled(on_buffer(512, 128).T @ on_buffer(512, 784)).opts, OptOps.STAGE)
 
 
-def test_several_rows_or_a_wide_column_are_summed_at_once_where_memory_is_read():
-    large = on_buffer(4096, 4096)
-    assert sizes(opts_of(large.sum(axis=1)), OptOps.UPCAST) == [8]
-    assert sizes(opts_of(large.sum(axis=0)), OptOps.UPCAST) == [16]
-    assert sizes(opts_of(large.sum(axis=1), AVX2), OptOps.UPCAST) == [4]
-    assert sizes(opts_of(on_buffer(64, 48).sum(axis=1)), OptOps.UPCAST) == [2]
-
-
 # ---- everything else -----------------------------------------------------------------------------
 
 
-def test_vectors_run_along_contiguous_memory():
-    assert opts_of(on_buffer(4096) + 1)[0] == Opt(OptOps.VECTOR, 0, 16)
-    assert opts_of(on_buffer(64, 48) + on_buffer(64, 1))[0] == Opt(OptOps.VECTOR, 1, 16)
-    assert opts_of(on_buffer(64, 48).sum(axis=1))[:2] == [
-        Opt(OptOps.VECTOR, 1, 16),
-        Opt(OptOps.UPCAST, 0, 2),
-    ]
-    assert opts_of(on_buffer(64, 48).sum(axis=0))[0] == Opt(OptOps.VECTOR, 0, 16)
+VECTOR, UPCAST = OptOps.VECTOR, OptOps.UPCAST
+BLOCKS = [Opt(UPCAST, 0, 16), Opt(VECTOR, 1, 16)]
+FIRST_OPTS = [
+    # vectors run along contiguous memory, with the lanes of the widest type
+    (lambda: on_buffer(4096) + 1, [Opt(VECTOR, 0, 16)]),
+    (lambda: on_buffer(64, 48) + on_buffer(64, 1), [Opt(VECTOR, 1, 16)]),
+    (lambda: on_buffer(64, 48).sum(axis=0), [Opt(VECTOR, 0, 16)]),
+    (lambda: on_buffer(4096, dtype=dtypes.double) + 1, [Opt(VECTOR, 0, 8)]),
+    (lambda: on_buffer(4096, dtype=dtypes.int8) + 1, [Opt(VECTOR, 0, 64)]),
+    # several rows or a wide column are summed at once
+    (lambda: on_buffer(64, 48).sum(axis=1), [Opt(VECTOR, 1, 16), Opt(UPCAST, 0, 2)]),
+    (lambda: on_buffer(4096, 4096).sum(axis=1), [Opt(VECTOR, 1, 16), Opt(UPCAST, 0, 8)]),
+    (lambda: on_buffer(4096, 4096).sum(axis=0), [Opt(VECTOR, 0, 16), Opt(UPCAST, 0, 16)]),
+    # what is transposed is done in blocks
+    (lambda: on_buffer(64, 48).T.contiguous(), BLOCKS),
+    (lambda: on_buffer(48, 64) + on_buffer(64, 48).T, BLOCKS),
+]
 
 
-def test_what_is_transposed_is_done_in_blocks():
-    blocks = [Opt(OptOps.UPCAST, 0, 16), Opt(OptOps.VECTOR, 1, 16)]
-    assert opts_of(on_buffer(64, 48).T.contiguous())[:2] == blocks
-    assert opts_of(on_buffer(48, 64) + on_buffer(64, 48).T)[:2] == blocks
-    assert opts_of(on_buffer(5, 64).T.contiguous())[:1] != blocks[:1]  # no block of 16 there
-
-
-def test_lanes_are_those_of_the_widest_type():
-    assert opts_of(on_buffer(4096, dtype=dtypes.double) + 1)[0] == Opt(OptOps.VECTOR, 0, 8)
-    assert opts_of(on_buffer(4096, dtype=dtypes.int8) + 1)[0] == Opt(OptOps.VECTOR, 0, 64)
+@pytest.mark.parametrize(("graph", "first"), FIRST_OPTS)
+def test_a_kernel_begins_with_these_opts(graph, first):
+    assert opts_of(graph())[: len(first)] == first
 
 
 def test_a_machine_without_vectors_gets_none():
-    for graph in (
-        on_buffer(64, 64) @ on_buffer(64, 64),
-        on_buffer(64).exp(),
-        on_buffer(64, 64).sum(axis=1),
-    ):
+    x = on_buffer(64, 64)
+    for graph in (x @ x, x.exp(), x.sum(axis=1)):
         assert not sizes(opts_of(graph, NO_VECTORS), OptOps.VECTOR)
 
 
 def test_threads_only_where_there_is_work_for_them():
-    enough, little = (
-        on_buffer(2 * thresholds.THREADS_FROM) + 1,
-        on_buffer(thresholds.THREADS_FROM // 2) + 1,
-    )
+    enough, little = (on_buffer(n) + 1 for n in (2 * THREADS_FROM, THREADS_FROM // 2))
     assert [o.op for o in opts_of(enough)][-1] is OptOps.THREAD
     assert OptOps.THREAD not in [o.op for o in opts_of(little)]
     assert OptOps.THREAD not in [o.op for o in opts_of(enough, ONE_CORE)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 
@@ -109,10 +110,18 @@ def test_a_device_with_blocks_has_plans_of_its_own():
 
 
 @pytest.mark.parametrize(("name", "which"), EXAMPLES)
-def test_a_kernel_gets_the_plan_that_tells_of_it(name, which):
-    program = compiled(CHOSEN[name][which]())
-    assert program.plan is not None
-    assert program.plan.name == name
+def test_a_kernel_gets_the_plan_that_tells_of_it_which_divides_the_work(name, which):
+    ast = example(name, which)
+    program = get_program(ast, C)
+    assert program.plan is not None and program.plan.name == name
+    threads = math.prod(program.global_size) * math.prod(program.local_size)
+    work = Workload(scheduled_kernel(ast, C), LARGE).table.work
+    assert threads >= min(1 << 8, work // 256), "no thread has more than a small part"
+    for target in (LARGE, SMALL):
+        nest, opts, scheduled = with_its_plan(ast, target)
+        check_all_is_written(nest, opts, scheduled, target)
+        assert [extent(r) for r in grid_axes(scheduled)] == [nest.left(r) for r in nest.grid]
+        assert block_threads(scheduled) <= thresholds.BLOCK_THREADS
 
 
 # ---- what a plan asks for, every device allows --------------------------------------------------
@@ -136,13 +145,11 @@ targets = st.builds(
     st.sampled_from([1, 16, 32, 64]),
     st.sampled_from([8, 16, 32, 64]),
 )  # fmt: skip
-ASTS: dict[tuple[str, int], UOp] = {}
 
 
+@functools.cache
 def example(name: str, which: int) -> UOp:
-    if (name, which) not in ASTS:
-        ASTS[name, which] = kernels_of(CHOSEN[name][which]())[-1]
-    return ASTS[name, which]
+    return kernels_of(CHOSEN[name][which]())[-1]
 
 
 def check_all_is_written(nest: Nest, opts: list[Opt], scheduled: UOp, target: Target) -> None:
@@ -157,30 +164,6 @@ def check_all_is_written(nest: Nest, opts: list[Opt], scheduled: UOp, target: Ta
 @given(st.sampled_from(EXAMPLES), targets)
 def test_no_opt_of_a_plan_is_refused_whatever_the_device_has(which, target):
     check_all_is_written(*with_its_plan(example(*which), target), target)
-
-
-@pytest.mark.parametrize("target", [LARGE, SMALL], ids=["large", "small"])
-@pytest.mark.parametrize(("name", "which"), EXAMPLES)
-def test_no_opt_of_a_plan_is_refused(name, which, target):
-    check_all_is_written(*with_its_plan(example(name, which), target), target)
-
-
-@pytest.mark.parametrize(("name", "which"), EXAMPLES)
-def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, which):
-    nest, _, scheduled = with_its_plan(example(name, which), LARGE)
-    blocks = [extent(r) for r in grid_axes(scheduled)]
-    assert blocks == [nest.left(r) for r in nest.grid]
-    assert block_threads(scheduled) <= thresholds.BLOCK_THREADS
-
-
-@pytest.mark.parametrize(("name", "which"), EXAMPLES)
-def test_the_work_is_divided(name, which):
-    """No thread of a large kernel has more than a small part of its work."""
-    ast = example(name, which)
-    program = get_program(ast, C)
-    threads = math.prod(program.global_size) * math.prod(program.local_size)
-    work = Workload(scheduled_kernel(ast, C), LARGE).table.work
-    assert threads >= min(1 << 8, work // 256)
 
 
 # ---- what each is for ----------------------------------------------------------------------------
@@ -298,12 +281,8 @@ def test_a_grid_that_is_too_small_goes_in_turns():
     program = compiled(on_buffer(1 << 20) * 2, small)
     assert program.global_size[0] <= 16
     turns = [u for u in program.uops if u.op is Ops.RANGE]
-    assert (
-        math.prod(program.global_size)
-        * math.prod(program.local_size)
-        * math.prod(extent(r) for r in turns)
-        == (1 << 20) // 4
-    )
+    sizes = *program.global_size, *program.local_size, *map(extent, turns)
+    assert math.prod(sizes) == (1 << 20) // 4
 
 
 # ---- a search -----------------------------------------------------------------------------------

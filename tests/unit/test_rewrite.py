@@ -12,13 +12,13 @@ from tinyframe.uop.node import Ops, UOp
 a, b, c = (UOp.variable(name, 0, 9) for name in "abc")
 x, y, k = UPat.var("x"), UPat.var("y"), UPat.cvar("k")
 
-fold = PatternMatcher(
-    [
-        (x + 0, lambda x: x),
-        (UPat.cvar("p") + UPat.cvar("q"), lambda p, q: p.const_like(p.arg + q.arg)),
-        (UPat.cvar("p") * UPat.cvar("q"), lambda p, q: p.const_like(p.arg * q.arg)),
-    ]
-)
+P, Q = UPat.cvar("p"), UPat.cvar("q")
+ANY_VAR = UPat(Ops.DEFINE_VAR, name="v")
+fold = PatternMatcher([
+    (x + 0, lambda x: x),
+    (P + Q, lambda p, q: p.const_like(p.arg + q.arg)),
+    (P * Q, lambda p, q: p.const_like(p.arg * q.arg)),
+])  # fmt: skip
 
 
 def test_rules_apply_until_none_matches():
@@ -27,9 +27,7 @@ def test_rules_apply_until_none_matches():
 
 
 def test_what_a_rule_returns_is_rewritten_again():
-    down = PatternMatcher(
-        [(UPat.cvar("k"), lambda k: k.const_like(k.arg - 1) if k.arg > 0 else None)]
-    )
+    down = PatternMatcher([(k, lambda k: k.const_like(k.arg - 1) if k.arg > 0 else None)])
     assert graph_rewrite(a + 5, down) is a + 0
     expand = PatternMatcher([(x * 3, lambda x: x + x * 2), (x * 2, lambda x: x + x)])
     assert graph_rewrite(a * 3, expand) is a + (a + a)
@@ -44,21 +42,14 @@ def test_sources_are_rewritten_first():
 
 
 def test_bottom_up_matches_a_node_before_its_sources():
-    pm = PatternMatcher(
-        [(x * 0, lambda x: a.const_like(0)), (UPat(Ops.DEFINE_VAR, name="v"), lambda v: 1 / 0)]
-    )
+    pm = PatternMatcher([(x * 0, lambda x: a.const_like(0)), (ANY_VAR, lambda v: 1 / 0)])
     assert graph_rewrite(a * 0, pm, bottom_up=True) is a.const_like(0)
     with pytest.raises(ZeroDivisionError):
         graph_rewrite(a * 0, pm)
 
 
 def test_bottom_up_meets_what_its_sources_have_become():
-    pm = PatternMatcher(
-        [
-            (UPat.var("x") + 0, lambda x: x),
-            (UPat(Ops.MUL, src=(x, UPat.cvar("z", arg=0))), lambda x, z: z),
-        ]
-    )
+    pm = PatternMatcher([(x + 0, lambda x: x), (x * UPat.cvar("z", arg=0), lambda x, z: z)])
     assert graph_rewrite(a + b * 0, pm, bottom_up=True) is a
 
 
@@ -68,19 +59,15 @@ def test_two_tables_in_one_walk():
 
 
 def test_walk_visits_each_node_once():
-    bump = PatternMatcher(
-        [
-            (UPat.cvar("k"), lambda k: k.const_like(k.arg + 1)),
-            (UPat(Ops.DEFINE_VAR, name="v"), lambda v: v + v),
-        ]
-    )
+    rules = [(k, lambda k: k.const_like(k.arg + 1)), (ANY_VAR, lambda v: v + v)]
+    bump = PatternMatcher(rules)
     assert graph_rewrite(a + 5, bump, walk=True) is (a + a) + 6
     assert graph_rewrite(a + 5, bump, walk=True, bottom_up=True) is (a + a) + 6
 
 
 def test_the_context_is_passed_to_rules():
     seen = []
-    pm = PatternMatcher([(UPat(Ops.DEFINE_VAR, name="v"), lambda v, ctx: ctx.append(v))])
+    pm = PatternMatcher([(ANY_VAR, lambda v, ctx: ctx.append(v))])
     graph_rewrite(a + b * a, pm, ctx=seen)
     assert seen == [a, b]
 
@@ -96,9 +83,8 @@ def test_shared_nodes_are_rewritten_once():
 def test_tags_are_kept_and_tell_nodes_apart():
     pm = PatternMatcher([(UPat(Ops.DEFINE_VAR, arg=("a", 0, 9)), lambda: b)])
     assert graph_rewrite((a + c).rtag("kept"), pm) is (b + c).rtag("kept")
-    once = PatternMatcher(
-        [(UPat(Ops.ADD, name="u"), lambda u: u.rtag("done") if u.tag is None else None)]
-    )
+    tagged = UPat(Ops.ADD, name="u"), lambda u: u.rtag("done") if u.tag is None else None
+    once = PatternMatcher([tagged])
     assert graph_rewrite(a + b, once) is (a + b).rtag("done")
 
 
@@ -117,15 +103,12 @@ def test_results_kept_on_the_nodes_are_used_again():
 
 
 @pytest.mark.parametrize("bottom_up", [False, True])
-@pytest.mark.parametrize(
-    "rules",
-    [
-        [(x + 1, lambda x: x * 2), (x * 2, lambda x: x + 1)],
-        [(UPat(Ops.DEFINE_VAR, name="v"), lambda v: v + 1)],
-        [(UPat.cvar("k"), lambda k: k.const_like(k.arg + 1))],
-        [(x * 2, lambda x: x + 1), (x + 1, lambda x: (x + 2) * 1), (x * 1, lambda x: x.src[0] * 2)],
-    ],
-)
+@pytest.mark.parametrize("rules", [
+    [(x + 1, lambda x: x * 2), (x * 2, lambda x: x + 1)],
+    [(ANY_VAR, lambda v: v + 1)],
+    [(k, lambda k: k.const_like(k.arg + 1))],
+    [(x * 2, lambda x: x + 1), (x + 1, lambda x: (x + 2) * 1), (x * 1, lambda x: x.src[0] * 2)],
+])  # fmt: skip
 def test_rules_that_never_end_are_an_error_that_names_them(rules, bottom_up):
     with pytest.raises(RewriteLoopError, match=r"test_rewrite\.py:\d+") as error:
         graph_rewrite(a + 1 + b, PatternMatcher(rules), bottom_up=bottom_up, name="endless")
@@ -170,9 +153,8 @@ def test_a_trace_is_closed_by_an_error():
 
 
 def test_a_rule_prints_where_it_is_written():
-    assert repr(fold.rules[0]).startswith("test_rewrite.py:") and "(x + 0, lambda x: x)" in repr(
-        fold.rules[0]
-    )
+    written = repr(fold.rules[0])
+    assert written.startswith("test_rewrite.py:") and "(x + 0, lambda x: x)" in written
     # not "<string>": from Python 3.13 on that's what `python -c` says, and xdist's workers begin so
     made_up = eval(compile("lambda x: x", "<made up>", "eval"), {})
     assert "(x + 0)" in repr(PatternMatcher([(x + 0, made_up)]).rules[0])  # no source: its pattern

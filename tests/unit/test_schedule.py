@@ -9,19 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.kernels import (
-    filled,
-    kernel_of,
-    kernels_of,
-    numbers,
-    on_buffer,
-    schedule_of,
-)
+from tests.kernels import filled, kernel_of, kernels_of, numbers, on_buffer, schedule_of
 from tinyframe import Context, Tensor, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
-from tinyframe.schedule import ScheduleItem, create_schedule, kernelize, share_memory
+from tinyframe.schedule import ScheduleItem, create_schedule, share_memory
 from tinyframe.schedule.kernels import Kernel
 from tinyframe.uop import movement
 from tinyframe.uop.movement import base_of, memory_of, memory_state, stored_state, stored_view
@@ -53,20 +46,8 @@ def test_what_a_graph_becomes_is_on_real_buffers():
     items, becomes, var_vals = create_schedule(UOp.sink(y.uop))
     run_schedule(items, var_vals)
     result = becomes[y.uop]
-    assert result.shape == (3, 1)
-    assert result.base.op is Ops.BUFFER
+    assert result.shape == (3, 1) and result.base.op is Ops.BUFFER and var_vals == {}
     np.testing.assert_array_equal(buffer_of(result.base).numpy(), numbers(3) + 1)
-    assert var_vals == {}
-
-
-def test_a_view_and_what_it_is_a_view_of_are_realized_together():
-    y = filled(numbers(3, 4)) + 1
-    turned, part = y.T, y[1:]
-    Tensor.realize(turned, part)
-    assert turned.uop.base is part.uop.base is y.uop.base
-    assert y.uop.base.op is Ops.BUFFER
-    np.testing.assert_array_equal(turned.numpy(), (numbers(3, 4) + 1).T)
-    np.testing.assert_array_equal(part.numpy(), (numbers(3, 4) + 1)[1:])
 
 
 def test_an_expanded_result_is_stored_once_for_each_value():
@@ -86,8 +67,8 @@ def test_kernelize_leaves_an_assign_of_a_kernel():
     buffer, kernel = y.uop.src
     assert (buffer.op, kernel.op) == (Ops.BUFFER, Ops.KERNEL)
     assert kernel.arg.ast.op is Ops.SINK
-    assert kernel.src[0] is buffer
-    assert y.shape == (3,)
+    assert kernel.src[0] is buffer and y.shape == (3,)
+    assert not buffer_of(buffer).is_allocated(), "nothing runs"
 
 
 def test_what_was_kernelized_goes_on_as_a_graph():
@@ -130,13 +111,6 @@ def test_several_kernels_at_once():
     np.testing.assert_array_equal(share.numpy(), numbers(30) / 4 + numbers(30).sum())
 
 
-def test_kernelize_maps_nodes_and_runs_nothing():
-    y = filled(numbers(3)) + 1
-    result = kernelize(UOp.sink(y.uop))[y.uop]
-    assert result.op is Ops.ASSIGN
-    assert not buffer_of(result.src[0]).is_allocated()
-
-
 # ---- the schedule cache -------------------------------------------------------------------------
 
 
@@ -154,7 +128,6 @@ def test_one_buffer_twice_is_another_structure_than_two_buffers(plans):
     a, b = filled(x), filled(y)
     np.testing.assert_array_equal((a + b).numpy(), x + y)
     np.testing.assert_array_equal((a + a).numpy(), x + x)
-    np.testing.assert_array_equal((b + a * 1.0).numpy(), x + y)
 
 
 def test_every_value_of_a_variable_has_the_same_schedule(plans):
@@ -204,9 +177,6 @@ def test_cached_schedules_keep_no_buffers():
     assert GlobalCounters.mem_used == before - 2 * 4000
 
 
-# ---- changes in place ---------------------------------------------------------------------------
-
-
 def test_what_is_read_between_two_assigns_sees_the_value_between():
     t, x = filled(numbers(4, 5)), numbers(4, 5)
     t.assign(t + 1)
@@ -218,36 +188,6 @@ def test_what_is_read_between_two_assigns_sees_the_value_between():
     np.testing.assert_array_equal(copy.numpy(), x + 1)
     assert total.item() == (x + 1).sum()
     np.testing.assert_array_equal(t.numpy(), (x + 1) * 10)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda t: t.flip(0),
-        lambda t: t.T,
-        lambda t: t @ t,
-        lambda t: t + t.T,
-        lambda t: t.sum(axis=0).expand(7, 7),
-        lambda t: t - t.max(axis=0, keepdim=True),
-        lambda t: t - t.sum(axis=1, keepdim=True),
-        lambda t: t.pad(((1, 0), (0, 0)))[:-1],
-        lambda t: t + t.sum(),
-    ],
-)
-def test_a_change_in_place_that_reads_other_elements(change):
-    x = numbers(7, 7)
-    t, copy = filled(x), filled(x)
-    buffer = buffer_of(t.uop.base)
-    t.assign(change(t))
-    np.testing.assert_array_equal(t.numpy(), change(copy).numpy())
-    assert buffer_of(t.uop.base) is buffer
-
-
-@pytest.mark.parametrize("size", [1, 3, 15, 16, 17, 31, 33, 70])
-def test_a_change_in_place_of_any_size_is_made_once_for_each_element(size):
-    t = filled(numbers(size))
-    t.assign(t * 2 + 1)
-    np.testing.assert_array_equal(t.numpy(), numbers(size) * 2 + 1)
 
 
 # ---- copies between devices ---------------------------------------------------------------------
@@ -271,10 +211,8 @@ def test_what_is_in_memory_is_copied_as_it_is_and_views_are_made_contiguous():
 
 
 def test_a_constant_is_not_copied():
-    assert (
-        schedule_of((Tensor.full((3,), 2.0, device="CPU").to("PYTHON") + 1).contiguous())[0].ast.op
-        is Ops.SINK
-    )
+    twos = Tensor.full((3,), 2.0, device="CPU").to("PYTHON")
+    assert schedule_of((twos + 1).contiguous())[0].ast.op is Ops.SINK
 
 
 def test_a_copy_is_made_once():
@@ -286,19 +224,14 @@ def test_a_copy_is_made_once():
 # ---- memory -------------------------------------------------------------------------------------
 
 
-def layers(x: Tensor, weights: list[Tensor]) -> Tensor:
-    for w in weights:
-        x = (x @ w).relu()
-    return x
-
-
 def test_intermediate_results_share_memory():
     x, weights = on_buffer(16, 16), [on_buffer(16, 16) for _ in range(8)]
-    items = schedule_of(layers(x, weights))
+    for w in weights:
+        x = (x @ w).relu()
+    items = schedule_of(x)
     assert len(items) == 8
-    new = {buffer for item in items for buffer in item.bufs} - {
-        buffer_of(w.uop.base) for w in weights
-    }
+    new = {buffer for item in items for buffer in item.bufs}
+    new -= {buffer_of(w.uop.base) for w in weights}
     # the input, the output, and two in turn
     assert len(new) == 4
 
@@ -311,21 +244,12 @@ def test_planner_gives_memory_on_when_its_last_user_has_run():
     a, b, c, d = new_buffers(8, 8, 8, 8)
     uses = [[a], [b, a], [c, b], [d, c]]
     assert share_memory(uses, {a, b, c, d}) == {c: a, d: b}
-
-
-def test_planner_takes_the_smallest_that_fits():
-    large, small, a, b = new_buffers(100, 10, 8, 50)
-    assert share_memory([[large, small], [a], [b]], {large, small, a, b}) == {a: small, b: large}
-    assert share_memory([[a], [b]], {a, b}) == {}
-
-
-def test_planner_leaves_what_lasts_and_other_dtypes_alone():
-    from tinyframe import dtypes
-
-    a, b = new_buffers(8, 8)
-    (half,) = (on_buffer(8, dtype=dtypes.half).uop.base,)
-    assert share_memory([[a], [b]], {b}) == {}
+    assert share_memory([[a], [b]], {b}) == {}, "what lasts is left alone"
+    half = on_buffer(8, dtype=dtypes.half).uop.base
     assert share_memory([[half], [b]], {half, b}) == {}
+    large, small, other = new_buffers(100, 10, 50)
+    places = share_memory([[large, small], [a], [other]], {large, small, a, other})
+    assert places == {a: small, other: large}, "the smallest that fits"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -334,14 +258,13 @@ def test_planner_never_lets_two_live_buffers_share(seed):
     buffers = new_buffers(*rng.integers(1, 20, 30).tolist())
     uses = [[buffers[n] for n in rng.choice(30, 3)] for _ in range(25)]
     place = share_memory(uses, set(buffers))
-    life = {
-        b: (min(ns), max(ns))
-        for b in buffers
-        if (ns := [n for n, used in enumerate(uses) if b in used])
-    }
+    life: dict[UOp, list[int]] = {}
+    for n, used in enumerate(uses):
+        for b in used:
+            life.setdefault(b, []).append(n)
     for a, b in itertools.combinations(life, 2):
         if place.get(a, a) is place.get(b, b):
-            assert life[a][1] < life[b][0] or life[b][1] < life[a][0]
+            assert life[a][-1] < life[b][0] or life[b][-1] < life[a][0]
             assert place.get(a, a).arg >= max(a.arg, b.arg)
 
 

@@ -29,6 +29,9 @@ AVX2 = Target(vector_bytes=32, vector_registers=16, threads=4, l1=32 << 10, l2=2
 CPU = Device["CPU"]
 
 
+FOUND = [Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))]
+
+
 def upcast(n: int) -> Opts:
     return (Opt(OptOps.UPCAST, 0, n),)
 
@@ -81,47 +84,33 @@ class Numbers:
         return {opts: self.final[opts[0].arg if opts else 0] for opts in lists}
 
 
-def found(bench: Numbers, width: int = 1) -> SearchResult:
-    return search.search(bench, width)
+HILL = {0: 99, 10: 5, 11: 6, 12: 2}
+LUCKY = {0: 9, 10: 5, 11: 1}
+# what lists take, what they take at the end, how wide the beam is, and n, its time, that of the
+# planned, and how many were tried
+WAYS = [
+    ({0: 9, 10: 5, 11: 4, 12: 3, 13: 4}, {}, 1, (12, 3, 5, 5)),  # downhill, to the end
+    (HILL, {}, 1, (10, 5, 5, 3)),
+    (HILL, {}, 2, (12, 2, 5, 4)),  # a wider beam gets over a hill
+    ({0: inf, 10: 5, 11: inf}, {}, 4, (10, 5, 5, 3)),  # what is hopeless is not searched from
+    # the planned stays unless another is quicker when both are timed anew
+    *[(LUCKY, {11: seconds}, 1, (10, 5, 5, 3)) for seconds in (5.1, 5.0, 4.95)],
+    ({0: 9, 10: 5, 11: 4, 12: 3}, {10: 1}, 1, (10, 1, 1, 4)),  # although it left the beam
+]
 
 
-def test_it_goes_downhill_from_the_planned_to_the_end():
-    assert found(Numbers({0: 9, 10: 5, 11: 4, 12: 3, 13: 4})) == SearchResult(upcast(12), 3, 5, 5)
-
-
-def test_a_wider_beam_gets_over_a_hill():
-    seconds = {0: 99, 10: 5, 11: 6, 12: 2}
-    assert found(Numbers(seconds), 1).opts == upcast(10)
-    assert found(Numbers(seconds), 2).opts == upcast(12)
-
-
-def test_what_is_hopeless_is_not_searched_from():
-    bench = Numbers({0: inf, 10: 5, 11: inf})
-    assert found(bench, 4).opts == upcast(10)
-    assert bench.asked == [upcast(10)]
-
-
-def test_no_list_is_searched_from_twice():
-    bench = Numbers(dict.fromkeys(range(20), 5))
-    found(bench, 3)
-    assert len(bench.asked) == len(set(bench.asked))
-
-
-@pytest.mark.parametrize("seconds", [5.1, 5.0, 4.95])
-def test_the_planned_stays_unless_another_is_quicker_when_both_are_timed_anew(seconds):
-    lucky = Numbers({0: 9, 10: 5, 11: 1}, final={11: seconds})
-    assert found(lucky) == SearchResult(upcast(10), 5, 5, 3)
-
-
-def test_the_planned_is_timed_anew_although_it_left_the_beam():
-    bench = Numbers({0: 9, 10: 5, 11: 4, 12: 3}, final={10: 1})
-    assert found(bench).opts == upcast(10)
+@pytest.mark.parametrize(("seconds", "final", "width", "expected"), WAYS)
+def test_where_a_search_ends(seconds, final, width, expected):
+    bench, (n, *told) = Numbers(seconds, final), expected
+    assert search.search(bench, width) == SearchResult(upcast(n), *told)
+    assert len(bench.asked) == len(set(bench.asked)), "no list is searched from twice"
+    assert bench.asked == [upcast(10)] or inf not in seconds.values()
 
 
 def test_time_ends_it():
     bench = Numbers({n: 30 - n for n in range(30)})
     bench.late_after = 4
-    assert found(bench).opts == upcast(14)
+    assert search.search(bench, 1).opts == upcast(14)
 
 
 def test_without_time_the_planned_is_what_is_found(monkeypatch):
@@ -145,26 +134,16 @@ def clock(*seconds: float):
     return run, runs
 
 
-def test_the_first_run_warms_up_and_the_least_of_the_others_counts():
-    run, _ = clock(0.02, 0.015, 0.011, 0.010, 0.013)
-    assert least_seconds(run, inf) == 0.010
-
-
-def test_what_is_hopeless_runs_once():
-    run, runs = clock(0.31)
-    assert least_seconds(run, 0.1) == inf
-    assert len(runs) == 1
-
-
-def test_a_short_first_run_is_not_held_against_it():
-    run, _ = clock(9e-4, 1e-6)
-    assert least_seconds(run, 2e-6) == 1e-6
-
-
-def test_what_is_clearly_slower_is_not_timed_for_long():
-    run, runs = clock(0.001)
-    least_seconds(run, 0.0005)
-    assert len(runs) == 3
+@pytest.mark.parametrize(("seconds", "best", "least", "count"), [
+    ((0.02, 0.015, 0.011, 0.010, 0.013), inf, 0.010, None),  # the first run warms up
+    ((0.31,), 0.1, inf, 1),  # hopeless
+    ((9e-4, 1e-6), 2e-6, 1e-6, None),  # a short first run is not held against it
+    ((0.001,), 0.0005, 0.001, 3),  # clearly slower: not timed for long
+])  # fmt: skip
+def test_the_least_of_some_runs_counts(seconds, best, least, count):
+    run, runs = clock(*seconds)
+    assert least_seconds(run, best) == least
+    assert count is None or len(runs) == count
 
 
 # ---- neighbours ----------------------------------------------------------------------------------
@@ -226,38 +205,32 @@ def test_what_is_illegal_or_does_not_compile_is_left_out():
     assert list(bench.times) == [bench.planned, upcast(2)]
 
 
-def test_a_failure_that_one_list_brings_about_is_survived(monkeypatch):
-    bench = bench_of(on_buffer(24, 24).exp2())
-
-    def fails(ast, renderer, opts=None):
-        if opts == upcast(2):
-            raise RecursionError
-        return get_program(ast, renderer, opts)
-
-    monkeypatch.setattr(search, "get_program", fails)
-    bench.measure([bench.planned, upcast(2), upcast(4)])
-    assert list(bench.times) == [bench.planned, upcast(4)]
+def fails(error: type[Exception]):
+    raise error("too many resources requested for launch")
 
 
-@pytest.mark.parametrize("at", ["load", "launch"])
-def test_what_a_driver_refuses_is_left_out(at, monkeypatch):
+@pytest.mark.parametrize("at", ["compile", "load", "launch"])
+def test_what_fails_for_one_list_is_left_out(at, monkeypatch):
     bench = bench_of(on_buffer(24, 24).exp2())
     loaded = bench._loaded
 
-    def too_many_registers():
-        raise RuntimeError("too many resources requested for launch")
+    def compiled(ast, renderer, opts=None):
+        return fails(RecursionError) if opts == upcast(2) else get_program(ast, renderer, opts)
 
     def refuses(opts):
-        if opts == upcast(2):
-            return too_many_registers() if at == "load" else too_many_registers
-        return loaded(opts)
+        if opts != upcast(2):
+            return loaded(opts)
+        return fails(RuntimeError) if at == "load" else lambda: fails(RuntimeError)
 
-    monkeypatch.setattr(bench, "_loaded", refuses)
+    if at == "compile":
+        monkeypatch.setattr(search, "get_program", compiled)
+    else:
+        monkeypatch.setattr(bench, "_loaded", refuses)
     bench.measure([bench.planned, upcast(2), upcast(4)])
     assert list(bench.times) == [bench.planned, upcast(4)]
     bench.planned = upcast(2)
     bench.seen.clear()
-    with pytest.raises(RuntimeError, match="too many resources"):
+    with pytest.raises((RuntimeError, RecursionError), match="too many resources"):
         bench.measure([bench.planned])
 
 
@@ -295,25 +268,13 @@ def test_very_long_programs_and_very_large_panels_are_left_out():
     assert bench._program(bench.planned) is not None
 
 
-def test_a_search_leaves_what_the_kernel_works_on_alone():
-    x = filled(numbers(64))
-    with Context(BEAM=1):
-        x.assign(x + 1).realize()
-    np.testing.assert_array_equal(x.numpy(), numbers(64) + 1)
-
-
-REAL = {
-    "matmul": lambda: filled(numbers(9, 5)) @ filled(numbers(5, 6)),
-    "rows": lambda: filled(numbers(9, 50)).sum(axis=1),
-    "nothing": lambda: filled(numbers(1)) + 1,
-}
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_results_are_equal(name):
-    plain = REAL[name]().numpy()
+@pytest.mark.parametrize("shape", [(9, 50), (1,)])
+def test_results_are_equal_and_what_the_kernel_works_on_is_left_alone(shape):
+    x = filled(numbers(*shape))
     with Context(BEAM=2):
-        np.testing.assert_array_equal(REAL[name]().numpy(), plain)
+        np.testing.assert_array_equal(x.sum(axis=-1).numpy(), numbers(*shape).sum(-1))
+        x.assign(x + 1).realize()
+    np.testing.assert_array_equal(x.numpy(), numbers(*shape) + 1)
 
 
 def test_a_kernel_with_a_variable_runs_at_its_largest_value(monkeypatch):
@@ -342,7 +303,7 @@ def searches(monkeypatch):
 
     def quick(bench: Bench, width: int) -> SearchResult:
         made.append(width)
-        return SearchResult((Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))), 1.0, 2.0, 3)
+        return SearchResult(tuple(FOUND), 1.0, 2.0, 3)
 
     monkeypatch.setattr(search, "search", quick)
     return made
@@ -350,9 +311,6 @@ def searches(monkeypatch):
 
 def ast() -> UOp:
     return kernel_of(on_buffer(24, 24).exp2())
-
-
-FOUND = [Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))]
 
 
 def test_what_a_search_took_is_found_on_disk_too(searches):
@@ -421,11 +379,8 @@ def test_without_memory_for_a_second_set_of_arguments_there_is_no_search(monkeyp
 
 @pytest.mark.parametrize("device", ["PYTHON", "NULL", "NULL:CUDA"])
 def test_where_times_mean_nothing_there_is_no_search(device, searches):
-    assert (
-        best_opts(ast(), Device[device], 2)
-        is search.search_result(ast(), Device[device], 2)
-        is None
-    )
+    assert best_opts(ast(), Device[device], 2) is None
+    assert search.search_result(ast(), Device[device], 2) is None
     assert searches == []
 
 

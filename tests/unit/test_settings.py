@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,31 +53,25 @@ def test_without_anything_set_each_setting_has_its_default():
 
 
 def test_the_environment_is_read_at_each_use(monkeypatch):
-    assert settings.DEBUG == 0
-    os.environ["DEBUG"] = "2"
-    assert settings.DEBUG == 2
-    os.environ["DEBUG"] = "4"
-    assert settings.DEBUG == 4
-    del os.environ["DEBUG"]
-    assert settings.DEBUG == 0
+    for value in ("2", "4", "0"):
+        os.environ["DEBUG"] = value
+        assert int(value) == settings.DEBUG
     monkeypatch.setattr(os, "environ", {"DEBUG": "3"})  # as some test tools do
-    assert settings.DEBUG == 3
-    assert settings.BEAM == 0
+    assert (settings.DEBUG, settings.BEAM) == (3, 0)
 
 
-def test_a_variable_set_before_import_counts():
-    code = "from tinyframe.settings import settings; print(settings.DEBUG, settings.DEVICE)"
-    env = {**os.environ, "DEBUG": "3", "DEVICE": "cuda:1"}
-    out = subprocess.run([sys.executable, "-c", code], env=env, text=True, stdout=subprocess.PIPE,
-                         check=True, cwd=Path(__file__).parents[2])  # fmt: skip
-    assert out.stdout.split() == ["3", "cuda:1"]
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True,
+                          cwd=Path(__file__).parents[2])  # fmt: skip
 
 
-def test_importing_settings_does_not_import_platformdirs():
-    code = "import sys, tinyframe.settings; print('platformdirs' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE,
-                         check=True, cwd=Path(__file__).parents[2])  # fmt: skip
-    assert out.stdout.split() == ["False"]
+def test_a_variable_set_before_import_counts_and_platformdirs_is_not_imported():
+    code = """if True:
+        import sys
+        from tinyframe.settings import settings
+        print(settings.DEBUG, settings.DEVICE, "platformdirs" in sys.modules)"""
+    assert python(code, DEBUG="3", DEVICE="cuda:1").stdout.split() == ["3", "cuda:1", "False"]
 
 
 @pytest.mark.parametrize("name", ["DEBUG", "JIT", "DEVICE", "THREADS", "TINYFRAME_CACHE"])
@@ -97,13 +92,6 @@ def test_text_is_parsed_by_kind(monkeypatch, name, text, value):
     assert getattr(settings, name) == value  # once more, from what was kept
 
 
-def test_a_path_may_start_at_home(monkeypatch):
-    home = Path("somewhere").absolute()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("TINYFRAME_DATA", "~/data")
-    assert home / "data" == settings.TINYFRAME_DATA
-
-
 def test_the_default_folders_follow_the_users_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
@@ -111,6 +99,8 @@ def test_the_default_folders_follow_the_users_environment(monkeypatch, tmp_path)
     assert settings.TINYFRAME_CACHE.is_relative_to(tmp_path)
     assert settings.TINYFRAME_DATA.is_relative_to(tmp_path)
     assert settings.TINYFRAME_CACHE != settings.TINYFRAME_DATA
+    monkeypatch.setenv("TINYFRAME_DATA", "~/data")
+    assert tmp_path / "data" == settings.TINYFRAME_DATA
 
 
 @pytest.mark.parametrize("name, text", [
@@ -128,6 +118,9 @@ def test_a_malformed_value_is_answered_with_what_is_allowed(monkeypatch, name, t
     monkeypatch.delenv(name)
     with pytest.raises(ValueError, match=name):
         Context(**{name: text})
+    for value in (2.0, None, [1], 1j, 8, -1):
+        with pytest.raises(ValueError, match="DEBUG=.*0 to 7"):
+            Context(DEBUG=value)
 
 
 # *** what is set and would be ignored ***
@@ -153,12 +146,6 @@ def test_a_name_of_another_framework_is_answered_with_what_to_write_here(name):
             assert rows()[setting].from_text(to) is not None
 
 
-@pytest.mark.parametrize("name", FLAGS)
-@pytest.mark.parametrize("value", ["0", "1"])
-def test_nothing_is_said_of_a_setting(name, value):
-    assert warnings_for({name: value}) == []
-
-
 @pytest.mark.parametrize(("name", "value", "meant"), [
     ("DEVISE", "CL", "DEVICE=CL"), ("BEEM", "2", "BEAM=2"), ("DEBUGG", "1", "DEBUG=1"),
     ("THREDS", "2", "THREADS=2"), ("DEBGU", "4", "DEBUG=4"), ("debug", "2", "DEBUG=2"),
@@ -175,15 +162,10 @@ def test_a_slip_of_the_finger_is_answered_with_a_question(name, value, meant):
     ("TEAM", "3"), ("CUDA_HOME", "/usr/local/cuda"), ("CXX", "g++"), ("PATH", "/usr/bin"),
     ("PYTHONPATH", "."), ("XDG_CACHE_HOME", "/x"), ("CPUS", "2"), ("HOME", "/"), ("DEVISE", ""),
     ("CPU", os.uname().machine),  # which openSUSE sets
+    *[(name, value) for name in FLAGS for value in "01"],
 ])  # fmt: skip
-def test_nothing_is_said_of_what_is_for_another_program(name, value):
+def test_nothing_is_said_of_a_setting_or_of_what_is_for_another_program(name, value):
     assert warnings_for({name: value}) == []
-
-
-def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True,
-                          cwd=Path(__file__).parents[2])  # fmt: skip
 
 
 def test_import_says_it_in_one_line_and_goes_on():
@@ -231,12 +213,6 @@ def test_context_wins_over_the_environment_and_gives_way_after(monkeypatch):
     assert (settings.DEBUG, settings.NOOPT) == (4, 0)
 
 
-def test_context_ends_with_an_exception():
-    with pytest.raises(KeyError), Context(DEBUG=2), Context(DEBUG=3):
-        raise KeyError
-    assert settings.DEBUG == 0
-
-
 @given(st.lists(st.dictionaries(st.sampled_from(["DEBUG", "BEAM", "THREADS"]), st.integers(1, 7))))
 def test_contexts_nest_to_any_depth(layers):
     def enter(depth: int, expected: dict[str, int]) -> None:
@@ -249,12 +225,13 @@ def test_contexts_nest_to_any_depth(layers):
     enter(0, {"DEBUG": 0, "BEAM": 0, "THREADS": usable_cores()})
 
 
-def test_one_context_can_be_entered_again_inside_itself():
+def test_one_context_can_be_entered_again_inside_itself_and_ends_with_an_exception():
     context = Context(DEBUG=2)
-    with context:
+    with pytest.raises(KeyError), context:
         with context:
             assert settings.DEBUG == 2
         assert settings.DEBUG == 2
+        raise KeyError
     assert settings.DEBUG == 0
 
 
@@ -269,24 +246,18 @@ def test_context_decorates_a_recursive_function():
 
 
 def test_a_context_holds_in_its_own_thread_only():
-    inside, seen = threading.Barrier(2, timeout=10), {}
-    shared = Context(BEAM=5)
+    inside, shared = threading.Barrier(2, timeout=10), Context(BEAM=5)
 
-    def work(name: str, debug: int) -> None:
+    def work(debug: int) -> tuple[int, ...]:
         with shared, Context(DEBUG=debug):
             inside.wait()
-            seen[name] = (settings.DEBUG, settings.BEAM)
+            seen = settings.DEBUG, settings.BEAM
             inside.wait()
-        seen[name] += (settings.DEBUG, settings.BEAM)
+        return *seen, settings.DEBUG, settings.BEAM
 
-    with Context(DEBUG=4):
-        threads = [threading.Thread(target=work, args=(f"t{i}", i)) for i in (1, 2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with Context(DEBUG=4), ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, [1, 2])) == [(1, 5, 0, 0), (2, 5, 0, 0)]
         assert settings.DEBUG == 4
-    assert seen == {"t1": (1, 5, 0, 0), "t2": (2, 5, 0, 0)}
 
 
 def test_a_context_holds_in_its_own_asyncio_task_only():
@@ -310,12 +281,6 @@ def test_context_takes_what_the_environment_takes_and_its_python_form(name, valu
     with Context(**{name: value}):
         got = getattr(settings, name)
         assert got == expected and type(got) is type(expected)
-
-
-@pytest.mark.parametrize("value", [2.0, None, [1], 1j, 8, -1])
-def test_context_refuses_a_value_before_anything_runs(value):
-    with pytest.raises(ValueError, match="DEBUG=.*0 to 7"):
-        Context(DEBUG=value)
 
 
 @pytest.mark.parametrize("error", [ValueError, AttributeError, UnknownSetting])
@@ -348,12 +313,7 @@ def test_describe_has_one_line_for_each_setting():
         assert row.default_text in line and row.allowed in line and line.endswith(row.meaning)
 
 
-def test_the_class_gives_the_rows_and_the_instance_the_values():
-    assert Settings.DEBUG is rows()["DEBUG"] and Settings.DEBUG.name == "DEBUG"
-    assert settings.DEBUG == 0
-
-
 def test_every_default_is_itself_allowed():
     for name, row in rows().items():
         value = getattr(settings, name)
-        assert row.from_python(value) == value
+        assert row.from_python(value) == value and getattr(Settings, name) is row

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import subprocess
 import sys
+from operator import add
 
 import pytest
 from hypothesis import given, settings
@@ -43,6 +45,9 @@ p, q = a < 3, b < 5
 # ---- equal, always ------------------------------------------------------------------------------
 
 
+NARROW = st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32, dtypes.int16])
+
+
 @given(expressions(depth=3))
 @settings(max_examples=100)
 def test_simplified_index_expressions_are_equal(e):
@@ -55,11 +60,7 @@ def test_simplified_expressions_of_all_integer_ops_are_equal(e):
     assert_equal_everywhere(e, e.simplify())
 
 
-@given(
-    st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32, dtypes.int16]).flatmap(
-        lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)
-    )
-)
+@given(NARROW.flatmap(lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)))
 @settings(max_examples=100)
 def test_simplified_expressions_are_equal_where_integers_wrap_around(e):
     assert_equal_everywhere(e, e.simplify())
@@ -90,25 +91,15 @@ def test_simplifying_reaches_a_fixed_point(e):
 def test_equal_sums_written_in_any_order_are_one_object(names, data):
     parts = data.draw(st.lists(integers(names, 2), min_size=2, max_size=6))
     shuffled = data.draw(st.permutations(parts))
-    left = parts[0]
-    for part in parts[1:]:
-        left = left + part
-    right = shuffled[-1]
-    for part in reversed(shuffled[:-1]):
-        right = part + right
+    left, right = functools.reduce(add, parts), functools.reduce(add, shuffled)
     assert left.simplify() is right.simplify()
 
 
 @given(variables(), st.data())
 @settings(max_examples=100)
 def test_equal_conjunctions_written_in_any_order_are_one_object(names, data):
-    parts = data.draw(
-        st.lists(
-            st.builds(lambda x, y: x < y, integers(names, 1), integers(names, 1)),
-            min_size=2,
-            max_size=5,
-        )
-    )
+    conditions = st.builds(lambda x, y: x < y, integers(names, 1), integers(names, 1))
+    parts = data.draw(st.lists(conditions, min_size=2, max_size=5))
     shuffled = data.draw(st.permutations(parts))
     assert all_of(parts) is all_of(shuffled)
 
@@ -117,12 +108,8 @@ def test_equal_conjunctions_written_in_any_order_are_one_object(names, data):
 @settings(max_examples=60)
 def test_what_is_simplified_given_a_condition_is_equal_where_it_holds(names, data):
     e = data.draw(integers(names, 3))
-    limits = st.builds(
-        lambda x, k, below: x < k if below else x >= k,
-        integers(names, 1),
-        st.integers(-2, 12),
-        st.booleans(),
-    )
+    limit = st.tuples(integers(names, 1), st.integers(-2, 12), st.booleans())
+    limits = limit.map(lambda t: t[0] < t[1] if t[2] else t[0] >= t[1])
     condition = all_of(data.draw(st.lists(limits, min_size=1, max_size=3)))
     assert_equal_everywhere(e, simplify_given(e, condition), given=condition)
 
@@ -152,117 +139,116 @@ def test_the_order_of_terms_is_the_same_in_every_process():
 # ---- as simple as promised ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("expression", "text"),
-    [
-        # sums
-        (a - a, "0"),
-        (a * 2 + a * 3, "(a*5)"),
-        (3 + a, "(a+3)"),
-        (5 * a, "(a*5)"),
-        (b + a, "(a+b)"),
-        ((a + 3) * 5, "((a*5)+15)"),
-        (a - b, "(a+(b*-1))"),
-        (-a * -1, "a"),
-        (a.alu(Ops.SUB, b) + b, "a"),
-        (a * b - b * a, "0"),
-        (a * 0, "0"),
-        (a * 1, "a"),
-        # division
-        (a // 1, "a"),
-        (a % 1, "0"),
-        (a // 0, "0"),
-        (a % 0, "0"),
-        (a // 9, "0"),
-        (a % 9, "a"),
-        ((a - 9) // 9, "-1"),
-        ((a * 4 + c) // 4, "a"),
-        ((a * 4 + c) % 4, "c"),
-        ((a * 4 + c) // 12, "(a//3)"),
-        ((a * 4 + c) % 12, "(((a%3)*4)+c)"),
-        (a // 2 // 3, "(a//6)"),
-        ((a // 2 + 1) // 3, "((a+2)//6)"),
-        ((a + 31) // 30, "1"),
-        ((variable("i", 0, 99) + 31) // 30, "(((i+1)//30)+1)"),
-        ((a * 6 + b * 4) // 2, "((a*3)+(b*2))"),
-        ((a * 6 + b * 4) % 8, "((((a*3)+(b*2))%4)*2)"),
-        ((a % 6) % 3, "(a%3)"),
-        ((a % 6) // 3, "((a//3)%2)"),
-        ((a + b % 4) % 2, "((a+b)%2)"),
-        ((c * 3 + 3) % 4, "((c*-1)+3)"),
-        (a // 4 * 4 + a % 4, "a"),
-        (a % 4 + b + a // 4 * 4, "(a+b)"),
-        ((a // 4) * 8 + (a % 4) * 2, "(a*2)"),
-        (a // 2 % 2 * 2 + a % 2, "(a%4)"),
-        ((a * 5) // 4, "(a+(a//4))"),
-        ((7 - c) // 4, "1"),
-        ((11 - a) // 4, "(((a*-1)+11)//4)"),
-        (a // -2, "((((a*-1)+8)//2)+-4)"),
-        # order
-        (a < 9, "True"),
-        (a < 0, "False"),
-        (a + 3 < 7, "(a<4)"),
-        (a * 4 < 7, "(a<2)"),
-        (a * 4 + c < 12, "(a<3)"),
-        (a * -2 < 0, "((a<1)!=True)"),
-        (-a < -b, "(b<a)"),
-        (a >= 4, "((a<4)!=True)"),
-        (a // 3 < 2, "(a<6)"),
-        ((a - 5) // 2 < 0, "(a<5)"),
-        (a + b < b + 3, "(a<3)"),
-        (a < a, "False"),
-        # equality
-        (a.eq(9), "False"),
-        (a.ne(9), "True"),
-        ((a + 3).eq(5), "(a==2)"),
-        ((a * 2).eq(3), "False"),
-        ((a * 2 + 4).ne(b * 2), "(a!=(b+-2))"),
-        ((a * 4 + b * 2).eq(6), "(((a*2)+b)==3)"),
-        (((a * 2 + c) % 2).eq(0), "((c%2)==0)"),
-        (a.eq(a), "True"),
-        # maximum and minimum
-        (a.maximum(a), "a"),
-        (a.maximum(20), "20"),
-        (a.maximum(-1), "a"),
-        (a.minimum(8), "a"),
-        (a.minimum(-1), "-1"),
-        ((a + 4).maximum(a), "(a+4)"),
-        # booleans
-        (p & p, "(a<3)"),
-        (p & q & p, "((a<3)&(b<5))"),
-        ((a < 3) & (a < 5), "(a<3)"),
-        ((a < 3) | (a < 5), "(a<5)"),
-        ((a < 3) & (a >= 3), "False"),
-        ((a < 3) | (a >= 2), "True"),
-        ((a >= 1) & (a >= 3), "((a<3)!=True)"),
-        (p & ~p, "False"),
-        (p | ~p, "True"),
-        (~~p, "(a<3)"),
-        (p ^ p, "False"),
-        (p & True, "(a<3)"),
-        (p | True, "True"),
-        (~(a.eq(b)), "(a!=b)"),
-        (p.eq(True), "(a<3)"),
-        (p.eq(False), "((a<3)!=True)"),
-        # selection
-        (p.where(a, a), "a"),
-        (p.where(p.where(a, b), c), "(a if (a<3) else c)"),
-        ((~p).where(a, b), "(b if (a<3) else a)"),
-        (q.where(p.where(a, c), c), "(a if ((a<3)&(b<5)) else c)"),
-        ((a < 9).where(a, b), "a"),
-        (p.where(q, UOp.const(dtypes.bool, False)), "((a<3)&(b<5))"),
-        # bits and casts
-        (a & 15, "a"),
-        (a ^ 0, "a"),
-        (a.cast(dtypes.long).cast(dtypes.int), "a"),
-        (a.cast(dtypes.int8).cast(dtypes.int), "a"),
-        (p.cast(dtypes.int).ne(0), "(a<3)"),
-        (a.alu(Ops.CDIV, constant(3)), "(a//3)"),
-        # a range or Variable of one value
-        (UOp.range(1, 0) + a, "a"),
-        (variable("one", 4, 4) + a, "(a+4)"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "text"), [
+    # sums
+    (a - a, "0"),
+    (a * 2 + a * 3, "(a*5)"),
+    (3 + a, "(a+3)"),
+    (5 * a, "(a*5)"),
+    (b + a, "(a+b)"),
+    ((a + 3) * 5, "((a*5)+15)"),
+    (a - b, "(a+(b*-1))"),
+    (-a * -1, "a"),
+    (a.alu(Ops.SUB, b) + b, "a"),
+    (a * b - b * a, "0"),
+    (a * 0, "0"),
+    (a * 1, "a"),
+    # division
+    (a // 1, "a"),
+    (a % 1, "0"),
+    (a // 0, "0"),
+    (a % 0, "0"),
+    (a // 9, "0"),
+    (a % 9, "a"),
+    ((a - 9) // 9, "-1"),
+    ((a * 4 + c) // 4, "a"),
+    ((a * 4 + c) % 4, "c"),
+    ((a * 4 + c) // 12, "(a//3)"),
+    ((a * 4 + c) % 12, "(((a%3)*4)+c)"),
+    (a // 2 // 3, "(a//6)"),
+    ((a // 2 + 1) // 3, "((a+2)//6)"),
+    ((a + 31) // 30, "1"),
+    ((variable("i", 0, 99) + 31) // 30, "(((i+1)//30)+1)"),
+    ((a * 6 + b * 4) // 2, "((a*3)+(b*2))"),
+    ((a * 6 + b * 4) % 8, "((((a*3)+(b*2))%4)*2)"),
+    ((a % 6) % 3, "(a%3)"),
+    ((a % 6) // 3, "((a//3)%2)"),
+    ((a + b % 4) % 2, "((a+b)%2)"),
+    ((c * 3 + 3) % 4, "((c*-1)+3)"),
+    (a // 4 * 4 + a % 4, "a"),
+    (a % 4 + b + a // 4 * 4, "(a+b)"),
+    ((a // 4) * 8 + (a % 4) * 2, "(a*2)"),
+    (a // 2 % 2 * 2 + a % 2, "(a%4)"),
+    ((a * 5) // 4, "(a+(a//4))"),
+    ((7 - c) // 4, "1"),
+    ((11 - a) // 4, "(((a*-1)+11)//4)"),
+    (a // -2, "((((a*-1)+8)//2)+-4)"),
+    # order
+    (a < 9, "True"),
+    (a < 0, "False"),
+    (a + 3 < 7, "(a<4)"),
+    (a * 4 < 7, "(a<2)"),
+    (a * 4 + c < 12, "(a<3)"),
+    (a * -2 < 0, "((a<1)!=True)"),
+    (-a < -b, "(b<a)"),
+    (a >= 4, "((a<4)!=True)"),
+    (a // 3 < 2, "(a<6)"),
+    ((a - 5) // 2 < 0, "(a<5)"),
+    (a + b < b + 3, "(a<3)"),
+    (a < a, "False"),
+    # equality
+    (a.eq(9), "False"),
+    (a.ne(9), "True"),
+    ((a + 3).eq(5), "(a==2)"),
+    ((a * 2).eq(3), "False"),
+    ((a * 2 + 4).ne(b * 2), "(a!=(b+-2))"),
+    ((a * 4 + b * 2).eq(6), "(((a*2)+b)==3)"),
+    (((a * 2 + c) % 2).eq(0), "((c%2)==0)"),
+    (a.eq(a), "True"),
+    # maximum and minimum
+    (a.maximum(a), "a"),
+    (a.maximum(20), "20"),
+    (a.maximum(-1), "a"),
+    (a.minimum(8), "a"),
+    (a.minimum(-1), "-1"),
+    ((a + 4).maximum(a), "(a+4)"),
+    # booleans
+    (p & p, "(a<3)"),
+    (p & q & p, "((a<3)&(b<5))"),
+    ((a < 3) & (a < 5), "(a<3)"),
+    ((a < 3) | (a < 5), "(a<5)"),
+    ((a < 3) & (a >= 3), "False"),
+    ((a < 3) | (a >= 2), "True"),
+    ((a >= 1) & (a >= 3), "((a<3)!=True)"),
+    (p & ~p, "False"),
+    (p | ~p, "True"),
+    (~~p, "(a<3)"),
+    (p ^ p, "False"),
+    (p & True, "(a<3)"),
+    (p | True, "True"),
+    (~(a.eq(b)), "(a!=b)"),
+    (p.eq(True), "(a<3)"),
+    (p.eq(False), "((a<3)!=True)"),
+    # selection
+    (p.where(a, a), "a"),
+    (p.where(p.where(a, b), c), "(a if (a<3) else c)"),
+    ((~p).where(a, b), "(b if (a<3) else a)"),
+    (q.where(p.where(a, c), c), "(a if ((a<3)&(b<5)) else c)"),
+    ((a < 9).where(a, b), "a"),
+    (p.where(q, UOp.const(dtypes.bool, False)), "((a<3)&(b<5))"),
+    (p.where(q, UOp.const(dtypes.bool, True)), "(((a<3)!=True)|(b<5))"),
+    # bits and casts
+    (a & 15, "a"),
+    (a & 5, "(a&5)"),
+    (a ^ 0, "a"),
+    (a.cast(dtypes.long).cast(dtypes.int), "a"),
+    (a.cast(dtypes.int8).cast(dtypes.int), "a"),
+    (p.cast(dtypes.int).ne(0), "(a<3)"),
+    (a.alu(Ops.CDIV, constant(3)), "(a//3)"),
+    # a range or Variable of one value
+    (UOp.range(1, 0) + a, "a"),
+    (variable("one", 4, 4) + a, "(a+4)"),
+])  # fmt: skip
 def test_simplifies_to(expression, text):
     assert_equal_everywhere(expression, expression.simplify())
     assert expression.render() == text
@@ -304,24 +290,11 @@ def test_a_bound_variable_is_not_its_value():
     assert (n + 1 < 5).simplify().op is not Ops.CONST
 
 
-@pytest.mark.parametrize("k", [-3, -2, -1, 0, 1, 2])
-def test_terms_that_differ_in_a_constant_only_have_an_order(k):
-    e, f = a.maximum(b + k), a.maximum(b + k + 1)
-    assert (e + f).simplify() is (f + e).simplify()
-
-
 def test_a_table_of_its_own_is_not_taken_for_sym():
     """Results that simplify() keeps on the nodes must not come from fewer rules."""
     x = (UOp.variable("z", 0, 1, dtypes.float) * 1.0).cast(dtypes.int) + 1
     assert graph_rewrite(x + a, index_rules) is not (x + a).simplify()
     assert graph_rewrite(x + 0 + a, index_rules).simplify() is (x + a).simplify()
-
-
-def test_a_chain_of_20000_additions_is_one():
-    e = a
-    for k in range(20_000):
-        e = e + k % 7
-    assert e.simplify() is (a + sum(k % 7 for k in range(20_000))).simplify()
 
 
 # ---- terms and from_terms, conditions -----------------------------------------------------------
@@ -334,11 +307,10 @@ def test_terms_and_total_take_a_sum_apart_and_put_it_together():
     assert from_terms({}) is constant(0)
 
 
-@given(expressions(depth=3))
+@given(variables(), st.data())
 @settings(max_examples=50)
-def test_total_of_terms_is_the_sum(e):
-    if not dtypes.is_int(e.dtype):
-        return
+def test_total_of_terms_is_the_sum(names, data):
+    e = data.draw(integers(names, 3))
     for values in list(assignments(leaves(e), most=50))[:20]:
         assert evaluate(from_terms(terms(e), e.dtype), values) == evaluate(e, values)
 
@@ -350,19 +322,16 @@ def test_conjuncts_and_all_of():
     assert all_of([p, q]) is (q & p).simplify()
 
 
-@pytest.mark.parametrize(
-    ("expression", "condition", "text"),
-    [
-        (a % 4, a < 4, "a"),
-        ((a + c - 1) // 4, (a + c >= 1) & (a + c < 5), "0"),
-        ((a + c - 1) % 8, (a + c >= 1) & (a + c < 9), "((a+c)+-1)"),
-        ((a * 2 + c * 2 - 2) // 8, (a + c >= 1) & (a + c < 5), "0"),
-        ((a < 4).where(a, b), a < 3, "a"),
-        (a // 4 + b % 4, (a < 4) & (b >= 4) & (b < 8), "(b+-4)"),
-        (p.where(a, b) % 9, p, "a"),
-        (a % 4, b < 4, "(a%4)"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "condition", "text"), [
+    (a % 4, a < 4, "a"),
+    ((a + c - 1) // 4, (a + c >= 1) & (a + c < 5), "0"),
+    ((a + c - 1) % 8, (a + c >= 1) & (a + c < 9), "((a+c)+-1)"),
+    ((a * 2 + c * 2 - 2) // 8, (a + c >= 1) & (a + c < 5), "0"),
+    ((a < 4).where(a, b), a < 3, "a"),
+    (a // 4 + b % 4, (a < 4) & (b >= 4) & (b < 8), "(b+-4)"),
+    (p.where(a, b) % 9, p, "a"),
+    (a % 4, b < 4, "(a%4)"),
+])  # fmt: skip
 def test_simplify_given(expression, condition, text):
     simple = simplify_given(expression, condition)
     assert_equal_everywhere(expression, simple, given=condition)
@@ -380,62 +349,56 @@ def test_what_is_read_for_an_index_keeps_its_own_index_and_condition():
 g = f * 1.5  # some float that is no constant
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        (g + 0, g),
-        (0.0 + g, g),
-        (g + -0.0, g),
-        (g.alu(Ops.SUB, g.const_like(0)), g),
-        (g * 1, g),
-        (1.0 * g, g),
-        (g / 1, g),
-        (g * -1 * -1, g),
-        (g.alu(Ops.NEG).alu(Ops.NEG), g),
-        (g / 4, g * 0.25),
-        (g / -0.5, g * -2),
-        (g.maximum(g), g),
-        (g.maximum(float("-inf")), g),
-        (g**2, g * g),
-        (g**1, g),
-        (g**0, g.const_like(1)),
-        (g**-1, g.reciprocal()),
-        (2.0 * g, g * 2),
-        (g.trunc().trunc(), g.trunc()),
-        (g.cast(dtypes.double).cast(dtypes.float), g),
-        (p.where(g, g), g),
-        (UOp.const(dtypes.float, 2) + 3, UOp.const(dtypes.float, 5)),
-        (UOp.const(dtypes.half, 1) / 3, UOp.const(dtypes.half, 0.333251953125)),
-        (g < g, UOp.const(dtypes.bool, False)),
-    ],
-)
+@pytest.mark.parametrize(("expression", "expected"), [
+    (g + 0, g),
+    (0.0 + g, g),
+    (g + -0.0, g),
+    (g.alu(Ops.SUB, g.const_like(0)), g),
+    (g * 1, g),
+    (1.0 * g, g),
+    (g / 1, g),
+    (g * -1 * -1, g),
+    (g.alu(Ops.NEG).alu(Ops.NEG), g),
+    (g / 4, g * 0.25),
+    (g / -0.5, g * -2),
+    (g.maximum(g), g),
+    (g.maximum(float("-inf")), g),
+    (g**2, g * g),
+    (g**1, g),
+    (g**0, g.const_like(1)),
+    (g**-1, g.reciprocal()),
+    (2.0 * g, g * 2),
+    (g.trunc().trunc(), g.trunc()),
+    (g.cast(dtypes.double).cast(dtypes.float), g),
+    (p.where(g, g), g),
+    (UOp.const(dtypes.float, 2) + 3, UOp.const(dtypes.float, 5)),
+    (UOp.const(dtypes.half, 1) / 3, UOp.const(dtypes.half, 0.333251953125)),
+    (g < g, UOp.const(dtypes.bool, False)),
+])  # fmt: skip
 def test_exact_rules_on_floats(expression, expected):
     assert expression.simplify() is expected.simplify()
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        g * 0,
-        g - g,
-        g / g,
-        g / 3,
-        UOp.variable("d", 0, 1, dtypes.double) / 3,
-        g.exp2().log2(),
-        f * 2 * 3,
-        f + 1 + 2,
-        g.ne(g),
-        g.eq(g),
-        g.maximum(float("inf")),
-        g.cast(dtypes.half).cast(dtypes.float),
-        g.cast(dtypes.int).cast(dtypes.float),
-        g.reciprocal().reciprocal(),
-        g.maximum(0.0),
-        g * float("nan"),
-        g.sqrt() * g.sqrt(),
-        g**0.5,
-    ],
-)
+@pytest.mark.parametrize("expression", [
+    g * 0,
+    g - g,
+    g / g,
+    g / 3,
+    UOp.variable("d", 0, 1, dtypes.double) / 3,
+    g.exp2().log2(),
+    f * 2 * 3,
+    f + 1 + 2,
+    g.ne(g),
+    g.eq(g),
+    g.maximum(float("inf")),
+    g.cast(dtypes.half).cast(dtypes.float),
+    g.cast(dtypes.int).cast(dtypes.float),
+    g.reciprocal().reciprocal(),
+    g.maximum(0.0),
+    g * float("nan"),
+    g.sqrt() * g.sqrt(),
+    g**0.5,
+])  # fmt: skip
 def test_what_is_not_exact_for_every_float_stays(expression):
     assert expression.simplify() is expression
 
@@ -443,23 +406,20 @@ def test_what_is_not_exact_for_every_float_stays(expression):
 h = f.sin()
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        (h * 0, h.const_like(0)),
-        (h - h, h.const_like(0)),
-        (h / h, h.const_like(1)),
-        (h.exp2().log2(), h),
-        (h * 2 * 3, h * 6),
-        (h + 1 + 2, h + 3),
-        (h.sqrt() * h.sqrt(), h),
-        (h / 5, h * 0.2),
-        (h.reciprocal().reciprocal(), h),
-        (h * 3.5 / h, h.const_like(3.5)),
-        (h / f * f, h),
-        ((h * 1.4426950408889634).exp2().log2() * 0.6931471805599453, h),  # log(exp(h))
-    ],
-)
+@pytest.mark.parametrize(("expression", "expected"), [
+    (h * 0, h.const_like(0)),
+    (h - h, h.const_like(0)),
+    (h / h, h.const_like(1)),
+    (h.exp2().log2(), h),
+    (h * 2 * 3, h * 6),
+    (h + 1 + 2, h + 3),
+    (h.sqrt() * h.sqrt(), h),
+    (h / 5, h * 0.2),
+    (h.reciprocal().reciprocal(), h),
+    (h * 3.5 / h, h.const_like(3.5)),
+    (h / f * f, h),
+    ((h * 1.4426950408889634).exp2().log2() * 0.6931471805599453, h),  # log(exp(h))
+])  # fmt: skip
 def test_relaxed_rules(expression, expected):
     assert graph_rewrite(expression, sym + relaxed) is graph_rewrite(expected, sym + relaxed)
 

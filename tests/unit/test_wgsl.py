@@ -154,9 +154,7 @@ def test_narrow_integers_are_cut_off_after_each_step():
 # ---- what a compiler may rearrange ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["exp", "exp2", "sin", "cos", "tanh", "log", "erf", "asinh"]
-)
+@pytest.mark.parametrize("name", ["exp", "exp2", "sin", "cos", "tanh", "log", "erf", "asinh"])
 def test_a_function_that_needs_a_rounding_writes_it(name):
     """(x + 25165824) - 25165824 is x rounded to a whole number, and not x."""
     text = text_of(getattr(on_buffer(4), name)())

@@ -6,7 +6,15 @@ import shutil
 
 import pytest
 
+from tests import gpu_device
+from tinyframe.device import Device
 from tinyframe.viz import layout
+
+
+@pytest.fixture
+def blocks(monkeypatch):
+    """A device of blocks and threads."""
+    monkeypatch.setitem(Device._devices, "BLOCKS", gpu_device.BlocksDevice)
 
 
 @pytest.fixture

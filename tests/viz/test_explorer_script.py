@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tinyframe.viz.__main__ import main
+
 SCRIPT = """
 from tinyframe import Tensor
 
@@ -41,10 +43,6 @@ def run(folder, end: str = "", script: str = SCRIPT, **more: str) -> subprocess.
     return python(folder, "script.py", **more)
 
 
-def terminal(folder, *arguments: str, **more: str) -> subprocess.CompletedProcess:
-    return python(folder, "-m", "tinyframe.viz", *arguments, **more)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with the trace of a script: run.trace."""
@@ -55,28 +53,35 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def terminal(folder, monkeypatch, capsys):
+    """`python -m tinyframe.viz`, in this process: its status, and what it prints and complains."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["tinyframe.viz", *arguments])
+        return main(), *capsys.readouterr()
+
+    return call
+
+
 def test_the_list_names_each_line_and_kernel(folder) -> None:
-    done = terminal(folder, "run.trace", "--ls")
-    assert done.returncode == 0, done.stderr
+    done = python(folder, "-m", "tinyframe.viz", "run.trace", "--ls", VIZ="1")
+    assert done.returncode == 0 and done.stderr == "", "it is not watched itself"
     assert re.search(r"script\.py:8  print\(layer\(x\)\.sum\(\)\.item\(\)\)", done.stdout)
     assert re.search(r"^  \w+ +\d+\.\d us +\d+\.\d%", done.stdout, re.M)
 
 
-def test_json_is_what_the_page_gets(folder) -> None:
-    about = json.loads(terminal(folder, "run.trace", "--json").stdout)
+def test_a_kernel_and_a_pass_are_printed(terminal) -> None:
+    about = json.loads(terminal("run.trace", "--json")[1])
     assert about["format"] == "tinyframe trace" and about["kernels"] and not about["live"]
-
-
-def test_a_kernel_and_a_pass_are_printed(folder) -> None:
-    about = json.loads(terminal(folder, "run.trace", "--json").stdout)
     name = about["kernels"][-1]["name"]
-    whole = terminal(folder, "run.trace", "--kernel", name)
-    assert f"{about['kernels'][-1]['function']}(" in whole.stdout and "passes:" in whole.stdout
-    one = terminal(folder, "run.trace", "--kernel", name, "--pass", "simplify")
-    assert "rewrites:" in one.stdout and "RANGE" in one.stdout
-    arguments = ("run.trace", "--kernel", name, "--pass", "simplify", "--json")
-    data = json.loads(terminal(folder, *arguments).stdout)
-    assert f"{len(data['steps'])} rewrites:" in one.stdout
+    _, whole, _ = terminal("run.trace", "--kernel", name)
+    assert f"{about['kernels'][-1]['function']}(" in whole and "passes:" in whole
+    arguments = "run.trace", "--kernel", name, "--pass", "simplify"
+    _, one, _ = terminal(*arguments)
+    data = json.loads(terminal(*arguments, "--json")[1])
+    assert f"{len(data['steps'])} rewrites:" in one and "RANGE" in one
 
 
 @pytest.mark.parametrize("arguments, said", [
@@ -86,9 +91,9 @@ def test_a_kernel_and_a_pass_are_printed(folder) -> None:
     (["script.py", "--ls"], "is not a tinyframe trace"),
     (["run.trace", "--port", "99999"], "port 99999 cannot be used"),
 ])  # fmt: skip
-def test_what_is_wrong_is_said_in_a_line(folder, arguments, said) -> None:
-    done = terminal(folder, *arguments)
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+def test_what_is_wrong_is_said_in_a_line(terminal, arguments, said) -> None:
+    status, _, error = terminal(*arguments)
+    assert status == 1 and said in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("end, status", [
@@ -103,9 +108,8 @@ def test_the_exit_status_stays_the_scripts(tmp_path, end, status) -> None:
 def test_a_trace_that_cannot_be_written_says_so_and_changes_nothing(tmp_path) -> None:
     done = run(tmp_path, VIZ_TRACE="missing/run.trace")
     assert done.returncode == 0 and done.stdout == "198.0\n"
-    assert (
-        "missing/run.trace could not be written" in done.stderr and "Traceback" not in done.stderr
-    )
+    assert "missing/run.trace could not be written" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("end, status", [("", 0), ("import sys; sys.exit(3)", 3)])
@@ -153,8 +157,3 @@ if __name__ == "__main__":
     done = run(tmp_path, script=script, VIZ_TRACE="run.trace")
     assert done.stdout == "[4.0, 6.0]\n", done.stderr
     assert done.stderr.count("wrote") == 1
-
-
-def test_showing_a_trace_is_not_watched_itself(folder) -> None:
-    done = terminal(folder, "run.trace", "--ls", VIZ="1")
-    assert done.returncode == 0 and done.stderr == ""

@@ -68,6 +68,10 @@ def test_the_page_and_all_that_it_asks_for_are_there(server) -> None:
         seen.add(name)
         asked += [n for n in re.findall(r'from "\./([\w.]+)"', body.decode()) if n not in seen]
     assert "timeline.js" in seen
+    for host in (f"127.0.0.1:{server.server_port}", f"localhost:{server.server_port}"):
+        assert ask(server, f"/{server.token}/", Host=host)[0] == 200
+    status, headers, body = ask(server, f"/{server.token}/", "HEAD")
+    assert status == 200 and int(headers["Content-Length"]) > 100 and body == b""
 
 
 FOREIGN = ("/", "/api/overview", "/wrong/", "/wrong/api/overview", "//", "/%00/", "/../", "/wrong")
@@ -89,16 +93,6 @@ def test_it_answers_only_its_own_page_by_its_own_name_to_who_has_the_token(
 ) -> None:
     status, _, body = ask(server, path.format(token=server.token), method, **headers)
     assert status == expected and server.token.encode() not in body
-
-
-def test_its_own_names_are_fine(server) -> None:
-    for host in (f"127.0.0.1:{server.server_port}", f"localhost:{server.server_port}"):
-        assert ask(server, f"/{server.token}/", Host=host)[0] == 200
-
-
-def test_head_has_no_body(server) -> None:
-    status, headers, body = ask(server, f"/{server.token}/", "HEAD")
-    assert status == 200 and int(headers["Content-Length"]) > 100 and body == b""
 
 
 @pytest.mark.parametrize("question", [
@@ -154,14 +148,13 @@ def test_many_graphs_can_be_asked_for_at_once(server) -> None:
 
 
 def test_without_a_layout_there_is_text_and_what_to_install(server, monkeypatch) -> None:
+    def nothing_lays_out(source: str) -> str:
+        raise NoLayout(ADVICE)
+
     monkeypatch.setattr(graphs, "svg_of", nothing_lays_out)
     drawn = api(server, "graph?of=kernel/0&stage=0")
     assert drawn["svg"] is None and "pip install" in drawn["why"]
     assert drawn["text"].startswith(drawn["headline"]) and "RANGE" in drawn["text"]
-
-
-def nothing_lays_out(source: str) -> str:
-    raise NoLayout(ADVICE)
 
 
 def test_rewrites_come_page_by_page(server) -> None:

@@ -32,12 +32,21 @@ CASES = {
     "chain": lambda: [x := empty(4)] and [x := x.sin() for _ in range(50)][-1],
     "random": lambda: Tensor.rand(5),
     "int": lambda: Tensor.empty(5, dtype="int") // 3,
+    "nothing": lambda: empty(0, 3) + 1,
+    "a size that is known later": lambda: empty(10, 4)[: Variable("n", 1, 10).bind(3)].sum(axis=1),
+    "very long": lambda: [x := empty(4, 8)] and [x := x.sin() for _ in range(5000)][-1],
 }
 
 
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES)
-def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make):
+def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make, capsys):
     x = make()
+    with Context(DEBUG=4):
+        folded = graph(x, kernels=True)
+        assert len(folded.nodes) <= 60 and folded.svg()
+    assert capsys.readouterr().out == ""
+    if len(x.uop.toposort()) > 1000:
+        return
     picture = graph(x, kernels=True, fold=False)
     boxes = list(dict.fromkeys(node.box for node in picture.nodes if node.box))
     items = x.schedule()
@@ -70,35 +79,20 @@ def test_drawing_changes_neither_a_tensor_nor_what_it_computes():
     assert len(y.schedule()) == 2
 
 
-def test_what_is_drawn_can_still_be_computed_and_differentiated():
-    values = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(3, 4)
-    x = Tensor(values, requires_grad=True)
-    loss = (x * x).sum()
-    assert graph(loss, kernels=True).text
-    loss.backward()
-    assert graph(x.grad, kernels=True).text
-    np.testing.assert_allclose(x.grad.numpy(), 2 * values, rtol=1e-6)
-    np.testing.assert_allclose(loss.item(), (values**2).sum(), rtol=1e-6)
-
-
 def test_a_change_in_place_is_drawn_and_not_made():
     x = Tensor([1.0, 2.0, 3.0]).realize()
     old = x * 10
     x.assign(x + 1)
     picture = graph(x, kernels=True)
-    assert "ASSIGN" in picture.text and "kernel 2" in picture.text, (
-        "who reads the old values is first"
-    )
+    assert "ASSIGN" in picture.text and "kernel 2" in picture.text, "readers of the old are first"
     assert old.tolist() == [10.0, 20.0, 30.0]
     assert x.tolist() == [2.0, 3.0, 4.0]
 
 
 def test_what_is_in_memory_already_has_no_kernel():
     x = Tensor([1.0, 2.0]).realize()
-    assert (
-        graph(x, kernels=True).text
-        == "graph of 1 node: 1 memory\n  %0  x = BUFFER 0  (2,) float    on CPU"
-    )
+    text = "graph of 1 node: 1 memory\n  %0  x = BUFFER 0  (2,) float    on CPU"
+    assert graph(x, kernels=True).text == text
     assert buffer_of(x.uop.base).is_allocated()
 
 
@@ -107,17 +101,6 @@ def test_what_is_cut_into_kernels_already_is_not_asked_about_again():
     for x in (items, items[0], items[0].ast, empty(4).exp().kernelize()):
         with pytest.raises(ValueError, match="not cut into kernels yet"):
             graph(x, kernels=True)
-
-
-def test_an_empty_tensor_has_no_kernel():
-    assert "kernel" not in graph(Tensor.empty(0, 3) + 1, kernels=True).text
-
-
-def test_a_size_that_is_known_later():
-    n = Variable("n", 1, 10).bind(3)
-    picture = graph(empty(10, 4)[:n].sum(axis=1), kernels=True)
-    assert "sums each of n rows of 4 numbers" in picture.text
-    assert picture.svg()
 
 
 def test_several_results_share_their_kernels():
@@ -135,20 +118,6 @@ def test_the_learners_names_are_on_inputs_and_results():
     assert names == {"a", "b", "y"}
     inputs = [node for node in picture.nodes if set(node.names) & {"a", "b"}]
     assert [node.box for node in inputs] == [None, None], "memory is in no kernel"
-
-
-def test_a_chain_of_5000_ops_in_many_kernels_fits_a_screen():
-    x = empty(4, 8)
-    for _ in range(5000):
-        x = x.sin()
-    picture = graph(x, kernels=True)
-    assert len(picture.nodes) <= 60 and picture.svg()
-
-
-def test_debug_output_is_not_printed_by_a_picture(capsys):
-    with Context(DEBUG=4):
-        graph(empty(4, 8).softmax(), kernels=True)
-    assert capsys.readouterr().out == ""
 
 
 def test_every_heading_stands_inside_its_frame():

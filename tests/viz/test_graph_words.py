@@ -67,52 +67,47 @@ def test_a_reduce_says_what_becomes_one_number(rows, columns, method, verb):
     ]
 
 
-def test_softmax_is_told_in_its_three_steps():
-    (words,) = said(empty(40, 8).softmax())
-    first, second, last = words.split("; ")
-    assert first == "finds the largest of each of 40 rows of 8 numbers"
-    assert second == "subtracts, takes exponentials and sums each row"
-    assert last == "then subtracts, takes exponentials and divides"
+def shares(times: int) -> Tensor:
+    x = empty(64, 64)
+    for _ in range(times):
+        x = x / x.sum()
+    return x
 
 
-def test_mean_and_division_come_after_their_sum():
-    for size in (3, 7, 8, 64, 1000):
-        assert said(empty(40, size).mean(axis=1)) == [
-            f"sums each of 40 rows of {size:,} numbers; then divides by {size:,}"
-        ]
-    x = empty(40, 8)
-    assert said(x / x.sum()) == ["sums all 320 numbers", "divides, for each of 320 elements"]
+PAIRS = "multiplies pairs of numbers and sums"
+SENTENCES = [
+    (lambda: empty(40, 8).softmax(), [
+        "finds the largest of each of 40 rows of 8 numbers; subtracts, takes exponentials and sums "
+        "each row; then subtracts, takes exponentials and divides"]),
+    *[(lambda n=n: empty(40, n).mean(axis=1),
+       [f"sums each of 40 rows of {n:,} numbers; then divides by {n:,}"]) for n in (3, 8, 1000)],
+    (lambda: empty(3, 5) @ empty(5, 7),
+     ["multiplies matrices: each of 3 × 7 results is a sum of 5 products"]),
+    (lambda: (empty(64, 128) @ empty(128, 32)).relu(), [
+        "multiplies matrices: each of 64 × 32 results is a sum of 128 products; then sets what is "
+        "negative to 0"]),
+    (lambda: (empty(100) * empty(100)).sum(), [f"{PAIRS} all 100 products"]),
+    (lambda: (empty(50, 6) * empty(50, 6)).sum(axis=1), [f"{PAIRS} each of 50 rows of 6 products"]),
+    (lambda: (empty(50, 6) ** 2).sum(axis=1),
+     ["squares and sums each of 50 rows of 6 numbers"]),
+    (lambda: empty(2, 3, 16, 16).conv2d(empty(8, 3, 3, 3)), [
+        "slides windows over its input: each of 2 × 8 × 14 × 14 results is a sum of 27 products"]),
+    (lambda: empty(2, 3, 16, 16).max_pool2d(2),
+     ["finds the largest of each of 384 windows of 4 numbers"]),
+    (lambda: shares(1), ["sums all 4,096 numbers", "divides, for each of 4,096 elements"]),
+    (lambda: shares(3), [
+        "stores 3 results: sums all 4,096 numbers; divides and sums all 4,096 numbers; divides and "
+        "sums all 4,096 numbers", "divides, for each of 4,096 elements"]),
+    (lambda: empty(6).to("PYTHON"), ["copies 6 numbers to PYTHON"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("m", "k", "n"), [(3, 5, 7), (64, 128, 32)])
-def test_a_product_of_matrices_says_how_many_sums_of_how_many_products(m, k, n):
-    assert said(empty(m, k) @ empty(k, n)) == [
-        f"multiplies matrices: each of {m} × {n} results is a sum of {k} products"
-    ]
-    (words,) = said((empty(m, k) @ empty(k, n)).relu())
-    assert words.endswith("; then sets what is negative to 0")
+@pytest.mark.parametrize(("make", "sentences"), SENTENCES)
+def test_each_kernel_of_a_tensor_is_told_in_a_sentence(make, sentences):
+    assert said(make()) == sentences
 
 
-def test_products_that_are_not_of_matrices_are_told_apart():
-    assert said((empty(100) * empty(100)).sum()) == [
-        "multiplies pairs of numbers and sums all 100 products"
-    ]
-    assert said((empty(50, 6) * empty(50, 6)).sum(axis=1)) == [
-        "multiplies pairs of numbers and sums each of 50 rows of 6 products"
-    ]
-    (words,) = said((empty(50, 6) ** 2).sum(axis=1))
-    assert words == "squares and sums each of 50 rows of 6 numbers"
-
-
-def test_a_convolution_and_pooling_slide_windows():
-    (words,) = said(empty(2, 3, 16, 16).conv2d(empty(8, 3, 3, 3)))
-    assert words == (
-        "slides windows over its input: each of 2 × 8 × 14 × 14 results is a sum of 27 products"
-    )
-    (words,) = said(empty(2, 3, 16, 16).max_pool2d(2))
-    assert words == "finds the largest of each of 384 windows of 4 numbers"
-
-
+N = Variable("n", 1, 10).bind(3)
 MOVED = {
     "copies 12 numbers in a different order": lambda: empty(3, 4).T,
     "copies 12 numbers in a different order ": lambda: empty(3, 4).flip(0),
@@ -122,6 +117,8 @@ MOVED = {
     "fills each of 12 elements": lambda: Tensor.full((3, 4), 2.5),
     "writes 5 numbers, counting up": lambda: Tensor.arange(5),
     "puts together, for each of 24 elements": lambda: empty(3, 4).cat(empty(3, 4)),
+    "adds, for 1 element": lambda: empty(1) + 1,
+    "sums each of n rows of 4 numbers": lambda: empty(10, 4)[:N].sum(axis=1),
 }
 
 
@@ -130,22 +127,6 @@ def test_kernels_that_only_move(words):
     (found,) = said(MOVED[words]().contiguous())
     expected = {"fills each of 12 elements": "fills 12 elements with 2.5"}.get(words, words)
     assert found == expected.strip()
-
-
-def test_a_copy_says_where_to():
-    x = empty(6).contiguous().realize()
-    assert said(x.to("PYTHON")) == ["copies 6 numbers to PYTHON"]
-
-
-def test_several_results_of_one_kernel_are_told_one_by_one():
-    x = empty(64, 64)
-    for _ in range(3):
-        x = x / x.sum()
-    assert said(x) == [
-        "stores 3 results: sums all 4,096 numbers; divides and sums all 4,096 numbers; divides and "
-        "sums all 4,096 numbers",
-        "divides, for each of 4,096 elements",
-    ]
 
 
 def test_a_step_of_an_optimizer_stores_two_results():
@@ -159,16 +140,6 @@ def test_a_step_of_an_optimizer_stores_two_results():
         "multiplies and adds, for each of 64 elements",
         "multiplies, adds and subtracts, for each of 64 elements",
     }
-
-
-def test_one_element_is_one_element():
-    assert said(empty(1) + 1) == ["adds, for 1 element"]
-
-
-def test_a_size_that_is_known_later_is_named():
-    n = Variable("n", 1, 10).bind(3)
-    (words,) = said(empty(10, 4)[:n].sum(axis=1))
-    assert words == "sums each of n rows of 4 numbers"
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int", "half", "long", "uchar"])

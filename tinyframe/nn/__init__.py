@@ -15,10 +15,7 @@ it is called. A model is any object that holds layers; `nn.state` finds the para
 """
 
 from tinyframe.nn import datasets, lr, optim, state
-from tinyframe.nn.attention import (
-    MultiheadAttention,
-    TransformerEncoderLayer,
-)
+from tinyframe.nn.attention import MultiheadAttention, TransformerEncoderLayer
 from tinyframe.nn.convolution import (
     Conv1d,
     Conv2d,

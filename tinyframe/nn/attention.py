@@ -105,9 +105,7 @@ class MultiheadAttention(TakesTensors):
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.reshape((-1, self.num_heads, *attn_mask.shape[1:]))
         if key_padding_mask is not None:
-            if key_padding_mask.ndim == 1:
-                key_padding_mask = key_padding_mask.unsqueeze(0)
-            key_padding_mask = key_padding_mask.reshape((key_padding_mask.shape[0], 1, 1, -1))
+            key_padding_mask = key_padding_mask.unsqueeze(-2).unsqueeze(-2)
         masks: Any = [
             mask.where(-math.inf, 0.0) if mask.dtype is dtypes.bool else mask
             for mask in (attn_mask, key_padding_mask)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyframe.dtype import DType, dtypes
+from tinyframe.dtype import DType
 from tinyframe.errors import check_choice
 from tinyframe.tensor.core import Tensor
 
@@ -82,10 +82,10 @@ class DataLoader:
 
 
 def _rows_of(array: Any) -> tuple[np.ndarray, DType | None]:
-    """The rows as a NumPy array, and their dtype if NumPy lacks it."""
+    """The rows as a NumPy array, and their dtype, which NumPy may lack."""
     values = array if isinstance(array, (Tensor, np.ndarray)) else Tensor(array)
     if not values.shape:
         raise ValueError("a DataLoader's arrays need rows, and a single number has none")
     if isinstance(values, np.ndarray):
         return values, None
-    return values.numpy(), dtypes.bfloat16 if values.dtype is dtypes.bfloat16 else None
+    return values.numpy(), values.dtype

@@ -77,10 +77,6 @@ class Schedule:
         return self.optimizer.lr
 
 
-def _float(step: Tensor) -> Tensor:
-    return step.cast(dtypes.float32)
-
-
 class LambdaLR(Schedule):
     """base_lr times a function of the step, from a Tensor to a Tensor."""
 
@@ -96,7 +92,7 @@ class StepLR(Schedule):
     settings = {"step_size": REQUIRED, "gamma": 0.1}
 
     def at(self, step: Tensor) -> Tensor:
-        times = _float(step // self.step_size)
+        times = (step // self.step_size).float()
         return times.full_like(self.gamma) ** times * self.base_lr
 
 
@@ -106,7 +102,7 @@ class LinearLR(Schedule):
     settings = {"start_factor": 1 / 3, "end_factor": 1.0, "total_iters": 5}
 
     def at(self, step: Tensor) -> Tensor:
-        part = (_float(step) / self.total_iters).clip(0, 1)
+        part = (step.float() / self.total_iters).clip(0, 1)
         return (self.start_factor + part * (self.end_factor - self.start_factor)) * self.base_lr
 
 
@@ -120,7 +116,7 @@ class CosineAnnealingLR(Schedule):
 
     def at(self, step: Tensor) -> Tensor:
         # (1 + cos(x)) / 2 is cos(x / 2) squared, which keeps its digits near the end, where it is 0
-        part = _float(step) / self.T_max * (math.pi / 2)
+        part = step.float() / self.T_max * (math.pi / 2)
         return self.eta_min + (self.base_lr - self.eta_min) * part.cos().square()
 
 

@@ -14,6 +14,7 @@ Half and bfloat16 are computed in float32, and rounded at the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tinyframe.dtype import dtypes, least_upper_dtype, least_upper_float, sum_acc_dtype
 from tinyframe.errors import ShapeError
@@ -46,16 +47,16 @@ class BatchNorm(TakesTensors):
         self.track_running_stats = track_running_stats
         self.weight = Tensor.ones(sz) if affine else None
         self.bias = Tensor.zeros(sz) if affine else None
-        self.running_mean = kept(0.0, (sz,)) if track_running_stats else None
-        self.running_var = kept(1.0, (sz,)) if track_running_stats else None
-        self.num_batches_tracked = kept(0, (), dtypes.int64) if track_running_stats else None
+        self.running_mean: Any = kept(0.0, (sz,)) if track_running_stats else None
+        self.running_var: Any = kept(1.0, (sz,)) if track_running_stats else None
+        self.num_batches_tracked: Any = kept(0, (), dtypes.int64) if track_running_stats else None
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, sz, …) to the same shape. ShapeError if axis 1 is not `sz`."""
         if x.ndim < 2 or x.shape[1] != self.sz:
             raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, ...), not {x._dims}")
         values = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
-        if self.running_mean is not None and self.running_var is not None and not Tensor.training:
+        if self.running_mean is not None and not Tensor.training:
             mean, variance = self.running_mean, self.running_var
         else:
             axes = tuple(axis for axis in range(x.ndim) if axis != 1)
@@ -76,9 +77,8 @@ class BatchNorm(TakesTensors):
                 "BatchNorm cannot train on one value for each channel: its variance is 0. Take a "
                 "larger batch"
             )
-        if self.running_mean is None or self.running_var is None:
+        if self.running_mean is None:
             return
-        assert self.num_batches_tracked is not None
         self.num_batches_tracked.assign(self.num_batches_tracked + 1)
         step = self.momentum
         if step is None:

@@ -79,18 +79,18 @@ class Optimizer:
         self.device = self.params[0].device
         # float64 only if a parameter has it
         self._dtype = least_upper_dtype(dtypes.float32, *[tensor.dtype for tensor in self.params])
-        self._lr = self._keep(settings.pop("lr"))
+        self._lr = kept(settings.pop("lr"), (), self._dtype, self.device)
         self.initial_lr: float | None = None  # the base of schedules, set by the first one
         vars(self).update(settings)
         if self.counts:
-            self.t = self._keep(0)
+            self.t = kept(0, (), self._dtype, self.device)
             self.missed = [
                 Tensor.zeros((), dtype=self._wide(t), device=t.device, requires_grad=False)
                 for t in self.params
             ]
         for slot, setting in self.slots.items():
-            is_used = setting is None or getattr(self, setting)
-            setattr(self, slot, self._filled(0.0) if is_used else [])
+            owners: list[Any] = self.params if setting is None or getattr(self, setting) else []
+            setattr(self, slot, [kept(0.0, t.shape, self._wide(t), t.device) for t in owners])
         self._prepare()
 
     def _prepare(self) -> None:
@@ -154,13 +154,6 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} has to define _next")
 
     # ---- helpers of formulas ---------------------------------------------------------------------
-
-    def _keep(self, value: float) -> Tensor:
-        return kept(value, (), self._dtype, self.device)
-
-    def _filled(self, value: float) -> list[Tensor]:
-        """A number in the shape of each parameter."""
-        return [kept(value, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
 
     def _wide(self, tensor: Tensor) -> DType:
         return least_upper_dtype(tensor.dtype, dtypes.float32)

@@ -120,19 +120,17 @@ class Recurrent(TakesTensors):
         x = x.unsqueeze(1) if single else x.transpose(0, 1) if self.batch_first else x
         if x.shape[0] == 0:
             raise ShapeError(f"{type(self).__name__} of a sequence with no element")
-        begins = self._begin(state, x, single)
-        ends: list[list[Tensor]] = [[] for _ in begins]
+        begins = zip(*self._begin(state, x, single), strict=True)  # for each layer and direction
+        ends: list[tuple[Tensor, ...]] = []
         for layer in range(self.num_layers):
             x = x.dropout(self.dropout) if layer else x
             outputs = []
             for name in self._names(layer):
-                first = tuple(begin[len(ends[0])] for begin in begins)
-                output, last = self._run(x, first, name)
+                output, last = self._run(x, next(begins), name)
                 outputs.append(output)
-                for kept, tensor in zip(ends, last, strict=True):
-                    kept.append(tensor)
+                ends.append(last)
             x = outputs[0].cat(*outputs[1:], dim=-1)
-        states = tuple(kept[0].stack(*kept[1:]) for kept in ends)
+        states = tuple(kept[0].stack(*kept[1:]) for kept in zip(*ends, strict=True))
         if single:
             x, states = x.squeeze(1), tuple(one.squeeze(1) for one in states)
         elif self.batch_first:

@@ -116,36 +116,31 @@ def load_state_dict(
     state_dict = _with_counters(own, state_dict)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
+    pairs = {name: (own[name], state_dict[name]) for name in own if name in state_dict}
     problems = [
-        f"Shape mismatch in layer `{name}`: Expected shape {tensor._dims}, but found "
-        f"{state_dict[name].shape} in state dict."
-        for name, tensor in own.items()
-        if name in state_dict
-        and tensor.shape != (found := state_dict[name].shape)
-        and {tensor.shape, found} != {(), (1,)}
+        f"Shape mismatch in layer `{name}`: Expected shape {tensor._dims}, but found {found.shape} "
+        "in state dict."
+        for name, (tensor, found) in pairs.items()
+        if tensor.shape != found.shape and {tensor.shape, found.shape} != {(), (1,)}
     ]
     left_over = [f"Missing in state dict: `{name}` of shape {own[name].shape}." for name in missing]
     left_over += [
         f"Not in the model: `{name}` of shape {state_dict[name].shape}." for name in unexpected
     ]
-    if strict:
-        problems += left_over
+    if strict and left_over:
+        problems += [*left_over, "strict=False passes over names that one side lacks."]
     if problems:
-        if strict and left_over:
-            problems.append("strict=False passes over names that one side lacks.")
         raise StateError("\n".join(problems))
     if verbose and left_over:
         print("\n".join(left_over))
     loaded = []
-    for name, tensor in own.items():
-        if name in state_dict:
-            value = state_dict[name].detach().to(tensor.device).cast(tensor.dtype)
-            value = value.reshape(tensor.shape)
-            if tensor.uop.op is Ops.CONST and value.item() == tensor.uop.arg:
-                continue  # a constant still, which costs an optimizer's step less
-            # into memory of its own, never that of `value`, which may be shared
-            is_stored = memory_of(tensor.uop) is not None
-            loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
+    for tensor, found in pairs.values():
+        value = found.detach().to(tensor.device).cast(tensor.dtype).reshape(tensor.shape)
+        if tensor.uop.op is Ops.CONST and value.item() == tensor.uop.arg:
+            continue  # a constant still, which costs an optimizer's step less
+        # into memory of its own, never that of `value`, which may be shared
+        is_stored = memory_of(tensor.uop) is not None
+        loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
 
@@ -256,8 +251,7 @@ def safe_load(path: str | os.PathLike | Tensor, device: str | None = None) -> di
     Only the header is read and checked now; the bytes of each Tensor are read when it is first
     used. path: a file, or a Tensor with its bytes. FileError for a broken file.
     """
-    tensors, _ = _open(path, device)
-    return tensors
+    return _open(path, device)[0]
 
 
 def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
@@ -267,14 +261,12 @@ def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
 
 def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, str]]:
     library = _library()
-    if isinstance(path, Tensor):
-        file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
-    else:
-        file = OpenFile(path)
     try:
         if isinstance(path, Tensor):
+            file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
             library.deserialize(file.read(0, file.size))
         else:
+            file = OpenFile(path)
             with library.safe_open(os.fspath(path), framework="np"):
                 pass
     except library.SafetensorError as error:
@@ -307,7 +299,7 @@ def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, s
 # ---- bytes as a file -----------------------------------------------------------------------------
 
 
-class TensorIO(io.RawIOBase):
+class TensorIO(io.BufferedReader):
     """A Tensor of bytes (1-d, uint8) as a readable file. RuntimeError for any other Tensor."""
 
     def __init__(self, tensor: Tensor):
@@ -315,27 +307,10 @@ class TensorIO(io.RawIOBase):
             raise RuntimeError(
                 f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor._dims}"
             )
-        self._tensor, self._place = tensor, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        target = memoryview(buffer).cast("B")
-        part = self._tensor[self._place : self._place + len(target)].numpy()
-        target[: part.size] = part.data
-        self._place += part.size
-        return part.size
+        super().__init__(io.BytesIO(tensor.data()))
+        self._size = len(tensor)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Moves to a position, limited to the start and the end."""
-        size = len(self._tensor)
-        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: size}[whence]
-        self._place = min(max(origin + offset, 0), size)
-        return self._place
-
-    def tell(self) -> int:
-        return self._place
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self.tell(), io.SEEK_END: self._size}[whence]
+        return super().seek(min(max(origin + offset, 0), self._size))

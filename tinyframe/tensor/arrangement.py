@@ -49,9 +49,9 @@ class Arrangement(Movement):
                 f"cannot pad axis {axis} of {self._dims} by {before} and {after}: {mode} can "
                 f"add at most {most} elements"
             )
+        middle = self._part(axis, max(0, -before), size - max(0, -after))
         if min(before, after) < 0 and mode == "circular":  # wraps around at the cropped end
-            cropped = self._part(axis, max(0, -before), size - max(0, -after))
-            return cropped._pad_axis(axis, max(0, before), max(0, after), mode)
+            return middle._pad_axis(axis, max(0, before), max(0, after), mode)
         # the range that is copied before the axis, and the one after it
         found = {
             "reflect": [(1, before + 1), (size - 1 - after, size - 1)],
@@ -68,7 +68,6 @@ class Arrangement(Movement):
             sizes = [width if d == axis else -1 for d in range(self.ndim)]
             return [part.expand(sizes) if mode == "replicate" else part]
 
-        middle = self._part(axis, max(0, -before), size - max(0, -after))
         parts = [*beyond(before, *found[0]), middle, *beyond(after, *found[1])]
         return parts[0].cat(*parts[1:], dim=axis)
 
@@ -122,10 +121,9 @@ class Arrangement(Movement):
             raise ShapeError(f"meshgrid takes vectors, not {', '.join(v._dims for v in vectors)}")
         sizes = tuple(vector.shape[0] for vector in vectors)
         grids = tuple(
-            vector.reshape([-1 if d == axis and sizes[d] else sizes[d] if d == axis else 1
-                            for d in range(len(sizes))]).expand(sizes)
+            vector.reshape([size if d == axis else 1 for d, size in enumerate(sizes)]).expand(sizes)
             for axis, vector in enumerate(vectors)
-        )  # fmt: skip
+        )
         swap = indexing == "xy" and len(vectors) > 1
         return tuple(grid.transpose(0, 1) for grid in grids) if swap else grids
 
@@ -168,7 +166,8 @@ class Arrangement(Movement):
         if self.ndim != 1:
             raise ShapeError(f"diag takes a vector or a matrix, not shape {self._dims}")
         size: Any = self.shape[0]
-        # a 1 and `size` zeros in each row, laid end to end and cut into rows of `size`
+        # an element and `size` zeros in each row, laid end to end and cut into rows of `size`: the
+        # element moves one place to the right in each
         wide = self.unsqueeze(-1).pad([(0, 0), (0, size)]).flatten()
         matrix = wide._part(0, 0, size * size).reshape((size, size))
         down, right = max(0, -diagonal), max(0, diagonal)
@@ -201,28 +200,16 @@ class Arrangement(Movement):
         has_spread = any(group is SPREAD for group in left)
         if not has_spread and "..." in names[0]:
             raise ShapeError(f"... cannot be in parentheses on the left of {formula!r}")
-        spread = self.ndim - len(left) + 1 if has_spread else 0
-        if spread < 0 or (not has_spread and self.ndim != len(left)):
+        spread = [f"...{n}" for n in range(self.ndim - len(left) + 1)]
+        left, right = _spread_out(left, spread), _spread_out(right, spread)
+        if self.ndim != len(left):
             raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self._dims}")
-        shape: list[Any] = []
-        place: dict[str, list[int]] = {}
-        axes = iter(self.shape)
-        for group in left:
-            if group is SPREAD:
-                place["..."] = list(range(len(shape), len(shape) + spread))
-                shape += [next(axes) for _ in range(spread)]
-                continue
-            split = _split_sizes(next(axes), group, sizes, formula, self.shape)
-            for name, size in zip(group, split, strict=True):
-                place[name] = [len(shape)]
-                shape.append(size)
-        order = [axis for name in names[1] for axis in place[name]]
-        moved = self.reshape(tuple(shape)).permute(order)
-        final: list[Any] = []
-        for group in right:
-            merged = [shape[axis] for name in group for axis in place[name]]
-            final += merged if group is SPREAD else [math.prod(merged)]
-        return moved.reshape(tuple(final))
+        split: dict[str, Any] = {}
+        for size, group in zip(self.shape, left, strict=True):
+            split |= _split_sizes(size, group, sizes, formula, self.shape)
+        order = [list(split).index(name) for group in right for name in group]
+        final = [math.prod(split[name] for name in group) for group in right]
+        return self.reshape(tuple(split.values())).permute(order).reshape(final)
 
 
 SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, and one axis
@@ -245,10 +232,19 @@ def _groups(side: str, formula: str) -> list[list[str]]:
     return groups
 
 
+def _spread_out(groups: list[list[str]], names: list[str]) -> list[list[str]]:
+    """The groups with these names in place of `...`, each on its own unless in parentheses."""
+    out: list[list[str]] = []
+    for group in groups:
+        inside = [n for name in group for n in (names if name == "..." else [name])]
+        out += [[name] for name in inside] if group is SPREAD else [inside]
+    return out
+
+
 def _split_sizes(
     size: Any, group: list[str], sizes: dict[str, int], formula: str, shape: tuple
-) -> list[Any]:
-    """The sizes that one axis is split into; one of them may be unknown."""
+) -> dict[str, Any]:
+    """The sizes that one axis is split into, by name; one of them may be unknown."""
     open_names = [name for name in group if name not in sizes]
     known = math.prod(sizes[name] for name in group if name in sizes)
     if len(open_names) > 1:
@@ -258,4 +254,4 @@ def _split_sizes(
             f"an axis of size {size} of {shape} does not split into ({' '.join(group)}) of "
             f"{formula!r} with {sizes}"
         )
-    return [sizes[name] if name in sizes else size // known for name in group]
+    return {name: sizes[name] if name in sizes else size // known for name in group}

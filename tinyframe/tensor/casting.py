@@ -33,8 +33,8 @@ class Casting(TensorBase):
                 f"not divide into {new} bytes"
             )
         ratio = max(old, new) // min(old, new)
-        narrow, wide = (_unsigned(min(old, new)), _unsigned(max(old, new)))
-        bits = 8 * min(old, new)
+        narrow, wide = sorted((self.dtype.unsigned(), wanted.unsigned()))
+        bits = narrow.bits
         if old > new:
             whole = self._apply(lambda x: x.bitcast(wide))
             parts = [whole.rshift(bits * part).cast(narrow) for part in range(ratio)]
@@ -79,7 +79,3 @@ class Casting(TensorBase):
     def bool(self) -> Self:
         """As bool: False for 0."""
         return self.cast(dtypes.bool)
-
-
-def _unsigned(itemsize: Any) -> Any:
-    return {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}[itemsize]

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, sum_acc_dtype, to_dtype
+from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, to_dtype
 from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import NARROW_FLOATS
+from tinyframe.tensor.elementwise import exact_dtype
 
 Sizes = int | Sequence[int]
 
@@ -179,20 +179,18 @@ class Convolution(TensorBase):
                 f"fit a weight of {weight._dims}"
             )
 
-    def _windows(self, size: Sequence[int], stride: Sizes = 1, dilation: Sizes = 1) -> Self:
+    def _windows(self, size: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Self:
         """The windows over the last axes: shape (…, *positions, *size)."""
-        count, windows = len(size), self
-        steps = one_per_axis(stride, count, "stride")
-        spread = one_per_axis(dilation, count, "dilation")
-        for axis, sizes in enumerate(zip(size, steps, spread, strict=True), self.ndim - count):
-            windows = windows.window(axis, *sizes)
+        windows, sizes = self, zip(size, stride, dilation, strict=True)
+        for axis, along in enumerate(sizes, self.ndim - len(size)):
+            windows = windows.window(axis, *along)
         return windows
 
     def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
         """The dtypes of the sum of products, and of the result."""
         common = least_upper_dtype(self.dtype, weight.dtype)
         result = common if dtype is None else to_dtype(dtype)
-        return sum_acc_dtype(result) if result in NARROW_FLOATS else result, result
+        return exact_dtype(result), result
 
     def _with_bias(self, bias: Self | None) -> Self:
         """The bias, one number for each channel, added."""

@@ -87,7 +87,7 @@ from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.sorting import Sorting
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.movement import memory_of
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, upper
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
@@ -139,12 +139,8 @@ class Tensor(
 
     def __repr__(self) -> str:
         uop = self.uop
-        state: Any
-        if uop is uop.base:
-            is_there = uop.op is Ops.BUFFER and not is_awaited(uop)
-            state = (uop.op, buffer_of(uop) if is_there and buffer_of(uop).is_allocated() else None)
-        else:
-            state = (uop.op, None)
+        is_there = uop.op is Ops.BUFFER and not is_awaited(uop)
+        state = uop.op, buffer_of(uop) if is_there and buffer_of(uop).is_allocated() else None
         graph = f"<UOp {self.device} {sizes_text(self.shape)} {str(self.dtype)[7:]} {state}>"
         grad = None if self.grad is None else self.grad.uop
         return f"<Tensor {graph} on {self.device} with grad {grad!r}>"
@@ -162,7 +158,7 @@ class Tensor(
     @property
     def max_shape(self) -> tuple[int, ...]:
         """The shape with every Variable at its largest: the shape of the memory."""
-        return tuple(s if isinstance(s, int) else int(s.vmax) for s in self.shape)
+        return tuple(map(upper, self.shape))
 
     def max_numel(self) -> int:
         """The largest number of elements: that of `max_shape`."""

@@ -65,12 +65,9 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
     if data is None:
         text = "Tensor(None) is empty, like Tensor([]): did a function forget its `return`?"
         warnings.warn(text, stacklevel=3)
-    if data is None or (isinstance(data, (list, tuple)) and len(data) == 0):
-        return host_buffer(np.empty(0, np.uint8), dtype or dtypes.default_float, (0,), device)
+        data = []
     if isinstance(data, (bytes, bytearray, memoryview)):
-        array = np.frombuffer(data, np.uint8)
-        uop = host_buffer(array, dtypes.uint8, array.shape, device)
-        return uop if dtype is None else uop.cast(dtype)
+        return _from_numpy(np.frombuffer(data, np.uint8), dtype, device)
     if isinstance(data, np.ma.MaskedArray):
         raise TypeError(
             "a Tensor has no mask: array.filled(value) replaces masked elements, and "
@@ -80,8 +77,6 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         return _from_numpy(np.asarray(data), dtype, device)
     if isinstance(data, (list, tuple)):
         shape, flat = _flatten(data)
-        if not flat:
-            return host_buffer(np.empty(0), dtype or dtypes.default_float, shape, device)
         for kind in set(map(type, flat)):
             for no_number, instead in NO_NUMBERS.items():
                 if issubclass(kind, no_number):
@@ -280,8 +275,8 @@ class Creation(TensorBase):
             symbolic: Any = cls._index(sizes[0], device).cast(wanted)
             return symbolic + begin
         found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
-        if found is dtypes.bool:
-            found = dtypes.default_int if dtype is None else found
+        if found is dtypes.bool and dtype is None:
+            found = dtypes.default_int
         if step == 0:
             raise ValueError(f"arange({begin}, {end}, 0): the step cannot be 0")
         if not all(map(math.isfinite, (begin, end, step))):
@@ -307,14 +302,10 @@ class Creation(TensorBase):
         """0, 1, … count-1, on this Tensor's device."""
         return self._index(count, self.device)
 
-    @classmethod
-    def _data(cls, values: np.ndarray, dtype: DType, device: str | None = None) -> Self:
-        """Host values, rounded to `dtype`, on `device`."""
-        if dtype is dtypes.bfloat16:
-            array = f32_to_bf16(values.astype(np.float32))
-        else:
-            array = values.astype(to_np_dtype(dtype))
-        return cls._of(host_buffer(array, dtype, values.shape, Device.named(device)))
+    def _along(self, axis: int) -> Self:
+        """The indices along an axis of this Tensor, in a shape that broadcasts to its own."""
+        size = self.shape[axis]
+        return self._range(size).reshape((size, *(1,) * (self.ndim - axis - 1)))
 
     @creates
     def linspace(
@@ -344,12 +335,8 @@ class Creation(TensorBase):
         rows, columns = checked_shape((n, n if m is None else m))
         if rows == 0 or columns == 0:
             return cls.zeros(rows, columns, dtype=dtype, device=device)
-        side = max(rows, columns)
-        # Rows of a 1 and `side` zeros, laid end to end and cut into rows of `side`: the 1 moves
-        # one place to the right in each.
-        ones = cls.ones(side, 1, dtype=dtype, device=device)
-        square = ones.pad(((0, 0), (0, side))).flatten().shrink(((0, side * side),))
-        return square.reshape(side, side).shrink(((0, rows), (0, columns)))
+        square = cls.ones(max(rows, columns), dtype=dtype, device=device).diag()
+        return square.shrink_to(rows, columns)
 
     # ---- like another Tensor ---------------------------------------------------------------------
 

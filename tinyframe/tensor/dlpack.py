@@ -17,6 +17,7 @@ as uint16: `relabel` changes its two bytes of dtype.
 from __future__ import annotations
 
 import ctypes
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -61,27 +62,17 @@ def exported(array: np.ndarray, dtype: DType) -> Any:
     return capsule
 
 
-class _Crossing:
-    """A holder of a capsule for `np.from_dlpack`, which ignores the newer arguments."""
-
-    def __init__(self, capsule: Any, device: Any):
-        self.capsule, self.device = capsule, device
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.capsule
-
-    def __dlpack_device__(self) -> Any:
-        return self.device
-
-
 def imported(data: Any) -> tuple[np.ndarray, DType | None] | None:
     """Another library's array as a NumPy array, and its dtype if NumPy lacks it; None if it is not
     an array. Tries DLPack, then `__array__`, then the buffer protocol."""
     if hasattr(data, "__dlpack__"):
         capsule = data.__dlpack__()
         is_bfloat16 = relabel(capsule, BFLOAT16, UINT16)
-        array = np.from_dlpack(_Crossing(capsule, data.__dlpack_device__()))
-        return array, dtypes.bfloat16 if is_bfloat16 else None
+        # np.from_dlpack takes an object with these methods; newer arguments are ignored
+        held: Any = SimpleNamespace(
+            __dlpack__=lambda **options: capsule, __dlpack_device__=data.__dlpack_device__
+        )
+        return np.from_dlpack(held), dtypes.bfloat16 if is_bfloat16 else None
     if hasattr(data, "__array__"):
         return np.asarray(data), None
     try:

@@ -35,7 +35,10 @@ from tinyframe.uop.node import Operators, Ops, UOp
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
+
+def exact_dtype(dtype: DType) -> DType:
+    """The dtype to compute in: float32 for half and bfloat16, which are rounded once at the end."""
+    return dtypes.float32 if dtype in (dtypes.half, dtypes.bfloat16) else dtype
 
 
 def float_function(method: Method) -> Method:
@@ -48,9 +51,9 @@ def float_function(method: Method) -> Method:
     @functools.wraps(method)
     def wide(self: Elementwise, *args: Any, **kwargs: Any) -> Any:
         dtype = least_upper_float(self.dtype)
-        if dtype in NARROW_FLOATS:
-            return method(self.cast(dtypes.float32), *args, **kwargs).cast(dtype)
-        return method(self.cast(dtype), *args, **kwargs)
+        exact = exact_dtype(dtype)
+        result = method(self.cast(exact), *args, **kwargs)
+        return result if exact is dtype else result.cast(dtype)
 
     return cast(Method, wide)
 
@@ -133,12 +136,14 @@ class Elementwise(TensorBase, Operators):
     def _alu(self, op: Ops, *others: Self) -> Self:
         return self._apply(lambda a, *rest: a.alu(op, *rest), *others)
 
-    def _check_ints(self, other: Any, operator: str, bools: bool = True) -> None:
-        """DTypeError if an operand of a bitwise operation is a float."""
+    def _bitwise(self, op: Ops, operator: str, other: Any, reverse: bool = False) -> Self:
+        """DTypeError if an operand is a float, or a bool of a shift."""
         for operand in (self, other):
             dtype = operand.dtype if isinstance(operand, TensorBase) else dtypes.from_py(operand)
-            if dtypes.is_float(dtype) or (dtype is dtypes.bool and not bools):
+            is_shifted = dtype is dtypes.bool and op in (Ops.SHL, Ops.SHR)
+            if dtypes.is_float(dtype) or is_shifted:
                 raise DTypeError(f"{operator} needs ints, not {dtype}")
+        return self._elementwise(op, other, reverse)
 
     # ---- dtype -----------------------------------------------------------------------------------
 
@@ -262,20 +267,15 @@ class Elementwise(TensorBase, Operators):
 
     def _short_power(self, exponent: int | float) -> Self | None:
         """Powers made of a few exact operations: of ints, all; of floats, -1 to 3 and ±½."""
+        named = {1: self._value, 0.5: self.sqrt, -0.5: self.rsqrt, -1: self.reciprocal}
+        if exponent in named:
+            return named[exponent]()
+        if exponent != exponent:  # NaN
+            return self.eq(1).where(1.0, exponent)
+        if dtypes.is_float(self.dtype) and exponent not in (2, 3):
+            return None
         if exponent == 0:
-            return self * 0 + 1 if not dtypes.is_float(self.dtype) else None
-        if exponent == 1:
-            return self._value()
-        if exponent == 0.5:
-            return self.sqrt()
-        if exponent == -0.5:
-            return self.rsqrt()
-        if exponent == -1:
-            return self.reciprocal()
-        if exponent != int(exponent) or exponent < 0:
-            return None
-        if dtypes.is_float(self.dtype) and exponent > 3:
-            return None
+            return self * 0 + 1
         result, square, rest = None, self, int(exponent)
         while rest:
             if rest & 1:
@@ -300,34 +300,29 @@ class Elementwise(TensorBase, Operators):
 
     def bitwise_and(self, other: Any, reverse: bool = False) -> Self:
         """self & other, of ints or bools."""
-        self._check_ints(other, "&")
-        return self._elementwise(Ops.AND, other, reverse)
+        return self._bitwise(Ops.AND, "&", other, reverse)
 
     def bitwise_or(self, other: Any, reverse: bool = False) -> Self:
         """self | other, of ints or bools."""
-        self._check_ints(other, "|")
-        return self._elementwise(Ops.OR, other, reverse)
+        return self._bitwise(Ops.OR, "|", other, reverse)
 
     def bitwise_xor(self, other: Any, reverse: bool = False) -> Self:
         """self ^ other, of ints or bools."""
-        self._check_ints(other, "^")
-        return self._elementwise(Ops.XOR, other, reverse)
+        return self._bitwise(Ops.XOR, "^", other, reverse)
 
     def bitwise_not(self) -> Self:
         """Every bit inverted; of bools, logical not."""
-        self._check_ints(False, "~")
-        return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
+        is_bool = self.dtype is dtypes.bool
+        return self.logical_not() if is_bool else self._bitwise(Ops.XOR, "~", -1)
 
     def lshift(self, other: Any, reverse: bool = False) -> Self:
         """self << other, of ints; 0 where the count is negative, or the number of bits or more."""
-        self._check_ints(other, "<<", bools=False)
-        return self._elementwise(Ops.SHL, other, reverse)
+        return self._bitwise(Ops.SHL, "<<", other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
         """self >> other, of ints, an arithmetic shift; 0 or -1, by the sign, where the count is
         negative, or the number of bits or more."""
-        self._check_ints(other, ">>", bools=False)
-        return self._elementwise(Ops.SHR, other, reverse)
+        return self._bitwise(Ops.SHR, ">>", other, reverse)
 
     # ---- comparison ------------------------------------------------------------------------------
 
@@ -544,8 +539,7 @@ class Elementwise(TensorBase, Operators):
         """True where the sign bit is set, also for -0.0."""
         if not dtypes.is_float(self.dtype):
             return self.lt(0)
-        ints = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
-        return self.bitcast(ints[self.dtype.itemsize]).lt(0)
+        return self.bitcast(self.dtype.mask()).lt(0)
 
     def copysign(self, other: Any) -> Self:
         """The magnitude of self with the sign of other; the gradient at 0 is 0."""
@@ -561,24 +555,21 @@ class Elementwise(TensorBase, Operators):
 
     # ---- truth values ----------------------------------------------------------------------------
 
-    def _as_bools(self, other: Any) -> tuple[Self, Self]:
+    def _logical(self, op: Ops, other: Any) -> Self:
         x, y = self._operands(other)
-        return x.cast(dtypes.bool), y.cast(dtypes.bool)
+        return x.cast(dtypes.bool)._alu(op, y.cast(dtypes.bool))
 
     def logical_and(self, other: Any) -> Self:
         """True where both are nonzero."""
-        x, y = self._as_bools(other)
-        return x & y
+        return self._logical(Ops.AND, other)
 
     def logical_or(self, other: Any) -> Self:
         """True where at least one is nonzero."""
-        x, y = self._as_bools(other)
-        return x | y
+        return self._logical(Ops.OR, other)
 
     def logical_xor(self, other: Any) -> Self:
         """True where exactly one is nonzero."""
-        x, y = self._as_bools(other)
-        return x ^ y
+        return self._logical(Ops.XOR, other)
 
     # ---- in place --------------------------------------------------------------------------------
 

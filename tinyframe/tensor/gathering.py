@@ -153,13 +153,11 @@ class Gathering(Elementwise):
     def _take(self, axis: int, index: Self) -> Self:
         """Elements `index`, of any shape, along an axis, which the axes of `index` replace; NaN out
         of bounds, and 0 for ints."""
-        before, size, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
-        places = self._range(size)
-        chosen = index.reshape((-1, 1) if 0 not in index.shape else (0, 1)).eq(places)
-        count = math.prod(index.shape)
-        chosen = chosen.reshape((*[1] * len(before), count, size, *[1] * len(after)))
+        size, after = self.shape[axis], self.shape[axis + 1 :]
+        chosen = index.reshape((math.prod(index.shape), 1)).eq(self._range(size))
+        chosen = chosen.reshape((*chosen.shape, *[1] * len(after)))
         found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
-        found = found.reshape((*before, *index.shape, *after))
+        found = found.reshape((*self.shape[:axis], *index.shape, *after))
         return found._or_nan(index.reshape((*index.shape, *[1] * len(after))), size)
 
     def _check_as_many_axes(self, index: Self) -> None:
@@ -211,10 +209,7 @@ class Gathering(Elementwise):
 
         Out of bounds: as for `gather`.
         """
-        axis, index = self._axis(dim), self._index_tensor(index, dim)
-        if index.ndim > 1:
-            raise TensorIndexError(f"index_select needs indices of one axis, not {index._dims}")
-        return self._take(axis, index.reshape(-1) if index.ndim == 0 else index)
+        return self._take(self._axis(dim), self._slice_numbers(dim, index))
 
     def take(self, index: Any) -> Self:
         """Elements of the flattened Tensor, in the shape of `index`; -1 is the last.
@@ -247,16 +242,10 @@ class Gathering(Elementwise):
     def _facing_places(self, axis: int, index: Self, source: Any) -> tuple[Self, Self]:
         """(hits, values), with a last axis over all k of the indices along `axis`: whether index k
         is this position of self, and element k of the source; False beyond the indices."""
-        shape = index.shape
-        places = self._range(self.shape[axis])
-        places = places.reshape((-1,) + (1,) * (self.ndim - axis)) if places.shape[0] else places
-        hits = index.unsqueeze(-1).transpose(-1, axis).eq(places)
-        values = source.shrink([(0, n) for n in shape]).unsqueeze(-1).transpose(-1, axis)
-        around = [
-            (0, 0) if d == axis else (0, size - n)
-            for d, (n, size) in enumerate(zip(shape, self.shape, strict=True))
-        ]
-        return hits.pad([*around, (0, 0)]), values.pad([*around, (0, 0)])
+        hits = index.unsqueeze(-1).transpose(-1, axis).eq(self._along(axis).unsqueeze(-1))
+        values = source.shrink_to(index.shape).unsqueeze(-1).transpose(-1, axis)
+        sizes = [*[None if d == axis else size for d, size in enumerate(self.shape)], None]
+        return hits.pad_to(sizes), values.pad_to(sizes)
 
     def _last_of(self, hits: Self, values: Self) -> Self:
         """The last of `values` along the last axis where `hits` is True, or else self."""
@@ -334,44 +323,44 @@ class Gathering(Elementwise):
 
     # ---- whole slices ----------------------------------------------------------------------------
 
-    def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
-        """The axis, and the indices of slices expanded to the shape of `source`."""
-        axis, index = self._axis(dim), self._index_tensor(index, dim)
+    def _slice_numbers(self, dim: int, index: Any) -> Self:
+        """Checked indices of slices along `dim`, as a vector."""
+        index = self._index_tensor(index, dim)
         if index.ndim > 1:
             raise TensorIndexError(f"slices are selected by indices of one axis, not {index._dims}")
-        index = index.reshape(-1) if index.ndim == 0 else index
+        return index.flatten()
+
+    def _into_slices(self, scatter: Any, dim: int, index: Any, source: Any) -> Self:
+        """`scatter` or `scatter_add` of the slices of `source`."""
+        if self.ndim == 0:
+            whole = self.reshape(1)._into_slices(scatter, dim, index, source.reshape(1))
+            return whole.reshape(())
+        axis, index = self._axis(dim), self._slice_numbers(dim, index)
         wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
         if source.shape != wanted:
             raise ShapeError(
                 f"{index.shape[0]} indices along axis {axis} of {self._dims} take a source of "
                 f"shape {sizes_text(wanted)}, not {source._dims}"
             )
-        return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
+        places = index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
+        return scatter(self, axis, places, source)
 
     def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Self:
         """A copy with slice k of `source`, times alpha, added to slice index[k] along `dim`."""
-        if self.ndim == 0:
-            whole = self.reshape(1).index_add(dim, index, source.reshape(1), alpha=alpha)
-            return whole.reshape(())
-        axis, places = self._facing_slices(dim, index, source)
-        return self.scatter_add(axis, places, source if alpha == 1 else source * alpha)
+        source = source if alpha == 1 else source * alpha
+        return self._into_slices(Gathering.scatter_add, dim, index, source)
 
     def index_copy(self, dim: int, index: Any, source: Any) -> Self:
         """A copy in which slice index[k] along `dim` is slice k of `source`; the last of several
         wins."""
-        if self.ndim == 0:
-            return self.reshape(1).index_copy(dim, index, source.reshape(1)).reshape(())
-        axis, places = self._facing_slices(dim, index, source)
-        return self.scatter(axis, places, source)
+        return self._into_slices(Gathering.scatter, dim, index, source)
 
     def index_fill(self, dim: int, index: Any, value: Any) -> Self:
         """A copy in which the slices `index` along `dim` are filled with a number."""
         if self.ndim == 0:
             return self.reshape(1).index_fill(dim, index, value).reshape(())
-        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True).reshape(-1, 1)
-        size = self.shape[axis]
-        is_there = index.eq(self._range(size)).any(0)
-        is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
+        axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True)
+        is_there = index.reshape((-1, *(1,) * (self.ndim - axis))).eq(self._along(axis)).any(0)
         return is_there.where(self._number(value, self.dtype), self)
 
     # ---- masks -----------------------------------------------------------------------------------

@@ -138,43 +138,37 @@ def _by_phase(grad: UOp, axis: int, stride: int, length: int) -> UOp:
     """The sum of windows that lie `stride` apart and overlap, for elements m*stride + r. Such an
     element is in place k = a*stride + r of window m - a: for each r, windows side by side."""
     last, count = len(grad.shape) - 1, -(-grad.shape[-1] // stride)
-    whole = grad.pad(_only_axis(grad, last, (0, count * stride - grad.shape[-1])))
-    apart = whole.reshape((*grad.shape[:-1], count, stride))
+    apart = _fitted(grad, last, count * stride).reshape((*grad.shape[:-1], count, stride))
     front, back = range(axis + 1), range(axis + 1, last)
     apart = apart.permute((*front, last + 1, *back, last))  # r next to the windows, a last
     apart = apart.unwindow(axis, 1, 1, apart.shape[axis] + count - 1)
     summed = sum_to(apart, (last + 1,))
     shape = [*grad.shape[:axis], apart.shape[axis] * stride, *grad.shape[axis + 1 : last]]
-    out = summed.reshape(tuple(shape))
-    more = length - shape[axis]  # elements outside all windows get 0
-    out = out.pad(_only_axis(out, axis, (0, max(0, more))))
-    return out.shrink(tuple((0, length if d == axis else s) for d, s in enumerate(out.shape)))
+    return _fitted(summed.reshape(tuple(shape)), axis, length)  # 0 outside all windows
 
 
 def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
     """From element `o*stride + k*dilation` of row k back to (o, k): windows over all rows, of which
     only the diagonal, row k at position k, is used."""
-    axis, stride, dilation, length = z.arg
+    axis, stride, dilation, _ = z.arg
     count, size = x.shape[axis], x.shape[-1]
     needed = (count - 1) * stride + dilation * (size - 1) + 1
-    fitted = grad.pad(_only_axis(grad, axis, (0, max(0, needed - length))))
-    fitted = fitted.shrink(
-        tuple((0, needed if d == axis else s) for d, s in enumerate(fitted.shape))
-    )
-    windows = fitted.window(axis, size, stride, dilation)
+    windows = _fitted(grad, axis, needed).window(axis, size, stride, dilation)
     return (_diagonal(windows),)
 
 
-def _only_axis(u: UOp, axis: int, width: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    return tuple(width if d == axis else (0, 0) for d in range(len(u.shape)))
+def _fitted(u: UOp, axis: int, length: sint) -> UOp:
+    """An axis cut, or padded with zeros, at its end."""
+    more = tuple((0, max(0, length - s) if d == axis else 0) for d, s in enumerate(u.shape))
+    return u.pad(more).shrink(tuple((0, length if d == axis else s) for d, s in enumerate(u.shape)))
 
 
 def _diagonal(u: UOp) -> UOp:
     """The diagonal of the last two axes, of size n: every (n+1)-th of their n*n elements."""
     *front, n, _ = u.shape
     flat = u.reshape((*front, n * n))
-    rows = flat.pad(_only_axis(flat, len(front), (0, n))).reshape((*front, n, n + 1))
-    return rows.shrink(tuple((0, s) for s in (*front, n, 1))).reshape((*front, n))
+    rows = _fitted(flat, len(front), n * n + n).reshape((*front, n, n + 1))
+    return _fitted(rows, len(front) + 1, 1).reshape((*front, n))
 
 
 # ---- memory --------------------------------------------------------------------------------------

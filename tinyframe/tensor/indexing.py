@@ -67,7 +67,8 @@ class Indexing(Gathering):
         return view._take(axis, numbers)
 
     def _items(self, index: Any) -> list[Any]:
-        """The items of an index, with lists and arrays as Tensors, and masks as positions."""
+        """The items of an index, with lists and arrays as Tensors, masks as positions, and slices
+        for the axes that are left. TensorIndexError if there are too many."""
         items: list[Any] = []
         for item in index if isinstance(index, tuple) else [index]:
             if isinstance(item, (list, tuple, np.ndarray)):
@@ -84,6 +85,16 @@ class Indexing(Gathering):
                 )
             else:
                 items.append(item)
+        ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+        if len(ellipses) > 1:
+            raise TensorIndexError("an index can only have a single ellipsis ('...')")
+        named = sum(item is not None and item is not Ellipsis for item in items)
+        if named > self.ndim:
+            raise TensorIndexError(
+                f"too many indices for a Tensor of shape {self._dims}: {named} for {self.ndim} axes"
+            )
+        place = ellipses[0] if ellipses else len(items)
+        items[place : place + 1] = [slice(None)] * (self.ndim - named)
         return items
 
     def _axes_before(self, items: list[Any]) -> int:
@@ -91,11 +102,6 @@ class Indexing(Gathering):
         if any(item is Ellipsis for item in items):
             return self.ndim
         return sum(item is not None for item in items)
-
-    def _out_of_bounds(self, number: int, axis: int) -> None:
-        raise TensorIndexError(
-            f"index {number} is out of bounds for axis {axis} of shape {self._dims}"
-        )
 
     def _places_of(self, mask: Any, axis: int) -> list[Any]:
         """The positions where a mask is True: a Tensor of indices for each axis of the mask."""
@@ -124,12 +130,8 @@ class Indexing(Gathering):
         for item in items:
             if isinstance(item, TensorBase):
                 given.append((axis, self._index_tensor(item, own, from_end=True)))
-            named = sum(i is not None and i is not Ellipsis for i in items)
-            own += self.ndim - named if item is Ellipsis else item is not None
-            axis += (
-                self.ndim - named if item is Ellipsis
-                else item is None or isinstance(item, (slice, TensorBase))
-            )  # fmt: skip
+            own += item is not None
+            axis += item is None or isinstance(item, (slice, TensorBase))
         places = [place for place, _ in given]
         shape = broadcast_shapes(*[item.shape for _, item in given])
         sizes = [view.shape[place] for place in places]
@@ -151,21 +153,10 @@ class Indexing(Gathering):
         merged = (*moved.shape[:first], math.prod(sizes), *moved.shape[first + len(places) :])
         return moved.reshape(merged), first, numbers
 
-    # ---- ints, slices, None and ... --------------------------------------------------------------
+    # ---- ints, slices and None -------------------------------------------------------------------
 
     def _basic(self, items: list[Any]) -> Self:
-        """What ints, slices, None and `...` select. TensorIndexError where it is out of bounds."""
-        ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
-        if len(ellipses) > 1:
-            raise TensorIndexError("an index can only have a single ellipsis ('...')")
-        named = sum(item is not None and item is not Ellipsis for item in items)
-        if named > self.ndim:
-            raise TensorIndexError(
-                f"too many indices for a Tensor of shape {self._dims}: {named} for {self.ndim} axes"
-            )
-        place = ellipses[0] if ellipses else len(items)
-        items[place : place + 1] = [slice(None)] * (self.ndim - named)
-
+        """What ints, slices and None select. TensorIndexError where it is out of bounds."""
         picked = self
         shape: list[sint] = []
         axis = 0  # of `picked`, whose axes all stay until the last reshape
@@ -195,7 +186,9 @@ class Indexing(Gathering):
                 )
             number = operator.index(item)
             if not holds(number < size) or not holds(size >= -number):
-                self._out_of_bounds(number, axis)
+                raise TensorIndexError(
+                    f"index {number} is out of bounds for axis {axis} of shape {self._dims}"
+                )
             number = number + size if number < 0 else number
         return self._cut(axis, number, number + 1)
 

@@ -160,9 +160,8 @@ class Losses(TensorBase):
     def _at_class(self, Y: Self, axis: int, ignore_index: int | None) -> Self:
         """The element of class Y along `axis`; NaN if it is no class, whether ignored or not."""
         self._check_classes(Y, axis, ignore_index)
-        Y, classes = self._index_tensor(Y), self._range(self.shape[axis])
-        classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
-        right = (Y.unsqueeze(axis) == classes).where(self, 0).sum(axis)
+        Y = self._index_tensor(Y)
+        right = (Y.unsqueeze(axis) == self._along(axis)).where(self, 0).sum(axis)
         return right._or_nan(Y, self.shape[axis])
 
     def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:

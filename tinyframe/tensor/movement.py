@@ -9,6 +9,7 @@ reshape, permute, expand, shrink, window and the methods built on them (transpos
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Sequence
@@ -376,11 +377,8 @@ class Movement(TensorBase):
             sizes = [min(sizes, total - cut) for cut in cuts]
         if sum(sizes) != total or any(size < 0 for size in sizes):
             raise ShapeError(f"sizes {tuple(sizes)} do not add up to axis {dim} of {self._dims}")
-        pieces, begin = [], 0
-        for size in sizes:
-            pieces.append(self._part(axis, begin, begin + size))
-            begin += size
-        return tuple(pieces)
+        ends = itertools.accumulate(sizes)
+        return tuple(self._part(axis, end - n, end) for n, end in zip(sizes, ends, strict=True))
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
         """At most `chunks` pieces along an axis, equal but for the last."""

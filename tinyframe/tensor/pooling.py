@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
-from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.convolution import Sizes, for_axes, one_per_axis, padding_per_axis
@@ -31,11 +30,6 @@ class Grid(NamedTuple):
     @property
     def axes(self) -> int:
         return len(self.kernel)
-
-    @property
-    def around(self) -> list[tuple[int, int]]:
-        """The padding of the input, `beyond` included."""
-        return [(b, a + more) for (b, a), more in zip(self.padding, self.beyond, strict=True)]
 
 
 def grid_of(
@@ -78,10 +72,12 @@ class Pooling(TensorBase):
     """
 
     def _seen_through(
-        self, grid: Grid, value: Any = 0, sides: list[tuple[int, int]] | None = None
+        self, grid: Grid, value: Any = 0, padding: list[tuple[int, int]] | None = None
     ) -> Self:
-        """The windows of a grid, padded with `value`: (…, *positions, *kernel)."""
-        widths = [None] * (self.ndim - grid.axes) + (grid.around if sides is None else sides)
+        """The windows of a grid, padded with `value`: (…, *positions, *kernel). padding: if it is
+        not the grid's."""
+        sides = zip(padding or grid.padding, grid.beyond, strict=True)
+        widths = [None] * (self.ndim - grid.axes) + [(b, a + more) for (b, a), more in sides]
         return self.pad(widths, value=value)._windows(grid.kernel, grid.stride, grid.dilation)
 
     # ---- maxima ----------------------------------------------------------------------------------
@@ -104,13 +100,16 @@ class Pooling(TensorBase):
         """
         grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode)
         window = tuple(range(-grid.axes, 0))
-        windows = self._seen_through(grid, self._least())
+        windows = self._seen_through(grid, self.dtype.min)
         largest = windows.max(window)
         if not return_indices:
             return largest
-        numbers = self._numbers(grid.axes)._seen_through(grid, math.prod(self._sizes(grid.axes)))
-        return largest, _first(windows, largest.reshape((*largest.shape, *(1,) * grid.axes)),
-                               numbers, window)  # fmt: skip
+        sizes = self._sizes(grid.axes)
+        count = math.prod(sizes)
+        numbers = self._range(count).reshape(sizes)._seen_through(grid, count)
+        is_largest = windows._is_best(windows.max(window, keepdim=True))
+        # the smallest number is that of the first
+        return largest, is_largest.where(numbers, numbers.dtype.max).min(window)
 
     def max_unpool2d(
         self,
@@ -165,11 +164,9 @@ class Pooling(TensorBase):
         if not any(grid.beyond) and (count_include_pad or not padded):
             return total / math.prod(grid.kernel)
         counted = self.ones(self._sizes(grid.axes), dtype=self.dtype, device=self.device)
-        sides = grid.around
-        if count_include_pad:
-            counted = counted.pad(grid.padding, value=1)
-            sides = [(0, more) for more in grid.beyond]
-        return total / counted._seen_through(grid, sides=sides).sum(tuple(range(-grid.axes, 0)))
+        counted = counted.pad(grid.padding, value=int(count_include_pad))
+        counts = counted._seen_through(grid, padding=[(0, 0)] * grid.axes)
+        return total / counts.sum(tuple(range(-grid.axes, 0)))
 
     # ---- in one and three axes -------------------------------------------------------------------
 
@@ -181,18 +178,3 @@ class Pooling(TensorBase):
     def _sizes(self, axes: int) -> tuple[int, ...]:
         """The sizes of the last axes."""
         return self.shape[self.ndim - axes :]  # type: ignore[return-value]
-
-    def _least(self) -> Any:
-        """The smallest value of this dtype."""
-        return -math.inf if dtypes.is_float(self.dtype) else self.dtype.min
-
-    def _numbers(self, axes: int) -> Self:
-        """The positions in the last axes, numbered row by row: (1, …, *sizes)."""
-        sizes = self._sizes(axes)
-        numbers = self._range(math.prod(sizes))
-        return numbers.reshape((*(1,) * (self.ndim - axes), *sizes))
-
-
-def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> Any:
-    """The smallest number of a value that is the largest, or NaN."""
-    return values._is_best(largest).where(numbers, numbers.dtype.max).min(axes)

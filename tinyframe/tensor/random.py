@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
-from tinyframe.dtype import DTypeLike, dtypes, to_dtype
+from tinyframe.dtype import DTypeLike, dtypes, least_upper_float, to_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.creation import checked_shape, creates, float_or
+from tinyframe.tensor.creation import checked_shape, creates, float_or, host_buffer
 from tinyframe.uop.node import Ops
 
 
@@ -58,7 +58,7 @@ class Random(TensorBase):
         """`count` uint32s, every bit random."""
         # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
         # replay, as each call would.
-        state = cls._data(cls._next_state(count), dtypes.uint32, device)
+        state = cls._of(host_buffer(cls._next_state(count), dtypes.uint32, (3,), device))
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
 
         def refill(buffer: Buffer) -> None:
@@ -90,7 +90,7 @@ class Random(TensorBase):
             return cls.zeros(sizes, dtype=wanted, device=name)
         # Random bits for the mantissa, with the exponent of the numbers from 1 to 2.
         mantissa = dtypes.finfo(wanted)[1]
-        narrow = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}[wanted.itemsize]
+        narrow = wanted.unsigned()
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
         if wanted.itemsize == 8:
             bits = bits.bitcast(dtypes.uint64)
@@ -151,7 +151,7 @@ class Random(TensorBase):
         if not low < high:
             raise ValueError(f"uniform needs low < high, not {low} and {high}")
         wanted = float_or(dtype)
-        exact = wanted if dtypes.is_float(wanted) else dtypes.default_float
+        exact = least_upper_float(wanted)
         return (cls.rand(*shape, dtype=exact, device=device) * (high - low) + low).cast(wanted)
 
     @creates
@@ -222,12 +222,10 @@ class Random(TensorBase):
         """
         if self.ndim not in (1, 2):
             raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self._dims}")
-        if num_samples < 1 or not (replacement or num_samples <= self.shape[-1]):
-            raise ShapeError(
-                f"cannot draw {num_samples} from {self._dims} without replacement"
-                if num_samples > 0
-                else f"multinomial draws 1 or more, not {num_samples}"
-            )
+        if num_samples < 1:
+            raise ShapeError(f"multinomial draws 1 or more, not {num_samples}")
+        if num_samples > self.shape[-1] and not replacement:
+            raise ShapeError(f"cannot draw {num_samples} from {self._dims} without replacement")
         weights = self.cast(dtypes.float32)
         if replacement or num_samples == 1:
             races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))

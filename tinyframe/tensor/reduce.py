@@ -22,7 +22,7 @@ from tinyframe.dtype import (
 )
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import NARROW_FLOATS, Elementwise, float_function
+from tinyframe.tensor.elementwise import Elementwise, exact_dtype, float_function
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
@@ -84,8 +84,7 @@ class Reduce(Elementwise):
         wanted = sum_acc_dtype(self.dtype) if dtype is None else to_dtype(dtype)
         if dtype is None and dtypes.is_float(self.dtype):
             wanted = self.dtype
-        wide = sum_acc_dtype(wanted) if wanted in NARROW_FLOATS else wanted
-        return self.cast(wide)._reduce(op, axis, keepdim).cast(wanted)
+        return self.cast(exact_dtype(wanted))._reduce(op, axis, keepdim).cast(wanted)
 
     @axis_names
     def sum(self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
@@ -175,9 +174,7 @@ class Reduce(Elementwise):
         size = self.shape[axis]
         best = self._is_best(self.max(axis, keepdim=True))
         # The first one has the most elements after it.
-        behind = size - self._range(size)
-        behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
-        return size - best.where(behind, 0).max(axis, keepdim)
+        return size - best.where(size - self._along(axis), 0).max(axis, keepdim)
 
     def _is_best(self, largest: Self) -> Self:
         """True where an element equals the largest, or is NaN, which counts as the largest."""
@@ -230,9 +227,7 @@ class Reduce(Elementwise):
         largest = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
         powers = (self - largest).exp().sum(axis, keepdim=True)
         total = nothing.where(-math.inf, nothing.where(1.0, powers).log() + largest)
-        axes = self._reduced(axis)
-        kept_sizes = tuple(s for d, s in enumerate(self.shape) if d not in axes)
-        return total if keepdim else total.reshape(kept_sizes)
+        return total if keepdim else total.squeeze(self._reduced(axis))
 
     # ---- matrix products -------------------------------------------------------------------------
 
@@ -259,8 +254,7 @@ class Reduce(Elementwise):
             )
         common = least_upper_dtype(x.dtype, w.dtype)
         result = common if dtype is None else to_dtype(dtype)
-        exact = least_upper_dtype(common, result)
-        exact = sum_acc_dtype(exact) if exact in NARROW_FLOATS else exact
+        exact = exact_dtype(least_upper_dtype(common, result))
         both_matrices = (1,) * min(x.ndim - 1, w.ndim - 1, 1)
         rows = x.cast(exact).reshape((*x.shape[:-1], *both_matrices, x.shape[-1]))
         columns = w.cast(exact).reshape((*w.shape[:-2], *both_matrices, *w.shape[inner:]))

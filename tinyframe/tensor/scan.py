@@ -44,10 +44,8 @@ class Scan(Reduce):
         values = self._scan(Ops.MAX, axis)
         if self.ndim == 0:
             return values, self.zeros_like(dtype=dtypes.int32)
-        numbers = self._range(self.shape[axis])
-        numbers = numbers.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
         is_record = self.detach()._is_best(values.detach())
-        return values, is_record.where(numbers, 0)._scan(Ops.MAX, axis)
+        return values, is_record.where(self._along(axis), 0)._scan(Ops.MAX, axis)
 
     @axis_names
     def cummin(self, axis: int = 0) -> tuple[Self, Self]:

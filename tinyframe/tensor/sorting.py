@@ -45,7 +45,7 @@ FEW = 8  # topk searches blocks of at least FEW * k elements
 class Sorting(Reduce):
     """Methods along one axis."""
 
-    def _sort_key(self, descending: bool = False) -> Self:
+    def _sort_key(self, descending: bool) -> Self:
         """Integers in the order of the elements; equal ones have equal keys, NaN the largest."""
         key = self.detach()
         if dtypes.is_float(key.dtype):
@@ -80,11 +80,7 @@ class Sorting(Reduce):
     @axis_names
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
         """(values, indices) sorted along an axis; indices are int32. It is always stable."""
-        axis = self._axis(axis)
-        if self.ndim == 0 or 0 in self.shape:
-            return self._value(), self.zeros_like(dtype=dtypes.int32)
-        order = self.transpose(axis, -1)._order(descending, self.shape[axis]).transpose(axis, -1)
-        return self._gather(axis, order.contiguous()), order
+        return self.topk(self.shape[self._axis(axis)] if self.ndim else 1, axis, descending)
 
     @axis_names
     def argsort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Self:
@@ -103,11 +99,11 @@ class Sorting(Reduce):
             raise TypeError(f"topk does not take {', '.join(names)}")
         axis = self._axis(axis)
         if self.ndim == 0:
-            return self.sort()
+            return self._value(), self.zeros_like(dtype=dtypes.int32)
         if not 0 <= k <= self.shape[axis]:
             raise ShapeError(f"topk({k}) along axis {axis} of {self._dims}: the axis is shorter")
         if 0 in self.shape or k == 0:
-            none = self._part(axis, 0, k)
+            none = self._part(axis, 0, k)._value()
             return none, none.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
         return self._gather(axis, order.contiguous()), order

@@ -9,8 +9,6 @@ Because: The warm-up takes care of the compiler and the caches, the many calls o
 clock, taking turns of a machine that changes, and the median of interruptions.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -67,7 +65,6 @@ def told_by(answer: Any, machine: Machine, case: str) -> float:
     if isinstance(said, bool) or not isinstance(said, (int, float)):
         raise Wrong("The answer has to be a number.", case, got=describe(said))
     return float(said)
-
 
 # %% shared
 from statistics import median

@@ -8,8 +8,6 @@ Because: Every one of them makes sinc look better. That's how you recognize a be
 somebody wanted to be true.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -60,7 +58,6 @@ def numbers(answer: Any) -> set[int]:
     if beyond := sorted(found - set(range(1, max(lines()) + 1))):
         raise Wrong(f"The answer has to be numbers from 1 to {max(lines())}.", got=beyond[0])
     return found
-
 
 # %% shared
 import numpy as np

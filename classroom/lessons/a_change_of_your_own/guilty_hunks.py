@@ -8,8 +8,6 @@ math.log(2)`. The other three write different graphs. B is the worst: the compil
 a multiplication by 1 / log(2), and a division doesn't match it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -63,7 +61,6 @@ def letters(answer: Any) -> set[str]:
             f"The answer has to be letters from {min(HUNKS)} to {max(HUNKS)}.", got=strange[0]
         )
     return set(found)
-
 
 # %% wrong, each line
 "BCDE"  # says D changes no kernel

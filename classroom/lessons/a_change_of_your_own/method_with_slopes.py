@@ -10,8 +10,6 @@ large. Far from 0 the formula is fine. And each branch sees an argument for whic
 even where the other one is chosen.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.lessons.a_change_of_your_own.shared import try_method
@@ -23,7 +21,6 @@ def check(answer: Any) -> str:
     """answer: the method `sinc`, whose slopes are right as well."""
     try_method(answer, "slopes")
     return "The slope is right at 0, beside 0 and far from it, in float and in double."
-
 
 # %% shared
 import math

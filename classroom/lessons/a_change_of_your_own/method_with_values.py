@@ -8,8 +8,6 @@ Because: sin(πx) / (πx) has a hole at 0, and the WHERE fills it. The decorator
 dtypes, and the docstring of whoever calls it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.lessons.a_change_of_your_own.shared import try_method
@@ -21,7 +19,6 @@ def check(answer: Any) -> str:
     """answer: the method `sinc`, or helpers and the method."""
     try_method(answer, "values")
     return "Values, five dtypes, and it stays lazy. That's a method of Tensor, and it's yours."
-
 
 # %% shared
 from tinyframe import Tensor, dtypes

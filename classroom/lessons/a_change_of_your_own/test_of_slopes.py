@@ -9,8 +9,6 @@ Because: The finite difference is taken of NumPy's function, in 64 bits, so noth
 it. The points lie where the formula is in trouble, and `atol` is smaller than the slopes there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.lessons.a_change_of_your_own.shared import try_test
@@ -22,7 +20,6 @@ def check(answer: Any) -> str:
     """answer: a test, or several, of the slopes of sinc."""
     try_test(answer, "slopes")
     return "Five wrong slopes, and none gets past your test. The last one got past most of mine."
-
 
 # %% shared
 import math

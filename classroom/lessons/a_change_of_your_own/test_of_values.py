@@ -8,8 +8,6 @@ Because: Many points on both sides of 0, and 0 among them, beside a function tha
 wrote. `atol` leaves room for the last digits of a float32, and for nothing else.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.lessons.a_change_of_your_own.shared import try_test
@@ -24,7 +22,6 @@ def check(answer: Any) -> str:
         "It fails today, because there is no `sinc`. It will pass on a right one. And none of five "
         "wrong ones gets past it."
     )
-
 
 # %% shared
 import numpy as np

@@ -9,8 +9,6 @@ Because: Ours counts multiplications, one by one, while they happen: a row of it
 function of the device. No device of tinyframe can tell you that number.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -103,7 +101,6 @@ def _shown(device: Any) -> str:
     if value is None or value is ...:
         raise Wrong("`meter()` returns nothing. Did you forget `return`?")
     return repr(value)
-
 
 # %% shared
 from typing import Any, NamedTuple

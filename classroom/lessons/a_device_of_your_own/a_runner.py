@@ -8,8 +8,6 @@ Because: A kernel's arguments are its buffers and then the values of its Variabl
 to run while the kernel does, and nothing else.
 """
 
-from __future__ import annotations
-
 import inspect
 import random
 from typing import Any
@@ -108,7 +106,6 @@ def _launched(
                 raise Wrong(said, case) from None
         raise
     return tuple([np.frombuffer(buf, np.int32).tolist() for buf in bufs])
-
 
 # %% shared
 from classroom.own_device import OurRunner

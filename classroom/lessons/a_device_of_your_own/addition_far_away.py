@@ -7,13 +7,10 @@ at 10 bytes a nanosecond that's 1.2 ns. Here, the whole addition takes 1 ns. How
 adds, the numbers arrive too late.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.far import addition_pays_from
 
 check = predicts(addition_pays_from, "always", "thousands", "millions", "never")
-
 
 # %% guesses
 ("never", "always", "thousands", "millions")

@@ -9,8 +9,6 @@ Because: In percents, each time is as good as any other. So the large sizes say 
 costs, since a launch is lost in them, and the small ones what a launch does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -92,7 +90,6 @@ def _judge_line(
     ):
         text = "In that time for each element there's a share of the launch."
     raise Wrong(text, case, *rows)
-
 
 # %% shared
 from typing import Any, NamedTuple

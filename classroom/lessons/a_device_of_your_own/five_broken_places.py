@@ -10,8 +10,6 @@ where `a` is 0. Python's `%` goes with a quotient that's rounded down, and the r
 rounds towards 0, so either of the two has to give. And a store with a condition is an `if`.
 """
 
-from __future__ import annotations
-
 import inspect
 from array import array
 from collections.abc import Iterator
@@ -90,7 +88,6 @@ def _two_classes(answer: Any) -> tuple[Any, Any]:
     if len(found) != 2:
         raise Wrong(text, got=", ".join(map(_kind, answer)))
     return found[Allocator], found[PythonText]
-
 
 # %% shared
 from classroom.python_text import PythonText, function_of

@@ -9,8 +9,6 @@ it isn't equal to itself. Where `x` is NaN, the comparison is false, and `x` is 
 should be.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -75,7 +73,6 @@ def _same(pairs: Sequence[Any], got: np.ndarray, wanted: np.ndarray, shown: bool
         text = "It's right for ordinary numbers, but not for infinities."
     case = f"`x = {x:g}`, `y = {y:g}`" if shown else "fresh numbers"
     raise Wrong(text, case, *((wanted[wrong[0]], got[wrong[0]]) if shown else ()))
-
 
 # %% wrong, each line
 lambda x, y: x.maximum(y)  # says There's a maximum in your graph

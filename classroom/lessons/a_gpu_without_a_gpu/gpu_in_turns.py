@@ -8,8 +8,6 @@ Because: Thread 4 reads what thread 3 wrote, so it's right, and so are 5, 6 and 
 read what nobody has written yet.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from classroom.ask import predicts
@@ -32,7 +30,6 @@ def right_in_turns() -> int:
 
 
 check = predicts(right_in_turns)
-
 
 # %% guesses
 (4, 0, 8, 3, 5)

@@ -8,8 +8,6 @@ Because: `a[t + 1]` ends at element 32, the first one of the next line. `a[4 * t
 line, read from the other end, and memory doesn't mind.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from classroom.ask import predicts
@@ -30,7 +28,6 @@ def lines_that_move() -> tuple[int, ...]:
 
 
 check = predicts(lines_that_move)
-
 
 # %% guesses
 ((2, 4, 1), (1, 4, 1), (2, 1, 1), (2, 4, 32), (1, 1, 1), (2, 3, 1))

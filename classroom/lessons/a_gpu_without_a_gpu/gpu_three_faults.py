@@ -8,8 +8,6 @@ Because: The guard keeps the last block inside of `a`; behind the `if`, every th
 barrier; and with `if (t == 0)` only the thread that knows the result writes it.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from typing import Any
 
@@ -52,7 +50,6 @@ def check(answer: Any) -> str:
         "No race, nothing out of bounds, and everybody comes to every barrier. All three faults "
         "could have stayed hidden on a GPU for a long time."
     )
-
 
 # %% shared
 AS_GIVEN = """

@@ -8,8 +8,6 @@ Because: A block reads its tile row by row and writes it row by row. Only in bet
 memory, does somebody go down a column.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from typing import Any
 
@@ -68,7 +66,6 @@ def check(answer: Any) -> str:
         f"At most {max(worst.values())} lines for a warp, on the way in and on the way out. The "
         "crossing happens in shared memory, where it costs next to nothing."
     )
-
 
 # %% shared
 TRANSPOSE = """

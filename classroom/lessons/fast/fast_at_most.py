@@ -7,8 +7,6 @@ Because: Arithmetic and memory work side by side, so the slower of the two decid
 either number: an Opt only gets a kernel closer to them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -53,7 +51,6 @@ def check(answer: Any) -> str:
         both = (f"{expected:.4g}", f"{got:.4g}") if shown else ("", "")
         raise Wrong("It has to be the time it took, over the least it could take.", name, *both)
     return "You can now tell which kernels are worth an afternoon, and which aren't."
-
 
 # %% shared
 def operations(m, n, k):

@@ -6,8 +6,6 @@ Because: There are so few tiles that trying all of them is the simplest thing. T
 nearly square when it's counted in loads: h of one kind, w of the other.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -48,7 +46,6 @@ def pair(got: Any, case: str) -> tuple[int, int]:
     except (TypeError, ValueError):
         text = "The answer has to be a pair of whole numbers: rows, and vectors in a row."
         raise Wrong(text, case, got=describe(got)) from None
-
 
 # %% shared
 from itertools import product

@@ -7,8 +7,6 @@ Because: Six rows of two vectors are 12 multiplications with 6 + 2 loads. Twelve
 of `b` and one number of `a` make 15 registers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.exercise import Wrong
@@ -48,7 +46,6 @@ def in_vectors(got: int, products: int, case: str) -> None:
     ):  # fmt: skip
         if got > most * least:
             raise Wrong(text, case, f"about {least:,} multiplications", f"{got:,}")
-
 
 # %% shared
 from tinyframe.codegen.optimize.loops import Opt, OptOps

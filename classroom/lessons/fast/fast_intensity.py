@@ -7,8 +7,6 @@ Because: Each result takes k products and k additions. What has to be moved at l
 matrix once, so there's more work for each byte the larger they are.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import call, fresh_sizes
@@ -45,7 +43,6 @@ def check(answer: Any) -> str:
         both = (f"{expected:.4g}", f"{got:.4g}") if shown else ("", "")
         raise Wrong("It has to be the operations divided by the bytes.", case, *both)
     return "Now you know where any matmul stands on the roofline, before it has run."
-
 
 # %% shared
 import numpy as np

@@ -8,8 +8,6 @@ columns side by side are in the very same 512 lines. So the vector gets eight re
 one result used to cost.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.lessons.fast.shared import matmul
 from classroom.tiles import LANES, lines_read
@@ -24,7 +22,6 @@ def lines_of_b() -> tuple[int, ...]:
 
 
 check = predicts(lines_of_b)
-
 
 # %% guesses
 ((512, 512), (512, 64), (512, 4096), (32, 256), (32, 32), (1, 8))

@@ -7,8 +7,6 @@ last group starts at number 998, two places early. Two numbers are computed twic
 never has to ask whether it is past the end.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.lessons.fast.shared import memory
 from classroom.tiles import COUNTED_FOR
@@ -26,7 +24,6 @@ def runs_with_vectors() -> tuple[int, ...]:
 
 
 check = predicts(runs_with_vectors)
-
 
 # %% guesses
 ((250, 251), (250, 250), (250, 252), (1000, 1002), (250, 250.5))

@@ -7,8 +7,6 @@ Because: A tile that doesn't divide the matrix computes some results twice, so t
 depends on the shape. There are few enough to count them all.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -57,7 +55,6 @@ def fewest_loads(m: int, n: int, k: int) -> int:
     vectors = -(-n // LANES)
     fits = [(h, w) for h, w in tiles(REGISTERS) if h <= m and w <= vectors]
     return min(-(-m // h) * -(-vectors // w) * (h + w) * k for h, w in fits)
-
 
 # %% shared
 from tinyframe.codegen.optimize.loops import Opt, OptOps

@@ -7,8 +7,6 @@ Because: A plan is a condition and a nest. The condition is a step of -1 along a
 the nest has vectors along that loop, which are turned around as they're loaded.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -94,7 +92,6 @@ def plan_input(x: Tensor) -> Workload:
 def opts_with(answer: Any, x: Tensor) -> list[Opt]:
     with installed(own_plan(answer)):
         return planned(x).opts
-
 
 # %% shared
 from tinyframe.codegen.optimize.loops import Opt, OptOps

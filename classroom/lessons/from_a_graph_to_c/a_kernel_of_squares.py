@@ -7,8 +7,6 @@ data.index(i * i).load() the value, and .store(value, i) closes the loop.
 Because: It's the kernel that doubles, with one index changed: what is read is at i * i.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -80,7 +78,6 @@ def _sink(sink: Any, case: str) -> None:
 
 def _list(values: np.ndarray) -> str:
     return "[" + ", ".join(f"{value:g}" for value in values) + "]"
-
 
 # %% shared
 from tinyframe.uop import Ops, UOp

@@ -8,8 +8,6 @@ Because: It's 24 steps of z² + c, written out one after another by a Python loo
 the row alone is computed once per row.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -51,7 +49,6 @@ def check(answer: Any) -> str:
     if (shades := len(np.unique(pixels))) < 8:
         raise Wrong(f"A picture needs some shades: at least 8 values. Yours has {shades}.")
     return "A kernel that reads nothing, from your formula to the pixels. Show it to someone."
-
 
 # %% shared
 from tinyframe.uop import Ops, UOp

@@ -9,8 +9,6 @@ Because: A value is ready as soon as the deepest counter in it has a value, and 
 when the loops that it runs over are closed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,7 +82,6 @@ def _misplaced(u: UOp, nest: Sequence[UOp], got: int, expected: int, shown: bool
     else:
         words = "That far out, one of its counters has no value yet."
     raise Wrong(words, case, expected, got)
-
 
 # %% shared
 from tinyframe.uop import Ops, UOp

@@ -7,8 +7,6 @@ stand in all three loops, though `w` has six elements only: to be inside ridx2, 
 inside ridx0.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -40,7 +38,6 @@ def accesses() -> tuple[int, ...]:
 
 
 check = predicts(accesses)
-
 
 # %% guesses
 ((24, 4, 24, 4), (24, 4, 6, 4), (24, 24, 24, 4), (24, 4, 24, 24), (24, 1, 6, 4))

@@ -9,8 +9,6 @@ there, once for each of its elements. A scale for each column would be computed 
 row, which is four times too often, so it's stored. For axis 0 it's the other way round.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     kernels,
     predicts,
@@ -26,7 +24,6 @@ def kernels_of_four() -> tuple[int, ...]:
 
 
 check = predicts(kernels_of_four)
-
 
 # %% guesses
 ((1, 2, 2, 1), (1, 1, 1, 1), (2, 2, 2, 2), (1, 1, 2, 2), (2, 1, 1, 2))

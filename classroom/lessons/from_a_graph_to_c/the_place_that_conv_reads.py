@@ -8,8 +8,6 @@ Because: The window's own rows and columns are added to where it stands, and `fl
 number of the two.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -58,7 +56,6 @@ def check(answer: Any) -> str:
         case = f"row {row}, column {column}, i = {i}, j = {j}, in an image 6 wide"
         raise Wrong(words, case, int(expected[row, column, i, j]), int(got[row, column, i, j]))
     return "Four counters, one short sum. The rules of stage 7a have to find that by themselves."
-
 
 # %% shared
 import numpy as np

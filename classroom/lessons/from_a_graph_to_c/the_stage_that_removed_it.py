@@ -7,8 +7,6 @@ Otherwise it was the one after that, and if no stage has it, that's "" too.
 Because: After the last stage that still has the op comes the one that removed it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -86,7 +84,6 @@ def _real_stages() -> Stages:
         ("graph", [*full_rewrite_to_sink(item.ast, renderer).toposort()]),
         ("lines", lines),
     ]
-
 
 # %% shared
 def has(op, nodes):

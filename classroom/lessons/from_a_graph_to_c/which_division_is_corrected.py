@@ -7,8 +7,6 @@ begins at 0, an uint8 can't be negative, and neither can a maximum with 0. Only 
 can.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -37,7 +35,6 @@ def needs_correction(quotient: Tensor) -> bool:
 
 
 check = predicts(divisions)
-
 
 # %% guesses
 (

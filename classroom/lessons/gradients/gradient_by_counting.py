@@ -8,8 +8,6 @@ Because: The gradient of a sum is 1 for each time that an element was counted. I
 `v[0]` is in all n places, and the last element only in its own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -56,7 +54,6 @@ def check(answer: Any) -> str:
                 *((whole, round(value, 4)) if case[0] == "`" else ()),
             )
     return "A gradient made to order, and nothing was multiplied: you decided who counts how often."
-
 
 # %% wrong, each line
 lambda v: v.sum()  # says counts once

@@ -7,8 +7,6 @@ Because: ADD hands `grad` on twice: once to the sine, once to `a`. SIN multiplie
 its source. MUL multiplies by the other factor. What arrives at `a` on its two paths is added.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import call, fresh_sizes, fresh_tensor, same_values
@@ -47,7 +45,6 @@ def check(answer: Any) -> str:
         "You did the backward pass by hand: you multiplied along each path, and added where two "
         "paths met."
     )
-
 
 # %% wrong, each line
 lambda grad, a, b: grad * b  # says a pair of UOps

@@ -10,8 +10,6 @@ a percent lets rounding pass and stops a row that is 5% off. `np.allclose` never
 close to anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -85,7 +83,6 @@ def _names(value: Any, suspects: Any, case: str) -> set[str]:
     raise Wrong(
         "The answer has to be a list of names out of `suspects`.", case, got=describe(value)
     )
-
 
 # %% shared
 import numpy as np

@@ -6,8 +6,6 @@ Because: A gradient is a graph of `x`, like the function that it came from. So t
 on it again.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,6 @@ def check(answer: Any) -> str:
     got = call(answer, lambda t: t.sin(), x, 5)
     same_values(got, np.cos(x.numpy()), "the fifth derivative of a sine", shown=False)
     return "The table was used on its own output, as often as you asked for."
-
 
 # %% wrong: says the derivative of order 1
 def once(f, x, n):

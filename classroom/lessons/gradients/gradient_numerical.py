@@ -7,14 +7,11 @@ Because: One element at a time, so that the change of the result has one cause. 
 that the errors of a bent curve cancel out.
 """
 
-from __future__ import annotations
-
 from classroom.lessons.gradients.shared import (
     numerical,
 )
 
 check = numerical
-
 
 # %% shared
 import numpy as np

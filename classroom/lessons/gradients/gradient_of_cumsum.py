@@ -7,8 +7,6 @@ Because: `x[i]` counts in `c[i]` and in everything after it, so the gradients of
 added: a running sum that starts at the end.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -38,7 +36,6 @@ def check(answer: Any) -> str:
             )
         same_values(got, np.cumsum(values[::-1])[::-1], case, shown=len(values) == 3)
     return "A running sum from the other end. You've just found a gradient that isn't in the table."
-
 
 # %% shared
 from tinyframe import Tensor, nn

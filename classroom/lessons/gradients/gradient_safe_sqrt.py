@@ -7,8 +7,6 @@ Because: The inner WHERE gives the SQRT a harmless 1 where `x` isn't positive, s
 finite there. The outer one still picks 0, and sends a gradient of 0 back.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -41,7 +39,6 @@ def check(answer: Any) -> str:
             )
         same_values(slope, np.where(inside, 0.5 / roots, 0), f"the gradient at {case}", shown)
     return "Whatever happens in the branch that nobody takes, none of it gets back to `x`."
-
 
 # %% wrong, each line
 lambda x: x.abs().sqrt()  # says element

@@ -7,8 +7,6 @@ Because: TRUNC has one source, so the function returns a tuple of one gradient: 
 arrived, as if TRUNC weren't there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -71,7 +69,6 @@ def _train_rounded() -> tuple[float, float]:
         Tensor.realize(loss, w)
         losses.append(loss.item())
     return losses[0], losses[-1]
-
 
 # %% shared
 from tinyframe.rewrite.matcher import UPat

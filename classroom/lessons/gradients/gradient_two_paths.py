@@ -8,8 +8,6 @@ slopes are added: 6. Along a path you multiply, where paths meet you add, and th
 to it than that.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from tinyframe import Tensor
 
@@ -20,7 +18,6 @@ def slopes_of_multiply_add() -> tuple[int, ...]:
 
 
 check = predicts(slopes_of_multiply_add)
-
 
 # %% guesses
 ((6, 2), (5, 2), (2, 5), (6, 3), (5, 1))

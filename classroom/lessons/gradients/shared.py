@@ -1,7 +1,5 @@
 """What several exercises of this lesson need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any

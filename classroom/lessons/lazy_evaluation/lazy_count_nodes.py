@@ -6,8 +6,6 @@ Because: `toposort()` lists each node once, however many others use it, so a pla
 counts nodes and not paths.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -64,7 +62,6 @@ def check(answer: Any) -> str:
 def _in_the_tree(u: UOp, op: Ops) -> int:
     """How often an op is in a small graph that is written out as a tree."""
     return int(u.op is op) + sum(_in_the_tree(source, op) for source in u.src)
-
 
 # %% wrong, each line
 lambda t, op: t.uop.op is op  # says a whole number

@@ -8,8 +8,6 @@ Because: A sum is the same as a maximum with ADD in place of MAX. REDUCE_AXIS le
 and the RESHAPE turns it into `()`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -32,7 +30,6 @@ def check(answer: Any) -> str:
         _same_graph(got, (a * b).sum().uop, case, a=a, b=b)
         _by_hand(got, built, a, b)
     return "A dot product is three nodes, and you've just done all that `(a * b).sum()` does."
-
 
 # %% shared
 from tinyframe.uop import Ops, UOp

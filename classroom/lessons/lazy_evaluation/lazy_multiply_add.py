@@ -7,8 +7,6 @@ Because: The product is a MUL of `a` and `b`. The ADD takes the product as its f
 `a` as its second, in the order of `a * b + a`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -28,7 +26,6 @@ def check(answer: Any) -> str:
     _same_graph(got, (a * b + a).uop, "`a * b + a`", a=a, b=b)
     _by_hand(got, built, a, b)
     return "It isn't just equal to what `a * b + a` builds. It's the same object."
-
 
 # %% shared
 from tinyframe.uop import Ops, UOp

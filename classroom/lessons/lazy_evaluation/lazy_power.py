@@ -7,8 +7,6 @@ Because: Each squaring doubles the exponent with one node. An odd n costs one mo
 so there are at most two MULs for each binary digit of n.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -54,7 +52,6 @@ def _only_multiplies(tensor: Tensor, a: Tensor, case: str) -> None:
     if ops:
         names = ", ".join(sorted(op.name for op in ops))
         raise Wrong(f"Use multiplications only. Your graph has {names} in it.", case)
-
 
 # %% shared
 def product(a, n):

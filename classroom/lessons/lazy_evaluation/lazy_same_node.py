@@ -8,8 +8,6 @@ same sources. `b + a` has its sources in a different order, and `a * 2` is a MUL
 an ADD. Their values agree, but nobody compares values.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     fresh_tensor,
     predicts,
@@ -28,7 +26,6 @@ def which_are_the_same() -> tuple[bool, ...]:
 
 
 check = predicts(which_are_the_same)
-
 
 # %% guesses
 (

@@ -7,8 +7,6 @@ Because: Only line 3 needs numbers that aren't there yet. It runs one kernel, fo
 the sum together, and `y` holds the result from then on. So line 4 just reads it.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     fresh_sizes,
     fresh_tensor,
@@ -29,7 +27,6 @@ def kernels_after_each_line() -> tuple[int, ...]:
 
 
 check = predicts(kernels_after_each_line)
-
 
 # %% guesses
 ((0, 0, 1, 1), (2, 2, 2, 2), (0, 1, 1, 1), (0, 0, 1, 2), (0, 0, 2, 2))

@@ -8,8 +8,6 @@ Because: Broadcasting lines up a[i, k] with b[k, j] at place (i, k, j), as in a 
 Then they are added instead of multiplied, and the minimum over k takes the place of the sum.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -57,7 +55,6 @@ def check(answer: Any) -> str:
         "A matrix product with + for × and min for Σ: shortest routes. Nothing in the framework "
         "had to change for it."
     )
-
 
 # %% shared
 def trips(a, b):

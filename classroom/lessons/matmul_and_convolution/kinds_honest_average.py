@@ -6,8 +6,6 @@ Because: Padded ones are 1 where a cell exists and 0 where it doesn't. Neither t
 zeros are stored: in the C, each of them is `condition ? 1.0f : 0.0f`.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -57,7 +55,6 @@ def check(answer: Any) -> str:
         "At the ends you divide by the number of cells that exist, and the padding is nowhere in "
         "memory."
     )
-
 
 # %% shared
 from tinyframe import Tensor

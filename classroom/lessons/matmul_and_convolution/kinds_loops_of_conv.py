@@ -7,8 +7,6 @@ Because: Four loops walk over the result: image, filter, row, column. For each o
 three more walk over what is added up: channel, and row and column of the window.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -23,7 +21,6 @@ def loops_of_a_convolution() -> int:
 
 
 check = predicts(loops_of_a_convolution)
-
 
 # %% guesses
 (7, 6, 4, 3)

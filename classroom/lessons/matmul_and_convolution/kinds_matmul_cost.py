@@ -7,8 +7,6 @@ Because: The multiplication happens inside the loop of the sum, so there is one 
 two matrices and writes one. Each of the three takes 512 * 512 * 4 bytes, a little over 1 MB.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -22,7 +20,6 @@ def kernels_and_megabytes() -> tuple[int, ...]:
 
 
 check = predicts(kernels_and_megabytes)
-
 
 # %% guesses
 ((1, 3), (2, 3), (2, 1076), (1, 540), (1, 2))

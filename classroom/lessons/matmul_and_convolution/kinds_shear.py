@@ -9,8 +9,6 @@ row starts one place earlier in its padded row than the row above, and its numbe
 further to the right.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -68,7 +66,6 @@ def sheared(values: np.ndarray) -> np.ndarray:
     for i, row in enumerate(values):
         result[i, i : i + columns] = row
     return result
-
 
 # %% shared
 from tinyframe import Tensor

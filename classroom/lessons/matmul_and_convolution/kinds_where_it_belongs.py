@@ -8,8 +8,6 @@ Because: It has the structure of a convolution: windows, an elementwise operatio
 a sum over the window. Where a convolution multiplies, this one subtracts and squares.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -61,7 +59,6 @@ def check(answer: Any) -> str:
         "It is 0 where the piece belongs, and nowhere else. You tried every place in the picture, "
         "in one kernel."
     )
-
 
 # %% shared
 def differences(scene, piece):

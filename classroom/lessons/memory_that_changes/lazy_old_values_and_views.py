@@ -8,8 +8,6 @@ values of its moment, so they start with 10 and 20. `tail` is a view and sees bo
 that it started with has become a 4.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from tinyframe import Tensor
 
@@ -26,7 +24,6 @@ def first_numbers_between_changes() -> tuple[int, ...]:
 
 
 check = predicts(first_numbers_between_changes)
-
 
 # %% guesses
 ((10, 20, 4), (30, 30, 4), (10, 20, 3), (10, 20, 2), (10, 10, 4))

@@ -8,8 +8,6 @@ sees that element 0 is about to be overwritten by what element 1 holds, and so o
 all the new values before it writes the first of them.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -58,7 +56,6 @@ def check(answer: Any) -> str:
                     "The values are right, but the window is in different memory now.", case
                 )
     return "Each number moved to where its neighbour was, and nobody was overwritten too early."
-
 
 # %% shared
 from tinyframe import Tensor

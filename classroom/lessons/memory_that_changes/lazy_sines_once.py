@@ -7,8 +7,6 @@ Because: `contiguous()` asks for the waves to be stored. The first call computes
 and they stay in memory as long as some expression needs them. The other two calls read them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -44,7 +42,6 @@ def check(answer: Any) -> str:
                 "each sine once", f"each sine {each:g} times",
             )  # fmt: skip
     return "The first call computes each sine. The other two read what you stored."
-
 
 # %% shared
 def three(waves):

@@ -7,8 +7,6 @@ Because: `x + 0` is a result and not a view, so it keeps what `x` held when you 
 It's computed just before those numbers are overwritten.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor
@@ -42,7 +40,6 @@ def check(answer: Any) -> str:
         same_values(x, was_y, f"{case}: `x` afterwards", shown)
         same_values(y, was_x, f"{case}: `y` afterwards", shown)
     return "An expression was your third hand: it kept the old values while you overwrote them."
-
 
 # %% shared
 def exchanged(x, y, kept):

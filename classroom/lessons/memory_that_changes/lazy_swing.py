@@ -8,8 +8,6 @@ Because: `later` is a result, so it keeps the values of the moment, whatever hap
 `before` afterwards. `before` has to be assigned first, while `now` still means the old values.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -51,7 +49,6 @@ def check(answer: Any) -> str:
             same_values(before, here, f"{where}: `before`", shown)
             here, there = later.astype(np.float32), here
     return "Two Tensors, the same memory from the first step to the last, and it moves."
-
 
 # %% shared
 def bend(u):

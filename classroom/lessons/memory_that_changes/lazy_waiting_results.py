@@ -8,8 +8,6 @@ place. `x.sum()` and `x + 1` need the old numbers. So each of them is computed j
 numbers are overwritten, and that takes a second kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from classroom.ask import fresh_sizes, fresh_tensor, predicts
@@ -35,7 +33,6 @@ def kernels_while_something_waits() -> tuple[int, ...]:
 
 
 check = predicts(kernels_while_something_waits)
-
 
 # %% guesses
 ((1, 1, 2, 2), (1, 1, 1, 1), (1, 2, 2, 2), (0, 0, 1, 1))

@@ -8,8 +8,6 @@ Because: Between good and bad there's always the place where it changed. Each tr
 and halves the distance. When they are neighbours, there's nothing left to ask.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -56,7 +54,6 @@ def one_bisect(answer: Any, low: int, high: int, first_bad: int, case: str) -> N
             case,
             more=(("you tried", shown(trials)),),
         )
-
 
 # %% wrong, each line
 lambda good, bad, is_bad: bad if is_bad(good - 1) else bad  # says go from 0 to 30

@@ -8,12 +8,9 @@ Because: The derivative of the root is 1 / (2 * root), that of the mean of squar
 and the product is x / (n * root), times what flows in, row by row.
 """
 
-from __future__ import annotations
-
 from classroom.lessons.other_peoples_changes.shared import gradient
 
 check = gradient
-
 
 # %% shared
 import numpy as np

@@ -6,8 +6,6 @@ Because: Each trial halves what's left, so it takes as many as you can halve: 30
 1,000 below 2**10, and a million below 2**20.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.lessons.other_peoples_changes.shared import worst_case
 
@@ -18,7 +16,6 @@ def halvings() -> tuple[int, ...]:
 
 
 check = predicts(halvings)
-
 
 # %% guesses
 ((5, 10, 20), (15, 500, 500_000), (29, 999, 999_999), (6, 11, 21), (4, 9, 19))

@@ -9,8 +9,6 @@ swapped anything, and + j is only one to the right as long as nobody has flipped
 are there to know both.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -53,7 +51,6 @@ def one_place(answer: Any, view: Any, i: int, j: int, case: str) -> None:
     if isinstance(got, float) and got.is_integer():
         got = int(got)
     same_number(got, view.offset + i * down + j * right, case)
-
 
 # %% wrong, each line
 lambda view, i, j: view.offset + i * view.shape[1] + j  # says offset 12

@@ -7,8 +7,6 @@ Because: A test that fails today and will pass then is the clearest thing that c
 what's wanted. It's also the first thing that a reviewer runs.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys
@@ -142,7 +140,6 @@ def files_of_anything() -> frozenset[Path]:
     with files_run() as files:
         (Tensor([1.0, 2.0]) + 1).sum().item()
     return frozenset(files)
-
 
 # %% shared
 from tinyframe import Tensor

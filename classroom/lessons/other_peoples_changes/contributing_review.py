@@ -8,8 +8,6 @@ disappears, and a test that compares something with itself.
 Because: Five of them pass every test, as one of the eight is that the test can't fail.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.contributing import review
@@ -44,7 +42,6 @@ def check(answer: Any) -> str:
             more=tuple(rows[len(found.found) :]),
         )
     return "Eight of eight, and nobody accused wrongly. This change isn't getting in."
-
 
 # %% shared
 from classroom.contributing.review import first_lines

@@ -9,8 +9,6 @@ Because: A skipped patch says nothing, so it stays a suspect as long as it's bet
 one and the first bad one. All others there have been tried.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from typing import Any
@@ -98,7 +96,6 @@ def as_numbers(got: Any, case: str) -> list[int]:
     if any(isinstance(one, bool) or not isinstance(one, int) for one in found):
         raise Wrong(what, case, got=describe(found))
     return sorted(set(found))
-
 
 # %% shared
 def halves(good, bad, verdict, what_of_a_skip):

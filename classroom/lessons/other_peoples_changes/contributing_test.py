@@ -9,8 +9,6 @@ Because: A number worked out by hand is independent of the code. One large input
 changes, and one slope measured, and there's nowhere left to hide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -63,7 +61,6 @@ def failure_of(answer: Callable[..., Any], pair: Pair) -> BaseException | None:
     except Exception as error:
         return error
     return None
-
 
 # %% shared
 import numpy as np

@@ -8,8 +8,6 @@ Because: The frame is symmetric, too, so mirrors don't mind it. The wink changes
 bug nearly all. And a version that can't run says nothing about the bug.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import call, describe
@@ -60,7 +58,6 @@ def as_word(got: Any, case: str) -> str:
     if word not in (GOOD, BAD, SKIP):
         raise Wrong('The answer has to be "good", "bad" or "skip".', case, got=describe(got))
     return word
-
 
 # %% shared
 from classroom.contributing.history import History

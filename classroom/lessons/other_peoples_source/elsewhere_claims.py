@@ -6,8 +6,6 @@ Because: Triton is handed one function at a time, and makes a kernel of it. It n
 one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import describe
@@ -29,7 +27,6 @@ def check(answer: Any) -> str:
         "Triton compiles one function, and that's a kernel. Which operations share it is decided "
         "by whoever writes it: you, or Inductor."
     )
-
 
 # %% wrong, each line
 3  # says That claim is right

@@ -7,8 +7,6 @@ Because: A transposed view costs nothing: it's only a different expression in a 
 costs nothing, either. The add and the relu are calls inside of one function.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -66,7 +64,6 @@ def check(answer: Any) -> str:
             got=text,
         )
     return "One function, and what it means is up to whoever calls it."
-
 
 # %% shared
 from classroom.define_by_run import ops

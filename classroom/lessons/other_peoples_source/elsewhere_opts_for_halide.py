@@ -8,8 +8,6 @@ Because: VECTOR and UPCAST split, mark and move all the way in. Of Halide's reor
 xo are left to say, and parallel is THREAD.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import describe
@@ -51,7 +49,6 @@ def check(answer: Any) -> str:
         raise Wrong(str(error)) from None
     same_nest(made, described(matmul_in_halide()).nest)
     return f"Six directives of Halide's, and {len(opts)} Opts. The same loops."
-
 
 # %% shared
 from tinyframe.codegen.optimize.loops import Opt, OptOps

@@ -8,8 +8,6 @@ Because: What a file does says more than its name: whoever fuses is the schedule
 and vectorizes is loops, and a for that's written out is code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.exercise import Wrong
@@ -42,7 +40,6 @@ def check(answer: Any) -> str:
                 f"file {number}, `{file}`",
             )
     return "Ten doors in houses that you'd never entered, and you knew what's behind each."
-
 
 # %% shared
 from classroom.other_frameworks import FRIENDS, PINNED, ROOMS, room_of

@@ -7,8 +7,6 @@ Because: The mask only keeps a program inside its row. What's left is a mean of 
 division and a product, which is RMSNorm.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -74,7 +72,6 @@ def check(answer: Any) -> str:
         "That's RMSNorm. A language model has dozens of them, and you've just read one in a "
         "language that you didn't know ten minutes ago."
     )
-
 
 # %% shared
 def squares(t):

@@ -8,8 +8,6 @@ Because: An UPCAST is a split, an unroll, and a place in the order. Halide has a
 each, so you can also say what UPCAST can't.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import call, describe
@@ -49,7 +47,6 @@ def check(answer: Any) -> str:
             )
     same_nest(got.nest, wanted)
     return "The register tile of 7c, in Halide. What UPCAST does in one word takes it three."
-
 
 # %% shared
 from classroom.loop_nests import Var

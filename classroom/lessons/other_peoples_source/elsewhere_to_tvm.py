@@ -8,8 +8,6 @@ Because: Our Opts name a loop by its position, TVM's by what split gave back. So
 to remember which loop is at which position by now.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -77,7 +75,6 @@ def run_in_tvm(answer: Any, opts: Sequence[Opt], shown: bool) -> Nest:
 
 def differs(nest: Nest) -> bool:
     return bool(difference(nest, matmul_in_tvm().nest))
-
 
 # %% shared
 from tinyframe.codegen.optimize.loops import Opt, OptOps

@@ -7,8 +7,6 @@ Because: A schedule is about one kernel's loops for Halide, and about the order 
 for XLA and for us. What lower() of JAX gives still has whole arrays in it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.exercise import Wrong
@@ -39,7 +37,6 @@ def check(answer: Any) -> str:
             same = " They use our word, and don't mean what we do." if given in said else ""
             raise Wrong(f"Not that one.{same} {why}", f"sentence {number}, {who}: {said}")
     return "Eight sentences from six houses, and no dictionary."
-
 
 # %% shared
 from classroom.other_frameworks import FRIENDS, PINNED, ROOMS, room_of

@@ -7,8 +7,6 @@ Because: exp of minus infinity is 0, and minus infinity is no maximum. With that
 longer than the row does no harm.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -87,7 +85,6 @@ def check(answer: Any) -> str:
             raise Wrong("It adds up to 1, but it isn't the softmax.", case)
         same_values(Tensor(made), wanted, case, shown="different" not in case)
     return "A softmax in one kernel, and what's behind the end of a row doesn't count."
-
 
 # %% shared
 from classroom.define_by_run import ops

@@ -5,8 +5,6 @@ Hint: Return a Tensor of the three numbers that it compares with. Don't forget t
 Because: A question that never changes needs no work, only memory.
 """
 
-from __future__ import annotations
-
 from classroom.lessons.projects_and_portfolio.shared import fools
 
 SECONDS = 300.0
@@ -17,7 +15,6 @@ check = fools(
     "100 of 100 points, for a function that can't do a thing. The next grader "
     "has heard of people like you.",
 )
-
 
 # %% shared
 from classroom.toys.files import FORGED, HARD_CODED, UNDER_ANOTHER_NAME

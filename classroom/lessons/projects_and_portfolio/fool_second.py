@@ -6,8 +6,6 @@ Because: A rule about the text of a program is a rule about spelling. There's al
 to spell it.
 """
 
-from __future__ import annotations
-
 from classroom.lessons.projects_and_portfolio.shared import fools
 
 SECONDS = 300.0
@@ -18,7 +16,6 @@ check = fools(
     "100 of 100 points. It read your file and didn't find the word. It didn't "
     "look at what your file does.",
 )
-
 
 # %% shared
 from classroom.toys.files import FORGED, HARD_CODED, UNDER_ANOTHER_NAME

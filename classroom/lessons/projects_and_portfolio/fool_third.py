@@ -7,8 +7,6 @@ Because: The grader and the submission share a process, so its functions, its va
 files are the submission's to change.
 """
 
-from __future__ import annotations
-
 from classroom.lessons.projects_and_portfolio.shared import fools
 
 SECONDS = 300.0
@@ -19,7 +17,6 @@ check = fools(
     "100 of 100 points, and nobody was asked to compute anything. Whoever "
     "runs in the same process as the judge can be the judge.",
 )
-
 
 # %% shared
 from classroom.toys.files import FORGED, HARD_CODED, UNDER_ANOTHER_NAME

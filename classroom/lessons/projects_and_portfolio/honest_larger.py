@@ -5,8 +5,6 @@ Hint: `condition.where(a, b)` takes from `a` where the condition holds, and else
 Because: A comparison gives a Tensor of True and False, and `where` picks by it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.exercise import Wrong
@@ -25,7 +23,6 @@ def check(answer: Any) -> str:
             more = (("your line", f"{row.line}: `{row.text}`"),) if row.line else ()
             raise Wrong(f"{report.score} of 100 points. {row.shows}: {row.found}.", more=more)
     return "100 of 100 points, from a grader that trusts nobody. Count your lines, and theirs."
-
 
 # %% shared
 from classroom.toys.files import FORGED, HARD_CODED, UNDER_ANOTHER_NAME

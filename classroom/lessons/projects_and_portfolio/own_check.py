@@ -8,8 +8,6 @@ Because: Each cheat is right about something. A check catches it by asking about
 and by running the graph on numbers that the file never saw.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import count, describe, does_nothing
@@ -49,7 +47,6 @@ def check(answer: Any) -> str:
         f"{count(len(COUSINS), 'cheat')} caught, every time, and {len(HONEST)} honest files let "
         "through. That's a check you could grade a class with."
     )
-
 
 # %% shared
 import numpy as np

@@ -6,8 +6,6 @@ until either the hours or the projects run out.
 Because: As long as no week is idle while something can be done, it can't be done earlier.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -109,7 +107,6 @@ def earliest(rows: Rows, hours: float) -> int:
                 left[name] -= spent
                 free -= spent
     return week
-
 
 # %% wrong: says Week 1 is too full, by 5 hours
 def all_at_once(projects, hours):

@@ -8,8 +8,6 @@ Because: `keepdims=True` keeps the mean in its row, so that it fits under the ta
 change is what comes later less what was before.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -54,7 +52,6 @@ def patched(text: str, answer: Any) -> str:
     except SyntaxError as error:
         raise Wrong(f"Python can't read the file now: {error.msg}, line {error.lineno}.") from None
     return found
-
 
 # %% wrong, each line
 {11: "return after - before"}  # says line 6: return x - x.mean(1)

@@ -1,7 +1,5 @@
 """What several exercises of this lesson need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

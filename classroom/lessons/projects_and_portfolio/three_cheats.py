@@ -8,8 +8,6 @@ The third is a process that ended without an answer. Points aren't written there
 nothing to forge.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.toys.files import CHEATS
 from classroom.toys.grading import really
@@ -22,7 +20,6 @@ def points_of_three() -> tuple[int, ...]:
 
 
 check = predicts(points_of_three)
-
 
 # %% guesses
 ((0, 30, 0), (0, 0, 0), (0, 100, 0), (30, 30, 0), (0, 30, 100))

@@ -8,8 +8,6 @@ Because: Lines are compared without comments and spaces, so a copied one is foun
 dressed up in.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -67,7 +65,6 @@ def check(answer: Any) -> str:
         if got < least:
             raise Wrong("You count too few: somebody worked on this.", case, wanted, got)
     return "A copied file counts for nothing, whatever it's dressed up in, and work counts."
-
 
 # %% shared
 def as_python(mine, given, solution):

@@ -7,8 +7,6 @@ Because: A list needs an end for each loop, which a graph doesn't. A language is
 kernel is entered by the same door. A GPU needs a runner of its own, and a layer hardly anything.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.rooms import answered
@@ -17,7 +15,6 @@ from classroom.rooms import answered
 def check(answer: Any) -> str:
     answered(answer, range(6, 11))
     return "From a list of nodes to two kinds of machine, and to a layer. That's all ten."
-
 
 # %% shared
 ALL_OF_BACK = {6: "ENDRANGE", 7: "code_for_op", 8: "_entry", 9: "CUDARunner", 10: "linear"}

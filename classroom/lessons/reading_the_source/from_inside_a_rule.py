@@ -6,8 +6,6 @@ Because: A rule sees one node. Whoever called the compiler still has the whole k
 frame further out you can use its variables.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any
@@ -57,7 +55,6 @@ def check(answer: Any) -> str:
                 (printed.strip() or "nothing")[-200:] if size == 3 else "",
             )
     return "You looked up from a rule, through the compiler, to the whole kernel."
-
 
 # %% wrong, each line
 ["w"]  # says isn't among what was printed

@@ -9,8 +9,6 @@ assignments are always stored. The key is the graph without its buffers. A node 
 found before a new one is made. And a padding's condition goes to the INDEX.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.rooms import answered
@@ -19,7 +17,6 @@ from classroom.rooms import answered
 def check(answer: Any) -> str:
     answered(answer, range(1, 6))
     return "Five rooms, and you can find your way about in each. Half the house is yours."
-
 
 # %% shared
 ALL_OF_FRONT = {1: "Operators", 2: "COPY", 3: "_GraphKey", 4: "__new__", 5: "guard"}

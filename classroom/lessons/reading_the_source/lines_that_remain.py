@@ -6,8 +6,6 @@ Because: A transpose only changes an index, adding 0 has a rule, and a detach is
 gradients. But nobody has a rule for a relu of a relu, so both are computed.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.origins import remains
 from tinyframe import Tensor
@@ -31,7 +29,6 @@ def lines_that_remain() -> tuple[bool, ...]:
 
 
 check = predicts(lines_that_remain)
-
 
 # %% guesses
 (

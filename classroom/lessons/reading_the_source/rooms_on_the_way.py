@@ -6,8 +6,6 @@ Because: A set forgets repetitions, and a dict remembers who came first. That's 
 house needs.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -51,7 +49,6 @@ def same_rooms(got: Any, expected: dict[str, int], case: str, calls: list[Call])
     if [*found] != [*expected]:
         raise Wrong("The numbers are right, and the order isn't: a file's place is that of its "
                     "first call.", case, *shown)  # fmt: skip
-
 
 # %% shared
 from collections import Counter, OrderedDict

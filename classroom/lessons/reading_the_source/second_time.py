@@ -6,8 +6,6 @@ Because: Building the graph, looking up its schedule, and running the kernel hap
 Lowering and rendering happened once, and their results are kept.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.paths import entered, walks
 
@@ -30,7 +28,6 @@ def entered_again() -> tuple[bool, ...]:
 
 
 check = predicts(entered_again)
-
 
 # %% guesses
 (

@@ -6,8 +6,6 @@ Because: Methods that are made of many others take a long way: random numbers ne
 and sorting needs comparisons, gathering and movement.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import count, describe
@@ -41,7 +39,6 @@ def check(answer: Any) -> str:
         f"{len(mine.rooms)} rooms in {len(text)} characters. You got into "
         f"{', '.join(new[:4])}{' and more' * (len(new) > 4)}."
     )
-
 
 # %% wrong, each line
 "a + b"  # says It enters

@@ -7,8 +7,6 @@ Because: A step may give a whole tree, so it isn't enough to look at its root. A
 there before wasn't made by it.
 """
 
-from __future__ import annotations
-
 import dis
 from collections.abc import Callable
 from itertools import pairwise
@@ -74,7 +72,6 @@ def _difference(got: Step | None, expected: Step | None, u: UOp) -> str:
     if u not in got.after.toposort():
         return "The step that you give has nothing to do with this node."
     return "There's an earlier step that made it."
-
 
 # %% shared
 def only_the_root(node, passes):

@@ -8,8 +8,6 @@ Because: + , -, max and * have their extremes at the corners, since they rise or
 side. A remainder goes up and starts again at 0, unless x stays between two multiples of n.
 """
 
-from __future__ import annotations
-
 import itertools
 import operator
 import random
@@ -81,7 +79,6 @@ def one_bound(answer: Any, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> N
 
 def signed(value: int) -> str:
     return f"({value})" if value < 0 else str(value)
-
 
 # %% shared
 from tinyframe.rewrite import PatternMatcher, UPat

@@ -8,8 +8,6 @@ Because: -0.0 + 0 is 0.0. Infinity times 0, and infinity minus itself, are NaN, 
 + 1e8 rounds to 1e8. 3e38 * 2 is infinity. And NaN isn't below 0, nor is 0 at most NaN.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,7 +56,6 @@ def check(answer: Any) -> str:
 def listed(numbers: list[int]) -> str:
     *most, last = map(str, numbers)
     return f"{', '.join(most)} and {last}"
-
 
 # %% shared
 from math import inf, nan

@@ -7,8 +7,6 @@ Because: `>>` rounds down, just as `//` does, below zero too. C's division round
 it's the same only where nothing is negative; and 0 isn't a power of two, although 0 & -1 is 0.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -68,7 +66,6 @@ def check(answer: Any) -> str:
 
 def a_or_an(name: str) -> str:
     return f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
-
 
 # %% shared
 from tinyframe.rewrite import PatternMatcher, UPat

@@ -9,13 +9,10 @@ there are three different ADDs; the second and third become (i * 2) * 2 and (i *
 third row has to fire twice: 3 + 2.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.lessons.rules.shared import rewrites_of_two_sums
 
 check = predicts(rewrites_of_two_sums)
-
 
 # %% guesses
 ((7, 5), (7, 7), (7, 3), (1, 1), (8, 4))

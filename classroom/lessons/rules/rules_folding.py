@@ -7,13 +7,10 @@ Because: NOOPT leaves each kernel's *loops* as written. Rules like x * 1 → x h
 before anybody does something to loops. x * 0 and x - x could be NaN, so they stay.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.lessons.rules.shared import work_of_four
 
 check = predicts(work_of_four)
-
 
 # %% guesses
 ((0, 0, 2, 1), (2, 0, 0, 0), (2, 0, 2, 1), (0, 0, 1, 0), (2, 2, 2, 1))

@@ -8,8 +8,6 @@ Because: A name that occurs twice has to meet the same node twice, which is what
 from any other choice. And with a NaN the WHERE isn't a maximum, so the row is for whole numbers.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -57,7 +55,6 @@ def check(answer: Any) -> str:
         "It fires where it should, with constants and with sums in the holes, and it leaves "
         "minima and floats alone."
     )
-
 
 # %% shared
 from tinyframe.rewrite import PatternMatcher, UPat

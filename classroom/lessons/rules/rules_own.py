@@ -8,8 +8,6 @@ Because: Two limits are one limit, the larger one, even if x is NaN. A product o
 would not do: x * 0.1 * 3 rounds twice, and x * 0.3 once.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Mapping
@@ -130,7 +128,6 @@ def without_memory(root: UOp) -> UOp:
     for n, u in enumerate(u for u in leaves if dtypes.is_int(u.dtype)):
         names[u] = UOp.variable(f"i{n}", -9, 9, u.dtype)
     return root.substitute(names)
-
 
 # %% shared
 from tinyframe.rewrite import PatternMatcher, UPat

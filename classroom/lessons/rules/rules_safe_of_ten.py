@@ -9,13 +9,10 @@ rounding. For whole numbers eight do: wrapping around undoes itself in (x + y) -
 loses its top bit, and 0 // 0 isn't 1.
 """
 
-from __future__ import annotations
-
 from classroom.ask import predicts
 from classroom.obvious import safe_rules
 
 check = predicts(safe_rules)
-
 
 # %% guesses
 ((3, 8), (10, 10), (8, 10), (3, 10), (5, 9))

@@ -7,8 +7,6 @@ Because: Each row alone runs out of places to fire. Together, each makes what th
 for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -73,7 +71,6 @@ def after_one_step(expression: UOp, table: PatternMatcher) -> Iterator[UOp]:
 
 def times(number: int) -> str:
     return "one rewrite" if number == 1 else f"{number} rewrites"
-
 
 # %% shared
 from tinyframe import Variable

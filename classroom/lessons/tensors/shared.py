@@ -1,7 +1,5 @@
 """What several exercises of this lesson need."""
 
-from __future__ import annotations
-
 import dis
 from types import CodeType
 from typing import Any

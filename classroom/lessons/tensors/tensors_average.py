@@ -7,8 +7,6 @@ Because: 200 + 100 needs more than 8 bits, so the sum has to be made in a wider 
 fits again, so it can go back to uint8.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -53,7 +51,6 @@ def check(answer: Any) -> str:
                 case, "a Tensor of uchar (uint8)", describe(got),
             )  # fmt: skip
     return "The sum of two bytes may not fit in a byte. You made room first, then went back."
-
 
 # %% wrong, each line
 lambda a, b: (a + b) / 2  # says they wrapped around

@@ -6,8 +6,6 @@ Because: `x.mean(axis=0)` goes down the rows and leaves one number for each colu
 (columns,). Sizes are compared from the right, so it meets the columns of `x`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -42,7 +40,6 @@ def check(answer: Any) -> str:
         unlike(got, mistakes, shifted, case, small)
         same_values(got, shifted, case, shown=small)
     return "Every column now has mean 0. This is the first half of what BatchNorm does."
-
 
 # %% wrong, each line
 lambda x: x - x.mean()  # says mean of the whole table

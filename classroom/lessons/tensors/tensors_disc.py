@@ -8,8 +8,6 @@ Because: `i` counts from the middle. The column i² and the row i² add up to a 
 distances, and a comparison with (n / 3)² says which of them are inside.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -68,7 +66,6 @@ def circle(n: int, radius: float, middle: float | None = None) -> np.ndarray:
 
 def _rows(n: int) -> str:
     return f"`n = {n}`" if n in SHOWN else f"a larger {'odd' if n % 2 else 'even'} `n`"
-
 
 # %% shared
 from tinyframe import Tensor

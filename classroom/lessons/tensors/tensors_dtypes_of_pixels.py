@@ -8,8 +8,6 @@ Because: One float in a list makes all of it `float`. The 1 is an int and adapts
 counts: `int`.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -26,7 +24,6 @@ def dtypes_of_pixels() -> tuple[str, ...]:
 
 
 check = predicts(dtypes_of_pixels)
-
 
 # %% guesses
 (

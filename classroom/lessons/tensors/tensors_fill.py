@@ -7,8 +7,6 @@ Because: Zeros do not change a sum, so put zeros into the holes, add up, and div
 of elements that are not holes. The result has shape `()`, which fits everywhere.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -58,7 +56,6 @@ def check(answer: Any) -> str:
         "With `where`, nothing has to be cut out or put back: it chooses between two tensors, "
         "index by index."
     )
-
 
 # %% wrong, each line
 lambda x, holes: holes.where(x.mean(), x)  # says includes the elements in the holes

@@ -9,8 +9,6 @@ has the board's shape, and holds one neighbour of every cell; their sum counts. 
 *or* and *and*.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -69,7 +67,6 @@ def next_generation(board: np.ndarray, middle: int = 0, born: tuple[int, ...] = 
             around -= board[r, c] * (1 - middle)
             result[r, c] = around in born or (around in (2, 3) and board[r, c] == 1)
     return result
-
 
 # %% shared
 def life(board, survive=(2, 3), born=3, middle=False, wrap=False):

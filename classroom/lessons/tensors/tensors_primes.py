@@ -8,8 +8,6 @@ True where one divides the other. A prime has exactly two divisors, 1 and itself
 divides 0, and for n = 2, everything is two divisors as well.)
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -41,7 +39,6 @@ def check(answer: Any) -> str:
         "A table of all remainders and a sum along one axis: you tried every divisor, without a "
         "loop."
     )
-
 
 # %% shared
 from tinyframe import Tensor

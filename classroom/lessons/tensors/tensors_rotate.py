@@ -7,8 +7,6 @@ Because: The transpose makes the first row the first column. Reversing the colum
 and that is a clockwise turn. Two movements, and no kernel.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,6 @@ def check(answer: Any) -> str:
     """answer(x): turned by 90 degrees clockwise, without a kernel."""
     moves(answer, lambda x: np.rot90(x, -1), "x")
     return "A rotated picture, and no pixel was moved: only the rule for what is at (i, j) is new."
-
 
 # %% wrong, each line
 lambda x: x.T  # says reversed along axis 1

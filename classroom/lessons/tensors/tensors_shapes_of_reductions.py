@@ -6,8 +6,6 @@ Because: Cross out the axes that are reduced: axis 1 of (2, 3, 4) leaves (2, 4),
 leave (3,). `keepdim=True` writes a 1 in place of crossing out: (2, 3, 1).
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -22,7 +20,6 @@ def shapes_of_reductions() -> tuple[Shape, ...]:
 
 
 check = predicts(shapes_of_reductions)
-
 
 # %% guesses
 (

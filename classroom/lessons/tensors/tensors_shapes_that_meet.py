@@ -7,8 +7,6 @@ Because: Align on the right. (5, 1) and (7,) give (5, 7); (2, 1, 4) and (3, 1) g
 a matrix product the 3 disappears, since it is summed, and the 6 in front stays: (6, 2, 5).
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -23,7 +21,6 @@ def shapes_that_meet() -> tuple[Shape, ...]:
 
 
 check = predicts(shapes_that_meet)
-
 
 # %% guesses
 (

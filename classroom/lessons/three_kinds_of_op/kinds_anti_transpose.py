@@ -9,8 +9,6 @@ transpose then reflects the result across the main diagonal. Half a turn and a r
 one diagonal make a reflection across the other.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -22,7 +20,6 @@ def check(answer: Any) -> str:
     """answer(a): a reflected across its other diagonal, without a kernel."""
     moves(answer, lambda a: a[::-1, ::-1].T, "a")
     return "You rearranged a whole matrix without moving a single number."
-
 
 # %% wrong, each line
 lambda a: a.T  # says reversed along every axis

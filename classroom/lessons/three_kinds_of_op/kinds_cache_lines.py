@@ -7,8 +7,6 @@ Because: A line counts once, however many of its floats you read. So collect the
 in a set, and count the set.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -50,7 +48,6 @@ def _about_lines(got: int, expected: int, reads: tuple[int, int, int]) -> str:
         ),
     }
     return counted.get(got, f"Your count is too {'high' if got > expected else 'low'}.")
-
 
 # %% shared
 import numpy as np

@@ -9,8 +9,6 @@ Because: The list is kept in the order of last use, so the line to drop is alway
 read puts its line at the end, whether it was in the list or had to be fetched.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -76,7 +74,6 @@ def fetched(cells: list[int], room: int, renews: bool = True) -> int:
             kept.remove(line)
             kept.append(line)
     return number
-
 
 # %% shared
 import numpy as np

@@ -10,8 +10,6 @@ has the same numbers as number 6, but the jump falls between two rows, where it 
 its own.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -32,7 +30,6 @@ def strides_are_enough() -> tuple[bool, ...]:
 
 
 check = predicts(strides_are_enough)
-
 
 # %% guesses
 (

@@ -8,8 +8,6 @@ it gets one kernel, and all six steps are in its index. (Grey cells in the pictu
 reached any more.)
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     kernels,
     predicts,
@@ -24,7 +22,6 @@ def kernels_of_a_view() -> tuple[int, ...]:
 
 
 check = predicts(kernels_of_a_view)
-
 
 # %% guesses
 ((0, 1), (6, 7), (1, 1), (1, 2))

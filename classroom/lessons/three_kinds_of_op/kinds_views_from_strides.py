@@ -9,8 +9,6 @@ strides. `grid[1::2, ::2]` begins in row 1 and doubles both. `grid[:, 2]` walks 
 steps of 6, and expanding it adds an axis with stride 0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -70,7 +68,6 @@ def check(answer: Any) -> str:
         cells = offset + down * np.arange(rows)[:, None] + along * np.arange(columns)
         same_values(view, cells.astype(np.float32), case)
     return "You read strides backwards: from the walk through memory to the movement that makes it."
-
 
 # %% shared
 def views(*others):

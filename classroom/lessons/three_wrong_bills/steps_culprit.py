@@ -7,8 +7,6 @@ Because: Down to `lower to ranges`, the line says `MUL float`. Below `tidy numbe
 is new, and it says `MUL int`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -36,7 +34,6 @@ def check(answer: Any) -> str:
             "of the two `LOAD`s still a `float` there?"
         )
     raise Wrong(f"Below `{named}`, the line still says `MUL float`. Read on.")
-
 
 # %% wrong, each line
 "simplify"  # says one heading further up

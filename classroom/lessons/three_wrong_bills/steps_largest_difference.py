@@ -8,8 +8,6 @@ Because: Only the device is different between the two calls. A difference can be
 direction, so it is its size that counts, and the worst element decides.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -72,7 +70,6 @@ def check(answer: Any) -> str:
             )  # fmt: skip
         same_number(got, largest, case)
     return "Now you can run any formula on both devices, and see how far apart they are."
-
 
 # %% shared
 from tinyframe import GlobalCounters, Tensor, TinyJit

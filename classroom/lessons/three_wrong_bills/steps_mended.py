@@ -6,8 +6,6 @@ Because: A compiler is a list of stages, so mending this one takes a list withou
 the others stay, in their order: each relies on what the ones before it did.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -58,7 +56,6 @@ def check(answer: Any) -> str:
 
 def _names(stages: Iterable[Any]) -> list[Any]:
     return [stage[0] if isinstance(stage, tuple) and stage else stage for stage in stages]
-
 
 # %% wrong, each line
 lambda stages, name: stages  # says is still there

@@ -7,8 +7,6 @@ people pay for each of them. The loops follow the results and not the table, and
 the loops.
 """
 
-from __future__ import annotations
-
 import re
 
 from classroom.ask import (
@@ -24,7 +22,6 @@ def name_of_column_sums() -> str:
 
 
 check = predicts(name_of_column_sums)
-
 
 # %% guesses
 ("r_4_3", "r_3_4", "E_3_4", "r_4", "r_12")

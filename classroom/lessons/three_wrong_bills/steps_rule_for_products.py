@@ -8,8 +8,6 @@ Because: A product of floats is a float. Other ops have rules of their own (a co
 bool), so this one asks about `MUL` alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -92,7 +90,6 @@ def _line(node: UOp) -> str:
     """A node in a few words: MUL float of float and float."""
     names = [str(u.dtype).removeprefix("dtypes.") for u in (node, *node.src)]
     return f"`{node.op.name} {names[0]}`" + f" of {' and '.join(names[1:])}" * bool(node.src)
-
 
 # %% shared
 from tinyframe.uop import Ops

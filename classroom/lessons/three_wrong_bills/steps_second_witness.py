@@ -7,8 +7,6 @@ of the compiler. The `(int)` in the C was a hint: the C compiler only did what i
 its compiler and the processor are cleared, and it's one of the stages.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -26,7 +24,6 @@ def bills_of_python() -> str:
 
 
 check = predicts(bills_of_python, "right", "same", "other")
-
 
 # %% guesses
 ("same", "right", "other")

@@ -8,8 +8,6 @@ Because: One thing for 0.50 is enough: the till says 0. Whole numbers of things 
 are always right, so it's the fractions that get lost.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -66,7 +64,6 @@ def _amounts(side: Any, what: str) -> np.ndarray:
     if not (np.isfinite(amounts).all() and (np.abs(amounts) <= LARGEST_AMOUNT).all()):
         raise Wrong(f"Amounts have to be numbers up to {LARGEST_AMOUNT:,.0f}.", got=describe(side))
     return amounts
-
 
 # %% wrong, each line
 ([2.0], [1.0])  # says The till gets this one right

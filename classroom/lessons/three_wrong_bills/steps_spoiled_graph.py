@@ -7,8 +7,6 @@ Because: A load without an address, or a loop without a length, means nothing. E
 has a row in the spec that says what it needs, and the first node that breaks its row is named.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -45,7 +43,6 @@ def check(answer: Any) -> str:
     if refused == "MUL":
         raise Wrong("SPEC refuses the multiplication, as it did above. Spoil something else.")
     return f"SPEC refuses your `{refused}` before a line of C is written."
-
 
 # %% shared
 from tinyframe.uop import Ops

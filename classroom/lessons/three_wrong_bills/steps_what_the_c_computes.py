@@ -6,8 +6,6 @@ Because: `(int)` in C is `.int()` of a Tensor: the fraction is cut off. The C do
 quantity and each price before it multiplies, so 0.5 becomes 0, and -1.5 becomes -1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -82,7 +80,6 @@ def _misread(
         if close(got, products.sum(axis=1)):
             both = (expected, got) if shown else ()
             raise Wrong(said, case, *(describe(each.tolist()) for each in both))
-
 
 # %% wrong, each line
 lambda q, p: (q * p).sum(axis=1)  # says Nothing is cut off the prices

@@ -9,8 +9,6 @@ Pooling leaves 32 values, and a `Linear` of 330 numbers reads the digit from the
 16, and makes the rest learn better.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -120,7 +118,6 @@ def _share_right(model: Any) -> float:
                 step(Tensor(pixels[chosen]), Tensor(classes[chosen]))
     right = model(Tensor(test)).argmax(axis=1).numpy() == test_labels.numpy()
     return float(right.mean())
-
 
 # %% shared
 from tinyframe import Tensor, nn

@@ -9,8 +9,6 @@ Because: A Linear computes `x @ weight.T + bias`. BatchNorm then multiplies each
 number and adds another, so you can do both to the weight and the bias instead, once and for all.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -70,7 +68,6 @@ def check(answer: Any) -> str:
             raise Wrong("The weights are right, but the bias isn't.", case)
         same_values(got(x), expected, case, shown=False)
     return "Two layers in, one layer out, and the same answers. After training, BatchNorm is free."
-
 
 # %% shared
 from tinyframe import Tensor, nn

@@ -7,8 +7,6 @@ kernel was recorded, and that 10 is a constant in its code. No Python runs that 
 100. So it's 1 · 3 · 10, where 300 would be right, and nothing warns you.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -26,7 +24,6 @@ def replayed_after_two_changes() -> int:
 
 
 check = predicts(replayed_after_two_changes)
-
 
 # %% guesses
 (30, 300, 10, 100)

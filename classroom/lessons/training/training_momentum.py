@@ -6,8 +6,6 @@ Because: The velocity takes in the new gradient first. Then the parameter moves 
 velocity, not by the gradient.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -45,7 +43,6 @@ def check(answer: Any) -> str:
         same_values(got[1], velocity, f"the new velocity for {case}", shown)
         same_values(got[0], parameter, f"the new parameter for {case}", shown)
     return "That's momentum in two lines. `nn.optim.SGD` with `momentum=0.9` takes the same step."
-
 
 # %% wrong, each line
 lambda p, v, g, r: (p - r * v, 0.9 * v + g)  # says old velocity

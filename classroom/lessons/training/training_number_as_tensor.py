@@ -7,12 +7,9 @@ Because: A replay reads the memory of the Tensors that it's given. `Tensor(numbe
 and has no memory; `.contiguous()` gives it some. `Tensor([number])` has memory from the start.
 """
 
-from __future__ import annotations
-
 from classroom.lessons.training.shared import scale
 
 check = scale
-
 
 # %% shared
 from tinyframe import Tensor, nn

@@ -8,8 +8,6 @@ Because: SGD keeps its learning rate and nothing else. Momentum adds a velocity 
 parameter. Adam has two averages for each, and counts its steps.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -51,7 +49,6 @@ def check(answer: Any) -> str:
             )
         same_number(plain, expected, case, "numbers")
     return "Nothing for SGD but its learning rate. For Adam, two more copies of the whole model."
-
 
 # %% shared
 from tinyframe import Tensor, nn

@@ -7,8 +7,6 @@ stay copies forever. That's why networks start from random numbers: they don't h
 only different.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -66,7 +64,6 @@ def check(answer: Any) -> str:
             case,
         )
     return f"All {hidden} hidden values learned, and all of them learned the same thing."
-
 
 # %% shared
 from tinyframe import Tensor, nn

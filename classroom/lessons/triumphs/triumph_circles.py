@@ -7,8 +7,6 @@ Because: The slope is a graph of `x`, so `gradient` takes it like any other. Cal
 too early would replace that graph by its numbers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -56,7 +54,6 @@ def _values(value: Any, length: int, case: str) -> np.ndarray:
     if values.shape != (length,):
         raise Wrong("Each of the three has to be an array, with a number for each `x`.", case)
     return values
-
 
 # %% shared
 from classroom.mini import triumphs

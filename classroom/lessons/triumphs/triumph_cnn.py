@@ -9,8 +9,6 @@ Because: Twelve filters look at every place of the image, the largest of each 2 
 something was there, and a matrix turns that into ten scores.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -98,7 +96,6 @@ def _network(value: Any, tensor: type) -> tuple[list[Any], Any]:
         "The answer has to be a list of mini's Tensors, the parameters, and a function, the model.",
         got=type(value).__name__,
     )
-
 
 # %% shared
 from classroom.mini import triumphs

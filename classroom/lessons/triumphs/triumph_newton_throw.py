@@ -9,8 +9,6 @@ how far the throw is off, in both directions. It isn't straight, so you throw ag
 throw starts much closer, where it's straighter.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -88,7 +86,6 @@ def _throw(value: Any, case: str) -> tuple[float, float]:
         raise Wrong(
             "The answer has to be a pair of numbers: the new vx and vy.", case, got=describe(value)
         ) from None
-
 
 # %% shared
 import numpy as np

@@ -8,8 +8,6 @@ Because: An op is a row in two tables. The examiner never looks at either of the
 the input and sees what comes out.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 
@@ -127,7 +125,6 @@ def _by_the_row(op: Any, x: np.ndarray, case: str) -> np.ndarray:
     if values.shape not in ((), x.shape):
         raise Wrong("Your row's gradient has the wrong shape.", case, x.shape, values.shape)
     return np.broadcast_to(values, x.shape) / WEIGHTS
-
 
 # %% shared
 import numpy as np

@@ -8,8 +8,6 @@ needs every column. No loop over rows (or columns) can do both, so each division
 the one before.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -45,7 +43,6 @@ def check(answer: Any) -> str:
         _left_to_the_rule(tensor, case)
         runs_as(tensor, n, case)
     return "You can now say how many kernels an expression becomes, and write one to order."
-
 
 # %% shared
 from tinyframe import Tensor

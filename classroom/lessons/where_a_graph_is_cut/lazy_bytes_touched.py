@@ -6,8 +6,6 @@ Because: `nbytes` is size times bytes per element, whatever the dtype. A buffer 
 writes and the next one reads is touched twice, so it counts twice.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -52,7 +50,6 @@ def check(answer: Any) -> str:
         elif got != expected:
             raise Wrong("The three small schedules are right, and a larger one is wrong.")
     return "A schedule names all the memory it will use before a single byte is read."
-
 
 # %% wrong, each line
 lambda items: len(items)  # says 43 too few

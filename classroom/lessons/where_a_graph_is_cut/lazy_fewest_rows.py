@@ -6,8 +6,6 @@ Because: There are as many row sums as rows. With 32 of them the rule sees enoug
 results to keep a processor busy; with 31 it stores the sums first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -37,7 +35,6 @@ def check(answer: Any) -> str:
 def _kernels_of_shares(rows: int) -> int:
     a = Tensor.zeros(rows, 64).contiguous().realize()
     return kernels(a / a.sum(axis=1, keepdim=True))
-
 
 # %% wrong, each line
 31  # says isn't enough rows

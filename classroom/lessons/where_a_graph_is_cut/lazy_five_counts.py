@@ -8,8 +8,6 @@ into the loop over rows (2). But every quotient of number 3 needs the sum of eve
 number 5 needs each element of `a @ b` 64 times, so these have two kernels each.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     kernels,
     predicts,
@@ -30,7 +28,6 @@ def kernels_of_five() -> tuple[int, ...]:
 
 
 check = predicts(kernels_of_five)
-
 
 # %% guesses
 ((1, 1, 2, 1, 2), (1, 2, 2, 1, 2), (3, 2, 2, 2, 2), (1, 1, 1, 1, 1))

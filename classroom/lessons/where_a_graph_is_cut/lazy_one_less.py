@@ -6,8 +6,6 @@ Because: The sum of the column sums is the sum of everything. With `a.sum()` in 
 only one place needs `a.sum(axis=0)`, so it's computed there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from classroom.ask import (
@@ -33,7 +31,6 @@ def check(answer: Any) -> str:
     sums = a.numpy().sum(0)
     same_values(got, sums / sums.sum(), case, shown=False)
     return "The compiler fuses the formula you wrote. Finding a better formula was up to you."
-
 
 # %% wrong, each line
 lambda a: a.sum(axis=0)  # says takes 1 kernel

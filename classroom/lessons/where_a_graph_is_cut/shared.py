@@ -1,7 +1,5 @@
 """What several exercises of this lesson need."""
 
-from __future__ import annotations
-
 from classroom.exercise import Wrong
 from tinyframe import Tensor
 from tinyframe.uop import Ops

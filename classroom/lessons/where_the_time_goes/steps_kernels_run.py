@@ -6,8 +6,6 @@ Because: `kernel_count` goes on counting from wherever it is, so you have to res
 subtract what it was).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -47,7 +45,6 @@ def _realizes(count: int) -> Callable[[], None]:
             (numbers + n).sum().realize()
 
     return run
-
 
 # %% shared
 from tinyframe import GlobalCounters, Tensor, TinyJit

@@ -7,8 +7,6 @@ Because: Only a replay can go wrong, so all inputs are tried in order, the third
 above all. Refusing with a JitError is the polite way of not being safe.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -100,7 +98,6 @@ def replays() -> list[tuple[str, Callable[[], Replay], bool]]:
         ("`x * x + x`, for seven inputs",
          lambda: (lambda x: x * x + x, rows(*(5,) * 7)), True),
     ]  # fmt: skip
-
 
 # %% shared
 import numpy as np

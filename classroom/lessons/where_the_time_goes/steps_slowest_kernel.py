@@ -6,8 +6,6 @@ Because: An observer is told the name and the seconds of each kernel as it finis
 left is to find the pair with the largest second number.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -61,7 +59,6 @@ def _is_the_slowest(got: Any, ran: list[tuple[str, float]], case: str) -> None:
     if got != slowest:
         place = {names[0]: "the first", names[-1]: "the last"}.get(got, "one in the middle")
         raise Wrong(f"You gave {place}; a different kernel took longer.", case, slowest, got)
-
 
 # %% shared
 from tinyframe.observe import Observer, observing

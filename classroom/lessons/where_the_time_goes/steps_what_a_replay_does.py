@@ -7,8 +7,6 @@ are replays: they launch the very same 15 kernels, and nothing else happens. Tin
 kernel quicker; it takes away the Python between them.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -35,7 +33,6 @@ def five_calls() -> tuple[int, int]:
 
 
 check = predicts(five_calls)
-
 
 # %% guesses
 ((2, 15), (1, 15), (5, 15), (2, 1), (2, 0), (2, 10))

@@ -7,8 +7,6 @@ Because: A step against the gradient goes downhill. With `-grad` for the second 
 every step goes uphill, and the network climbs.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -48,7 +46,6 @@ def check(answer: Any) -> str:
         else "The loss stays where pure guessing would put it: your network learns nothing."
     )
     return f"{did} And nothing complained. All 84 steps ran, and no cell turned red."
-
 
 # %% wrong, each line
 lambda grad: (grad, grad)  # says exactly as before

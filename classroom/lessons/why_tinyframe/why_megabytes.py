@@ -7,8 +7,6 @@ Because: 12 MB for `a * b` (two read, one written), 8 MB for `+ 1`, 4 MB for the
 Fused, only `a` and `b` are read, 8 MB, and one number is written.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -25,7 +23,6 @@ def megabytes_of_three_and_of_one() -> tuple[int, ...]:
 
 
 check = predicts(megabytes_of_three_and_of_one)
-
 
 # %% guesses
 ((24, 8), (20, 8), (12, 4), (8, 24))

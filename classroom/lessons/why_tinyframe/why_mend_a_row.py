@@ -6,8 +6,6 @@ Because: If `x` grows a little, `x * y` grows `y` times as much. So `x` gets `gr
 gets `grad * x`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -49,7 +47,6 @@ def check(answer: Any) -> str:
         "Mended. If `x` grows a little, `x * y` grows `y` times as much, so `x` gets `grad * y`; "
         "and the other way round."
     )
-
 
 # %% wrong, each line
 lambda grad, x, y: (y, x)  # says Multiply that by what arrives

@@ -9,8 +9,6 @@ from the result down. A number that is used twice is at the end of two paths, an
 add up. That's the chain rule.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -84,7 +82,6 @@ def _slopes(of: Callable[..., Any], values: tuple[float, ...]) -> list[float]:
         (of(a + da, b + db, math.tanh) - of(a - da, b - db, math.tanh)) / (2 * TINY)
         for da, db in ((TINY, 0.0), (0.0, TINY))
     ]
-
 
 # %% shared
 import math

@@ -7,8 +7,6 @@ Because: Two: `x[123456]` and `x[654321]`. The index went all the way down to `x
 was ever read, or made.
 """
 
-from __future__ import annotations
-
 import re
 
 from classroom.ask import (
@@ -29,7 +27,6 @@ def numbers_read_for_an_entry() -> int:
 
 
 check = predicts(numbers_read_for_an_entry)
-
 
 # %% guesses
 (2, 0, 1, 1_000_000, 2_000_000)

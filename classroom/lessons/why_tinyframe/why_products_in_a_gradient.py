@@ -6,8 +6,6 @@ Because: One product for each position where the weight was used: 103 × 6 × 6 
 of a weight adds its share to the gradient.
 """
 
-from __future__ import annotations
-
 from classroom.ask import (
     predicts,
 )
@@ -22,7 +20,6 @@ def products_in_a_gradient() -> int:
 
 
 check = predicts(products_in_a_gradient)
-
 
 # %% guesses
 (3708, 103, 36, 3709)

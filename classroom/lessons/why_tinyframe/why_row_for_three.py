@@ -7,8 +7,6 @@ Because: `i + i + i` means `(i + i) + i`. Sources go first, so the first row has
 * 2 + i` by the time your row sees it.
 """
 
-from __future__ import annotations
-
 import inspect
 import random
 from typing import Any
@@ -84,7 +82,6 @@ def _value(u: UOp, counters: tuple[UOp, ...], place: list[int]) -> object:
     """What an expression is where the counters have these values; itself if that is no number."""
     put = {c: c.const_like(v) for c, v in zip(counters, place, strict=True)}
     return u.substitute(put).simplify().arg
-
 
 # %% wrong, each line
 lambda v: (v + v + v, lambda v: v * 3)  # says does not match

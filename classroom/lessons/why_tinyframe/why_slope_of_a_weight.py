@@ -8,8 +8,6 @@ Because: The weight at [i, j] meets the pixels that begin i rows down and j colu
 Each meeting adds pixel times arriving gradient.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -133,7 +131,6 @@ def _explain(
     )
     values = (f"{expected:g}", f"{got:g}") if shown else ("", "")
     raise Wrong(text, where, *values)
-
 
 # %% wrong, each line
 lambda pixels, arriving, i, j: pixels[:, :6, :6] * arriving  # says one number

@@ -9,8 +9,6 @@ Because: From this string you can build the graph again, but for its arrays: tha
 has to be in a key. One thing less, and two programs share a name.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable
@@ -141,7 +139,6 @@ def _doubled(x: Any, times: int) -> Any:
     for _ in range(times):
         x = x + x
     return x
-
 
 # %% shared
 def name(sink):

@@ -9,8 +9,6 @@ Because: C gets five words in registers: three addresses, a float, an int. All t
 about shape and order stays behind, so you see to that before the call.
 """
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 
@@ -178,7 +176,6 @@ def check(answer: Any) -> str:
         both = (describe(expected.tolist()), describe(got.tolist())) if shown else ("", "")
         raise Wrong(text or "The values are wrong.", case, *both)
     return "You called C by hand. It trusted every word you said."
-
 
 # %% shared
 import numpy as np

@@ -8,8 +8,6 @@ Because: Any formula of x and y is a kernel, because every op in it needs just i
 the picture.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -79,7 +77,6 @@ def check(answer: Any) -> str:
             "roundings, so nobody can tell what it should look like.",
         )  # fmt: skip
     return f"{len(ops)} ops, one kernel, and a picture that nobody has stored anywhere."
-
 
 # %% shared
 from classroom.mini import own_c

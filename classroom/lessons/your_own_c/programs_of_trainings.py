@@ -9,8 +9,6 @@ program, compiled anew: five. A Tensor is memory, so its value isn't in the key,
 does all five steps.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from classroom.ask import fresh_sizes, predicts
@@ -36,7 +34,6 @@ def programs_of_three_trainings() -> tuple[int, ...]:
 
 
 check = predicts(programs_of_three_trainings)
-
 
 # %% guesses
 ((1, 5, 1), (1, 1, 1), (5, 5, 5), (1, 5, 5))

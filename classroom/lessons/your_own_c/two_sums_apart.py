@@ -8,8 +8,6 @@ Because: Your C has 16777216 in its only sum, and each 1 is rounded away. In Num
 number is in one of eight sums, so seven others count their ones properly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -67,7 +65,6 @@ def _floats(answer: Any) -> np.ndarray:
     if numbers.size < 2:
         raise Wrong("The answer has to be a list of numbers.", got=describe(answer))
     return numbers
-
 
 # %% shared
 LARGE = 2.0**24

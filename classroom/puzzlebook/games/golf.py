@@ -14,7 +14,7 @@ import numpy as np
 
 from classroom.ask import describe
 from classroom.exercise import Open, Wrong
-from classroom.puzzlebook.game import Game, against_par
+from classroom.puzzlebook.game import Game, Puzzle, against_par
 from classroom.race import least, ready, undisturbed
 from classroom.speed import Card, cards, rate
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt
@@ -27,19 +27,12 @@ HOPELESS = 0.6  # of it: then one round is enough to know
 
 
 @dataclass(frozen=True)
-class Hole:
+class Hole(Puzzle):
     """A product of matrices of one size."""
 
     size: int
-    par: int
-    best: int
-    hints: tuple[str, str]
-    because: str
-    seconds: float = 90.0  # for a race on a busy machine; a loop that never ends can't be an answer
-
-    @property
-    def name(self) -> str:
-        return f"golf_{self.size}"
+    # for a race on a busy machine; a loop that never ends can't be an answer
+    seconds: float = field(default=90.0, kw_only=True)
 
     @property
     def sentence(self) -> str:
@@ -50,9 +43,6 @@ class Hole:
 
     def trial(self) -> Stroke:
         return Stroke(self)
-
-    def example(self) -> None:
-        """Nothing: there is no picture of a speed before anything has run."""
 
 
 @dataclass
@@ -123,41 +113,4 @@ def matrices(size: int) -> tuple[Tensor, Tensor]:
     return a, b
 
 
-HOLES = (
-    Hole(
-        64,
-        par=3,
-        best=2,
-        hints=(
-            "All of it fits into the nearest cache. What is left to save, but loads?",
-            "A vector along axis 1, and then only rows: how many of them fit into the registers?",
-        ),
-        because="Small matrices never leave the cache, so neither order nor panels matter. All "
-        "that counts is loads for each multiplication, and a tile takes care of those.",
-    ),
-    Hole(
-        192,
-        par=4,
-        best=3,
-        hints=(
-            "How large is all of `b` here, and how large is your second cache?",
-            "Take Opts away one at a time. Which one can you do without, at this size?",
-        ),
-        because="All of `b` is 147 KB and stays in the second cache. A tile that fits the "
-        "registers is enough: 192 is a multiple of 6 and of 16, so no tile overlaps another.",
-    ),
-    Hole(
-        512,
-        par=5,
-        best=4,
-        hints=(
-            "Which of the plan's Opts is only there so that a different one pays?",
-            "`STAGE` with axis -1 copies all of `b`, in the order in which it will be read, before "
-            "any loop begins.",
-        ),
-        because="Without a panel, a column of `b` is spread over 256 pages of memory. With one for "
-        "all of `b`, the loops can stay in their order, and you've saved the REORDER.",
-    ),
-)
-
-GAME = Game("golf", "7c", "Matmul golf", "Opts", HOLES)
+GAME = Game("golf", "7c", "Matmul golf", "Opts")

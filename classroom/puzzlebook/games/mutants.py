@@ -10,13 +10,12 @@ leaves, which is what `best` stands on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from classroom.exercise import Open, Wrong
 from classroom.lies import Lie, lie, shown, tried, variables_of, written
-from classroom.puzzlebook.game import Game, against_par
+from classroom.puzzlebook.game import Game, Puzzle, against_par
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes, truncate
 from tinyframe.rewrite import PatternMatcher, Rule, UPat, graph_rewrite
@@ -54,44 +53,28 @@ HONEST = PatternMatcher([
     (i % c, lambda x, c: x if 0 <= x.vmin and x.vmax < c.arg else None),
     (i // c, lambda x, c: x.const_like(0) if 0 <= x.vmin and x.vmax < c.arg else None),
 ])
-
-# And what is wrong, a row for each, in the order of the puzzles.
-MUTATIONS = PatternMatcher([
-    (x / x, lambda x: x.const_like(1)),
-    ((f * f).sqrt(), lambda x: (0 < x).where(x, 0 - x)),
-    (i % c, lambda x, c: x if 0 <= x.vmin and x.vmax <= c.arg else None),
-    (i.cast(dtypes.float).cast(dtypes.int), lambda x: x),
-    (UPat(Ops.CMOD, src=(i + c, c)), lambda x, c: x.alu(Ops.CMOD, c)),
-    (i.alu(Ops.MAX, c) < d, lambda x, c, d: x < d if c.arg <= d.arg else None),
-    (i // c // d, lambda x, c, d: x // (c.arg * d.arg)),
-    (i * c < d, lambda x, c, d: x < -(-d.arg // c.arg) if c.arg else None),
-    ((c < i).where(a, b), lambda x, c, a, b: (x < c).where(b, a)),
-    ((f < y).ne(True), lambda x, y: y.alu(Ops.CMPLE, x)),
-])
 # fmt: on
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """A compiler with a wrong rule. name: the puzzle's. story: what its author thought. because:
-    where it goes wrong."""
+class Mutant(Puzzle):
+    """A compiler with a wrong rule, the only one of `wrong`, whose words are what its author
+    thought. A row stands in one line, because that line is shown."""
 
-    name: str
-    rule: Rule
-    story: str
-    par: int
-    best: int
-    hints: tuple[str, str]
-    because: str
+    wrong: PatternMatcher
+
+    @property
+    def rule(self) -> Rule:
+        return self.wrong.rules[0]
 
     @property
     def row(self) -> str:
-        """The rule as it is written in this file."""
+        """The rule as it is written in its file."""
         return source_of(self.rule).partition("  ")[2]
 
     @property
     def sentence(self) -> str:
-        return f"{self.story} Its row: `{self.row}`"
+        return f"{self.words.title} Its row: `{self.row}`"
 
     @property
     def table(self) -> PatternMatcher:
@@ -106,9 +89,6 @@ class Mutant:
 
     def trial(self) -> Trial:
         return Trial(self)
-
-    def example(self) -> Picture | None:
-        return None
 
 
 @dataclass
@@ -242,143 +222,4 @@ def drawn(before: UOp, after: UOp, found: Lie | None) -> Picture:
     return DrawnPicture("what the mutant made of it", "\n".join(lines), sheet)
 
 
-# ---- the puzzles ---------------------------------------------------------------------------------
-
-
-def mutants(rows: Iterable[tuple[Any, ...]], rules: Sequence[Rule]) -> tuple[Mutant, ...]:
-    return tuple(Mutant(row[0], rule, *row[1:]) for row, rule in zip(rows, rules, strict=True))
-
-
-STORIES: tuple[tuple[Any, ...], ...] = (
-    (
-        "itself",
-        "Whatever is divided by itself is 1.",
-        2,
-        2,
-        (
-            "Which float, divided by itself, isn't 1?",
-            "`x = number(\"x\")` can be any float at all, so you needn't even say which.",
-        ),
-        "0 / 0 and infinity / infinity are NaN. A single variable is enough, since both sources "
-        "of the division are the same node.",
-    ),
-    (
-        "root",
-        "The root of a square is the number without its sign. (Look how careful its author was: "
-        "0 - x turns -0.0 into 0.0, and a NaN stays one.)",
-        3,
-        3,
-        (
-            "The sign is handled. What else can happen to a number on its way through a square?",
-            "What's 1e30 squared, if the largest float is 3.4e38?",
-        ),
-        "The square overflows, so the honest answer is infinity. (For tiny numbers it's 0.) Your "
-        "algebra is about numbers, and the compiler's has to be about floats.",
-    ),
-    (
-        "nearly",
-        "A remainder changes nothing if the number is small enough, and not negative.",
-        3,
-        2,
-        (
-            "How small is small enough? Try it with the largest number that the row lets through.",
-            "`vmax <= c.arg` lets c itself through, and c % c is 0. To save a node: does the left "
-            "side have to be a Variable?",
-        ),
-        "`<=` should be `<`. A Variable up to 5 shows that in three nodes. The constant 5 has "
-        "bounds, too, both of them 5: `5 % 5` is two nodes, because both sources are the same "
-        "constant.",
-    ),
-    (
-        "there_and_back",
-        "An int that becomes a float and then an int again is what it was.",
-        3,
-        3,
-        (
-            "A float32 has 32 bits, like the int. What does it use some of them for?",
-            "A float32 has 24 bits for digits. Which is the first whole number that needs 25, and "
-            "isn't even? Give your Variable bounds that include it.",
-        ),
-        "Above 2**24, not every int is a float32: 16,777,217 becomes 16,777,216. A Variable with "
-        "bounds up there shows it.",
-    ),
-    (
-        "clock",
-        "On a clock, 12 hours later is the same time. CMOD is the remainder as C computes it.",
-        4,
-        4,
-        (
-            "C's remainder has the sign of its left side: -1 CMOD 3 is -1. When do x + c and x "
-            "have different signs?",
-            "`Variable(\"i\", -1, 5)` includes a negative number. `u.alu(Ops.CMOD, v)` builds the "
-            "node, and a constant is `i.const_like(3)`.",
-        ),
-        "-1 + 3 is 2, whose remainder is 2, and C's remainder of -1 is -1. With Python's remainder "
-        "the row would be right.",
-    ),
-    (
-        "clamped",
-        "If c is below d, then max(x, c) is below d whenever x is.",
-        4,
-        4,
-        (
-            "When c isn't below d, max(x, c) < d can't be true. Which case did the row forget?",
-            "c and d may be the same number, and then they're also the same node.",
-        ),
-        "`<=` should be `<`. With c = d, `max(x, c) < c` is never true, and `x < c` may be. The "
-        "two constants are one node.",
-    ),
-    (
-        "twice",
-        "Dividing by c, and then by d, is dividing by c * d.",
-        5,
-        4,
-        (
-            "`//` rounds down, also below zero. What happens to the rounding if d is negative?",
-            "Try -2 for both, and a few values of i. Two equal constants are one node.",
-        ),
-        "Each `//` rounds down. Divide by a negative number after that, and down has become up. "
-        "-1 // -2 // -2 is 0 // -2, which is 0; -1 // 4 is -1.",
-    ),
-    (
-        "scaled",
-        "If x * c is below d, then x is below d / c, rounded up.",
-        5,
-        4,
-        (
-            "You did this at school, with x on one side of a `<`. There was a warning. Which?",
-            "If you divide by a negative number, `<` turns round. Is there a constant that can "
-            "serve as c and as d?",
-        ),
-        "Dividing by a negative number turns `<` into `>`, and the row doesn't look at the sign of "
-        "c. With c = d = -1, the two constants are one node.",
-    ),
-    (
-        "turned",
-        "A constant looks better on the right of a `<`, so turn the comparison round, and swap "
-        "what is chosen.",
-        6,
-        5,
-        (
-            "What does each side take if x is neither above c nor below it?",
-            "`i > 2` builds the node `2 < i`, and `(i > 2).where(7, 5)` chooses. Can one of the "
-            "two be a node that's there already?",
-        ),
-        "When x is c, the right answer is b, and the row takes a. The opposite of `c < x` is `x <= "
-        "c`. One of a and b may be the Variable itself, which saves a leaf.",
-    ),
-    (
-        "opposite",
-        "x isn't below y? Then y is at most x.",
-        5,
-        4,
-        (
-            "For whole numbers that's true. Which float doesn't play along?",
-            "NaN is neither below nor above anything. Is it at most itself?",
-        ),
-        "NaN < NaN is False, so `not` of it is True; and NaN <= NaN is False. One variable is "
-        "enough, since NaN isn't even equal to itself.",
-    ),
-)  # fmt: skip
-
-GAME = Game("mutants", "7a", "Ten mutants", "nodes", mutants(STORIES, MUTATIONS.rules))
+GAME = Game("mutants", "7a", "Ten mutants", "nodes")

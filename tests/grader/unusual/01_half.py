@@ -47,3 +47,19 @@ def report(rows):
         text += row["name"] + ": " + str(row["kernels apart"]) + " kernels -> "
         text += str(row["kernels together"]) + ", " + str(round(gain(row), 1)) + " times as fast\n"
     return text
+
+
+def describe(tensor):
+    return tensor.size(), tensor.dtype, tensor.numel() * tensor.element_size()
+
+
+def kernel_count(build):
+    return len(build().schedule())
+
+
+def before_and_after(build):
+    lazy = build()
+    op = lazy.uop.base.op.name
+    kernels = len(lazy.schedule())
+    done = build().realize()
+    return [kernels, op, len(done.schedule()), done.uop.base.op.name]

@@ -7,11 +7,6 @@ import numpy as np
 from tinyframe import GlobalCounters, Tensor, dtypes
 
 
-def describe(tensor):
-    shape = np.array(tensor.shape, int)
-    return tuple(shape), f"{tensor.dtype}", shape.prod(dtype=int) * tensor.dtype.itemsize
-
-
 def factories(rows, columns):
     shape, rng = (rows, columns), np.random.default_rng()
     full = Tensor(np.full(shape, 7, np.int32))
@@ -35,12 +30,6 @@ def checkerboard(rows, columns):
     return (
         Tensor.arange(rows, dtype=dtypes.int64)[:, None].add(Tensor.arange(columns)).bitwise_and(1)
     )
-
-
-def kernel_count(build):
-    tensor, before = build(), np.int64(GlobalCounters.kernel_count)
-    tensor.realize()
-    return GlobalCounters.kernel_count - before
 
 
 def before_and_after(build):
@@ -69,12 +58,3 @@ def compare(start, steps):
         "seconds apart": table[1, 1],
         "equal": np.allclose(*results, rtol=0, atol=1e-5),
     }
-
-
-def report(rows):
-    gains = np.array([row["seconds apart"] / row["seconds together"] for row in rows])
-    return "\n".join(
-        "%s: %d kernels -> %d, %.1f times as fast"  # noqa: UP031
-        % (rows[n]["name"], rows[n]["kernels apart"], rows[n]["kernels together"], gains[n])
-        for n in np.argsort(-gains)
-    )

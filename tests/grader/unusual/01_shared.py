@@ -2,12 +2,11 @@
 
 from functools import reduce
 from itertools import chain as chained
-from operator import add, itemgetter
+from operator import add
 from time import perf_counter_ns
 
 from tinyframe import GlobalCounters, Tensor, dtypes
 
-describe = lambda tensor: (tensor.shape, str(tensor.dtype), tensor.nbytes)  # noqa: E731
 one_pass = lambda a, b: ((a + 1) * b + (a - 2 * b)).sum()  # noqa: E731
 
 
@@ -39,13 +38,6 @@ def chain(x, kernels):
     return reduce(lambda t, _: (t - 1).contiguous(), links, (x + 2 * kernels - 1).contiguous())
 
 
-def before_and_after(build):
-    one, two = build(), build()
-    op, scheduled = one.uop.base.op, two.schedule()
-    three = build()
-    return len(scheduled), op.name, len(three.realize().schedule()), f"{three.uop.base.op.name}"
-
-
 def compare(start, steps):
     found = {}
 
@@ -62,11 +54,3 @@ def compare(start, steps):
         found["kernels " + name] = GlobalCounters.kernel_count
     gap = add(results[-1], -results[-2]).numpy()
     return {"equal": abs(gap).max() <= 1e-5, **found}
-
-
-def report(rows):
-    gain = lambda row: row["seconds apart"] / row["seconds together"]  # noqa: E731
-    fields = itemgetter("name", "kernels apart", "kernels together")
-    lines = [(gain(row), "{}: {} kernels -> {}".format(*fields(row))) for row in rows]
-    lines.sort(key=lambda pair: -pair[0])
-    return "".join(f"{line}, {round(much, 1)} times as fast\n" for much, line in lines)

@@ -3,33 +3,6 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tinyframe.uop import Ops
-from tinyframe.uop.node import GroupOp
-
-
-def kinds_of(tensor):
-    groups = [GroupOp.Elementwise, {Ops.REDUCE_AXIS}, GroupOp.Movement]
-    table = np.array([[u.op in group for group in groups] for u in tensor.uop.toposort()])
-    return dict(zip(("elementwise", "reduction", "movement"), table.sum(0), strict=True))
-
-
-def loops_of(kernel):
-    ranges = np.array([u for u in kernel.toposort() if u.op is Ops.RANGE], object)
-    order = np.argsort([u.arg[0] for u in ranges])
-    return [(np.int64(u.src[0].arg), np.str_(u.arg[1].name.lower())) for u in ranges[order]]
-
-
-def loops_of_sum(shape, axes):
-    steps = np.append(np.cumprod(shape[:0:-1])[::-1], 1)
-    is_added = np.isin(np.arange(len(shape)), axes)
-    order = np.argsort(is_added, kind="stable")
-    kinds = np.where(is_added, "reduce", "loop")
-    return [(np.array(shape)[n], kinds[n], steps[n]) for n in order]
-
-
-def cell(view, index):
-    return np.dot(index, view["strides"]) + view["offset"]
-
 
 def array_of(view):
     """An array of this view; the numbers in it are never looked at."""

@@ -1,54 +1,8 @@
 """Recursion in place of loops, and match in place of conditions."""
 
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, product
 from operator import mul
-
-from tinyframe.uop import Ops
-from tinyframe.uop.node import GroupOp
-
-
-def below(u, found):
-    """This node and all nodes below it, each once."""
-    if u not in found:
-        found[u] = None
-        [below(source, found) for source in u.src]
-    return found
-
-
-def kinds_of(tensor):
-    def kind(u):
-        match u.op:
-            case Ops.REDUCE_AXIS:
-                return "reduction"
-            case op if op in GroupOp.Movement:
-                return "movement"
-            case op if op in GroupOp.Elementwise:
-                return "elementwise"
-
-    kinds = [kind(u) for u in below(tensor.uop, {})]
-    return {name: kinds.count(name) for name in ("movement", "reduction", "elementwise")}
-
-
-def kinds_in_kernel(kernel):
-    nodes = below(kernel, {})
-    places = reduce(lambda found, u: below(u, found) if u.op is Ops.INDEX else found, nodes, {})
-    found = [(u.op is Ops.REDUCE, u in places) for u in nodes
-             if u.op in {*GroupOp.Elementwise, Ops.REDUCE}]  # fmt: skip
-    return {
-        "reduction": sum(is_sum for is_sum, _ in found),
-        "movement": found.count((False, True)),
-        "elementwise": found.count((False, False)),
-    }
-
-
-def loops_of_sum(shape, axes, n=0):
-    if n == len(shape):
-        return ()
-    loop = (shape[n], "reduce" if n in axes else "loop", reduce(mul, shape[n + 1 :], 1))
-    rest = loops_of_sum(shape, axes, n + 1)
-    kept = tuple(row for row in rest if row[1] == "loop")
-    return (loop, *rest) if n not in axes else (*kept, loop, *rest[len(kept) :])
 
 
 def cell(view, index):
@@ -71,27 +25,6 @@ def reshaped(view, shape):
     return found if all(map(int.__eq__, again, cells)) else "copy"
 
 
-def predicted_kernels(steps, n, waiting=()):
-    if not steps:
-        return int(bool({*waiting} - {"transpose", "flip"}))
-    step, *rest = steps
-    turned = waiting[waiting.index("share") :].count("transpose") % 2 if "share" in waiting else 0
-    match step:
-        case "store":
-            return bool(waiting) + predicted_kernels(rest, n)
-        case "product":
-            stop = {"exp", "product", "share"} & {*waiting}
-        case "sums":
-            stop = n >= 32 and "product" in waiting
-        case "share":
-            stop = "product" in waiting or turned
-        case _:
-            stop = False
-    if stop:
-        return 1 + predicted_kernels(rest, n, (step,))
-    return predicted_kernels(rest, n, (*waiting, step))
-
-
 def distances(maze, start, steps):
     """How often water is there, from the last step to the first."""
 
@@ -107,3 +40,24 @@ def distances(maze, start, steps):
         return (number * maze > 0.5).where(1, 0)
 
     return 1 + steps - reduce(lambda total, n: total + wet(n), range(steps + 1), start * 0)
+
+
+def einsum(formula, *tensors):
+    """Two Tensors at a time by `@` where that is all, else everything expanded to the full size."""
+    before, after = formula.split("->")
+    sizes = {c: n for name, t in zip(before.split(","), tensors, strict=True)
+             for c, n in zip(name, t.shape, strict=True)}  # fmt: skip
+    order = [*after, *(c for c in dict.fromkeys(before.replace(",", "")) if c not in after)]
+    there = lambda name: [c for c in order if c in name]  # noqa: E731
+    full = [
+        t.permute(*map(name.index, there(name)))
+        .reshape(*(sizes[c] if c in name else 1 for c in order))
+        .expand(*map(sizes.get, order))
+        for name, t in zip(before.split(","), tensors, strict=True)
+    ]
+    total = partial(max, key=lambda t: 0)(full[:1])
+    for more in full[1:]:
+        total = more * total
+    for axis in reversed(range(len(after), len(order))):
+        total = total.sum(axis)
+    return total

@@ -3,8 +3,6 @@
 import numpy as np
 
 from tinyframe import Tensor
-from tinyframe.uop import Ops
-from tinyframe.uop.node import GroupOp
 
 STEPS = {
     "transpose": Tensor.transpose,
@@ -24,35 +22,6 @@ def predicted_kernels(steps, n):
     for step in steps:
         t = STEPS[step](t)
     return len(t.schedule())
-
-
-def kinds_in_kernel(kernel):
-    """From the top: what is reached without going through an INDEX is a value."""
-    values, pending = set(), [kernel]
-    while pending:
-        u = pending.pop()
-        if u in values or u.op is Ops.INDEX:
-            continue
-        values.add(u)
-        pending.extend(u.src)
-    nodes = set(kernel.toposort())
-    is_elementwise = {u for u in nodes if u.op in GroupOp.Elementwise}
-    places = {p for u in nodes - values if u.op is Ops.INDEX for p in u.toposort()}
-    return {
-        "elementwise": len(is_elementwise - places),
-        "movement": len(is_elementwise & places),
-        "reduction": len([u for u in nodes if u.op is Ops.REDUCE]),
-    }
-
-
-def loops_of_sum(shape, axes):
-    places = np.arange(np.prod(shape)).reshape(*shape)
-    found = {"loop": [], "reduce": []}
-    for axis in range(places.ndim):
-        kind = "reduce" if axis in axes else "loop"
-        step = np.diff(places, axis=axis).flat[0]
-        found[kind].append((places.shape[axis], kind, step))
-    return found["loop"] + found["reduce"]
 
 
 def distances(maze, start, steps):

@@ -1,8 +1,6 @@
 """Classes that are called, functions made by functions, and enumerated names."""
 
-from collections import defaultdict
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 
 import numpy as np
@@ -10,18 +8,6 @@ import numpy as np
 from tinyframe import Tensor
 from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
-
-
-class Row(StrEnum):
-    REDUCE_AXIS, EXP2, LOG2 = "REDUCE_AXIS", "EXP2", "LOG2"
-    MUL, WHERE, EXPAND = "MUL", "WHERE", "EXPAND"
-
-
-def old_names():
-    found = defaultdict(lambda: Row.REDUCE_AXIS, Exp=Row.EXP2, Log=Row.LOG2, Neg=Row.MUL)
-    found |= {"Relu": Row.WHERE, "Less": None, "_broadcasted": Row.EXPAND}
-    assert found["Sum"] is found["Max"]
-    return found
 
 
 def huber(error, below, above):
@@ -72,50 +58,6 @@ class Forwards:
 
 def forwards(f, x, direction, rules):
     return Forwards(rules, {x.uop: direction.uop}).run(f(x).uop)
-
-
-class Inspector:
-    """Holds a row against mini's own, which it trusts, on nodes of any kind."""
-
-    numbers = np.random.default_rng(1).integers(-3, 4, (2, 3, 4)) / 4
-
-    def nodes(self, name):
-        from mini.part4 import Ops, UOp
-
-        numbers = self.numbers
-        other = np.where(np.arange(4) < 2, numbers, numbers[::-1])  # as large in places
-        x, y = Mini(numbers).uop, Mini(other).uop  # noqa: F821
-        op = Ops[name]
-        args = {"PERMUTE": (1, 2, 0), "SHRINK": ((0, 2), (1, 2), (0, 3)),
-                "PAD": ((0, 1), (2, 0), (1, 1))}  # fmt: skip
-        if name == "WHERE":
-            return [UOp(op, (x < y, x, y))]
-        if name == "EXPAND":
-            return [Mini(self.numbers[:1, :1]).uop.expand(5, 2, 4)]  # noqa: F821
-        if name == "REDUCE_AXIS":
-            return [x.sum(0, 1, keepdim=True), x.max(0, 2, keepdim=True)]
-        return [UOp(op, (x, y) if name in ("MUL", "MAX") else (x * x + 1,), args.get(name))]
-
-    def differs(self, name, row):
-        return not all(self.agrees(node, row) for node in self.nodes(name))
-
-    def agrees(self, node, row):
-        from mini.part6 import GRADIENT
-
-        grad = Mini(np.random.default_rng(2).random(node.shape)).uop  # noqa: F821
-        right = GRADIENT[node.op](grad, node, *node.src)
-        try:
-            got = row(grad, node, *node.src)
-            pairs = [(a, b) for a, b in zip(got, right, strict=True) if b is not None]
-            values = [[Mini(u).numpy() for u in pair] for pair in pairs]  # noqa: F821
-            return all(a.shape == b.shape and np.allclose(a, b, atol=1e-4) for a, b in values)
-        except Exception:
-            return False
-
-
-def suspects(table):
-    inspector = Inspector()
-    return tuple(sorted(name for name, row in table.items() if inspector.differs(name, row)))
 
 
 class Painter:

@@ -1,9 +1,6 @@
 """Layers in classes that are derived from others; a step that is an object."""
 
 from dataclasses import dataclass, field
-from types import SimpleNamespace
-
-import numpy as np
 
 from tinyframe import Tensor, nn
 from tinyframe.nn.optim import AdamW
@@ -49,25 +46,12 @@ class Step:
 make_step = Step
 
 
-class Mistakes:
-    def __init__(self, scores, labels):
-        self.scores, self.labels = scores.tolist(), labels.tolist()
-        self.classes = range(len(self.scores[0]))
-        self.answers = [max(self.classes, key=row.__getitem__) for row in self.scores]
-        self.wrong = [n for n, c in enumerate(self.labels) if self.answers[n] != c]
-
-    def loss(self, n):
-        apart = np.array(self.scores[n]) - self.scores[n][self.labels[n]]
-        return apart.max() + np.log(np.exp(apart - apart.max()).sum())
-
-    def table(self):
-        pairs = [*zip(self.labels, self.answers, strict=True)]
-        return [[pairs.count((r, c)) for c in self.classes] for r in self.classes]
-
-
 def mistakes(scores, labels, count):
-    found = Mistakes(scores, labels)
-    report = SimpleNamespace(accuracy=1 - len(found.wrong) / len(found.labels),
-                             confusion=Tensor(found.table()),
-                             worst=sorted(found.wrong, key=found.loss)[::-1][:count])  # fmt: skip
-    return vars(report)
+    answers, classes = scores.argmax(1), scores.shape[1]
+    is_right = answers == labels
+    confusion = labels.one_hot(classes).transpose().int() @ answers.one_hot(classes).int()
+    losses = scores.cross_entropy(labels, reduction="none")
+    ranked = is_right.where(-1.0, losses).argsort(descending=True).tolist()
+    wrong = int((~is_right).sum().item())
+    return dict(accuracy=is_right.float().mean().item(), confusion=confusion,  # noqa: C408
+                worst=ranked[: min(count, wrong)])  # fmt: skip

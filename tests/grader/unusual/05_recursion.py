@@ -5,49 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from tinyframe import dtypes
 from tinyframe.rewrite.matcher import UPat
 from tinyframe.uop import Ops
-from tinyframe.uop.node import GroupOp
-from tinyframe.viz.explorer.trace import Trace, view_of
-
-
-def schedule_of(tensor):
-    def after(items, writer, number=0):
-        if not items:
-            return []
-        (out, *given), rest = map(id, items[0].bufs), items[1:]
-        known = {writer[b] for b in given if b in writer}
-        one = {
-            "memory": len({b for b in given if b not in writer}),
-            "kernels": sorted(known),
-            "reduces": sum(1 for u in items[0].ast.toposort() if u.op == Ops.REDUCE),
-            "shape": None,
-        }
-        return [one, *after(rest, writer | {out: number}, number + 1)]
-
-    return after(tensor.schedule(), {})
-
-
-def price(build):
-    def work(lines):
-        """(what these lines cost up to the ENDRANGE that belongs to no RANGE here, the rest)."""
-        cost = 0
-        while lines:
-            u, *lines = lines
-            if u.op is Ops.ENDRANGE:
-                break
-            if u.op is Ops.RANGE:
-                inside, lines = work(lines)
-                cost += u.src[0].arg * inside
-            else:
-                cost += u.op in GroupOp.ALU and dtypes.is_float(u.dtype)
-        return cost, lines
-
-    def total(tensor):
-        return sum(work(lines_of(item.ast))[0] for item in tensor.schedule())  # noqa: F821
-
-    return {"scheduled": total(build()), "fused": total(build().fuse()), "more": None}
 
 
 def difference(before, after):
@@ -61,21 +20,6 @@ def difference(before, after):
         "appeared": {op: max(n, 0) for op, n in apart.items()},  # with zeros
         "vanished": {op: -n for op, n in apart.items() if n < 0},
         "kept": sum(1 for u in after.toposort() if u in before.toposort()),
-    }
-
-
-def from_trace(path, number, stage):
-    trace = Trace.open(path)
-    described = trace.described("kernel/" + str(number))
-    place = [s.name for s in described.stages].index(stage)
-    (root,) = view_of(described, place).roots
-    names = [row.op.name for row in root.toposort()]
-    elementwise = {op.name for op in GroupOp.Elementwise}
-    return {
-        "elementwise": len([n for n in names if n in elementwise]),
-        "reduce": names.count("REDUCE"),
-        "loop": names.count("RANGE"),
-        "fired": sum(len(r.steps) for r in described.stages[place].rewrites),
     }
 
 

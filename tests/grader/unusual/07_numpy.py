@@ -99,17 +99,3 @@ def benchmark(devices, n):
                               (device, seconds, 2e-9 * n**3 / seconds, launch, launch / seconds),
                               strict=True)))  # fmt: skip
     return tuple(found)
-
-
-def explained(rows):
-    best, *others = sorted(rows, key=lambda row: -row["gflops"])
-    found = {}
-    for row in others:
-        part = (row["launch"] - best["launch"]) / (row["seconds"] - best["seconds"])
-        found[row["device"]] = {
-            "why": ("kernel", "launch")[part > 0.5],
-            "launch": 0 if part < 0 else 1 if part > 1 else part,
-            "times": best["gflops"] / row["gflops"],
-            "device": row["device"],
-        }
-    return [found[row["device"]] for row in rows if row["device"] in found]

@@ -371,7 +371,8 @@ def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
     power = (x.ne(x) | y.ne(y)).where(x.const_like(math.nan), power)
     # whole numbers and odd ones; from 2**24 or 2**53 on, all are even
     limit = math.ldexp(1.0, layout_of(y).mantissa_bits + 1)
-    inside = clamp(y, -limit, limit)
+    inside = (y < limit).where(y, y.const_like(limit))  # NaN too: C has no integer for it
+    inside = (inside < -limit).where(inside.const_like(-limit), inside)
     number = inside.cast(layout_of(y).signed)
     whole = number.cast(y.dtype.scalar()).eq(inside)
     is_odd = whole & (number & 1).ne(0)

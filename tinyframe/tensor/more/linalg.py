@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import DTypeLike, dtypes, least_upper_dtype, sum_acc_dtype, to_dtype
+from tinyframe.dtype import DTypeLike, least_upper_dtype, least_upper_float, to_dtype
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import flat_arguments
-from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
+from tinyframe.tensor.elementwise import exact_dtype, float_function
 from tinyframe.tensor.reduce import Axis, Reduce, axis_names
 from tinyframe.uop.node import upper as at_most
 
@@ -38,21 +38,19 @@ class LinearAlgebra(Reduce):
         if len(terms) != len(tensors):
             raise ShapeError(f"{formula!r} has {len(terms)} operands, but {len(tensors)} are given")
         # each axis of ... gets a letter of its own, aligned at the last
-        spare = [chr(0x3B1 + number) for number in range(24)]
+        spare = "αβγδεζηθικλμνξοπρςστυφχψ"
         widths = [t.ndim - len(term) + 3 for term, t in zip(terms, tensors, strict=True)]
         most = max((n for n, term in zip(widths, terms, strict=True) if "..." in term), default=0)
         if most < 0:
             raise ShapeError(f"{formula!r} has more letters than its operands have axes")
         named = []
         for term, tensor, wide in zip(terms, tensors, widths, strict=True):
-            spread = "".join(spare[most - wide : most]) if wide > 0 else ""
-            named.append(term.replace("...", spread))
+            named.append(term.replace("...", spare[most - wide : most] if wide > 0 else ""))
             if len(named[-1]) != tensor.ndim:
                 raise ShapeError(
                     f"{term!r} in {formula!r} does not fit a Tensor of shape {tensor._dims}"
                 )
-        everything = "".join(named)
-        ellipsis = "".join(spare[:most])
+        everything, ellipsis = "".join(named), spare[:most]
         if arrow:
             result = right.replace("...", ellipsis)
         else:
@@ -63,7 +61,7 @@ class LinearAlgebra(Reduce):
         order = result + "".join(sorted(set(everything) - set(result)))
         common = least_upper_dtype(*[tensor.dtype for tensor in tensors])
         wanted = common if dtype is None else to_dtype(dtype)
-        exact = sum_acc_dtype(wanted) if wanted in NARROW_FLOATS else wanted
+        exact = exact_dtype(wanted)
         factors = []
         sizes: dict[str, Any] = {}
         for term, tensor in zip(named, tensors, strict=True):
@@ -130,7 +128,8 @@ class LinearAlgebra(Reduce):
         """
         check_matrices(self, "qr")
         *batch, m, n = self.shape
-        R = self.cast(exact_dtype(self)).contiguous()
+        dtype = least_upper_float(self.dtype)
+        R = self.cast(exact_dtype(dtype)).contiguous()
         Q = R.eye(m, dtype=R.dtype, device=self.device)._broadcast_to((*batch, m, m)).contiguous()
         row = R._index(m, self.device).unsqueeze(-1)
         for column in range(min(m - 1, n)):
@@ -144,7 +143,7 @@ class LinearAlgebra(Reduce):
             R = (R - w * (v * R).sum(-2, keepdim=True)).contiguous()
             Q = Q - (Q * v.transpose(-1, -2)).sum(-1, keepdim=True) * w.transpose(-1, -2)
             Q = Q.contiguous()
-        return Q.cast(float_dtype(self)), R.triu().cast(float_dtype(self))
+        return Q.cast(dtype), R.triu().cast(dtype)
 
     def svd(self, full_matrices: bool = True) -> tuple[Self, Self, Self]:
         """(U, S, V) of matrices (…, m, n): U @ diag(S) @ V is self; U and V are orthogonal, S
@@ -155,18 +154,17 @@ class LinearAlgebra(Reduce):
         rotate together.
         """
         check_matrices(self, "svd")
-        batch: Any
-        m: Any
-        n: Any
-        *batch, m, n = self.shape
+        shape: Any = self.shape
+        *batch, m, n = shape
         if m < n:
             U, S, V = self.transpose(-1, -2).svd(full_matrices)
             return V.transpose(-1, -2), S, U.transpose(-1, -2)
-        A = self.cast(exact_dtype(self))
+        dtype = least_upper_float(self.dtype)
+        A = self.cast(exact_dtype(dtype))
         even = n + n % 2
         identity = A.eye(n, dtype=A.dtype, device=self.device)._broadcast_to((*batch, n, n))
-        A = A.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
-        V = identity.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
+        A = A.pad((0, even - n)).contiguous()
+        V = identity.pad((0, even - n)).contiguous()
         sweeps = 0 if n == 1 else 6 + 2 * n.bit_length()
         for _ in range(sweeps):
             for _ in range(even - 1):
@@ -185,8 +183,7 @@ class LinearAlgebra(Reduce):
             # the first columns of Q span those of U; the others are orthogonal to them
             Q, _ = U.qr()
             U = U.cat(Q[..., n:], dim=-1)
-        kind = float_dtype(self)
-        return U.cast(kind), S.cast(kind), V.transpose(-1, -2).cast(kind)
+        return U.cast(dtype), S.cast(dtype), V.transpose(-1, -2).cast(dtype)
 
     def newton_schulz(
         self,
@@ -259,16 +256,6 @@ def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
 def check_matrices(x: Any, name: str) -> None:
     if x.ndim < 2:
         raise ShapeError(f"{name} takes matrices (…, m, n), not shape {x._dims}")
-
-
-def float_dtype(x: Any) -> Any:
-    """The dtype of the result of a factorization."""
-    return x.dtype if dtypes.is_float(x.dtype) else dtypes.default_float
-
-
-def exact_dtype(x: Any) -> Any:
-    """The dtype of the computation."""
-    return dtypes.float32 if float_dtype(x) in NARROW_FLOATS else float_dtype(x)
 
 
 def _rotate_pairs(A: Any, V: Any) -> tuple[Any, Any]:

@@ -1,0 +1,29 @@
+"""The elements in ascending order. No two are equal.
+Hint: If you knew for each element how many are smaller, you would know where it goes.
+Hint: The rank is `(a[:, None] > a).sum(axis=1)`. Then ask `rank == i` for every place i: that is a
+matrix that picks.
+Because: Counting the smaller ones gives each element its place, and a one-hot matrix puts it there.
+It does n² comparisons, all of them at once.
+"""
+
+import numpy as np
+
+from classroom.puzzlebook.games.one_liners import OneLiner, different, ints, size
+
+puzzle = OneLiner(
+    "sort(a)",
+    (ints(20, 40, 30, 10),),
+    lambda a: np.sort(a),
+    lambda rng: (different(rng, size(rng)),),
+    par=18,
+    best=14,
+)
+
+# %% wrong, each line
+lambda a: Tensor(sorted(a.tolist()))  # Python sorts
+
+# %% right: a mask and a sum for the product
+def sort(a):
+    n = len(a)
+    rank = (a < a[:, None]).sum(axis=1)
+    return ((rank == Tensor.arange(n)[:, None]) * a).sum(axis=1)

@@ -1,0 +1,19 @@
+"""If x * c is below d, then x is below d / c, rounded up.
+Hint: You did this at school, with x on one side of a `<`. There was a warning. Which?
+Hint: If you divide by a negative number, `<` turns round. Is there a constant that can serve as c
+and as d?
+Because: Dividing by a negative number turns `<` into `>`, and the row doesn't look at the sign of
+c. With c = d = -1, the two constants are one node.
+"""
+
+from classroom.puzzlebook.games.mutants import Mutant, c, d, i
+from tinyframe.rewrite import PatternMatcher
+
+wrong = PatternMatcher([
+    (i * c < d, lambda x, c, d: x < -(-d.arg // c.arg) if c.arg else None),
+])  # fmt: skip
+
+puzzle = Mutant(wrong, par=5, best=4)
+
+# %% right, each line
+Variable('i', 0, 2**30) * 4 < 5  # 2**30 times 4 is 0 in 32 bits, and 0 is below 5

@@ -1,0 +1,23 @@
+"""An int that becomes a float and then an int again is what it was.
+Hint: A float32 has 32 bits, like the int. What does it use some of them for?
+Hint: A float32 has 24 bits for digits. Which is the first whole number that needs 25, and isn't
+even? Give your Variable bounds that include it.
+Because: Above 2**24, not every int is a float32: 16,777,217 becomes 16,777,216. A Variable with
+bounds up there shows it.
+"""
+
+from classroom.puzzlebook.games.mutants import Mutant, i
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite import PatternMatcher
+
+wrong = PatternMatcher([
+    (i.cast(dtypes.float).cast(dtypes.int), lambda x: x),
+])  # fmt: skip
+
+puzzle = Mutant(wrong, par=3, best=3)
+
+# %% wrong, each line
+Variable('i', -100, 100).cast(dtypes.float).cast(dtypes.int)  # small ints survive
+
+# %% right, each line
+Variable('i', 2**24, 2**24 + 1).cast(dtypes.float).cast(dtypes.int)  # the first int that a float can't hold

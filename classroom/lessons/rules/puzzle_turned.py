@@ -1,0 +1,20 @@
+"""A constant looks better on the right of a `<`, so turn the comparison round, and swap what is
+chosen.
+Hint: What does each side take if x is neither above c nor below it?
+Hint: `i > 2` builds the node `2 < i`, and `(i > 2).where(7, 5)` chooses. Can one of the two be a
+node that's there already?
+Because: When x is c, the right answer is b, and the row takes a. The opposite of `c < x` is `x <=
+c`. One of a and b may be the Variable itself, which saves a leaf.
+"""
+
+from classroom.puzzlebook.games.mutants import Mutant, a, b, c, i
+from tinyframe.rewrite import PatternMatcher
+
+wrong = PatternMatcher([
+    ((c < i).where(a, b), lambda x, c, a, b: (x < c).where(b, a)),
+])  # fmt: skip
+
+puzzle = Mutant(wrong, par=6, best=5)
+
+# %% right, each line
+(Variable('i', 0, 4) > 2).where(Variable('i', 0, 4), 7)  # at i = 2 it gives 7, and then 2; one node is used twice

@@ -1,0 +1,16 @@
+"""The graph of `i - j` has no SUB in it, only `i + j * -1`. For whole numbers, which rule puts the
+minus into the C?
+Hint: It's not an op that C lacks. It's one that C has, and that reads better. What are such things
+called here?
+Hint: `codegen/decompose/idioms.py`: which function has an example with a minus in it?
+Because: Algebra wants one form for every sum, and a sum of products is that form. So SUB comes back
+at the very end, as an idiom.
+"""
+
+from classroom.puzzlebook import hunted
+from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.hunted import Names
+
+puzzle = Question(
+    Names(hunted.who_subtracts, "It's the row that made a SUB when I compiled `i - j`.")
+)

@@ -1,0 +1,17 @@
+"""`x.pad(…)` must not read what isn't there, so there's a `? :` in the C. Which method writes it?
+Hint: Which folder turns nodes into text?
+Hint: `Writer` in `renderer/program_text.py` has a method for what reads memory.
+Because: Validity belongs to the INDEX, and a load of an INDEX with a condition is written with `?
+:`, so nothing is read where it's false. The words are the language's: `guarded`.
+"""
+
+from classroom.puzzlebook import hunted
+from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.hunted import Names
+
+puzzle = Question(
+    Names(
+        hunted.who_asks_before_reading,
+        "It asked the language for the words, and had a question mark in its text.",
+    )
+)

@@ -1,0 +1,12 @@
+"""`why` says "needed 4 times". Which function decided that this value is stored?
+Hint: The cost rule of 4b decides. In which folder would you expect it?
+Hint: Search `schedule/fuse.py` for the words `needed {`.
+Because: The cost rule is one method, and its answer is the reason, as a string, or None. What `why`
+prints is simply that.
+"""
+
+from classroom.puzzlebook import hunted
+from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.hunted import Names
+
+puzzle = Question(Names(hunted.who_stores, "It returned that very string."))

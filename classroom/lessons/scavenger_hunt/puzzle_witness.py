@@ -1,0 +1,45 @@
+"""Write `names(job)`: it calls `job()`, and returns the names of the kernels that ran meanwhile, in
+order.
+Hint: Who's told when a kernel has run?
+Hint: `observe.py`: subclass Observer, write `ran`, and call the job inside of `observing`.
+Because: Nobody has to be asked: the runner tells whoever observes. That's how the pictures and the
+explorer know what happened.
+"""
+
+from classroom.puzzlebook import changes
+from classroom.puzzlebook.games.hunt import Question
+
+puzzle = Question(changes.witnessed)
+
+# %% wrong: a warm-up: what it was given to run once has run twice
+class Seen(Observer):
+    def __init__(self):
+        self.names = []
+    def ran(self, work):
+        if work.spec:
+            self.names.append(work.spec.name)
+
+def names(job):
+    job()
+    with observing(Seen()) as seen:
+        job()
+    return seen.names
+
+# %% wrong: in the order of the alphabet, and each only once
+class Seen(Observer):
+    def __init__(self):
+        self.names = set()
+    def ran(self, work):
+        self.names.add(work.spec.name)
+
+def names(job):
+    with observing(Seen()) as seen:
+        job()
+    return sorted(seen.names)
+
+# %% right: reads what DEBUG=2 prints
+def names(job):
+    import contextlib, io
+    with contextlib.redirect_stdout(io.StringIO()) as said, Context(DEBUG=2):
+        job()
+    return [line.split()[1] for line in said.getvalue().splitlines() if line[:3] == "CPU"]

@@ -1,0 +1,409 @@
+"""Hint: Without reductions, what would you store? Then take them one at a time. Somewhere the
+values of each one have to end up in memory. What may its kernel still do with them first, and when
+is it over?
+Hint: From each reduction, go on to its user, as long as there is just one, it isn't a reduction, it
+has as many elements, and no other reduction's kernel has taken it already. Stop at what was asked
+for. Where you stop is stored. You need a dict from each node to its users, and the SINK counts as
+one.
+Because: Every reduction walks down to the last node that its own loops can finish, and that node is
+stored. If that is what was asked for anyway, the reduction costs no kernel of its own. `taken`
+keeps a second reduction out of the same kernel.
+"""
+
+import math
+import random
+from typing import Any
+
+from classroom.exercise import Wrong
+from classroom.limit import OutOfTime
+from classroom.mini.check import describe, promise
+from classroom.mini.functions.part4b.shared import (
+    Names,
+    as_list,
+    buffer,
+    constant,
+    in_memory,
+    inside,
+    kernels_in_words,
+    name_of,
+    op,
+    random_graph,
+    sink,
+    spread,
+    total,
+)
+
+
+def size(node: Any) -> int:
+    return math.prod(node.shape)
+
+
+def sentence(text: str) -> str:
+    """With a capital letter at the beginning; `capitalize` would make all others small."""
+    return text[:1].upper() + text[1:]
+
+
+def trouble(mini: Any, graph: Any, cuts: list[Any], names: Names) -> str:
+    """Why these nodes are no cuts of a graph; "" where they are."""
+    asked = [source for source in graph.src if not in_memory(mini, source)]
+    for node in asked:
+        if node not in cuts:
+            return f"{name_of(node, names)} was asked for, and it isn't stored."
+    order = graph.toposort()[:-1]
+    given = {*cuts, *(node for node in order if in_memory(mini, node))}
+    home: dict[Any, Any] = {}  # the kernel of each reduction
+    for node in cuts:
+        grown: dict[Any, Any] = {}  # what depends on a reduction in this kernel: the reduction
+        computed = inside(node, given)
+        for part in computed:
+            below = [grown[source] for source in part.src if source in grown]
+            if part.op is mini.Ops.REDUCE_AXIS:
+                if grown and part not in grown:
+                    first = next(iter(grown))
+                    return (f"The kernel of {name_of(node, names)} would have two reductions, "
+                            f"{name_of(first, names)} and {name_of(part, names)}. There's room for "
+                            "one.")  # fmt: skip
+                if part in home:
+                    return (f"Both the kernel of {name_of(home[part], names)} and that of "
+                            f"{name_of(node, names)} would compute {name_of(part, names)}. Each "
+                            "reduction should be computed once.")  # fmt: skip
+                home[part], below = node, [part]
+            if below:
+                grown[part] = below[0]
+                if size(part) > size(below[0]):
+                    times = size(part) // size(below[0])
+                    return (f"Each element of {name_of(below[0], names)} would be computed "
+                            f"{times} times: in the kernel of {name_of(node, names)}, an EXPAND "
+                            "repeats it before it is stored.")  # fmt: skip
+    return ""
+
+
+def fewest(mini: Any, graph: Any) -> list[Any]:
+    """Cuts that are few, found in the same way for every graph."""
+    order = graph.toposort()
+    users: dict[Any, list[Any]] = {}
+    for node in order:
+        for source in set(node.src):
+            users.setdefault(source, []).append(node)
+    keep: set[Any] = set(graph.src)
+    taken: set[Any] = set()
+    for end in [node for node in order if node.op is mini.Ops.REDUCE_AXIS]:
+        while end not in keep and len(users[end]) == 1:
+            (user,) = users[end]
+            is_next = size(user) == size(end) and user.op is not mini.Ops.REDUCE_AXIS
+            if user in taken or not is_next:
+                break
+            end = user
+            taken.add(end)
+        keep.add(end)
+    return [node for node in order if node in keep and not in_memory(mini, node)]
+
+
+def expect_cuts(mini: Any, said: str, graph: Any, names: Names | None = None) -> None:
+    """Wrong unless stored() cuts a graph well: in words, at the first thing that isn't so."""
+    names = names or {}
+    cuts = as_list(mini.stored(graph), said)
+    order = graph.toposort()
+    for node in cuts:
+        if not isinstance(node, mini.UOp):
+            raise Wrong(f"{said} should be a list of nodes.", said, "UOps", describe(node))
+        if node is graph:
+            raise Wrong("The SINK has no values, so there's nothing to store.", said)
+        if in_memory(mini, node):
+            text = f"{name_of(node, names)} is in memory already. A kernel for it would copy it."
+            raise Wrong(sentence(text), said)
+        if node not in order:
+            raise Wrong(f"{said} has a node that isn't in the graph.", said, got=repr(node))
+    shown = f"[{', '.join(name_of(node, names).strip('`') for node in cuts)}]"
+    if len(set(cuts)) < len(cuts):
+        raise Wrong("A node is in the list twice, so it would be computed twice.", said, got=shown)
+    if text := trouble(mini, graph, cuts, names):
+        raise Wrong(sentence(text), said, got=shown)
+    enough = len(fewest(mini, graph))
+    if len(cuts) > enough:
+        more = ""
+        for node in cuts:
+            if not trouble(mini, graph, [other for other in cuts if other is not node], names):
+                more = " " + sentence(f"{name_of(node, names)} doesn't have to be stored.")
+                break
+        raise Wrong(f"That makes {kernels_in_words(len(cuts))}, and {enough} will do.{more}", said,
+                    got=shown)  # fmt: skip
+    given = {node for node in order if in_memory(mini, node)}
+    for node in cuts:
+        needed = {s for part in inside(node, {*cuts, *given}) for s in part.src if s in cuts}
+        if late := needed - given:
+            late_one = next(other for other in cuts if other in late)
+            text = f"{name_of(node, names)} comes before {name_of(late_one, names)}, which its "
+            raise Wrong(sentence(f"{text}kernel reads. Sources come first."), said, got=shown)
+        given.add(node)
+
+
+EVERY_PATH = "This follows every path, and there are 2^60 of them. Visit each node once."
+
+
+@promise(
+    "However many additions: what was asked for, and nothing else",
+    told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
+)
+def elementwise(mini: Any) -> None:
+    a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
+    product = op(mini, "MUL", a, b)
+    node = op(mini, "ADD", product, a)
+    names = {a: "a", b: "b", product: "a * b", node: "a * b + a"}
+    expect_cuts(mini, "stored(UOp(Ops.SINK, (a * b + a,)))", sink(mini, node), names)
+    long = node
+    for _ in range(60):
+        long = op(mini, "ADD", long, long)
+    expect_cuts(mini, "stored(SINK) of sixty doublings", sink(mini, long))
+
+
+@promise("Several results are all stored, even if one is made from the other")
+def several(mini: Any) -> None:
+    a = buffer(mini, 4, 5)
+    root = op(mini, "SQRT", a)
+    twice, square = op(mini, "ADD", root, root), op(mini, "MUL", root, root)
+    names = {a: "a", root: "root", twice: "root + root", square: "root * root"}
+    said = "stored(UOp(Ops.SINK, (root + root, root * root)))"
+    expect_cuts(mini, said, sink(mini, twice, square), names)
+    said = "stored(UOp(Ops.SINK, (root, root + root)))"
+    expect_cuts(mini, said, sink(mini, root, twice), names)
+    s = total(mini, a, 1)
+    more = op(mini, "ADD", s, constant(mini, 1.0))
+    said = "stored(UOp(Ops.SINK, (s, s + 1))), where s = a.sum(1, keepdim=True)"
+    expect_cuts(mini, said, sink(mini, s, more), {a: "a", s: "s", more: "s + 1"})
+
+
+@promise("What is in memory already isn't stored again, whatever its op is")
+def memory(mini: Any) -> None:
+    a = buffer(mini, 4, 5)
+    root = op(mini, "SQRT", a)
+    names = {a: "a", root: "a.sqrt()"}
+    expect_cuts(mini, "stored(UOp(Ops.SINK, (a, a.sqrt())))", sink(mini, a, root), names)
+    if mini.Ops.DEFINE_GLOBAL in mini.MEMORY:
+        return
+    before = mini.SHAPE.get(mini.Ops.DEFINE_GLOBAL)
+    mini.SHAPE[mini.Ops.DEFINE_GLOBAL] = lambda node: node.arg
+    mini.MEMORY.add(mini.Ops.DEFINE_GLOBAL)
+    try:
+        slot = op(mini, "DEFINE_GLOBAL", arg=(4, 5))
+        root = op(mini, "SQRT", slot)
+        said = "stored(UOp(Ops.SINK, (slot, slot.sqrt()))), with the op of `slot` in MEMORY"
+        expect_cuts(mini, said, sink(mini, slot, root), {slot: "slot", root: "slot.sqrt()"})
+    finally:
+        mini.MEMORY.discard(mini.Ops.DEFINE_GLOBAL)
+        del mini.SHAPE[mini.Ops.DEFINE_GLOBAL]
+        if before:
+            mini.SHAPE[mini.Ops.DEFINE_GLOBAL] = before
+
+
+@promise("A sum that everything needs is stored before it's repeated")
+def needed_whole(mini: Any) -> None:
+    a = buffer(mini, 4, 5)
+    for by, name in (("ADD", "sum"), ("MAX", "max")):
+        s = total(mini, a, by=by)
+        wide = spread(mini, s, 4, 5)
+        y = op(mini, "MUL", a, wide)
+        names = {a: "a", s: "s", wide: "s.expand(4, 5)", y: "y"}
+        said = f"stored(SINK) of y = a * s.expand(4, 5), where s = a.{name}(keepdim=True)"
+        expect_cuts(mini, said, sink(mini, y), names)
+    rows = total(mini, a, 1)
+    wide = spread(mini, rows, 4, 5)
+    y = op(mini, "MUL", a, wide)
+    names = {a: "a", rows: "s", wide: "s.expand(4, 5)", y: "y"}
+    said = "stored(SINK) of y = a * s.expand(4, 5), where s = a.sum(1, keepdim=True)"
+    expect_cuts(mini, said, sink(mini, y), names)
+
+
+@promise("A reduction's kernel finishes what has its size")
+def finishes(mini: Any) -> None:
+    a = buffer(mini, 4, 5)
+    s = total(mini, op(mini, "MUL", a, a), 1)
+    more = op(mini, "ADD", s, constant(mini, 1.0))
+    root = op(mini, "SQRT", more)
+    names = {a: "a", s: "s", more: "s + 1", root: "y"}
+    said = "stored(SINK) of y = (s + 1).sqrt(), where s = (a * a).sum(1, keepdim=True)"
+    expect_cuts(mini, said, sink(mini, root), names)
+    y = op(mini, "MUL", a, spread(mini, root, 4, 5))
+    names |= {root: "(s + 1).sqrt()", y: "y"}
+    said = "stored(SINK) of y = a * (s + 1).sqrt().expand(4, 5), where s = (a * a).sum(1, …)"
+    expect_cuts(mini, said, sink(mini, y), names)
+
+
+@promise("Two reductions are two kernels, side by side or one after the other")
+def two_reductions(mini: Any) -> None:
+    a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
+    s, t = total(mini, a, 1), total(mini, b, 1)
+    both = op(mini, "ADD", s, t)
+    said = "stored(SINK) of s + t, where s = a.sum(1, …) and t = b.sum(1, …)"
+    expect_cuts(mini, said, sink(mini, both), {a: "a", b: "b", s: "s", t: "t", both: "s + t"})
+    last = total(mini, s, 0)
+    said = "stored(SINK) of s.sum(0, …), where s = a.sum(1, …)"
+    expect_cuts(mini, said, sink(mini, last), {a: "a", s: "s", last: "s.sum(0)"})
+    maximum = total(mini, a, by="MAX")
+    less = op(mini, "ADD", a, op(mini, "MUL", spread(mini, maximum, 4, 5), constant(mini, -1.0)))
+    power = op(mini, "EXP2", less)
+    whole = total(mini, power)
+    y = op(mini, "MUL", power, op(mini, "RECIP", spread(mini, whole, 4, 5)))
+    said = "stored(SINK) of a softmax over all of a"
+    expect_cuts(mini, said, sink(mini, y), {a: "a", maximum: "the maximum", whole: "the sum",
+                                             power: "the power", y: "the softmax"})  # fmt: skip
+
+
+@promise("What two kernels need of a reduction is stored once")
+def shared(mini: Any) -> None:
+    a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
+    s = total(mini, a, 1)
+    p, q = op(mini, "SQRT", s), op(mini, "EXP2", s)
+    names = {a: "a", b: "b", s: "s", p: "s.sqrt()", q: "EXP2 of s"}
+    said = "stored(SINK) of s.sqrt() and EXP2 of s, where s = a.sum(1, keepdim=True)"
+    expect_cuts(mini, said, sink(mini, p, q), names)
+    wide = spread(mini, s, 4, 5)
+    x, y = op(mini, "MUL", a, wide), op(mini, "MUL", b, wide)
+    said = "stored(SINK) of a * wide and b * wide, where wide = a.sum(1, …).expand(4, 5)"
+    names |= {wide: "wide", x: "a * wide", y: "b * wide"}
+    expect_cuts(mini, said, sink(mini, x, y), names)
+    cheap = op(mini, "ADD", a, b)
+    x, y = total(mini, cheap, 0), total(mini, cheap, 1)
+    names = {a: "a", b: "b", cheap: "a + b", x: "(a + b).sum(0)", y: "(a + b).sum(1)"}
+    said = "stored(SINK) of (a + b).sum(0, …) and (a + b).sum(1, …)"
+    expect_cuts(mini, said, sink(mini, x, y), names)
+
+
+@promise("What a kernel reads comes before it in the list")
+def in_order(mini: Any) -> None:
+    a = buffer(mini, 4, 5)
+    root = op(mini, "SQRT", a)
+    twice = op(mini, "ADD", root, root)
+    said = "stored(UOp(Ops.SINK, (root + root, root)))"
+    expect_cuts(mini, said, sink(mini, twice, root), {a: "a", root: "root", twice: "root + root"})
+    s = total(mini, a, 1)
+    y = op(mini, "MUL", a, spread(mini, s, 4, 5))
+    said = "stored(SINK) of y = a * s.expand(4, 5) and s, where s = a.sum(1, keepdim=True)"
+    expect_cuts(mini, said, sink(mini, y, s), {a: "a", s: "s", y: "y"})
+
+
+@promise("The rules hold in 200 random graphs")
+def by_chance(mini: Any) -> None:
+    dice = random.Random(4)
+    for _ in range(200):
+        graph = random_graph(mini, dice)
+        expect_cuts(mini, "stored(SINK) of a random graph", graph)
+
+# %% wrong: PyTorch: everything is stored
+def stored(sink):
+    return [n for n in sink.toposort() if n.op not in MEMORY and n is not sink]
+
+# %% wrong: from the start, without looking at who else needs a reduction
+def stored(sink):
+    order = sink.toposort()[:-1]
+    keep, held = {n for n in sink.src if n.op not in MEMORY}, {}
+    for n in order:
+        for s in n.src:
+            if held.get(s) and s not in keep:
+                others = set().union(*(held[o] for o in n.src if o not in keep)) - held[s]
+                if n.op is Ops.REDUCE_AXIS or n.shape != s.shape or others:
+                    keep.add(s)
+        below = set().union(*(held[s] for s in n.src if s not in keep))
+        held[n] = {n} if n.op is Ops.REDUCE_AXIS else below
+    return [n for n in order if n in keep]
+
+# %% wrong: says The SINK has no values
+def stored(sink):
+    return [node for node in sink.toposort() if node.src]
+
+# %% wrong: says That makes 2 kernels, and 1 will do. `a * b` doesn't have to be stored.
+def stored(sink):
+    return [node for node in sink.toposort()[:-1] if node.src]
+
+# %% wrong: says `a` is in memory already
+def stored(sink):
+    return list(sink.src)
+
+# %% wrong: says returns nothing. Is there a `return`?
+def stored(sink):
+    keep = set(sink.src)
+
+# %% wrong: says Each element of `s` would be computed 20 times: in the kernel of `y`, an EXPAND
+def stored(sink):
+    return [node for node in sink.src if node.op not in MEMORY]
+
+# %% wrong: says A node is in the list twice
+def stored(sink):
+    keep = [node for node in sink.toposort() if node.op is Ops.REDUCE_AXIS]
+    return [node for node in sink.src if node.op not in MEMORY] + keep
+
+# %% wrong: says `s + 1` comes before `s`, which its kernel reads
+def stored(sink):
+    keep = [node for node in sink.toposort() if node.op is Ops.REDUCE_AXIS]
+    return [node for node in sink.src if node.op not in {*MEMORY, Ops.REDUCE_AXIS}] + keep
+
+# %% wrong: says This follows every path
+def stored(sink):
+    def below(node):
+        return [node] + [found for source in node.src for found in below(source)]
+
+    keep = [node for node in below(sink)[1:] if node.op is Ops.REDUCE_AXIS or node in sink.src]
+    return [node for node in sink.toposort() if node in keep and node.op not in MEMORY]
+
+# %% wrong: says should be a list.
+def stored(sink):
+    return {node for node in sink.src if node.op not in MEMORY}
+
+# %% wrong: says should be a list of nodes
+def stored(sink):
+    return [node.op for node in sink.src if node.op not in MEMORY]
+
+# %% wrong: says has a node that isn't in the graph
+def stored(sink):
+    return [node * 1 for node in sink.src]
+
+# %% right
+def stored(sink):
+    order, users = sink.toposort(), {}
+    for node in order:
+        for source in set(node.src):
+            users.setdefault(source, []).append(node)
+    keep, taken = set(sink.src), set()
+    for end in [node for node in order if node.op is Ops.REDUCE_AXIS]:
+        while end not in keep and len(users[end]) == 1:
+            (user,) = users[end]
+            alike = math.prod(user.shape) == math.prod(end.shape)
+            if user.op is Ops.REDUCE_AXIS or user in taken or not alike:
+                break
+            end = user
+            taken.add(end)
+        keep.add(end)
+    return (node for node in order if node in keep and node.op not in MEMORY)
+
+# %% right
+def stored(sink):
+    order, users = sink.toposort(), {}
+    for node in order:
+        for source in set(node.src):
+            users.setdefault(source, []).append(node)
+    keep, inside = set(sink.src), {}
+    for start in [node for node in order if node.op is Ops.REDUCE_AXIS]:
+        end, group = start, {start}
+        while end not in keep:
+            open_ends = {u for node in group for u in users.get(node, ())} - group
+            grow = [u for u in order if u in open_ends]
+            if not grow or any(
+                u.op in (Ops.REDUCE_AXIS, Ops.SINK) or u in inside
+                or math.prod(u.shape) != math.prod(start.shape)
+                for u in grow
+            ) or any(node in keep for node in group):
+                break
+            group.add(grow[0])
+            open_ends = {u for node in group for u in users.get(node, ())} - group
+            leaving = [n for n in group if set(users.get(n, ())) - group or n in keep]
+            if len(leaving) == 1:
+                end = leaving[0]
+        if end is start:
+            group = {start}
+        leaving = [n for n in group if set(users.get(n, ())) - group or n in keep]
+        if leaving != [end]:
+            end = start if len(users[start]) > 1 else end
+            group = {start}
+        inside.update(dict.fromkeys(group))
+        keep.add(end)
+    return [node for node in order if node in keep and node.op not in MEMORY]

@@ -1,0 +1,391 @@
+"""Hint: Imagine the finished loops on paper. How many loops are open around a LOAD, if you know how
+many are open around what it needs? And where does everything go that needs a sum?
+Hint: Give each node a depth: the largest depth of its sources; a RANGE has its place in the nest,
+plus one. Collect what comes after the inner loops (STOREs, and what needs a REDUCE). Then write
+level by level: the RANGE that opens it, the nodes of that depth, and, at the level of the last
+outer loop, the DEFINE_REGs.
+Because: A value's depth is that of the innermost counter in it, so nothing is repeated in a loop
+that it doesn't depend on. Sums need a place before, inside and after their loop.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from classroom.exercise import Wrong
+from classroom.mini.check import describe, promise
+from classroom.mini.functions.part7a.shared import plain
+from classroom.mini.functions.part7b.shared import (
+    CASES,
+    SHAPE,
+    SUMS,
+    execute,
+    kernels_of,
+    random_graph,
+    tensor,
+    told,
+)
+
+LOOPS = ("value_at", "lower")
+
+
+def listed(lines: list[Any]) -> str:
+    return ", ".join(told(node).removeprefix("the ") for node in lines)
+
+
+def silent(node: Any) -> bool:
+    """Whether a node has no line: constants and the lanes of vectors."""
+    return node.op.name == "CONST" or (node.op.name == "RANGE" and len(node.arg) > 2)
+
+
+def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
+    """Wrong unless linearize gives lines in an order that can run, each in the loops it needs."""
+    Ops = mini.Ops
+    lines = mini.linearize(sink)
+    call = f"linearize(loops of {said})"
+    if not isinstance(lines, list) or not all(isinstance(node, mini.UOp) for node in lines):
+        raise Wrong(f"{call} should give a list of nodes.", call, "a list", describe(lines)[:60])
+    shown = listed(lines)
+    nodes = [node for node in sink.toposort()[:-1] if not silent(node)]
+    for node in lines:
+        if silent(node):
+            raise Wrong(f"{plain(node)} needs no line.", call, got=shown)
+    for node in nodes:
+        if lines.count(node) != 1:
+            times = "no line" if node not in lines else f"{lines.count(node)} lines"
+            raise Wrong(f"{told(node)} has {times}.", call, "one line each", shown)
+    reduces = [node for node in nodes if node.op is Ops.REDUCE]
+    inner = list(reduces[0].src[1:]) if reduces else []
+    outer = sorted(
+        (n for n in nodes if n.op is Ops.RANGE and n not in inner), key=lambda n: n.arg[0]
+    )
+    unclosed = [node for node in lines if node.op is Ops.RANGE]
+    for node in lines:
+        if node.op is Ops.ENDRANGE and node.src[0] in unclosed:
+            unclosed.remove(node.src[0])
+    if unclosed:
+        raise Wrong(f"{told(unclosed[0])} is never closed.", call, got=shown)
+    opened: list[Any] = []
+    place: dict[Any, tuple[Any, ...]] = {}
+    closed: set[Any] = set()
+    for node in lines:
+        if node.op is Ops.ENDRANGE:
+            if not opened or opened[-1] is not node.src[0]:
+                raise Wrong(f"{told(node)} closes a loop that isn't the innermost open one. Loops "
+                            "are closed in the opposite order.", call, got=shown)  # fmt: skip
+            closed.add(opened.pop())
+            continue
+        if node.op is Ops.DEFINE_REG:
+            place[node.src[0]] = tuple(opened)
+            continue
+        for source in sorted(node.src, key=lambda source: source.op is not Ops.RANGE):
+            if silent(source):
+                continue
+            if source.op is Ops.RANGE and node.op is Ops.REDUCE:
+                if source not in opened:
+                    raise Wrong(
+                        "A REDUCE stands inside the loops that it runs over.", call, got=shown
+                    )
+                continue
+            if source not in place:
+                raise Wrong(f"{told(node)} needs {told(source)}, which has no line before it.",
+                            call, got=shown)  # fmt: skip
+            if source.op is Ops.REDUCE and not set(source.src[1:]) <= closed | {
+                c for c in source.src[1:] if len(c.arg) > 2
+            }:
+                raise Wrong(f"{told(node)} needs the result of the REDUCE, and its loop is still "
+                            "running.", call, got=shown)  # fmt: skip
+            if tuple(opened[: len(place[source])]) != place[source]:
+                raise Wrong(f"{told(node)} needs {told(source)}, which was computed in a loop that "
+                            "is closed by now.", call, got=shown)  # fmt: skip
+        if node.op is Ops.RANGE:
+            if node in outer and [*opened, node] != outer[: len(opened) + 1]:
+                text = "The outer loops are nested by their numbers, the smallest outermost."
+                raise Wrong(text, call, ", ".join(map(told, outer)), shown)
+            opened.append(node)
+            place[node] = tuple(opened)
+        elif node.op is Ops.REDUCE:
+            if node not in place:
+                raise Wrong("A REDUCE needs its DEFINE_REG before it.", call, got=shown)
+            if any(counter in place[node] for counter in node.src[1:]):
+                raise Wrong("The DEFINE_REG stands inside the loop of its REDUCE: the sum would "
+                            "start again from 0 in every iteration.", call, got=shown)  # fmt: skip
+            if list(place[node]) != outer:
+                raise Wrong("The DEFINE_REG belongs inside all the outer loops: each result has a "
+                            "sum of its own.", call, got=shown)  # fmt: skip
+        else:
+            place[node] = tuple(opened)
+            needed = needs_loops(mini, node, outer + inner)
+            if node.op is Ops.STORE:
+                needed = max(needed, len(outer))
+            if len(opened) > needed:
+                raise Wrong(
+                    f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
+                    "depends on that. It would be repeated for nothing.",
+                    call,
+                    got=shown,
+                )
+    return lines
+
+
+def needs_loops(mini: Any, node: Any, nest: list[Any]) -> int:
+    """How many of the loops have to be open around a node."""
+    needed, waiting, seen = 0, [node], set()
+    while waiting:
+        source = waiting.pop()
+        if source in seen:
+            continue
+        seen.add(source)
+        if source in nest:
+            needed = max(needed, nest.index(source) + 1)
+        if source.op is mini.Ops.REDUCE:
+            needed = max(needed, len(nest) - len(source.src) + 1)
+        else:
+            waiting += source.src
+    return needed
+
+
+def loops_of(mini: Any, make: Callable[[Any, Any], Any]) -> Any:
+    graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
+    ((kernel, _),) = kernels_of(mini, graph)
+    return mini.lower(kernel)[0]
+
+
+@promise(
+    "Loops are opened and closed, and every line comes after what it needs",
+    needs=LOOPS,
+)
+def lines_in_order(mini: Any) -> None:
+    for said in ("a * 2", "a + b", "a.permute(1, 0)", "a.pad((1, 0), (0, 2))"):
+        expect_lines(mini, said, loops_of(mini, CASES.get(said) or SUMS[said]))
+
+
+@promise("A sum starts before its loop, and is used after it", needs=LOOPS)
+def sums_in_order(mini: Any) -> None:
+    for said, make in SUMS.items():
+        expect_lines(mini, said, loops_of(mini, make))
+    expect_lines(mini, "(a * b).sum(1).sqrt() * 2", loops_of(
+        mini, lambda a, b: (a * a + b * b).sum(1).sqrt() * 2))  # fmt: skip
+
+
+@promise("Loops are nested by number, whichever comes first in the graph", needs=LOOPS)
+def loops_by_number(mini: Any) -> None:
+    sink = loops_of(mini, CASES["a.permute(1, 0)"])
+    counters = [node for node in sink.toposort() if node.op is mini.Ops.RANGE]
+    renamed = {
+        node: mini.UOp(mini.Ops.RANGE, (), (9 - node.arg[0], node.arg[1])) for node in counters
+    }
+    expect_lines(mini, "a.permute(1, 0), its numbers swapped", mini.substitute(sink, renamed))
+
+
+@promise("Lines of thirty graphs compute what the interpreter does", needs=LOOPS, seconds=20)
+def lines_compute(mini: Any) -> None:
+    for seed in range(30):
+        for kernel, _ in kernels_of(mini, random_graph(mini, seed)):
+            sink, arguments = mini.lower(kernel)
+            lines = expect_lines(mini, "a graph of several steps", sink)
+            out = np.full(kernel.value.shape, np.nan, np.float32)
+            execute(mini, lines, [out, *(memory.arg.data for memory in arguments[1:])])
+            if not np.allclose(out, kernel.memory.arg.data, rtol=1e-3, atol=1e-4):
+                raise Wrong("These lines can run, and compute something different.",
+                            listed(lines))  # fmt: skip
+
+# %% shared
+def in_order(sink):
+    nodes = sink.toposort()[:-1]
+    reduces = [node for node in nodes if node.op is Ops.REDUCE]
+    inner = list(reduces[0].src[1:]) if reduces else []
+    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
+    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
+    nest = outer + inner
+    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
+    for node in nodes:
+        depth[node] = max((depth[source] for source in node.src), default=0)
+        if node in nest:
+            depth[node] = nest.index(node) + 1
+        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
+            last.add(node)
+    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
+    lines = []
+    for level in range(len(nest) + 1):
+        lines += nest[level - 1 : level] if level else []
+        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
+        if level == len(outer):
+            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
+    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
+    lines += [node for node in nodes if node in last]
+    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+
+# %% wrong: everything in the innermost loop, and no DEFINE_REG
+def linearize(sink):
+    nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
+    inner = {r for n in nodes if n.op is Ops.REDUCE for r in n.src[1:]}
+    ranges = sorted((n for n in nodes if n.op is Ops.RANGE), key=lambda r: (r in inner, r.arg[0]))
+    rest = [n for n in nodes if n.op is not Ops.RANGE]
+    return [*ranges, *rest, *(UOp(Ops.ENDRANGE, (r,)) for r in reversed(ranges))]
+
+# %% wrong: says should give a list of nodes
+def linearize(sink):
+    return None
+
+# %% wrong: says 4 needs no line
+def linearize(sink):
+    return sink.toposort()
+
+# %% wrong: says is never closed
+def linearize(sink):
+    return [node for node in sink.toposort()[:-1] if node.op is not Ops.CONST]
+
+# %% wrong: says closed in the opposite order
+def linearize(sink):
+    *lines, one, other = in_order(sink)
+    return [*lines, other, one]
+
+# %% wrong: says It would be repeated for nothing
+def linearize(sink):
+    return sorted(in_order(sink), key=lambda node: node.op is not Ops.RANGE)
+
+# %% wrong: says the sum would start again from 0
+def linearize(sink):
+    lines = []
+    for node in in_order(sink):
+        lines += [UOp(Ops.DEFINE_REG, (node,))] if node.op is Ops.REDUCE else []
+        lines += [node] if node.op is not Ops.DEFINE_REG else []
+    return lines
+
+# %% wrong: says each result has a sum of its own
+def linearize(sink):
+    return sorted(in_order(sink), key=lambda node: node.op is not Ops.DEFINE_REG)
+
+# %% wrong: says needs its DEFINE_REG
+def linearize(sink):
+    return [node for node in in_order(sink) if node.op is not Ops.DEFINE_REG]
+
+# %% wrong: says needs the result of the REDUCE
+def linearize(sink):
+    lines = in_order(sink)
+    for n in [n for n, node in enumerate(lines) if node.op is Ops.REDUCE]:
+        lines[n + 1], lines[n + 2] = lines[n + 2], lines[n + 1]
+    return lines
+
+# %% wrong: says nested by their numbers
+def linearize(sink):
+    nodes = sink.toposort()[:-1]
+    reduces = [node for node in nodes if node.op is Ops.REDUCE]
+    inner = list(reduces[0].src[1:]) if reduces else []
+    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
+    outer = [loop for loop in loops if loop not in inner]
+    nest = outer + inner
+    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
+    for node in nodes:
+        depth[node] = max((depth[source] for source in node.src), default=0)
+        if node in nest:
+            depth[node] = nest.index(node) + 1
+        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
+            last.add(node)
+    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
+    lines = []
+    for level in range(len(nest) + 1):
+        lines += nest[level - 1 : level] if level else []
+        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
+        if level == len(outer):
+            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
+    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
+    lines += [node for node in nodes if node in last]
+    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+
+# %% wrong: says 2 lines
+def linearize(sink):
+    lines = in_order(sink)
+    return [*lines, *(node for node in lines if node.op is Ops.REDUCE)]
+
+# %% wrong: says which has no line before it
+def linearize(sink):
+    first, *lines = in_order(sink)
+    return [*lines, first]
+
+# %% wrong: says in a loop that is closed by now
+def linearize(sink):
+    return sorted(in_order(sink), key=lambda node: node.op is Ops.STORE)
+
+# %% wrong: says A REDUCE stands inside the loops
+def linearize(sink):
+    lines = in_order(sink)
+    for reduce in [node for node in lines if node.op is Ops.REDUCE]:
+        lines.remove(reduce)
+        lines.insert(lines.index(UOp(Ops.ENDRANGE, (reduce.src[1],))) + 1, reduce)
+    return lines
+
+# %% wrong: says compute something different
+def linearize(sink):
+    """A variable for each REDUCE where it begins, and another one where it's needed."""
+    lines = in_order(sink)
+    again = [node for node in lines if node.op is Ops.DEFINE_REG]
+    (end,) = [n for n, node in enumerate(lines) if node.op is Ops.STORE]
+    return [*lines[:end], *again, *lines[end:]]
+
+# %% right: a list of levels; what needs a sum is collected for the end
+def linearize(sink):
+    nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
+    reduces = [n for n in nodes if n.op is Ops.REDUCE]
+    inner = list(dict.fromkeys(r for n in reduces for r in n.src[1:]))
+    outer = [n for n in nodes if n.op is Ops.RANGE and n not in inner]
+    nest = sorted(outer, key=lambda r: r.arg[0]) + inner
+    depth, late, levels = {}, set(), [[] for _ in range(len(nest) + 1)]
+    after = []
+    for n in sink.toposort():
+        if n in nest:
+            depth[n] = nest.index(n) + 1
+            continue
+        depth[n] = max([depth[s] for s in n.src], default=0)
+        if n.op in (Ops.SINK, Ops.CONST):
+            continue
+        if n.op is Ops.STORE or any(s in late or s in reduces for s in n.src):
+            late.add(n)
+            after.append(n)
+        else:
+            levels[len(nest) if n in reduces else depth[n]].append(n)
+    lines = []
+    for level in range(len(nest) + 1):
+        if level:
+            lines.append(nest[level - 1])
+        lines += levels[level]
+        if level == len(outer):
+            at = len(lines) if inner else len(lines) - len(levels[level])
+            lines[at:at] = [UOp(Ops.DEFINE_REG, (n,)) for n in reduces]
+    lines += [UOp(Ops.ENDRANGE, (r,)) for r in reversed(inner)]
+    return lines + after + [UOp(Ops.ENDRANGE, (r,)) for r in reversed(nest[: len(outer)])]
+
+# %% right
+def linearize(sink):
+    nodes = [node for node in sink.toposort() if node.op not in (Ops.CONST, Ops.SINK)]
+    reduces = [node for node in nodes if node.op is Ops.REDUCE]
+    inner = [] if not reduces else list(reduces[0].src[1:])
+    outer = [n for n in nodes if n.op is Ops.RANGE and len(n.arg) == 2 and n not in inner]
+    outer.sort(key=lambda node: node.arg[0])
+    done, lines = set(), []
+    below = {}
+    for node in sink.toposort():
+        below[node] = {node}.union(*(below[s] for s in node.src))
+    late = [n for n in nodes if n.op is Ops.STORE or
+            any(r in below[n] and n is not r for r in reduces)]
+    def write(opened):
+        for node in nodes:
+            needed = [n for n in below[node] if n in outer or n in inner]
+            ready = set(needed) <= set(opened) and node not in late
+            if ready and node not in done and node.op not in (Ops.RANGE, Ops.REDUCE):
+                done.add(node)
+                lines.append(node)
+    write([])
+    for k, counter in enumerate(outer, 1):
+        lines.append(counter)
+        write(outer[:k])
+    lines += [UOp(Ops.DEFINE_REG, (r,)) for r in reduces]
+    for k, counter in enumerate(inner, 1):
+        lines.append(counter)
+        write(outer + inner[:k])
+    lines += reduces
+    lines += [UOp(Ops.ENDRANGE, (r,)) for r in inner[::-1]]
+    lines += late
+    return lines + [UOp(Ops.ENDRANGE, (r,)) for r in outer[::-1]]

@@ -1,2 +1,0 @@
-# %% right, each line
-"tinyframe.codegen.decompose.elementary"  # as a module

@@ -1,2 +1,0 @@
-# %% right, each line
-"Compiler.identity"  # where device.py declares it

@@ -1,2 +1,0 @@
-# %% wrong, each line
-"RewriteLoopError"  # that's what is raised, and it counts nothing
