@@ -20,7 +20,7 @@ from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor.base import Storage, follow, path_between, storages_at
 from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
-from tinyframe.uop.node import Ops, UOp, collector_paused, sint, sources_first
+from tinyframe.uop.node import Ops, UOp, collector_paused, identity, sint, sources_first
 
 Gradients = tuple[UOp | None, ...]
 
@@ -95,30 +95,26 @@ def product_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
 
 
 def scan(grad: UOp, z: UOp, x: UOp) -> Gradients:
-    """A linear recurrence z[i] = x[i] * z[i-1] + …; all that depends on z[i] are the results from i
-    on, so what flows to it is one too, `later`, from the last element to the first.
+    """z is a linear recurrence, z[i] = x[i] * z[i-1] + …: a sum's factors are 1, and a maximum's 0
+    where it is new. So what flows to z[i] is one too, from the last element to the first:
+    later[i] = grad[i] + x[i+1] * later[i+1]."""
+    (op, axis), size = z.arg, z.shape[z.arg[1]]
+    backwards = tuple(d == axis for d in range(len(z.shape)))
 
-    A product is one with nothing to add; so is a maximum, of factors 1 and, at a new maximum, 0.
-    """
-    (op, axis), size, shape = z.arg, z.shape[z.arg[1]], z.shape
-    backwards = tuple(d == axis for d in range(len(shape)))
-
-    def part(begin: sint, end: sint) -> tuple[tuple[sint, sint], ...]:
-        return tuple((begin, end) if d == axis else (0, s) for d, s in enumerate(shape))
+    def part(u: UOp, begin: sint, end: sint) -> UOp:
+        return u.shrink(tuple((begin, end) if d == axis else (0, s) for d, s in enumerate(u.shape)))
 
     if op is Ops.ADD:
         return (grad.flip(backwards).scan_axis(op, axis).flip(backwards),)
     is_new = x.eq(z) | x.ne(x)
-    factor = is_new.logical_not().cast(grad.dtype) if op is Ops.MAX else x
-    following = factor.pad(_only_axis(z, axis, (0, 1))).shrink(part(1, size + 1))
-    later = following.flip(backwards).scan_axis(Ops.MULACC, axis, grad.flip(backwards))
-    later = later.flip(backwards)
+    factors = is_new.logical_not().cast(grad.dtype) if op is Ops.MAX else x
+    following = _fitted(part(factors, 1, size), axis, size).flip(backwards)
+    later = following.scan_axis(Ops.MULACC, axis, grad.flip(backwards)).flip(backwards)
     if op is Ops.MAX:
         return (is_new.where(later, zeros(later)),)
-    first = zeros(z).shrink(part(0, 1))
-    first = first + 1 if op is Ops.MUL else first
-    by_factor = later * first.cat(z.shrink(part(0, size - 1)), dim=axis)
-    return (by_factor,) if op is Ops.MUL else (by_factor, later)
+    start = part(zeros(z), 0, 1) + identity(op, z.dtype)
+    of_factors = later * start.cat(part(z, 0, size - 1), dim=axis)
+    return (of_factors,) if op is Ops.MUL else (of_factors, later)
 
 
 # ---- movement ------------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ Groups = tuple[str, str, str]
 
 
 def _reduced(reduce: UOp, known: set[Groups]) -> str:
-    """A reduce or a scan, with the operations before it. known: the groups mentioned so far; its own
+    """A reduce or scan, with the operations before it. known: the groups mentioned so far; its own
     is added."""
     own, verbs = reduce.own_ranges, REDUCES
     if reduce.op is Ops.SCAN:
