@@ -55,42 +55,39 @@ def with_registers(sink: UOp, tree: LoopTree) -> list[UOp]:
     nodes: dict[UOp, None] = {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            parts = [done[part] for part in unrolled_parts(u)]
-            steps = _accumulation(u, parts, next(numbers))
-            nodes.update(dict.fromkeys(steps))
+            around = tuple(sorted(u.ranges, key=lambda r: r.arg[0]))
+            parts = [(done[part],) for part in unrolled_parts(u)]
+            steps = _accumulation(u, parts, around, u.own_ranges, next(numbers))
             done[u] = steps[-1]
         elif u.op is Ops.SCAN:
             steps, done[u] = _running(u, [done[s] for s in u.src], tree, numbers)
-            nodes.update(dict.fromkeys(steps))
         elif u.tag != UNROLLED:  # the REDUCE accumulates the terms of an unrolled sum one by one
             src = tuple([done[s] for s in u.src])
             done[u] = new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
-            nodes[new] = None
+            steps = [new]
+        else:
+            continue
+        nodes.update(dict.fromkeys(steps))
     return list(nodes)
 
 
-def _accumulation(reduce: UOp, parts: list[UOp], number: int) -> list[UOp]:
-    """The instructions of a REDUCE; the last one loads the result. `parts`: the values that one
-    iteration of its loops adds."""
-    around = tuple(sorted(reduce.ranges, key=lambda r: r.arg[0]))
-    steps, place, store = _begun(reduce, around, number)
-    op, loops = reduce.arg, reduce.own_ranges
-    for n, part in enumerate(parts, 1):
-        before = UOp(Ops.LOAD, reduce.dtype, (place, store, loops[-1]))
-        value = UOp(op, reduce.dtype, (before, part))
-        store = place.store(value, *(loops if n == len(parts) else ()))
-        steps += (before, value, store)
-    return [*steps, UOp(Ops.LOAD, reduce.dtype, (place, store))]
-
-
-def _begun(u: UOp, around: tuple[UOp, ...], number: int) -> tuple[list[UOp], UOp, UOp]:
-    """The instructions that begin the accumulator of a REDUCE or SCAN inside the loops `around`,
-    its place, and its first STORE."""
+def _accumulation(
+    u: UOp, parts: list[tuple[UOp, ...]], around: tuple[UOp, ...], loops: tuple[UOp, ...],
+    number: int,
+) -> list[UOp]:  # fmt: skip
+    """The instructions of an accumulator; the last one loads it after its `loops`. parts: what one
+    iteration of them adds, one after the other; of a MULACC pairs of a factor and a term."""
     register = UOp(Ops.DEFINE_REG, u.dtype.ptr(1, AddrSpace.REG), around, number)
     place = register.index(UOp.const(dtypes.int, 0))
     start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
     store = place.store(start)
-    return [register, *place.src[1:], place, *dict.fromkeys(start.src), start, store], place, store
+    steps = [register, *place.src[1:], place, *dict.fromkeys(start.src), start, store]
+    for n, part in enumerate(parts, 1):
+        before = UOp(Ops.LOAD, u.dtype, (place, store, loops[-1]))
+        value = UOp(u.arg, u.dtype, (before, *part))
+        store = place.store(value, *(loops if n == len(parts) else ()))
+        steps += (before, value, store)
+    return [*steps, UOp(Ops.LOAD, u.dtype, (place, store))]
 
 
 def _running(
@@ -98,20 +95,16 @@ def _running(
 ) -> tuple[list[UOp], UOp]:
     """The instructions of a SCAN, and its value in each iteration. In blocks, each of its loops has
     an accumulator: an outer one gets what the one inside it holds after its loop."""
-    *factor, added = src[: 2 if scan.arg is Ops.MULACC else 1]
-    steps, result, loops = list[UOp](), added, src[len(factor) + 1 :]
+    count = 2 if scan.arg is Ops.MULACC else 1
+    part, loops = tuple(src[:count]), src[count:]
+    result, steps = part[-1], list[UOp]()
     for loop in reversed(loops):
-        begin, place, first = _begun(scan, tree[loop][:-1], next(numbers))
-        before = so_far = UOp(Ops.LOAD, scan.dtype, (place, first, loop))
-        if factor:
-            so_far = UOp(Ops.MUL, scan.dtype, (before, *factor))
-        op = Ops.ADD if factor else scan.arg
-        value, result = (UOp(op, scan.dtype, (so_far, x)) for x in (added, result))
-        store = place.store(value, loop)
-        steps += (*begin, before, so_far, value, result, store)
-        if loop is not loops[0]:
-            added = UOp(Ops.LOAD, scan.dtype, (place, store))
-            steps.append(added)
+        *more, before, value, store, after = _accumulation(
+            scan, [part], tree[loop][:-1], (loop,), next(numbers)
+        )
+        result = value.replace(src=(before, *part[:-1], result))
+        steps += (*more, before, value, result, store, *([after] if loop is not loops[0] else ()))
+        part = (after,)
     return steps, result
 
 

@@ -324,9 +324,8 @@ def window_fits(u: UOp) -> bool:
 def scans(u: UOp) -> bool:
     """A SCAN_AXIS: an op of one source, or a linear recurrence of floats, along one of its axes."""
     op, axis = u.arg
-    is_recurrence = op is Ops.MULACC and len(u.src) == 2 and is_float(u.dtype)
-    is_reduce = op in GroupOp.Reduce and one_source(u)
-    return axis in range(len(u.shape)) and (is_reduce or is_recurrence)
+    fits = len(u.src) == 2 and is_float(u.dtype) if op is Ops.MULACC else one_source(u)
+    return op in GroupOp.Scan and fits and axis in range(len(u.shape))
 
 
 def reduces_axes(u: UOp) -> bool:
@@ -490,7 +489,7 @@ spec_kernel = PatternMatcher([
     row(Ops.LOAD, *load_checks, stays_inside),
     row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
         closes_ranges),
-    row(Ops.SCAN, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND, Ops.MULACC}, keeps_dtype,
+    row(Ops.SCAN, lambda u: u.arg in {*GroupOp.Scan, Ops.OR, Ops.AND}, keeps_dtype,
         lambda u: u.src[-1].op is Ops.RANGE and u.src[-1].arg[1] is AxisType.SERIAL),
     row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
         lambda u: all(r.arg[1] not in THREADS for r in u.ranges)),

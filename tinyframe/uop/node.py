@@ -105,6 +105,7 @@ class GroupOp:
     Associative = {Ops.ADD, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR, Ops.MAX}
     Idempotent = {Ops.AND, Ops.OR, Ops.MAX}
     Reduce = {Ops.ADD, Ops.MUL, Ops.MAX}
+    Scan = Reduce | {Ops.MULACC}
     Movement = {Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.FLIP, Ops.WINDOW,
                 Ops.UNWINDOW}
     Defines = {Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG}
