@@ -101,6 +101,19 @@ def _reduce(a: np.ndarray, op: Ops, axes: tuple[int, ...]) -> np.ndarray:
     )
 
 
+def _scan(*src: np.ndarray, op: Ops, axis: int) -> np.ndarray:
+    """Over windows of nothing but the elements so far; a recurrence step by step."""
+    *factor, a = src
+    at = [(slice(None),) * axis + (slice(n, n + 1),) for n in range(a.shape[axis])]
+    if not factor:
+        parts = [np.take(a, range(n + 1), axis) for n in range(len(at))]
+        return np.concatenate([_reduce(part, op, (axis,)) for part in parts], axis)
+    rows = [a[at[0]]]
+    for here in at[1:]:
+        rows.append((rows[-1] * factor[0][here] + a[here]).astype(a.dtype))
+    return np.concatenate(rows, axis)
+
+
 def numpy_value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
     """The value of one node, given those of its sources."""
     match u.op:
@@ -128,6 +141,8 @@ def numpy_value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
             return _unwindow(src[0], *u.arg)
         case Ops.REDUCE_AXIS:
             return _reduce(src[0], *u.arg)
+        case Ops.SCAN_AXIS:
+            return _scan(*src, op=u.arg[0], axis=u.arg[1]) if u.size else src[-1]
         case Ops.CAST:
             return src[0].astype(to_np_dtype(u.dtype))
     return ELEMENTWISE[u.op](*src).astype(to_np_dtype(u.dtype))
@@ -337,7 +352,8 @@ class Grower:
                 if not (x.op is Ops.ASSIGN and s is x.src[0])
             )
             if dtypes.is_float(x.dtype):
-                large = self._largest_partial(x) if x.op is Ops.REDUCE_AXIS else value
+                reduces = x.op in (Ops.REDUCE_AXIS, Ops.SCAN_AXIS)
+                large = self._largest_partial(x) if reduces else value
                 finite = np.abs(large[np.isfinite(large)])
                 if finite.size and finite.max() >= EXACT:
                     return None
@@ -355,6 +371,10 @@ class Grower:
         a = np.where(np.isfinite(a), a, 0)
         if u.arg[0] is Ops.MUL:
             a = np.maximum(a, 1)
+        if u.op is Ops.SCAN_AXIS:
+            terms = [np.abs(self.program.values[s]) for s in u.src]
+            return _scan(*[np.where(np.isfinite(t), t, 0) for t in (*terms[:-1], a)], op=u.arg[0],
+                         axis=u.arg[1]) if u.size else a  # fmt: skip
         return _reduce(a, *u.arg)
 
     def movement(self) -> None:
@@ -606,6 +626,20 @@ class Grower:
             # what normalizes: the reduced value beside the one it was made of
             self.add(out.expand(u.shape))
 
+    def scan(self) -> None:
+        u = self.pick(lambda x: any(s != 1 for s in x.shape))
+        if u is None:
+            return
+        op = self.rng.choice([Ops.ADD, Ops.ADD, Ops.MAX, Ops.MUL, Ops.MULACC])
+        term = self.pick(lambda x: x.dtype is u.dtype and x.shape == u.shape)
+        if op is Ops.MULACC and (term is None or not dtypes.is_float(u.dtype)):
+            op = Ops.ADD
+        if op in (Ops.MUL, Ops.MULACC) and not self.exact(u):
+            return
+        out = u.scan_axis(op, self.rng.randrange(len(u.shape)), *[term] * (op is Ops.MULACC))
+        if out is not u:
+            self.add(out)
+
     def contiguous(self) -> None:
         self.add(self.rng.choice([UOp.contiguous, UOp.fuse])(self.pick()))
 
@@ -675,7 +709,7 @@ class Grower:
             + [self.binary] * 5
             + [self.unary, self.where, self.conversion, self.contiguous]
         )
-        makers += [self.reduce] * 3 + ([self.assign] * 2 if self.in_place else [])
+        makers += [self.reduce] * 3 + [self.scan] * 2 + ([self.assign] * 2 if self.in_place else [])
         for _ in range(steps):
             self.rng.choice(makers)()
         last = set(self.states.values())
