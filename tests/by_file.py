@@ -14,8 +14,10 @@ import re
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-# A file; of planted answers, those of a notebook or of a stage of mini, which are judged together.
-TOGETHER = re.compile(r"[^:]+test_answers\.py::\w+\[(\w+)/|[^:]+")
+# A file; in these, what is about one notebook, stage of mini or project, which is made ready once.
+TOGETHER = re.compile(
+    r"([^:]+)(?:(?<=test_answers\.py|_submissions\.py)::\w+\[(\d\d[a-z]?|\w+)(?=[/_]))?"
+)
 
 
 class ByFile(LoadFileScheduling):
@@ -23,7 +25,7 @@ class ByFile(LoadFileScheduling):
         """The tests that go to one worker, one after the other."""
         found = TOGETHER.match(nodeid)
         assert found
-        return found[1] or found[0]
+        return f"{found[1]} {found[2] or ''}"
 
     def remove_node(self, node: WorkerController) -> str | None:
         """Hand on what a worker has left. Returns the test that it died of, if it died of one."""

@@ -247,10 +247,10 @@ class Warden:
             streams.register(stream, select.POLLIN)
         while True:
             ready = [stream for stream, _ in streams.poll(1000 * EVERY)]
-            if 0 in ready and not os.read(0, 1):
-                return "closed"
             if out in ready and not self.drain(out):
                 streams.unregister(out)
+            if 0 in ready and not os.read(0, 1):
+                return "closed"  # what had been printed by then is drained
             if self.count > self.limits["output"]:
                 return "output"
             if self.group.has_killed():

@@ -29,14 +29,19 @@ MOST_PRINTED = 600  # characters of what the learner's code prints
 @cache
 def checks_of(stage: Stage) -> list[Check]:
     """The checks of a stage's functions, in the order of these; one that needs another function
-    comes after that one's."""
+    comes after all of that one's."""
     asked = stages.asked(stage)
     found = [
         replace(check, of=name)
         for name in asked
         for check in vars(load(place_of(stage, name))).values() if isinstance(check, Check)
     ]  # fmt: skip
-    return sorted(found, key=lambda check: max(map(asked.index, (check.of, *check.needs))))
+
+    def place(check: Check) -> tuple[int, bool]:
+        last = max(map(asked.index, (check.of, *check.needs)))
+        return last, check.of != asked[last]
+
+    return sorted(found, key=place)
 
 
 def judge_stage(stage: Stage, paths: dict[str, Path], until_wrong: bool = False) -> Verdict:
