@@ -50,6 +50,11 @@ def reduced(axis: int | None, *shape: int) -> Case:
     return Case(f"sum of {shape} along {axis}", (shape,), lambda x: x.sum(axis))
 
 
+def scanned(axis: int, *shape: int) -> Case:
+    """A running sum along an axis."""
+    return Case(f"running sum of {shape} along {axis}", (shape,), lambda x: x.cumsum(axis))
+
+
 def weight_gradient(batch: int, channels: int, size: int, out: int) -> Case:
     """The gradient of a 3 x 3 convolution by its weight."""
 
@@ -143,6 +148,7 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "NARROWEST_VECTOR": ([reduced(1, 100_000, n) for n in (2, 4, 8)], (2, 4, 8)),
     "SUMS_AT_ONCE": ([reduced(1, 64, 1024), reduced(1, 256, 512)], (2, 4, 8)),
     "COLUMNS_AT_ONCE": ([reduced(0, 64, 1024), reduced(0, 256, 512)], (2, 4, 8)),
+    "SCANS_AT_ONCE": ([scanned(1, 1000, 1000), scanned(0, 1000, 1000)], (2, 4, 8, 16)),
     # On a GPU; the kernels of other devices are the same with any value.
     "BLOCK_THREADS": ([*SQUARE, elementwise(1 << 22)], (64, 128, 256, 512)),
     "PIECE": ([copied_transposed(30, 1 << 16)], (32, 64, 128)),
@@ -168,6 +174,7 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "PART_OF_PRODUCT": (LONG, (256, 1024, 4096)),
     "MOST_COPIES": ([product(512, 512, 512)], (64, 256)),
     "MOST_ADDITIONS": ([product(512, 512, 512), reduced(None, 1 << 20)], (64, 128, 512)),
+    "LONG_SCAN": ([scanned(0, 1 << n) for n in (12, 14, 16, 18, 20)], (1 << 11, 1 << 15, 1 << 21)),
     "LONG_BLOCK": ([reduced(1, 1000, 700)], (8, 32, 64)),
     "TRANSPOSED_FROM": ([*ACROSS, product(2048, 2048, 2048, "a")], (256, 512, 4096)),
 }

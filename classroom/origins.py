@@ -28,7 +28,7 @@ from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Trace
 from tinyframe.viz.picture import DrawnPicture, Picture
 
-WORK = {*GroupOp.Elementwise, Ops.REDUCE}
+WORK = {*GroupOp.Elementwise, Ops.REDUCE, Ops.SCAN}
 NOTHING = "#eeeeee"
 CODE, CHIP, LINE = 11.0, 9.5, 25.0  # points: letters of code, of an op; from line to line
 WIDEST = 640.0

@@ -126,6 +126,11 @@ def graphs(device: str) -> dict[str, tuple[Callable[[], Tensor], np.ndarray]]:
         "row sum": (lambda: data(x).sum(axis=1), x.sum(1)),
         "column maximum": (lambda: data(x).max(axis=0), x.max(0)),
         "sum": (lambda: data(x).sum(), x.sum()),
+        "running sums of rows": (lambda: data(x).cumsum(1) * 2, x.cumsum(1) * 2),
+        "running maxima of columns": (
+            lambda: data(x[:, :8]).cummax(0)[0],
+            np.maximum.accumulate(x[:, :8]),
+        ),
         "two reduces": (
             lambda: ((t := data(x)) - t.sum(axis=1, keepdim=True)).square().sum(axis=1),
             (centred**2).sum(1),

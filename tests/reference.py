@@ -139,6 +139,15 @@ def reduced(u: UOp, a: np.ndarray) -> np.ndarray:
     return REDUCES[op].reduce(a, axis=axes, keepdims=True, dtype=a.dtype)
 
 
+def scanned(u: UOp, *src: np.ndarray) -> np.ndarray:
+    op, axis = u.arg
+    *factor, x = (np.moveaxis(a, axis, 0) for a in src)
+    out = [x[0] * 1] if u.size else []
+    for i in range(1, len(x)):
+        out.append(out[-1] * factor[0][i] + x[i] if factor else REDUCES[op](out[-1], x[i]))
+    return np.moveaxis(np.stack(out), 0, axis) if out else src[-1]
+
+
 def _window(u: UOp, a: np.ndarray) -> np.ndarray:
     axis, size, stride, dilation = u.arg
     places = np.arange(u.shape[axis])[:, None] * stride + np.arange(size) * dilation
@@ -194,6 +203,8 @@ def value_of(u: UOp, src: list[np.ndarray]) -> np.ndarray:
         return stored.view(np_dtype(u.dtype))
     if u.op in MOVEMENT:
         return MOVEMENT[u.op](u, src[0])
+    if u.op is Ops.SCAN_AXIS:
+        return rounded(scanned(u, *_wide(*src)), u.dtype)
     if u.op is Ops.REDUCE_AXIS:
         return rounded(reduced(u, *_wide(src[0])), u.dtype)
     return rounded(ALU[u.op](*_wide(*src)), u.dtype)

@@ -126,6 +126,9 @@ SUMS_AT_ONCE = _row(2, "rows",
 COLUMNS_AT_ONCE = _row(4, "vectors",
     "a reduce down columns: this many side by side (more for large arrays)",
     "four keep the adders busy if the rows are in a cache")
+SCANS_AT_ONCE = _row(8, "rows, or vectors of columns",
+    "a running sum: this many side by side, since each addition waits for the one before",
+    "1000 x 1000, both ways: an addition takes 4 cycles, and two can begin in each")
 
 # ---- blocks of threads (gpu/plans.py) -------------------------------------------
 
@@ -193,6 +196,9 @@ LEAST_READS = _row(16, "elements per thread of a block",
 BLOCKS_OF_PARTS = _row(256, "blocks",
     "the same reduces: the most that compute partial results, for all results together",
     "two for each of FILLING_BLOCKS: one waits for memory while the other adds")
+LONG_SCAN = _row(1 << 15, "elements",
+    "running sums on cores, of fewer rows than run side by side: longer ones are cut into parts",
+    "2**12 to 2**20 floats: below, two more kernels take longer than they save")
 PART_OF_WINDOWS = _row(512, "products per partial result",
     "the gradient of a convolution's weight: a part has at least this many",
     "64 x 32 x 28 x 28 and 3 x 3: one image (784 places) at a time")

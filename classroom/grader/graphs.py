@@ -84,6 +84,12 @@ def reduction(x: Any) -> tuple[Ops, tuple[int, ...]]:
     return Ops[x[0]], numbers(x[1])
 
 
+def scan(x: Any) -> tuple[Ops, int]:
+    fits = isinstance(x, list) and len(x) == 2 and x[0] in ("ADD", "MUL", "MAX", "MULACC")
+    need(fits, "a scan by an op that does not reduce")
+    return Ops[x[0]], number(x[1])
+
+
 def nothing(x: Any) -> None:
     need(x is None, "an argument where there is none")
 
@@ -104,6 +110,7 @@ ARGUMENTS: dict[Ops, Callable[[Any], Any]] = {
     **dict.fromkeys((*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH), nothing),
     Ops.FLIP: flags,
     Ops.REDUCE_AXIS: reduction,
+    Ops.SCAN_AXIS: scan,
 }
 
 

@@ -19,7 +19,7 @@ from tinyframe.uop import GroupOp, Ops, UOp
 KINDS = {
     **dict.fromkeys(GroupOp.Elementwise, "elementwise"),
     **dict.fromkeys(GroupOp.Movement, "movement"),
-    Ops.REDUCE_AXIS: "reduction",
+    **dict.fromkeys((Ops.REDUCE_AXIS, Ops.SCAN_AXIS), "reduction"),
     Ops.IOTA: "arange",
 }
 # The constant that changes nothing: x * 1 and x + 0, which arange records, are no work.

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.reference import reduced, value_of
+from tests.reference import reduced, scanned, value_of
 from tinyframe.device import Buffer, buffer_of, set_buffer
 from tinyframe.dtype import DType, dtypes, to_np_dtype
 from tinyframe.run.realize import run_schedule
@@ -216,7 +216,8 @@ class Grower:
             read = [s for s in x.src if not (x.op is Ops.ASSIGN and s is x.src[0])]
             below = any(s in self.program.inexact for s in read)
             if dtypes.is_float(x.dtype):
-                large = self._largest_partial(x) if x.op is Ops.REDUCE_AXIS else value
+                reduces = x.op in (Ops.REDUCE_AXIS, Ops.SCAN_AXIS)
+                large = self._largest_partial(x) if reduces else value
                 finite = np.abs(large[np.isfinite(large)])
                 if finite.size and finite.max() >= EXACT:
                     return None
@@ -230,11 +231,14 @@ class Grower:
         return u
 
     def _largest_partial(self, u: UOp) -> np.ndarray:
-        a = np.abs(self.program.values[u.src[0]])
+        a = np.abs(self.program.values[u.src[-1]])
         a = np.where(np.isfinite(a), a, 0)
         if u.arg[0] is Ops.MUL:
             a = np.maximum(a, 1)
-        return reduced(u, a)
+        if u.op is Ops.REDUCE_AXIS:
+            return reduced(u, a)
+        factors = [np.abs(self.program.values[s]) for s in u.src[:-1]]
+        return scanned(u, *[np.where(np.isfinite(f), f, 0) for f in factors], a)
 
     def movement(self) -> None:
         u = self.pick()
@@ -422,6 +426,20 @@ class Grower:
             # what normalizes: the reduced value beside the one it was made of
             self.add(out.expand(u.shape))
 
+    def scan(self) -> None:
+        u = self.pick(lambda x: any(s != 1 for s in x.shape))
+        if u is None:
+            return
+        op = self.rng.choice([Ops.ADD, Ops.ADD, Ops.MAX, Ops.MUL, Ops.MULACC])
+        term = self.pick(lambda x: x.dtype is u.dtype and x.shape == u.shape)
+        if op is Ops.MULACC and (term is None or not dtypes.is_float(u.dtype)):
+            op = Ops.ADD
+        if op in (Ops.MUL, Ops.MULACC) and not self.exact(u):
+            return
+        out = u.scan_axis(op, self.rng.randrange(len(u.shape)), *[term] * (op is Ops.MULACC))
+        if out is not u:
+            self.add(out)
+
     def contiguous(self) -> None:
         self.add(self.rng.choice([UOp.contiguous, UOp.fuse])(self.pick()))
 
@@ -475,9 +493,18 @@ class Grower:
     def grow(self, steps: int) -> Program:
         for _ in range(self.rng.choice([1, 1, 2, 2, 3])):
             self.input()
+<<<<<<< HEAD
         makers = [self.movement] * 6 + [self.binary] * 5
         makers += [self.unary, self.where, self.conversion, self.contiguous]
         makers += [self.reduce] * 3 + ([self.assign] * 2 if self.in_place else [])
+=======
+        makers = (
+            [self.movement] * 6
+            + [self.binary] * 5
+            + [self.unary, self.where, self.conversion, self.contiguous]
+        )
+        makers += [self.reduce] * 3 + [self.scan] * 2 + ([self.assign] * 2 if self.in_place else [])
+>>>>>>> w-scan
         for _ in range(steps):
             self.rng.choice(makers)()
         last = set(self.states.values())

@@ -195,7 +195,7 @@ MUTATIONS = [
     ),
     Mutation(
         "guard-of-what-is-read",
-        "_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE)",
+        "_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE, Ops.SCAN)",
         "_DONE_ANYWAY = ()",
         "what is read for an index is read where the index's condition fails, too",
         ("tests/unit/test_symbolic.py", "tests/fuzz/test_guards.py"),
@@ -253,7 +253,7 @@ MUTATIONS = [
     ),
     Mutation(
         "cuda-bits-converted",
-        'text = f"__{\'_as_\'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"',
+        "text = f\"__{'_as_'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})\"",
         'text = f"({dtype.name})({given})"',
         "a bitcast keeps the bits, not the number",
         ("tests/backends/test_cuda_source.py", "tests/backends/test_every_op.py"),

@@ -45,7 +45,7 @@ Factors = dict[UOp, int | None]
 
 # ops that close ranges inside a kernel
 CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE, Ops.MMA)
-_WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
+_WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.SCAN, Ops.LOAD, Ops.STORE}
 
 
 @dataclass(frozen=True, eq=False)

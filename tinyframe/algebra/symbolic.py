@@ -137,7 +137,7 @@ def equal_booleans(u: UOp) -> UOp | None:
 # ---- what follows from a condition --------------------------------------------------------------
 
 USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparison}
-_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE)
+_DONE_ANYWAY = (Ops.LOAD, Ops.REDUCE, Ops.SCAN)
 
 
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
@@ -235,7 +235,9 @@ def one_value(u: UOp) -> UOp | None:
 
 
 def drop_closed_constants(u: UOp) -> UOp | None:
-    """REDUCE, STAGE and STORE: a RANGE of size 1 has become 0, and needs no loop."""
+    """REDUCE, STAGE and STORE: a RANGE of size 1 has become 0, and needs no loop; nor does SCAN."""
+    if u.op is Ops.SCAN:
+        return u.src[-2] if u.src[-1].op is Ops.CONST else None
     ranges = [r for r in u.own_ranges if r.op is not Ops.CONST]
     if len(ranges) == len(u.own_ranges):
         return None
@@ -325,7 +327,7 @@ index_rules = PatternMatcher([
     (UPat(Ops.CONST, INTS, name="u"), wrap),
     (UPat({Ops.RANGE, Ops.DEFINE_VAR, Ops.SPECIAL}, name="u"), one_value),
     (UPat(Ops.BIND, src=(UPat(Ops.CONST), UPat.cvar("c"))), lambda c: c),
-    (UPat(FIRST_RANGE, name="u"), drop_closed_constants),
+    (UPat({*FIRST_RANGE, Ops.SCAN}, name="u"), drop_closed_constants),
     # booleans: "not x" is written x != True
     (UPat({Ops.AND, Ops.OR}, BOOL, name="u"), junction),
     (UPat(Ops.MUL, BOOL, src=(x, y)), lambda x, y: x & y),

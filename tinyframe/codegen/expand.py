@@ -178,7 +178,7 @@ def lane_of(*values: UOp) -> UOp | None:
 
 
 # values in an index expression that are not index arithmetic
-DATA = (Ops.LOAD, Ops.REDUCE)
+DATA = (Ops.LOAD, Ops.REDUCE, Ops.SCAN)
 
 
 def _lanes(lane: UOp | None) -> int:
@@ -250,6 +250,10 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
             return UOp.sink(*each, arg=u.arg)
         case Ops.REDUCE:
             return _reduced_lanes(done[u.src[0]], u, loops)
+        case Ops.SCAN:
+            *values, loop = u.src
+            src = tuple([done[s].vectorize(_lanes(lane_of(u))) for s in values])
+            return UOp(Ops.SCAN, src[0].dtype, (*src, loop), u.arg)
         case Ops.MMA:  # a thread's run of operand elements becomes lanes, and so do its results
             a, b, result = u.src[:3]
             (run,) = of_kind(u, AxisType.VECTOR)

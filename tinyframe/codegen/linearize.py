@@ -44,8 +44,8 @@ from tinyframe.uop.node import (
 # STORE that it follows, and the loop if every iteration reads the register again.
 
 
-def with_registers(sink: UOp) -> list[UOp]:
-    """The nodes of a kernel, sources first, with register operations in place of each REDUCE.
+def with_registers(sink: UOp, tree: LoopTree) -> list[UOp]:
+    """The nodes of a kernel, sources first, with register operations in place of REDUCEs and SCANs.
 
     They stay in the kernel's own order, which the program keeps unless dependences decide
     otherwise.
@@ -55,33 +55,57 @@ def with_registers(sink: UOp) -> list[UOp]:
     nodes: dict[UOp, None] = {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            parts = [done[part] for part in unrolled_parts(u)]
-            steps = _accumulation(u, parts, next(numbers))
-            nodes.update(dict.fromkeys(steps))
+            around = tuple(sorted(u.ranges, key=lambda r: r.arg[0]))
+            parts = [(done[part],) for part in unrolled_parts(u)]
+            steps = _accumulation(u, parts, around, u.own_ranges, next(numbers))
             done[u] = steps[-1]
+        elif u.op is Ops.SCAN:
+            steps, done[u] = _running(u, [done[s] for s in u.src], tree, numbers)
         elif u.tag != UNROLLED:  # the REDUCE accumulates the terms of an unrolled sum one by one
             src = tuple([done[s] for s in u.src])
             done[u] = new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
-            nodes[new] = None
+            steps = [new]
+        else:
+            continue
+        nodes.update(dict.fromkeys(steps))
     return list(nodes)
 
 
-def _accumulation(reduce: UOp, parts: list[UOp], number: int) -> list[UOp]:
-    """The instructions of a REDUCE; the last one loads the result. `parts`: the values that one
-    iteration of its loops adds."""
-    around = tuple(sorted(reduce.ranges, key=lambda r: r.arg[0]))
-    register = UOp(Ops.DEFINE_REG, reduce.dtype.ptr(1, AddrSpace.REG), around, number)
+def _accumulation(
+    u: UOp, parts: list[tuple[UOp, ...]], around: tuple[UOp, ...], loops: tuple[UOp, ...],
+    number: int,
+) -> list[UOp]:  # fmt: skip
+    """The instructions of an accumulator; the last one loads it after its `loops`. parts: what one
+    iteration of them adds, one after the other; of a MULACC pairs of a factor and a term."""
+    register = UOp(Ops.DEFINE_REG, u.dtype.ptr(1, AddrSpace.REG), around, number)
     place = register.index(UOp.const(dtypes.int, 0))
-    start = UOp.const(reduce.dtype, identity(reduce.arg, reduce.dtype.scalar()))
+    start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
     store = place.store(start)
     steps = [register, *place.src[1:], place, *dict.fromkeys(start.src), start, store]
-    op, loops = reduce.arg, reduce.own_ranges
     for n, part in enumerate(parts, 1):
-        before = UOp(Ops.LOAD, reduce.dtype, (place, store, loops[-1]))
-        value = UOp(op, reduce.dtype, (before, part))
+        before = UOp(Ops.LOAD, u.dtype, (place, store, loops[-1]))
+        value = UOp(u.arg, u.dtype, (before, *part))
         store = place.store(value, *(loops if n == len(parts) else ()))
         steps += (before, value, store)
-    return [*steps, UOp(Ops.LOAD, reduce.dtype, (place, store))]
+    return [*steps, UOp(Ops.LOAD, u.dtype, (place, store))]
+
+
+def _running(
+    scan: UOp, src: list[UOp], tree: LoopTree, numbers: Iterator[int]
+) -> tuple[list[UOp], UOp]:
+    """The instructions of a SCAN, and its value in each iteration. In blocks, each of its loops has
+    an accumulator: an outer one gets what the one inside it holds after its loop."""
+    count = 2 if scan.arg is Ops.MULACC else 1
+    part, loops = tuple(src[:count]), src[count:]
+    result, steps = part[-1], list[UOp]()
+    for loop in reversed(loops):
+        *more, before, value, store, after = _accumulation(
+            scan, [part], tree[loop][:-1], (loop,), next(numbers)
+        )
+        result = value.replace(src=(before, *part[:-1], result))
+        steps += (*more, before, value, result, store, *([after] if loop is not loops[0] else ()))
+        part = (after,)
+    return steps, result
 
 
 def unrolled_parts(reduce: UOp) -> list[UOp]:
@@ -121,15 +145,16 @@ Levels = list[list[UOp]]
 
 def block_long_sums(sink: UOp) -> UOp:
     """The kernel with nested REDUCEs in place of long float sums."""
-    by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces that share them
+    by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces, or scans, along them
     for u in sink.toposort():
-        if u.op is Ops.REDUCE:
-            by_loops.setdefault(u.own_ranges, []).append(u)
+        if u.op in (Ops.REDUCE, Ops.SCAN):
+            by_loops.setdefault(u.own_ranges or u.src[-1:], []).append(u)
     numbers = itertools.count(fresh_number(sink))
     cut: dict[tuple[UOp, ...], Levels] = {}
     replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
     for loops, reduces in by_loops.items():
-        if added := [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]:
+        added = [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]
+        if added and all(u.arg is not Ops.MULACC for u in reduces):  # it has one accumulator
             levels, indices = split_into_levels(loops, max(added), numbers)
             if len(levels) > 1:
                 cut[loops] = levels
@@ -150,6 +175,8 @@ def block_long_sums(sink: UOp) -> UOp:
             for level in others:
                 lanes = [lane.reduce(Ops.ADD, *level) for lane in lanes]
             return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, old.dtype, tuple(lanes))
+        if old.op in (Ops.SCAN, Ops.STORE) and (levels := cut.get(old.src[-1:])):
+            return u.replace(src=(*u.src[:-1], *itertools.chain(*reversed(levels))))
         if u.op is Ops.GEP and u.src[0].op is Ops.VECTORIZE:
             return u.src[0].src[u.arg]
         is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
@@ -219,7 +246,7 @@ def linearize(sink: UOp) -> list[UOp]:
     """The program of a kernel whose ranges are all real loops, after `separate_loops`."""
     tree = loop_tree(sink)
     check_loops(sink, tree)
-    nodes = with_registers(sink)
+    nodes = with_registers(sink, tree)
     top = [u for op in AT_TOP for u in nodes if u.op is op]
     return [*top, *instructions(in_order(nodes, tree))]
 
@@ -304,12 +331,14 @@ def check_no_recompute(sink: UOp) -> None:
 
 def check_loops(sink: UOp, tree: LoopTree) -> None:
     """Raises RuntimeError if a reduce's loops are not directly inside the loops around it, where
-    its accumulator is initialized."""
+    its accumulator is initialized; or if a scan's loop is not inside all that it depends on."""
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
             loops, around = tree[u.own_ranges[-1]], enclosing_loops(u, tree)
             if loops != (*around, *u.own_ranges):
                 raise RuntimeError(f"a reduce of {around} has its own loops at {loops}")
+        elif u.op is Ops.SCAN and not u.ranges.issubset(tree[u.src[-1]]):
+            raise RuntimeError(f"a scan along {u.src[-1]} depends on loops inside it")
 
 
 # ---- one topological sort ------------------------------------------------------------------------

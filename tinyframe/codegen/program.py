@@ -200,13 +200,13 @@ def estimate_ops(sink: UOp) -> int:
     total = 0
     data: set[UOp] = set()  # values computed from loaded values
     for u in sink.toposort():
-        if u.op in (Ops.LOAD, Ops.REDUCE) or (
+        if u.op in (Ops.LOAD, Ops.REDUCE, Ops.SCAN) or (
             u.op in GroupOp.Elementwise and any(s in data for s in u.src)
         ):
             data.add(u)
         if u.op in GroupOp.ALU and u in data:
             total += iterations(tuple(u.ranges)) * (2 if u.op is Ops.MULACC else 1)
-        elif u.op is Ops.REDUCE:
+        elif u.op in (Ops.REDUCE, Ops.SCAN):
             total += iterations((*u.ranges, *u.own_ranges))
     return total
 

@@ -501,7 +501,10 @@ def squares(k: Workload) -> Nest:
 def along_memory(k: Workload) -> Nest:
     """Threads along contiguous memory, each with a vector."""
     loops = loops_in_memory(k)
-    enough = not k.table.reduces or iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
+    enough = (
+        not (k.table.reduces or k.scanned)
+        or iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
+    )
     vector = loops and enough and fits_vectors(k, loops[0])
     nest = Nest(((VECTOR, loops[0], k.lanes),) if vector else ())
     return with_blocks(k, nest, loops, block_size(k))

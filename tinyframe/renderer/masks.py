@@ -107,7 +107,7 @@ rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
     Ops.CAST: _convert,
     Ops.LOAD: lambda old, u: _is_not_0(u.bitcast(u.dtype.mask())),
     Ops.STORE: _store,
-    Ops.REDUCE: lambda old, u: u.replace(dtype=u.src[0].dtype),
+    **dict.fromkeys((Ops.REDUCE, Ops.SCAN), lambda old, u: u.replace(dtype=u.src[0].dtype)),
     Ops.GEP: lambda old, u: u.src[0].gep(u.arg).ne(0),
     Ops.VECTORIZE: lambda old, u: UOp(
         Ops.VECTORIZE, u.dtype.mask(), tuple(_lane(b, dtypes.char) for b in u.src)

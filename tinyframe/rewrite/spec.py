@@ -52,6 +52,9 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
                                 see movement.py; PAD and UNWINDOW give 0 where the source has
                                 no element
     REDUCE_AXIS                 arg = (ADD | MUL | MAX, axes); those axes are kept with size 1
+    SCAN_AXIS(x)                arg = (ADD | MUL | MAX, axis); each element is reduced from all
+                                elements up to it along the axis. SCAN_AXIS(a, b) with MULACC is the
+                                linear recurrence s[i] = s[i-1] * a[i] + b[i] of floats, from 0 on
     COPY(x, DEVICE)             x on another device
     CONTIGUOUS, FUSE, DETACH    x: stored row-major; computed with no intermediate value stored;
                                 hidden from the gradient, which flows to a second source if there
@@ -76,6 +79,11 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
                                 `valid` is false
     REDUCE(value, RANGE…)       the value, reduced with the op `arg` over all combinations of its
                                 ranges; OR and AND come from decompositions
+    SCAN(value, RANGE)          the value, reduced with the op `arg` over all iterations of a SERIAL
+                                range up to this one; it does not close the range, and the range is
+                                inside of all that the value depends on. SCAN(a, b, RANGE) with
+                                MULACC as above. In a long sum two ranges or more, which count as
+                                one
     STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, from which
                                 INDEXes read. LOCAL memory belongs to a thread, or on devices with
                                 blocks of threads to a block: there no range of threads is around a
@@ -313,6 +321,13 @@ def window_fits(u: UOp) -> bool:
     return resolve(length >= 0 if size == 1 else reach < length)
 
 
+def scans(u: UOp) -> bool:
+    """A SCAN_AXIS: an op of one source, or a linear recurrence of floats, along one of its axes."""
+    op, axis = u.arg
+    fits = len(u.src) == 2 and is_float(u.dtype) if op is Ops.MULACC else one_source(u)
+    return op in GroupOp.Scan and fits and axis in range(len(u.shape))
+
+
 def reduces_axes(u: UOp) -> bool:
     axes = u.arg[1]
     return list(axes) == sorted({*axes} & {*range(len(u.src[0].shape))})
@@ -345,6 +360,7 @@ spec_tensor = PatternMatcher([
     movement(Ops.UNWINDOW, lambda u: u.arg[0] in range(len(u.src[0].shape) - 1),
              lambda u: all(n > 0 for n in u.arg[1:3]), lambda u: resolve(u.arg[3] >= 0)),
     movement(Ops.REDUCE_AXIS, lambda u: u.arg[0] in GroupOp.Reduce, reduces_axes),
+    row(Ops.SCAN_AXIS, same_dtypes, shapes_agree, scans),
     row(GroupOp.Elementwise, shapes_agree, lambda u: spec_values.rewrite(u) is True),
     *values,
 ])
@@ -473,6 +489,8 @@ spec_kernel = PatternMatcher([
     row(Ops.LOAD, *load_checks, stays_inside),
     row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
         closes_ranges),
+    row(Ops.SCAN, lambda u: u.arg in {*GroupOp.Scan, Ops.OR, Ops.AND}, keeps_dtype,
+        lambda u: u.src[-1].op is Ops.RANGE and u.src[-1].arg[1] is AxisType.SERIAL),
     row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
         lambda u: all(r.arg[1] not in THREADS for r in u.ranges)),
     row(Ops.MMA, multiplies, closes_ranges),

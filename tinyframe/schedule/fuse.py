@@ -279,6 +279,8 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
             continue
         computed = u  # the value that the steps below compute: this one, or the copy made for it
         reason = graph.reason_to_store(u, list(uses[u]), statements)
+        if u.op is Ops.SCAN_AXIS and uses[u]:
+            reason = reason or graph.reason_to_store_scan(u, own_indices, *uses[u])
         if reason:
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
             places = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
@@ -296,10 +298,13 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
             for kernel, _ in {(use.kernel, use.unguarded_indices) for use in places}:
                 statements[kernel] += own
         for kernel, ix, path, unguarded in places:
+            if u.op is Ops.SCAN_AXIS:
+                graph.scanned[kernel] = ix[u.arg[1]]
             steps = fusion.steps[kernel].setdefault(computed, {})
             if (step := steps.get(ix)) is None:
                 step = steps[ix] = step_from(u, ix, unguarded, numbers)
             if step.ranges:
+                graph.reduced.setdefault(kernel, set()).update(depends_on(ix))
                 path = loops_around(unguarded, path) + step.ranges
             for s in step.sources:
                 if is_memory(s):
@@ -350,10 +355,12 @@ class _CostModel:
         self.after_reduce: dict[UOp, bool] = {}
         self.cost: dict[UOp, int] = {}  # of computing it from stored values, in additions
         self.reads_memory: dict[UOp, bool] = {}
+        self.scanned: dict[UOp, UOp] = {}  # kernel -> the loop that its scans run along
+        self.reduced: dict[UOp, set[UOp]] = {}  # kernel -> the loops that its reduces depend on
         for u in order:
             for s in dict.fromkeys(u.src):
                 self.users.setdefault(s, []).append(u)
-            self.after_reduce[u] = u.op is Ops.REDUCE_AXIS or (
+            self.after_reduce[u] = u.op in (Ops.REDUCE_AXIS, Ops.SCAN_AXIS) or (
                 not is_leaf(u)
                 and u.op not in _NOT_ELEMENT_BY_ELEMENT
                 and any(self.after_reduce.get(s, False) and s.size == u.size for s in u.src)
@@ -438,10 +445,27 @@ class _CostModel:
             return "a reduce inside a loop that it does not depend on"
         if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
             return "a reduce with too little parallel work"
+        if any(self.scanned.get(use.kernel) in depends_on(use.unguarded_indices) for use in uses):
+            return "a reduce inside a scan"
         if any(self._loses_its_tile(u, use.unguarded_indices) for use in uses):
             return "a reduce whose operands a tile would share, reduced further"
         occupancy = self.occupancy(u)
         return None if occupancy is None else occupancy.reason_to_store(uses)
+
+    def reason_to_store_scan(
+        self, u: UOp, own_indices: dict[UOp, Indices], use: Use, *others: Use
+    ) -> str | None:
+        """Why a scan is stored; None if it runs along a loop of the kernel that uses it, inside all
+        its other loops, and nothing is reduced inside that one."""
+        kernel, ix, axis = use.kernel, use.indices, u.arg[1]
+        loop, beside = ix[axis], depends_on((*ix[:axis], *ix[axis + 1 :]))
+        if others:
+            return f"a scan used in {1 + len(others)} places"
+        if loop in beside or {loop, *beside} != depends_on(own_indices[kernel]):
+            return "a scan used in a different order"
+        if self.scanned.get(kernel, loop) is not loop:
+            return "two scans along different loops"
+        return "a scan with a reduce inside" if loop in self.reduced.get(kernel, ()) else None
 
     def _is_summed_from_windows(self, u: UOp) -> bool:
         """Whether this sum is only unwindowed and then summed again, as in a convolution's
@@ -494,7 +518,7 @@ _BETWEEN = LEAVES | GroupOp.Movement | GroupOp.Elementwise
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored at any cost, because the user asked for it
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
-_ENDS_ELEMENTWISE_PATH = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
+_ENDS_ELEMENTWISE_PATH = {Ops.REDUCE_AXIS, Ops.SCAN_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
 
 
 def _is_expanded(u: UOp) -> bool:
@@ -597,6 +621,8 @@ class _KernelGroups:
                     break
 
     def _can_host(self, k: UOp, u: UOp) -> bool:
+        if not self.graph.scanned.keys().isdisjoint((u, k)):
+            return False
         if k.op is Ops.COPY or (self.has_contraction[u] and self.has_contraction[k]):
             return False
         if u.size < thresholds.PARALLEL_WORK and u.size != k.size:

@@ -6,6 +6,7 @@ after the kernel has run, so the graph itself says which kernel must run before 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -79,6 +80,33 @@ def _transposed(u: UOp, last: int) -> UOp:
     return once.permute(order).contiguous().permute(back).expand(u.shape)
 
 
+def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
+    """A long scan of few rows: its parts are scanned side by side, then the last elements of these,
+    and each part is combined with all that comes before it."""
+    (op, axis), shape = scan.arg, x.shape
+    if not all(isinstance(s, int) for s in shape):
+        return None
+    size, on_blocks = shape[axis], target_of(x.device).block_threads > 0
+    at_once = thresholds.MANY_THREADS if on_blocks else thresholds.LEAST_PARTS
+    parts = min(at_once * size // x.size, math.isqrt(size))
+    if parts < 4 or size < (thresholds.LONG_FOR_A_THREAD if on_blocks else thresholds.LONG_SCAN):
+        return None
+
+    def along(*sizes: Any, of: tuple = shape) -> tuple:
+        """`of`, with these in place of the entry for the axis."""
+        return (*of[:axis], *sizes, *of[axis + 1 :])
+
+    every, each = tuple((0, s) for s in shape), -(-size // parts)
+    parts = -(-size // each)
+    whole = x.pad(along((0, parts * each - size), of=((0, 0),) * len(shape)))
+    inside = whole.reshape(along(parts, each)).scan_axis(op, axis + 1)
+    ends = inside.shrink(along((0, parts - 1), (each - 1, each), of=every))
+    start = UOp.const(x.dtype, identity(op, x.dtype)).broadcast_to(along(1, 1))
+    before = start.cat(ends, dim=axis).scan_axis(op, axis).expand(along(parts, each))
+    flat, some = along(parts * each), along((0, size), of=every)
+    return before.reshape(flat).shrink(some).alu(op, inside.reshape(flat).shrink(some))
+
+
 def _copy(u: UOp, x: UOp) -> UOp | None:
     if x.op in (Ops.CONST, Ops.IOTA):
         return x.replace(src=(u.src[1],))
@@ -106,8 +134,8 @@ def _filled(u: UOp, value) -> UOp:
 
 
 # ops that compute a new value, as opposed to memory and constants
-COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE,
-            Ops.COPY}  # fmt: skip
+COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.CONTIGUOUS,
+            Ops.FUSE, Ops.COPY}  # fmt: skip
 
 prepare_rules = PatternMatcher(
     [
@@ -145,6 +173,7 @@ prepare_rules = PatternMatcher(
             _assign_to_view,
         ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), transpose_operand),
+        (UPat(Ops.SCAN_AXIS, src=(UPat.var("x"),), name="scan"), scan_in_parts),
     ]
 )
 
@@ -193,7 +222,7 @@ class ScheduleItem:
 # nodes that are always stored; Tensors that hold them will refer to that memory
 ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 # nodes that one kernel may store for another
-INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
+INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS, Ops.SCAN_AXIS}
 
 
 @dataclass

@@ -23,7 +23,7 @@ from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.schedule.fuse import Conditions, Demand, KernelOutput, Steps
 from tinyframe.schedule.sum_to_gather import gather_rules
 from tinyframe.uop.movement import Indices, memory_state, source_indices
-from tinyframe.uop.node import GroupOp, Ops, UOp, rebuild, sources_first
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, rebuild, sources_first
 
 
 def lower(
@@ -94,6 +94,9 @@ def _value(u: UOp, sources: list[UOp], step: Demand, users: Counter[UOp]) -> UOp
         if is_inner and x.ranges.issuperset(step.ranges):
             return x.src[0].reduce(op, *step.ranges, *x.src[1:])
         return x.reduce(op, *step.ranges)
+    if u.op is Ops.SCAN_AXIS:
+        op, axis = u.arg
+        return UOp(Ops.SCAN, u.dtype, (*sources, step.indices[axis]), op)
     if step.conditions:
         return guard(sources[0], step.conditions, exact=u.op is Ops.PAD)
     if not sources:
@@ -195,12 +198,14 @@ lowering_rules = kernel_rules + gather_rules(guard) + sym
 
 def order_ranges(sink: UOp) -> UOp:
     """Loops that reduces depend on move outermost, so that a reduce runs once for each of its
-    results."""
+    results. The loop of a scan moves innermost, inside all that it depends on."""
     nodes = sink.toposort()
     counts: Counter[UOp] = Counter()  # for each range, the number of reduces that depend on it
     for u in nodes:
         if u.op is Ops.REDUCE:
             counts.update(u.ranges)
+        elif u.op is Ops.SCAN:
+            counts[u.src[-1]] -= len(nodes)
 
     def ordered(old: UOp, u: UOp) -> UOp:
         if u.op not in (Ops.STORE, Ops.REDUCE):
@@ -211,13 +216,15 @@ def order_ranges(sink: UOp) -> UOp:
 
 
 def renumber(sink: UOp) -> UOp:
-    """Numbers ranges in the order of the walk, so that equal kernels become the same object."""
+    """Numbers ranges in the order of the walk, so that equal kernels become the same object. A loop
+    along which there is a SCAN becomes SERIAL."""
+    scanned = {u.src[-1] for u in sink.toposort() if u.op is Ops.SCAN}
     found = [r for s in sink.src for r in s.own_ranges]
     found += [r for u in sink.toposort() for r in u.own_ranges]
-    ranges = list(dict.fromkeys(found))
+    kinds = {r: AxisType.SERIAL if r in scanned else axis_type(r) for r in found}
     # in two steps, because an old and a new range may be the same object
     for offset in (1 << 20, 0):
-        mapping = {r: r.replace(arg=(offset + n, r.arg[1])) for n, r in enumerate(ranges)}
-        sink = sink.substitute(mapping)
-        ranges = list(mapping.values())
+        new = {r: r.replace(arg=(offset + n, kind)) for n, (r, kind) in enumerate(kinds.items())}
+        sink = sink.substitute(new)
+        kinds = {new[r]: kind for r, kind in kinds.items()}
     return sink

@@ -20,7 +20,7 @@ from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor.base import Storage, follow, path_between, storages_at
 from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
-from tinyframe.uop.node import Ops, UOp, collector_paused, sint, sources_first
+from tinyframe.uop.node import Ops, UOp, collector_paused, identity, sint, sources_first
 
 Gradients = tuple[UOp | None, ...]
 
@@ -92,6 +92,29 @@ def product_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
     zeros_among_others = marks.reduce_axis(Ops.ADD, axes).expand(shape) + marks * -1
     others = zeros_among_others.eq(1).where(other_zero * rest, x.const_like(0))
     return (grad.expand(shape) * zeros_among_others.eq(0).where(rest, others),)
+
+
+def scan(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """z is a linear recurrence, z[i] = x[i] * z[i-1] + …: a sum's factors are 1, and a maximum's 0
+    where it is new. So what flows to z[i] is one too, from the last element to the first:
+    later[i] = grad[i] + x[i+1] * later[i+1]."""
+    (op, axis), size = z.arg, z.shape[z.arg[1]]
+    backwards = tuple(d == axis for d in range(len(z.shape)))
+
+    def part(u: UOp, begin: sint, end: sint) -> UOp:
+        return u.shrink(tuple((begin, end) if d == axis else (0, s) for d, s in enumerate(u.shape)))
+
+    if op is Ops.ADD:
+        return (grad.flip(backwards).scan_axis(op, axis).flip(backwards),)
+    is_new = x.eq(z) | x.ne(x)
+    factors = is_new.logical_not().cast(grad.dtype) if op is Ops.MAX else x
+    following = _fitted(part(factors, 1, size), axis, size).flip(backwards)
+    later = following.scan_axis(Ops.MULACC, axis, grad.flip(backwards)).flip(backwards)
+    if op is Ops.MAX:
+        return (is_new.where(later, zeros(later)),)
+    start = part(zeros(z), 0, 1) + identity(op, z.dtype)
+    of_factors = later * start.cat(part(z, 0, size - 1), dim=axis)
+    return (of_factors,) if op is Ops.MUL else (of_factors, later)
 
 
 # ---- movement ------------------------------------------------------------------------------------
@@ -201,6 +224,7 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
         Ops.MAX: maximum_of_all,
         Ops.MUL: product_of_all,
     }[z.arg[0]](grad, z, x)),
+    (UPat(Ops.SCAN_AXIS, src=(x,), allow_any_len=True, name="z"), scan),
     # movement: the elements of the gradient go back to where those of the source came from
     (UPat(Ops.RESHAPE, src=(x,)), lambda grad, x: (grad.reshape(x.shape),)),
     (UPat(Ops.PERMUTE, name="z"), lambda grad, z: (

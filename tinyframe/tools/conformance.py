@@ -195,6 +195,8 @@ CHECKS = (
     Check("log2", one(lambda x: x.log2()), FLOATS, ulps=4),
     Check("sin", one(lambda x: (x.abs() < 1000).where(x, 0).sin()), FLOATS, ulps=4),
     Check("sum", small(lambda x: x.sum(1, dtype=x.dtype), (5, 9)), NUMBERS),
+    Check("running sum", small(lambda x: x.cumsum(1, dtype=x.dtype), (5, 9)), NUMBERS),
+    Check("largest so far", small(lambda x: x.cummax(0)[0], (5, 9))),
     Check("largest", small(lambda x: x.max(0), (5, 9))),
     Check("matmul", small(lambda x, y: x.matmul(y, dtype=x.dtype), (9, 8), (8, 33)), NUMBERS),
     Check("padding", small(lambda x: x.pad(((1, 2), (0, 3))).contiguous(), (4, 5))),

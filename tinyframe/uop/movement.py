@@ -133,7 +133,9 @@ def in_new_memory(
 # ---- shapes -----------------------------------------------------------------------------------
 
 
-@UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.COPY, Ops.STORE)
+@UOp.shape.rule(
+    *GroupOp.Elementwise, Ops.SCAN_AXIS, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.COPY, Ops.STORE
+)
 def _(u: UOp):
     return next((s.shape for s in u.src if s.shape), ())
 

@@ -71,6 +71,8 @@ class Ops(enum.IntEnum):
     MIN = enum.auto(); CMPLE = enum.auto()
     # -- kernel and program: computed by the threads of a warp together
     MMA = enum.auto()
+    # -- a reduce that keeps its running value: along an axis (tensor), along a loop (kernel)
+    SCAN_AXIS = enum.auto(); SCAN = enum.auto()
 
     # names in common use for the same operations
     RECIPROCAL = RECIP
@@ -103,6 +105,7 @@ class GroupOp:
     Associative = {Ops.ADD, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR, Ops.MAX}
     Idempotent = {Ops.AND, Ops.OR, Ops.MAX}
     Reduce = {Ops.ADD, Ops.MUL, Ops.MAX}
+    Scan = Reduce | {Ops.MULACC}
     Movement = {Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.FLIP, Ops.WINDOW,
                 Ops.UNWINDOW}
     Defines = {Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG}
@@ -123,6 +126,7 @@ class AxisType(enum.Enum):
     LOCAL = "l", "cyan"
     GROUP = "G", "green"
     WARP = "w", "cyan"
+    SERIAL = "S", "red"
 
     def __init__(self, letter: str, color: str):
         self.letter, self.color = letter, color
@@ -135,7 +139,7 @@ class AxisType(enum.Enum):
 
 # Nodes that know their users: these ops, constants on a device, and everything built on either.
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
-            Ops.FUSE, *GroupOp.Movement}  # fmt: skip
+            Ops.SCAN_AXIS, Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
 # op that closes loops -> the position, among its sources, of the first range that it owns
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2, Ops.MMA: 3}
@@ -801,6 +805,13 @@ class UOp(Comparisons):
         axes = tuple(sorted(a for a in axes if self.shape[a] != 1))
         return UOp(Ops.REDUCE_AXIS, self.dtype, (self,), (op, axes)) if axes else self
 
+    def scan_axis(self, op: Ops, axis: int, *term: UOp) -> UOp:
+        """`op` (ADD, MUL, MAX) of all elements up to each one along `axis`. With MULACC, a linear
+        recurrence: its value so far times each element of this, plus that of `term`."""
+        if not self.shape or self.shape[axis] == 1:
+            return (self, *term)[-1]
+        return UOp(Ops.SCAN_AXIS, self.dtype, (self, *term), (op, axis))
+
     def max(self, axis: int | tuple | None = None, keepdim: bool = False, keepdims=None) -> UOp:
         """The maximum over one axis, several, or (None) all; IndexError for one out of range."""
         if axis is None:
@@ -1050,8 +1061,9 @@ def is_symbolic(r: UOp) -> bool:
 
 
 def identity(op: Ops, dtype: DType) -> ConstType:
-    """The value of a REDUCE over nothing: 0, 1, the smallest value, or for AND all bits set."""
-    return {Ops.ADD: 0, Ops.MUL: 1, Ops.MAX: dtype.min, Ops.OR: 0, Ops.AND: -1}[op]
+    """The value of a REDUCE over nothing, where a SCAN begins: 0, 1, the smallest value, or for AND
+    all bits set."""
+    return {Ops.MUL: 1, Ops.MAX: dtype.min, Ops.AND: -1}.get(op, 0)
 
 
 # ---- the garbage collector is paused while graphs are built --------------------------------------

@@ -71,7 +71,7 @@ BY_KIND = {
     "constant": {Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.UNIQUE, Ops.DEVICE},
     "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH, Ops.FUSE},
     "elementwise": GroupOp.Elementwise | {Ops.MMA},  # of a warp, many at once
-    "reduce": {Ops.REDUCE_AXIS, Ops.REDUCE},
+    "reduce": {Ops.REDUCE_AXIS, Ops.REDUCE, Ops.SCAN_AXIS, Ops.SCAN},
     "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.SPECIAL, Ops.BARRIER, Ops.NOOP},
     "kernel": {Ops.KERNEL},
 }  # fmt: skip

@@ -101,6 +101,7 @@ AXES = {
     AxisType.GROUP: Axis("#d3efd0", "threads, reducing", "threads of a block that reduce together"),
     AxisType.WARP: Axis("#bfeaf0", "threads of a warp", "threads that use a tensor core together"),
     AxisType.REDUCE: Axis("#fbd0cf", "reducing loop", "turns that are reduced to one value"),
+    AxisType.SERIAL: Axis("#fbd0cf", "scanning loop", "turns that each need the one before"),
     AxisType.UPCAST: Axis("#fdf0b0", "copies", "copies of what is in the loops, side by side"),
     AxisType.VECTOR: Axis("#fdf0b0", "lanes", "lanes of a vector"),
     AxisType.UNROLL: Axis("#f3d3f1", "unrolled", "turns of a reduce, written out"),

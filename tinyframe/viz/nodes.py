@@ -223,8 +223,8 @@ def operands_text(u: UOp, inside: set[UOp]) -> str:
 titles: dict[Ops, Callable[[UOp], str]] = {
     Ops.DEVICE: lambda u: str(u.arg),
     Ops.CONST: lambda u: number_text(u.arg),
-    Ops.REDUCE_AXIS: lambda u: u.arg[0].name,
-    Ops.REDUCE: lambda u: u.arg.name,
+    **dict.fromkeys((Ops.REDUCE_AXIS, Ops.SCAN_AXIS), lambda u: u.arg[0].name),
+    **dict.fromkeys((Ops.REDUCE, Ops.SCAN), lambda u: u.arg.name),
     Ops.RANGE: render,
     Ops.DEFINE_GLOBAL: render,
     Ops.DEFINE_VAR: lambda u: str(u.arg[0]),
@@ -262,7 +262,7 @@ def plain_text(text: str) -> str:
 
 # Ops whose argument is in the title, or is the shape, which every node shows.
 SHOWN = (Ops.RESHAPE, Ops.EXPAND, Ops.CONST, Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_GLOBAL, Ops.GEP,
-         Ops.INDEX, Ops.REDUCE, Ops.IOTA, Ops.SINK)  # fmt: skip
+         Ops.INDEX, Ops.REDUCE, Ops.SCAN, Ops.IOTA, Ops.SINK)  # fmt: skip
 
 notes: dict[Ops, Callable[[UOp], str]] = {
     **dict.fromkeys(SHOWN, lambda u: ""),
@@ -273,6 +273,7 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.PAD: lambda u: ", ".join(f"{sizes_text(a)}+{sizes_text(b)}" for a, b in u.arg),
     Ops.FLIP: lambda u: "axes " + ", ".join(str(i) for i, yes in enumerate(u.arg) if yes),
     Ops.REDUCE_AXIS: lambda u: f"over {axes_text(u.arg[1])}",
+    Ops.SCAN_AXIS: lambda u: f"along axis {u.arg[1]}",
     Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 to {u.vmax}",
     Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} to {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",
@@ -331,7 +332,9 @@ def read_by(item: ScheduleItem) -> list[Buffer]:
 
 def work_kind(ast: UOp) -> str:
     ops = {u.op for u in ast.toposort()}
-    return "copy" if ast.op is Ops.COPY else "reduce" if Ops.REDUCE in ops else "elementwise"
+    if ast.op is Ops.COPY:
+        return "copy"
+    return "scan" if Ops.SCAN in ops else "reduce" if Ops.REDUCE in ops else "elementwise"
 
 
 def loops_text(ast: UOp) -> str:

@@ -355,7 +355,7 @@ def _bytes_moved(item: ScheduleItem, accesses: Sequence[Access]) -> int:
     return total
 
 
-ALONE = (Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY)
+ALONE = (Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.CONTIGUOUS, Ops.COPY)
 IN_NO_MEMORY = (Ops.CONST, Ops.IOTA, Ops.DEVICE, Ops.BIND, Ops.DEFINE_VAR)
 
 
@@ -371,7 +371,8 @@ def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
             if (base := base_of(view)).op not in IN_NO_MEMORY:
                 operands[base] = min(_bytes(base), operands.get(base, 0) + _bytes(view))
         if operands:
-            name = f"{u.arg[0].name} reduce" if u.op is Ops.REDUCE_AXIS else u.op.name
+            kind = {Ops.REDUCE_AXIS: "reduce", Ops.SCAN_AXIS: "scan"}.get(u.op)
+            name = f"{u.arg[0].name} {kind}" if kind else u.op.name
             moved.append(Moved(f"{len(moved) + 1}. {name}", sum(operands.values()), _bytes(u)))
     return moved
 

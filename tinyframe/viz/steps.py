@@ -258,5 +258,6 @@ def meaning_of(row: Row) -> str:
     text = text_of(_all_lanes(row, row.src) or row)
     if len(text) <= FITS and " ... " not in text:
         return text
-    what = f"{row.arg.name} reduce" if row.op is Ops.REDUCE else row.op.name
+    kind = {Ops.REDUCE: "reduce", Ops.SCAN: "scan"}.get(row.op)
+    what = f"{row.arg.name} {kind}" if kind else row.op.name
     return f"{plural(len(row.toposort()), 'node')} that end in {what}"

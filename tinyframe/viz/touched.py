@@ -38,7 +38,7 @@ LEVELS: list[tuple[str, set[AxisType]]] = [
     ("one vector", {AxisType.VECTOR}),
     ("one register tile", {AxisType.UPCAST, AxisType.UNROLL}),
     ("one thread block", {AxisType.LOCAL, AxisType.GROUP, AxisType.WARP}),
-    ("its whole reduce", {AxisType.REDUCE}),
+    ("its whole reduce", {AxisType.REDUCE, AxisType.SERIAL}),
 ]
 
 

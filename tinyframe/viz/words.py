@@ -36,6 +36,11 @@ REDUCES = {
     Ops.ADD: "sums", Ops.MAX: "finds the largest of", Ops.MIN: "finds the smallest of",
     Ops.MUL: "multiplies together",
 }  # fmt: skip
+SCANS = {
+    Ops.ADD: "keeps the running sum of", Ops.MAX: "keeps the largest so far of",
+    Ops.MUL: "keeps the running product of", Ops.MULACC: "runs a recurrence over",
+}  # fmt: skip
+LOOPED = (Ops.REDUCE, Ops.SCAN)
 
 
 def sentence(ast: UOp) -> str:
@@ -57,7 +62,7 @@ def _stored(store: UOp, told: set[UOp]) -> str:
     if value in told:
         return ""
     places = _product(store.own_ranges)
-    reduces = [u for u in _arithmetic(value) if u.op is Ops.REDUCE]
+    reduces = [u for u in _arithmetic(value) if u.op in LOOPED]
     before = "from the same, " if reduces and set(reduces) <= told else ""
     steps: list[str] = []
     groups: set[Groups] = set()
@@ -79,14 +84,14 @@ def _stored(store: UOp, told: set[UOp]) -> str:
 def _arithmetic(value: UOp, stop: Callable[[UOp], bool] = lambda u: False) -> list[UOp]:
     """The operations on data below a value, sources first, without index arithmetic."""
     found = value.toposort(lambda u: u is value or not (u.op is Ops.INDEX or stop(u)))
-    return [u for u in found if u.op is Ops.REDUCE or u.op in GroupOp.Elementwise]
+    return [u for u in found if u.op in LOOPED or u.op in GroupOp.Elementwise]
 
 
 def _verbs(value: UOp) -> list[str]:
     """The operations on numbers since they were loaded or reduced: subtracts, divides."""
-    if value.op is Ops.REDUCE:
+    if value.op in LOOPED:
         return []
-    ops = [u for u in _arithmetic(value, lambda u: u.op is Ops.REDUCE) if u.op is not Ops.REDUCE]
+    ops = [u for u in _arithmetic(value, lambda u: u.op in LOOPED) if u.op not in LOOPED]
     numbers = _of_numbers(value)
     ops = [u for u in ops if u in numbers] or ops  # not the conditions on indices
     said = {u: _said(u) for u in ops}
@@ -99,7 +104,7 @@ def _of_numbers(value: UOp) -> set[UOp]:
     """The nodes that depend on data, not only on indices."""
     found: set[UOp] = set()
     for u in value.toposort(lambda u: u.op is not Ops.INDEX):
-        if u.op in (Ops.LOAD, Ops.REDUCE) or any(s in found for s in u.src):
+        if u.op in (Ops.LOAD, *LOOPED) or any(s in found for s in u.src):
             found.add(u)
     return found
 
@@ -182,16 +187,19 @@ Groups = tuple[str, str, str]
 
 
 def _reduced(reduce: UOp, known: set[Groups]) -> str:
-    """A reduce, with the operations before it. known: the groups mentioned so far; its own is
-    added."""
-    value, verb = reduce.src[0], REDUCES.get(reduce.arg, f"reduces by {reduce.arg.name}")
-    outer = _sorted(r for r in reduce.ranges if r not in reduce.own_ranges)
-    size, places = _product(reduce.own_ranges), _product(outer)
+    """A reduce or scan, with the operations before it. known: the groups mentioned so far; its own
+    is added."""
+    own, verbs = reduce.own_ranges, REDUCES
+    if reduce.op is Ops.SCAN:
+        own, verbs = reduce.src[-1:], SCANS
+    value, verb = reduce.src[0], verbs.get(reduce.arg, f"reduces by {reduce.arg.name}")
+    outer = _sorted(r for r in reduce.ranges if r not in own)
+    size, places = _product(own), _product(outer)
     loads = [u for u in value.toposort() if u.op is Ops.LOAD]
-    noun = _noun(reduce.own_ranges, outer, loads)
+    noun = _noun(own, outer, loads)
     operands = [_uncast(s) for s in value.src]
     is_product = value.op is Ops.MUL and all(s.op is Ops.LOAD for s in operands)
-    if reduce.arg is Ops.ADD and is_product and operands[0] is not operands[1]:
+    if verb == REDUCES[Ops.ADD] and is_product and operands[0] is not operands[1]:
         each = f"each of {_shape(outer)} results is a sum of {size} products"
         if noun == "windows":
             return f"slides windows over its input: {each}"

@@ -14,8 +14,8 @@ puzzle = OneLiner(
     (5,),
     lambda n: np.arange(n),
     a_size,
-    par=5,
-    best=5,
+    par=2,
+    best=2,
     without=("arange",),
     also=("cumsum",),
 )

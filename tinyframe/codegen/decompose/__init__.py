@@ -91,7 +91,7 @@ always = PatternMatcher([
     (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
     (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
     (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
-    (UPat(Ops.REDUCE, dtypes.bool, name="u"), reduce_of_bools),
+    (UPat((Ops.REDUCE, Ops.SCAN), dtypes.bool, name="u"), reduce_of_bools),
     # languages fuse floats only
     (UPat(Ops.MULACC, {dtypes.bool, *dtypes.ints}, (x, y, z)), lambda x, y, z: x * y + z),
     (UPat(Ops.CAST, {dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16}, (wide,), name="u"),
@@ -152,10 +152,10 @@ def idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
 
 @functools.cache
 def accumulation_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
-    """The rules for what accumulates in a program, which was a REDUCE before: without the ops that
-    a device lacks, and with those that it has for that alone. For `rewrite_program`."""
+    """The rules for what accumulates in a program, which was a REDUCE or a SCAN before: without the
+    ops that a device lacks, with those that it has for that alone. For `rewrite_program`."""
     tables = [
-        for_missing_op[op] for op in GroupOp.Reduce & for_missing_op.keys() if op not in code_for_op
+        for_missing_op[op] for op in GroupOp.Scan & for_missing_op.keys() if op not in code_for_op
     ]
     tables += [table for op, table in idioms.in_program.items() if op in code_for_op]
     return sum(tables, PatternMatcher([]))

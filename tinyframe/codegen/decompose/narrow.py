@@ -82,8 +82,8 @@ from_bits = {dtypes.bfloat16: bfloat16_to_float32, dtypes.float16: float16_to_fl
 
 
 def compute_in_float32(u: UOp) -> UOp:
-    """An op computed in float32 and rounded; for a reduce, accumulated in float32 and rounded once
-    at the end."""
+    """An op computed in float32 and rounded; for a reduce or a scan, accumulated in float32, and
+    each result is rounded once."""
     widened = [s.cast(dtypes.float32) if s.dtype.scalar() in NARROW else s for s in u.src]
     dtype = dtypes.float32.vec(u.dtype.count) if u.dtype.scalar() in NARROW else u.dtype
     return u.replace(dtype=dtype, src=tuple(widened)).cast(u.dtype.scalar())
@@ -100,7 +100,8 @@ def cast_by_float32(x: UOp, u: UOp) -> UOp | None:
 
 
 in_float32 = PatternMatcher([
-    (UPat(GroupOp.ALU - {Ops.WHERE} | {Ops.REDUCE}, NARROW, name="u"), compute_in_float32),
+    (UPat(GroupOp.ALU - {Ops.WHERE} | {Ops.REDUCE, Ops.SCAN}, NARROW, name="u"),
+     compute_in_float32),
     (UPat(GroupOp.Comparison, src=UPat(dtype=NARROW), name="u"), compute_in_float32),
     (UPat(Ops.CAST, src=(UPat.var("x"),), name="u"), cast_by_float32),
     (UPat(Ops.CAST, dtypes.float32, (UPat.cvar("c", NARROW),)),

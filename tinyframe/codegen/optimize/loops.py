@@ -195,6 +195,9 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"the order must name each of the axes 0...{len(loops) - 1} once")
     place = {loops[n]: position for position, n in enumerate(order)}
     last = len(loops)
+    for r in [r for s in sink.src for r in s.own_ranges if axis_type(r) is AxisType.SERIAL]:
+        if any(place.get(x, -1) > place[r] for s in sink.src for x in s.own_ranges):
+            raise KernelOptError("a scan's loop has to stay inside the other loops of the results")
 
     def then(u: UOp) -> UOp | None:
         if u.op in (Ops.REDUCE, Ops.STORE):

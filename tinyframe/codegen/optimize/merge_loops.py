@@ -11,6 +11,7 @@ from tinyframe.codegen.optimize.loops import replace_ranges, split_range
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
 from tinyframe.uop.node import (
+    AxisType,
     Ops,
     UOp,
     axis_type,
@@ -127,6 +128,7 @@ def _divided_loops(sink: UOp) -> list[tuple[UOp, int]]:
         if r.op is Ops.RANGE
         and u.src[1].op is Ops.CONST
         and not is_symbolic(r)
+        and axis_type(r) is not AxisType.SERIAL
         and 1 < n < extent(r)
         and extent(r) % n == 0
     ]

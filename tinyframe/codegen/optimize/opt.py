@@ -110,6 +110,8 @@ def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
             f"there is no axis {axis}; the kernel has {len(loops)}: "
             + ", ".join(f"{n}: {axis_type(r).name} {extent(r)}" for n, r in enumerate(loops))
         )
+    if axis_type(loops[axis]) is AxisType.SERIAL:
+        raise KernelOptError(f"axis {axis} is a scan's: its iterations follow one another")
     return loops[axis]
 
 

@@ -219,14 +219,17 @@ SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 class Workload:
     """The input of a plan: a kernel before any Opt, and the machine that it is for.
 
-    table: its reads and writes. loops: its RANGEs, outermost first. lanes: elements of its widest
-    dtype in a vector register.
+    table: its reads and writes. loops: its RANGEs, outermost first, except a scan's, which no plan
+    changes; scanned: whether there is one. lanes: elements of its widest dtype in a vector
+    register.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
         self.sink, self.target = sink, target
         self.table = AccessTable(sink)
-        self.loops = axes(sink)
+        loops = axes(sink)
+        self.loops = [r for r in loops if axis_type(r) is not AxisType.SERIAL]
+        self.scanned = len(self.loops) < len(loops)
         self.lanes = lanes_of(sink, target)
 
     @property
@@ -264,9 +267,9 @@ def lanes_of(sink: UOp, target: Target) -> int:
     for u in sink.toposort():
         if u.op is Ops.DEFINE_GLOBAL:
             widest = max(widest, u.dtype.base.itemsize)
-        elif u.op in (Ops.LOAD, Ops.REDUCE) or not data.isdisjoint(u.src):
+        elif u.op in (Ops.LOAD, Ops.REDUCE, Ops.SCAN) or not data.isdisjoint(u.src):
             data.add(u)
-            if u.op in GroupOp.ALU or u.op is Ops.REDUCE:
+            if u.op in GroupOp.ALU or u.op in (Ops.REDUCE, Ops.SCAN):
                 width = 4 if u.dtype in (dtypes.half, dtypes.bfloat16) else u.dtype.itemsize
                 widest = max(widest, width)
     lanes = max(1, target.vector_bytes // (widest or 4))
@@ -675,7 +678,9 @@ def vectors(k: Workload) -> Nest:
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
     """Several independent sums at once, which hide the latency of additions and of memory. If rows
-    are summed, these are several rows; if columns are, several vectors of columns."""
+    are summed, these are several rows; if columns are, several vectors of columns. So for scans."""
+    if k.scanned and (found := [*[r for _, r, _ in nest.tiles], *k.around]):
+        return _at_once(k, nest, found[0], thresholds.SCANS_AT_ONCE)
     if len(k.table.reduces) == 0 or len(nest.tiles) != 1:
         return nest
     ((_, lanes, _),) = nest.tiles
@@ -691,6 +696,12 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
         most, r = (registers // 4 if is_large else thresholds.SUMS_AT_ONCE), rows[0]
     else:
         return nest
+    return _at_once(k, nest, r, most)
+
+
+def _at_once(k: Workload, nest: Nest, r: UOp, most: int) -> Nest:
+    """The nest with up to `most` iterations of a loop side by side, if enough are left for all
+    cores."""
     left = nest.left(r)
     for n in (16, 8, 4, 2):
         if n <= most and left > 1 and left % n == 0 and not is_symbolic(r):

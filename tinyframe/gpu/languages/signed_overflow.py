@@ -38,7 +38,7 @@ def _accumulated_unsigned(u: UOp) -> UOp | None:
     if u.arg not in (Ops.ADD, Ops.MUL) or u.dtype.scalar() not in dtypes.sints:
         return None
     value, *ranges = u.src
-    total = UOp(Ops.REDUCE, u.dtype.unsigned(), (_bits(value, u.dtype.unsigned()), *ranges), u.arg)
+    total = UOp(u.op, u.dtype.unsigned(), (_bits(value, u.dtype.unsigned()), *ranges), u.arg)
     return total.bitcast(u.dtype)
 
 
@@ -56,7 +56,7 @@ def _same_bits(x: UOp, u: UOp) -> UOp:
 wrap_rules = PatternMatcher([
     (UPat(Ops.MUL, dtypes.ushort, name="u"), _product_of_ushorts),
     (UPat((Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL), name="u"), _as_unsigned),
-    (UPat(Ops.REDUCE, name="u"), _accumulated_unsigned),
+    (UPat((Ops.REDUCE, Ops.SCAN), name="u"), _accumulated_unsigned),
     (UPat(Ops.BITCAST, src=(UPat(Ops.BITCAST, src=(UPat.var("x"),)),), name="u"), _same_bits),
 ])  # fmt: skip
 
