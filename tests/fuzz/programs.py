@@ -493,18 +493,9 @@ class Grower:
     def grow(self, steps: int) -> Program:
         for _ in range(self.rng.choice([1, 1, 2, 2, 3])):
             self.input()
-<<<<<<< HEAD
         makers = [self.movement] * 6 + [self.binary] * 5
         makers += [self.unary, self.where, self.conversion, self.contiguous]
-        makers += [self.reduce] * 3 + ([self.assign] * 2 if self.in_place else [])
-=======
-        makers = (
-            [self.movement] * 6
-            + [self.binary] * 5
-            + [self.unary, self.where, self.conversion, self.contiguous]
-        )
         makers += [self.reduce] * 3 + [self.scan] * 2 + ([self.assign] * 2 if self.in_place else [])
->>>>>>> w-scan
         for _ in range(steps):
             self.rng.choice(makers)()
         last = set(self.states.values())
