@@ -180,8 +180,31 @@ MOVEMENT = {
 }
 
 
-def value_of(u: UOp, src: list[np.ndarray]) -> np.ndarray:
-    """The value of one node, given those of its sources."""
+def _taken(u: UOp, x: np.ndarray, index: np.ndarray) -> np.ndarray:
+    there = (index >= 0) & (index < x.shape[u.arg])
+    found = np.take_along_axis(x, np.where(there, index, 0), u.arg) if x.size else there * 0
+    return np.where(there, found, 0).astype(x.dtype)
+
+
+def _assigned(u: UOp, state: np.ndarray, value: np.ndarray, index: np.ndarray | None):
+    """The memory after a write to a part of it; at places that are data one after the other."""
+    path, view = [], u.src[2]
+    while view is not u.src[0]:
+        path.append(view)
+        view = view.src[0]
+    places = np.arange(1, state.size + 1).reshape(state.shape)
+    for step in reversed(path):
+        is_take = step.op is Ops.TAKE
+        places = _taken(step, places, index) if is_take else value_of(step, [places])
+    axis = path[0].arg if index is not None else 0
+    flat = np.append(0, state)  # what is nowhere goes to place 0
+    for at, new in zip(np.moveaxis(places, axis, 0), np.moveaxis(value, axis, 0), strict=True):
+        flat[at] = REDUCES[u.arg](flat[at], new) if u.arg else new
+    return flat[1:].reshape(state.shape).astype(state.dtype)
+
+
+def value_of(u: UOp, src: list[np.ndarray], index: np.ndarray | None = None) -> np.ndarray:
+    """The value of one node, given those of its sources; index: where an ASSIGN writes to."""
     if u.op is Ops.CONST:
         return rounded(np.array(u.arg), u.dtype)
     if u.op is Ops.IOTA:
@@ -193,7 +216,9 @@ def value_of(u: UOp, src: list[np.ndarray]) -> np.ndarray:
     if u.op in (Ops.COPY, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH):
         return src[0]
     if u.op is Ops.ASSIGN:
-        return src[1]
+        return src[1] if len(u.src) == 2 else _assigned(u, *src[:2], index)
+    if u.op is Ops.TAKE:
+        return _taken(u, *src)
     if u.op is Ops.CAST:
         return rounded(src[0], u.dtype)
     if u.op is Ops.BITCAST:
@@ -216,5 +241,7 @@ def evaluate(root: UOp) -> np.ndarray:
     with np.errstate(all="ignore"):
         for u in root.toposort():
             if u.op not in (Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR):
-                values[u] = value_of(u, [values[s] for s in u.src if s in values])
+                to_take = u.op is Ops.ASSIGN and u.src[-1].op is Ops.TAKE
+                index = values[u.src[-1].src[1]] if to_take else None
+                values[u] = value_of(u, [values[s] for s in u.src if s in values], index)
     return values[root]

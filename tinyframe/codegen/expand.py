@@ -231,8 +231,9 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
             lane = lane_of(u)
             places, vector = _places(u.src[0], lane, done), u.dtype.vec(_lanes(lane))
             if len(places) == 1:
-                return UOp(Ops.LOAD, vector, (places[0],))
-            return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
+                return UOp(Ops.LOAD, vector, (places[0], *u.src[1:]))
+            lanes = tuple(UOp(Ops.LOAD, u.dtype, (p, *u.src[1:])) for p in places)
+            return UOp(Ops.VECTORIZE, vector, lanes)
         case Ops.STORE:
             index, value = u.src[:2]
             lane = lane_of(index, value)

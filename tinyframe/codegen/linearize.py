@@ -409,7 +409,7 @@ def _reads_before_overwriting(statements: Iterable[UOp]) -> dict[UOp, list[UOp]]
     store_of = {u.src[0]: u for u in statements if u.op is Ops.STORE}
     reads: dict[UOp, list[UOp]] = {}
     for u in statements:
-        if u.op is Ops.LOAD and len(u.src) == 1 and u.src[0] in store_of:
+        if u.op is Ops.LOAD and u.src[0] in store_of and not any(s.op is Ops.STORE for s in u.src):
             reads.setdefault(store_of[u.src[0]], []).append(u)
     return reads
 

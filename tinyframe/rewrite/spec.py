@@ -59,7 +59,15 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
     CONTIGUOUS, FUSE, DETACH    x: stored row-major; computed with no intermediate value stored;
                                 hidden from the gradient, which flows to a second source if there
                                 is one
-    ASSIGN(target, value)       the memory of target after value was written to it
+    TAKE(x, index)              x[…, index[…, k, …], …] along the axis `arg`, in the shape of
+                                `index`, whose other axes are those of x; 0 out of range
+    ASSIGN(target, value)       the memory of target after value was written to it; or, with a view
+                                of it as a third source, to that. In a view that is a TAKE the
+                                values are written in their order along its axis, out of range
+                                nothing; with arg = ADD | MUL | MAX each is combined with what is
+                                there by then
+    FETCH(TAKE(x, index), v)    what each element of such a view is just before v is combined with
+                                it by the op `arg`; the memory of x is used up
     BIND(DEFINE_VAR, CONST)     a Variable with its value for this run
     KERNEL                      a scheduled kernel; its sources are the memory it reads and writes
 
@@ -74,7 +82,8 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
     INDEX(memory, valid, i, …)  the place of element [i, …] in memory of shape `arg`; it may be read
                                 or written only where `valid` is true, which must imply that i, …
                                 are inside the shape
-    LOAD(INDEX)                 the element; where `valid` is false it is 0, and nothing is read
+    LOAD(INDEX, RANGE…)         the element; where `valid` is false it is 0, and nothing is read. It
+                                is read anew in each turn of SERIAL ranges
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
     REDUCE(value, RANGE…)       the value, reduced with the op `arg` over all combinations of its
@@ -283,7 +292,16 @@ def assigns(u: UOp) -> bool:
     target, value = u.src[2] if len(u.src) == 3 else u.src[0], u.src[1]
     if value.op is Ops.KERNEL:
         return u.dtype is target.dtype
+    if u.arg is not None and (target.op is not Ops.TAKE or u.arg not in GroupOp.Reduce):
+        return False
     return same_dtypes(u) and equal_shapes(target.shape, value.shape)
+
+
+def takes(u: UOp) -> bool:
+    x, index = u.src
+    beside = [d for d in range(len(x.shape)) if d != u.arg]
+    fits = len(index.shape) == len(x.shape) > len(beside) and is_int(index.dtype)
+    return fits and all(equal(x.shape[d], index.shape[d]) for d in beside)
 
 
 def movement(op: Ops, *checks: Check) -> tuple[UPat, Callable[..., Any]]:
@@ -344,6 +362,9 @@ spec_tensor = PatternMatcher([
     row((Ops.CONTIGUOUS, Ops.FUSE), one_source, same_dtypes),
     row(Ops.DETACH, lambda u: len(u.src) in (1, 2), same_dtypes, shapes_agree),
     row(Ops.ASSIGN, lambda u: len(u.src) in (2, 3), assigns),
+    row(Ops.FETCH, same_dtypes, shapes_agree, lambda u: u.src[0].op is Ops.TAKE,
+        lambda u: u.src[0].src[0].op is Ops.CONTIGUOUS and u.arg in GroupOp.Reduce),
+    row(Ops.TAKE, lambda u: len(u.src) == 2, keeps_dtype, takes),
     row(Ops.BIND, sources(Ops.DEFINE_VAR, Ops.CONST), same_dtypes,
         lambda u: u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),
     row(Ops.KERNEL, lambda u: u.arg is not None),

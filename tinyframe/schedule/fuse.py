@@ -25,6 +25,7 @@ from tinyframe.algebra.access import covers_once
 from tinyframe.algebra.symbolic import all_of, conjuncts
 from tinyframe.device import Device, load
 from tinyframe.uop.movement import (
+    MAY_BE_OUTSIDE,
     Indices,
     condition,
     constant,
@@ -34,6 +35,7 @@ from tinyframe.uop.movement import (
     source_indices,
     stored_state,
     stored_view,
+    taken_view,
 )
 from tinyframe.uop.node import (
     AxisType,
@@ -54,8 +56,8 @@ if TYPE_CHECKING:
 # lowering takes them in reverse, to compute the value at those indices. So index arithmetic is done
 # once.
 #
-# Under a PAD or an UNWINDOW an index may be out of range. Their source gets a fresh in-range RANGE
-# in place of that index, a *placeholder*; `ranges.py` substitutes the real index.
+# Under a PAD, an UNWINDOW or a TAKE an index may be out of range. Their source gets a fresh in-range
+# RANGE in place of that index, a *placeholder*; `ranges.py` substitutes the real index.
 
 Conditions = dict[UOp, tuple[UOp, UOp]]
 """placeholder -> (the real index, the condition that it is in range)"""
@@ -67,7 +69,7 @@ class Demand:
 
     sources: the ones needed. indices: those of the sources. unguarded_indices: the same
     without placeholders, over a kernel's loops alone. ranges: of a reduce. conditions: of the
-    placeholders of a PAD.
+    placeholders of a PAD. places: the index of a TAKE, needed where the value itself is.
     """
 
     sources: tuple[UOp, ...]
@@ -75,10 +77,22 @@ class Demand:
     unguarded_indices: Indices
     ranges: tuple[UOp, ...] = ()
     conditions: Conditions | None = None
+    places: UOp | None = None
+
+    def needs(self, ix: Indices, unguarded: Indices) -> list[tuple[UOp, Indices, Indices]]:
+        """All that the value at `ix` is computed from, and the indices at which it is needed."""
+        found = [(s, self.indices, self.unguarded_indices) for s in self.sources]
+        return found if self.places is None else [*found, (self.places, ix, unguarded)]
 
 
 Steps = dict[UOp, dict[Indices, Demand]]
 """Everything computed in a kernel -> the indices it is computed at -> the step from there."""
+
+
+def needed_by(u: UOp, steps: Steps) -> tuple[UOp, ...]:
+    """All that a value is computed from, wherever it is; nothing for what is read."""
+    needed = [s for ix, step in steps.get(u, {}).items() for s, *_ in step.needs(ix, ix)]
+    return tuple(dict.fromkeys(needed))
 
 
 def reindexed(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
@@ -105,20 +119,21 @@ def step_from(u: UOp, ix: Indices, unguarded: Indices, numbers: Iterator[int]) -
     inner = source_indices(u, ix)
     outer = inner if unguarded == ix else source_indices(u, unguarded)
     sources = sources_needed(u, ix, inner)
-    if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
+    if u.op not in MAY_BE_OUTSIDE or not sources:
         return Demand(sources, inner, outer)
     valid = conjuncts(condition(u, ix, inner))
     conditions, out = {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
-        if u.op is Ops.UNWINDOW:  # k is always in range; i may not be
-            about_i = valid if d == u.arg[0] else []
+        if u.op is not Ops.PAD:  # one axis; k of an UNWINDOW is always in range
+            about_i = valid if d == (u.arg if u.op is Ops.TAKE else u.arg[0]) else []
         else:
             about_i = [c for c in valid if c.op is Ops.CONST or _about(c, i)]
         if about_i:
             placeholder = UOp.range(size, next(numbers))
             conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
             out[d] = placeholder
-    return Demand(sources, tuple(out), outer, conditions=conditions)
+    places = u.src[1] if u.op is Ops.TAKE else None
+    return Demand(sources, tuple(out), outer, conditions=conditions, places=places)
 
 
 def _about(c: UOp, index: UOp) -> bool:
@@ -134,7 +149,11 @@ def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:
         return ()
     if u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
         return u.src[1:2] if chosen else u.src[2:]
-    return u.src[1:2] if u.op is Ops.ASSIGN else u.src[:1] if u.op is Ops.COPY else u.src
+    if (view := taken_view(u)) is not None:
+        return u.src[1], view.src[1]
+    if u.op is Ops.ASSIGN:
+        return u.src[1:2]
+    return u.src[:1] if u.op in (Ops.COPY, Ops.TAKE) else u.src
 
 
 def _decided(condition: UOp, ix: Indices) -> bool | None:
@@ -166,7 +185,7 @@ def _leaf(u: UOp) -> bool:
 
 is_leaf = _leaf.of
 LEAVES = {Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR}
-_KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
+_KEEPS_ONE_VALUE = GroupOp.Movement - MAY_BE_OUTSIDE
 
 
 # The cost of an op, in additions; 1 for ops not listed.
@@ -183,6 +202,7 @@ COST = {
     Ops.SQRT: 4,
     Ops.IDIV: 4,
     Ops.MOD: 4,
+    Ops.TAKE: 4,
     Ops.CAST: 0,
     Ops.BITCAST: 0,
 }
@@ -200,6 +220,7 @@ STATEMENTS = {
     Ops.THREEFRY: 125,
     Ops.PAD: 8,
     Ops.UNWINDOW: 8,
+    Ops.TAKE: 8,
 }
 ACCESS = 2  # statements of a load or a store: its index, and the access itself
 
@@ -277,42 +298,46 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     for u in reversed(order):
         if is_leaf(u):
             continue
-        computed = u  # the value that the steps below compute: this one, or the copy made for it
         reason = graph.reason_to_store(u, list(uses[u]), statements)
         if u.op is Ops.SCAN_AXIS and uses[u]:
             reason = reason or graph.reason_to_store_scan(u, own_indices, *uses[u])
         if reason:
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
             places = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
-            if u in copied:
-                (whole,), computed = places, u.src[1].contiguous().rtag("before assign")
-                fusion.steps[u][u] = {
-                    whole.indices: Demand((computed,), whole.indices, whole.unguarded_indices)
-                }
-                uses[computed] = {whole: None}
-                statements[u] += ACCESS
-                places = [store(computed, computed.shape, "contiguous")]
+            if (view := taken_view(u)) is not None:
+                graph.scanned[u] = own_indices[u][view.arg]
         else:
             places = list(uses[u])
+        computed = dict.fromkeys(places, u)
+        if u in copied:  # its kernel copies what others store, and the steps below are theirs
+            (whole,) = places
+            ix, sources = whole.indices, sources_needed(u, whole.indices, whole.indices)
+            copies = tuple([s.contiguous().rtag("before assign") for s in sources])
+            fusion.steps[u][u] = {ix: Demand(copies, ix, ix)}
+            uses.update({copy: {whole: None} for copy in copies})
+            statements[u] += ACCESS
+            computed = {store(copy, copy.shape, "contiguous"): copy for copy in copies}
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
-            for kernel, _ in {(use.kernel, use.unguarded_indices) for use in places}:
+            for kernel, _ in {(use.kernel, use.unguarded_indices) for use in computed}:
                 statements[kernel] += own
-        for kernel, ix, path, unguarded in places:
+        for use, value in computed.items():
+            kernel, ix, path, unguarded = use
             if u.op is Ops.SCAN_AXIS:
                 graph.scanned[kernel] = ix[u.arg[1]]
-            steps = fusion.steps[kernel].setdefault(computed, {})
+            steps = fusion.steps[kernel].setdefault(value, {})
             if (step := steps.get(ix)) is None:
-                step = steps[ix] = step_from(u, ix, unguarded, numbers)
+                step = steps[ix] = step_from(value, ix, unguarded, numbers)
             if step.ranges:
                 graph.reduced.setdefault(kernel, set()).update(depends_on(ix))
                 path = loops_around(unguarded, path) + step.ranges
-            for s in step.sources:
+            if u.op is Ops.FETCH:
+                uses[u.src[0].src[0]][use] = None
+            for s, at, plain in step.needs(ix, unguarded):
                 if is_memory(s):
                     if (state := memory_state(s)) in reads:
-                        place = _place_in(state, s, step.unguarded_indices)
-                        reads[state].setdefault(kernel, {})[place] = None
+                        reads[state].setdefault(kernel, {})[_place_in(state, s, plain)] = None
                 elif not is_leaf(s):
-                    uses[s][Use(kernel, step.indices, path, step.unguarded_indices)] = None
+                    uses[s][Use(kernel, at, path, plain)] = None
     for state in reads:
         for use in uses.get(state, ()):
             reads[state].setdefault(use.kernel, {})[use.unguarded_indices] = None
@@ -334,8 +359,13 @@ indices."""
 
 
 def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
-    """The ASSIGNs whose kernel reads what they overwrite at indices other than those they write."""
-    return [u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}]
+    """The ASSIGNs whose kernel reads what they overwrite at indices other than those they write. At
+    places that are data, one that is read now may have been written to before."""
+    return [
+        u for u, place in writes.items()
+        if (read := reads[stored_state(u)].get(u, {}).keys())
+        and (taken_view(u) is not None or read - {place})
+    ]  # fmt: skip
 
 
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
@@ -512,12 +542,12 @@ class _CostModel:
         return product.op is Ops.MUL and all(_is_expanded(s) for s in product.src)
 
 
-_NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
+_NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW, Ops.TAKE}
 # between a sum of products and its operands
 _BETWEEN = LEAVES | GroupOp.Movement | GroupOp.Elementwise
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored at any cost, because the user asked for it
-_FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
+_FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.FETCH, Ops.COPY}
 _ENDS_ELEMENTWISE_PATH = {Ops.REDUCE_AXIS, Ops.SCAN_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
 
 

@@ -21,10 +21,26 @@ from tinyframe.renderer import Renderer, Target
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
-from tinyframe.schedule.fuse import Fusion, KernelOutput, Steps, decide_fusion, is_leaf, is_memory
+from tinyframe.schedule.fuse import (
+    Fusion,
+    KernelOutput,
+    Steps,
+    decide_fusion,
+    is_leaf,
+    is_memory,
+    needed_by,
+)
 from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.ranges import lower
-from tinyframe.uop.movement import in_new_memory, memory_state, stored_state, stored_view
+from tinyframe.uop.movement import (
+    MAY_BE_OUTSIDE,
+    in_new_memory,
+    memory_state,
+    seen_on,
+    source_index_rules,
+    stored_state,
+    stored_view,
+)
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, identity, sources_first
 
 # ---- preparation: remove everything that the scheduler need not deal with ------------------------
@@ -134,27 +150,27 @@ def _filled(u: UOp, value) -> UOp:
 
 
 # ops that compute a new value, as opposed to memory and constants
-COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.CONTIGUOUS,
-            Ops.FUSE, Ops.COPY}  # fmt: skip
+COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.TAKE,
+            Ops.CONTIGUOUS, Ops.FUSE, Ops.COPY}  # fmt: skip
 
 prepare_rules = PatternMatcher(
     [
         # a value without elements is not computed, written or copied: no loop runs over nothing
         (
-            UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat())),
-            lambda target: target if target.size == 0 else None,
+            UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), allow_any_len=True),
+            lambda target, value: target if target.size == 0 or value.size == 0 else None,
         ),
         (
             UPat(COMPUTED, name="u"),
             lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None,
         ),
-        # if the source has no elements, a reduce gives its identity and a PAD only zeros
+        # if the source has no elements, a reduce gives its identity, a PAD and a TAKE only zeros
         (
             UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
             lambda u, x: _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 else None,
         ),
         (
-            UPat((Ops.PAD, Ops.UNWINDOW), src=(UPat.var("x"),), name="u"),
+            UPat(MAY_BE_OUTSIDE, src=(UPat.var("x"),), allow_any_len=True, name="u"),
             lambda u, x: _filled(u, 0) if x.size == 0 else None,
         ),
         (UPat(Ops.DETACH, src=(UPat.var("x"),), allow_any_len=True), lambda x: x),
@@ -220,9 +236,9 @@ class ScheduleItem:
 # ---- cutting a graph into kernels ----------------------------------------------------------------
 
 # nodes that are always stored; Tensors that hold them will refer to that memory
-ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
+ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.FETCH)
 # nodes that one kernel may store for another
-INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS, Ops.SCAN_AXIS}
+INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.TAKE}
 
 
 @dataclass
@@ -250,7 +266,11 @@ def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
     An in-place update whose old value is still needed afterwards is written to new memory.
     """
     computed = sink.toposort(gate=lambda u: not is_leaf(u))
-    stored_by_user = [u for u in computed if u.op in ALWAYS_STORED and not is_leaf(u)]
+    used_up = [u.src[0].src[0] for u in computed if u.op is Ops.FETCH]
+    assert len(used_up) == len({*used_up}), "each FETCH needs memory of its own"
+    stored_by_user = [
+        u for u in computed if u.op in ALWAYS_STORED and not is_leaf(u) and u not in used_up
+    ]
     stored_by_user += [b for u in sink.src if (b := u.base) is not u]  # the base of a view
     everything = staged("tensor graph", spec_tensor, partial(UOp.sink, *sink.src, *stored_by_user))
     became: dict[UOp, UOp] = {}
@@ -388,16 +408,16 @@ def _loop_nest(
         pointer = argument.dtype.ptr(argument.size)
         return slots.setdefault(argument, UOp(Ops.DEFINE_GLOBAL, pointer, (), len(slots)))
 
-    targets = {}
     for value, *_ in group:
-        state = stored_state(value)
-        whole = slot(state).reshape(state.shape)
-        targets[value] = stored_view(value).substitute({state: whole})
+        slot(stored_state(value))  # outputs come first
+
+    def target(state: UOp, view: UOp) -> UOp:
+        return seen_on(view, state, slot(state).reshape(state.shape))
 
     def memory(u: UOp) -> UOp | None:
         return slot(memory_state(u)) if is_read(u) else None
 
-    lowering = partial(lower, group, steps, memory, targets.__getitem__)
+    lowering = partial(lower, group, steps, memory, target)
     ast = staged("lower to ranges", spec_kernel, lowering)
     return _with_arguments(ast, list(slots))
 
@@ -523,11 +543,12 @@ def outline_of(
 
     def below(u: UOp) -> tuple[UOp, ...]:
         if u in steps:
-            return tuple(dict.fromkeys(s for step in steps[u].values() for s in step.sources))
-        return u.src if u.op in GroupOp.Movement and not is_read(u) else ()  # an ASSIGN's target
+            return needed_by(u, steps)
+        is_target = u.op in source_index_rules and not is_read(u)  # of an ASSIGN
+        return u.src if is_target else ()
 
-    views = [stored_view(value) for value in members if value.op is Ops.ASSIGN]
-    for u in sources_first([*members, *views], below):
+    views = {v: v.src[0] if v.op is Ops.FETCH else stored_view(v) for v in members}
+    for u in sources_first([*members, *views.values()], below):
         if u not in members and is_read(u):
             state = memory_state(u)
             add(u, number(state), u.shape, u.dtype, state.size)
@@ -540,7 +561,7 @@ def outline_of(
             add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *needed)
     for value in members:
         state = stored_state(value)
-        rows.append((place[value], place[stored_view(value)], number(state), state.size))
+        rows.append((place[value], place[views[value]], number(state), state.size))
     rows += _index_rows(i for _, indices, _ in group for i in indices)
     return tuple(rows), list(states)
 

@@ -5,24 +5,35 @@ inputs, a movement op only changes the index expressions (`movement.py`), a REDU
 ranges, and the walk ends in LOADs at the resulting indices. No data is moved, and no view objects
 are needed.
 
-Under a PAD or an UNWINDOW an index may be out of range. Their source is lowered with a fresh
-in-range RANGE in place of that index; then the real index is substituted, and every INDEX that uses
-it gets the condition: nothing out of range is ever read. A WHERE gives the padding its zero, unless
-the value is zero there anyway.
+Under a PAD, an UNWINDOW or a TAKE an index may be out of range. Their source is lowered with a
+fresh in-range RANGE in place of that index; then the real index is substituted, and every INDEX
+that uses it gets the condition: nothing out of range is ever read. A WHERE gives the padding its
+zero, unless the value is zero there anyway. The real index of a TAKE is a value that is read itself.
+
+An ASSIGN to a TAKE is a STORE at such an index, in a SERIAL loop: the values for one place come one
+after the other, the same way each time.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.observe import tell_became
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
-from tinyframe.schedule.fuse import Conditions, Demand, KernelOutput, Steps
-from tinyframe.schedule.sum_to_gather import gather_rules
-from tinyframe.uop.movement import Indices, memory_state, source_indices
+from tinyframe.schedule.fuse import Conditions, Demand, KernelOutput, Steps, needed_by
+from tinyframe.uop.movement import (
+    Indices,
+    base_of,
+    condition,
+    memory_state,
+    source_indices,
+    stored_state,
+    stored_view,
+    taken_view,
+)
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, rebuild, sources_first
 
 
@@ -30,13 +41,13 @@ def lower(
     outputs: list[KernelOutput],
     steps: Steps,
     memory: Callable[[UOp], UOp | None],
-    target: Callable[[UOp], UOp],
+    target: Callable[[UOp, UOp], UOp],
 ) -> UOp:
     """The kernel that stores `outputs` at their indices, as a SINK of STOREs.
 
     `steps`: the steps from everything that is computed, the outputs included.
     `memory`: the DEFINE_GLOBAL of a value that is read from memory, None for one that is computed.
-    `target`: where a value is stored, a DEFINE_GLOBAL or a movement of one.
+    `target`: the DEFINE_GLOBAL of a state of memory, as a view of it shows it.
     """
     own = {output.value: output.own for output in outputs}
     users = Counter([*own, *(s for u in steps for s in u.src)])  # storing a value is a use
@@ -53,25 +64,46 @@ def lower(
                 values[u, ix] = _leaf_value(u, ix)
         return values[u, ix]
 
-    for u in sources_first(own, lambda u: u.src if u in steps else ()):
+    for u in sources_first(own, lambda u: needed_by(u, steps)):
         if u not in own and memory(u) is not None:
             continue
         for ix, step in steps.get(u, {}).items():
-            sources = [value_at(s, step.indices) for s in step.sources]
+            sources = [value_at(s, at) for s, at, _ in step.needs(ix, ix)]
             values[u, ix] = _value(u, sources, step, users)
 
     tell_became((u, value) for (u, _), value in values.items())
-    stores = []
+    stores, ends, serial = [], [], set[UOp]()
     for value, ix, _ in outputs:
         ranges = sorted({r for i in ix for r in i.ranges}, key=lambda r: r.arg[0])
-        place, at = target(value), ix
-        while (written := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
-            at, place = source_indices(place, at), place.src[0]
-        index = written.index(*at, shape=place.shape)
-        stores.append(index.store(value_at(value, ix), *ranges))
-    return graph_rewrite(
-        renumber(order_ranges(UOp.sink(*stores))), lowering_rules, name="simplify the kernel"
-    )
+        stored = value_at(value, ix)
+        if (view := taken_view(value)) is None:
+            place = target(stored_state(value), stored_view(value))
+            stores.append(_index(place, ix).store(stored, *ranges))
+            continue
+        _, places = steps[value][ix].sources  # of the view, or a copy of them
+        number, at = value_at(places, ix), source_indices(view, ix)
+        valid, turns = _placed(condition(view, ix, at), number), ix[view.arg].ranges
+        whole = view.src[0]
+        written = _index(target(base_of(whole), whole), tuple([_placed(i, number) for i in at]), valid)
+        before, op = written.load(*turns), value.arg
+        ends.append(written.store(before.alu(op, stored) if op else stored, *ranges))
+        if value.op is Ops.FETCH:
+            stores.append(_index(target(value, value), ix).store(before, *ranges))
+        serial |= turns
+    sink = renumber(order_ranges(UOp.sink(*stores, *ends)), serial)
+    return graph_rewrite(sink, lowering_rules, name="simplify the kernel")
+
+
+def _index(place: UOp, ix: Indices, valid: UOp | None = None) -> UOp:
+    """The INDEX of an element of a view of memory."""
+    while (written := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
+        ix, place = source_indices(place, ix), place.src[0]
+    return written.index(*ix, valid=valid, shape=place.shape)
+
+
+def _placed(u: UOp, number: UOp) -> UOp:
+    """An expression of the PLACE of a TAKE, now that its value is known."""
+    return u.substitute({p: number for p in u.toposort() if p.op is Ops.PLACE})
 
 
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
@@ -83,6 +115,11 @@ def _leaf_value(u: UOp, ix: Indices) -> UOp:
 
 
 def _value(u: UOp, sources: list[UOp], step: Demand, users: Counter[UOp]) -> UOp:
+    if u.op is Ops.TAKE:
+        value, number = sources
+        conditions = step.conditions or {}
+        found = {r: (_placed(i, number), _placed(c, number)) for r, (i, c) in conditions.items()}
+        return guard(value, found, exact=True)
     if u.op is Ops.REDUCE_AXIS:
         (x,), op = sources, u.arg[0]
         below = u.src[0]
@@ -107,7 +144,8 @@ def _value(u: UOp, sources: list[UOp], step: Demand, users: Counter[UOp]) -> UOp
 
 
 # ops whose value is that of their source
-_VALUE_OF_SOURCE = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
+_VALUE_OF_SOURCE = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.FETCH,
+                    Ops.COPY}  # fmt: skip
 
 
 # ---- validity ---------------------------------------------------------------------------------
@@ -187,10 +225,11 @@ kernel_rules = PatternMatcher(
     [
         (_LOAD_OR_ZERO, _drop_where),
         # a LOAD that is never valid is 0
-        (UPat(Ops.LOAD, src=(_NEVER_VALID,), name="x"), lambda x: x.const_like(0)),
+        (UPat(Ops.LOAD, src=(_NEVER_VALID,), allow_any_len=True, name="x"),
+         lambda x: x.const_like(0)),
     ]
 )
-lowering_rules = kernel_rules + gather_rules(guard) + sym
+lowering_rules = kernel_rules + sym
 
 
 # ---- canonical form -----------------------------------------------------------------------------
@@ -215,10 +254,10 @@ def order_ranges(sink: UOp) -> UOp:
     return rebuild(sink, ordered)
 
 
-def renumber(sink: UOp) -> UOp:
-    """Numbers ranges in the order of the walk, so that equal kernels become the same object. A loop
-    along which there is a SCAN becomes SERIAL."""
-    scanned = {u.src[-1] for u in sink.toposort() if u.op is Ops.SCAN}
+def renumber(sink: UOp, serial: Collection[UOp] = ()) -> UOp:
+    """Numbers ranges in the order of the walk, so that equal kernels become the same object. Those
+    of `serial`, and a loop along which there is a SCAN, become SERIAL."""
+    scanned = {*serial, *(u.src[-1] for u in sink.toposort() if u.op is Ops.SCAN)}
     found = [r for s in sink.src for r in s.own_ranges]
     found += [r for u in sink.toposort() for r in u.own_ranges]
     kinds = {r: AxisType.SERIAL if r in scanned else axis_type(r) for r in found}

@@ -99,8 +99,8 @@ class Tensor(
     Arrangement,
     Counting,
     LinearAlgebra,
-    Scan,
     Sorting,
+    Scan,
     Special,
     Creation,
     Random,
@@ -406,14 +406,18 @@ class Tensor(
         self._change(new, other._requires_grad)
         return self
 
-    def _change(self, value: UOp, requires_grad: bool | None) -> None:
+    def _change(
+        self, value: UOp, requires_grad: bool | None, at: tuple[int, UOp] | None = None
+    ) -> None:
         """Writes `value` into the part of the storage that this Tensor shows.
 
+        at: an axis and positions along it, in the shape of the value, to which it is written.
         requires_grad: that of the value. A parameter that is written to starts afresh: no gradient
         flows back to the value. What is written under `no_grad()`, or through `detach()`, changes
         numbers only: gradients flow on to what the Tensor was computed from, as before.
         """
-        path, storage, is_whole = self._path, self._storage, shows_all(self._path)
+        path, storage = self._path, self._storage
+        is_whole = at is None and shows_all(path)
         if 0 in self.shape:
             return
         if not is_one_to_one(path):
@@ -439,6 +443,8 @@ class Tensor(
             root = root.detach()
         view = follow(tuple([step for step in path if step[0] is not Ops.DETACH]), root)
         memory = memory_of(root)
+        if at is not None:
+            view = view.take(*at)
         if is_whole:
             value, view = _backwards(view, root, value), root
         elif memory is None:

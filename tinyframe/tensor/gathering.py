@@ -1,13 +1,13 @@
 """Gather and scatter: elements read from, and written to, the positions in a Tensor of indices.
 
-There is no primitive for either. Element i of x is the sum over all positions p of x[p] where
-p == i, and 0 elsewhere; the positions are an IOTA, which needs no memory. Scattering turns the
-comparison around: position p takes its value from all k with index p.
+Both have one primitive, TAKE: a view whose positions are data. Reading it gathers; an ASSIGN to it
+scatters, one value after the other along its axis, so that the result is the same each time.
 
-    x.gather(0, i)      sum over p of  where(i[k] == p, x[p], 0)
-    x.scatter(0, i, v)  last k with    i[k] == p
+    x.gather(0, i)           TAKE(x, i)
+    x.scatter(0, i, v)       ASSIGN of v to TAKE(x, i), on a copy of x: the last v[k] with i[k] == p
+    x.scatter_add(0, i, v)   the same with ADD: all v[k] with i[k] == p are added, in their order
 
-An index out of bounds equals no position. One rule holds for every method that takes indices or
+An index out of bounds is no position. One rule holds for every method that takes indices or
 labels, `t[i]` and losses included. Where the indices are known without computing or waiting, such
 an index is a TensorIndexError (`check_indices`). Those of lists and arrays are known, and those of
 a realized Tensor on the CPU, or a view of one, of up to `MOST_READ` elements; but not inside a
@@ -29,7 +29,7 @@ from tinyframe.run.capture import capture_now, needs_value
 from tinyframe.tensor.base import TensorBase, as_size
 from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.movement import broadcast_shapes
-from tinyframe.uop.node import Ops, UOp, index_dtype, sint
+from tinyframe.uop.node import Ops, UOp, identity, index_dtype, sint
 from tinyframe.uop.show import sizes_text
 
 MOST_READ = 1 << 16  # indices; reading and comparing so many takes some 50 us
@@ -101,6 +101,12 @@ def check_indices(
     raise TensorIndexError(f"{kind} {number}{at} is out of bounds for {of}{there}")
 
 
+def _facing(x: UOp, axis: int, index: UOp) -> UOp:
+    """The front of the axes other than `axis`, as far as the indices reach."""
+    sizes = enumerate(zip(x.shape, index.shape, strict=True))
+    return x.shrink(tuple((0, own if d == axis else n) for d, (own, n) in sizes))
+
+
 class Gathering(Elementwise):
     """Methods that take indices as Tensors."""
 
@@ -142,22 +148,13 @@ class Gathering(Elementwise):
         is_below = self.lt(size)
         return is_below if dtypes.is_unsigned(self.dtype) else self.gt(-1) & is_below
 
-    def _one_where(self, chosen: Self, axis: int) -> Self:
-        """The element along an axis where `chosen` is True, or 0 if there is none. There is at most
-        one, so no sum is rounded."""
-        if self.dtype is dtypes.bool:
-            return chosen.mul(self).any(axis)
-        zero = self._number(0, self.dtype)
-        return chosen.where(self, zero)._reduce(Ops.ADD, axis, keepdim=False)
-
     def _take(self, axis: int, index: Self) -> Self:
         """Elements `index`, of any shape, along an axis, which the axes of `index` replace; NaN out
         of bounds, and 0 for ints."""
-        size, after = self.shape[axis], self.shape[axis + 1 :]
-        chosen = index.reshape((math.prod(index.shape), 1)).eq(self._range(size))
-        chosen = chosen.reshape((*chosen.shape, *[1] * len(after)))
-        found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
-        found = found.reshape((*self.shape[:axis], *index.shape, *after))
+        size, before, after = self.shape[axis], self.shape[:axis], self.shape[axis + 1 :]
+        count = math.prod(index.shape)
+        spread = index.reshape((count, *[1] * len(after)))._broadcast_to((*before, count, *after))
+        found = self._gather(axis, spread).reshape((*before, *index.shape, *after))
         return found._or_nan(index.reshape((*index.shape, *[1] * len(after))), size)
 
     def _check_as_many_axes(self, index: Self) -> None:
@@ -196,13 +193,9 @@ class Gathering(Elementwise):
         axis, index = self._facing(dim, index)
         return self._gather(axis, index)._or_nan(index, self.shape[axis])
 
-    def _gather(self, dim: int, index: Self) -> Self:
-        """`gather`, for indices that are right."""
-        axis = self._axis(dim)
-        bounds = [None if d == axis else (0, n) for d, n in enumerate(index.shape)]
-        source = self.shrink(bounds).unsqueeze(-1).transpose(-1, axis)
-        chosen = index.unsqueeze(-1).eq(self._range(self.shape[axis]))
-        return source._one_where(chosen, self.ndim)
+    def _gather(self, axis: int, index: Self) -> Self:
+        """`gather`, for indices that are right; 0 out of bounds."""
+        return self._apply(lambda x, at: _facing(x, axis, at).take(axis, at), index)
 
     def index_select(self, dim: int, index: Any) -> Self:
         """The slices `index`, a vector, along `dim`.
@@ -239,23 +232,17 @@ class Gathering(Elementwise):
 
     # ---- scatter ---------------------------------------------------------------------------------
 
-    def _facing_places(self, axis: int, index: Self, source: Any) -> tuple[Self, Self]:
-        """(hits, values), with a last axis over all k of the indices along `axis`: whether index k
-        is this position of self, and element k of the source; False beyond the indices."""
-        hits = index.unsqueeze(-1).transpose(-1, axis).eq(self._along(axis).unsqueeze(-1))
-        values = source.shrink_to(index.shape).unsqueeze(-1).transpose(-1, axis)
-        sizes = [*[None if d == axis else size for d, size in enumerate(self.shape)], None]
-        return hits.pad_to(sizes), values.pad_to(sizes)
+    def _scattered(self, axis: int, index: Self, source: Self, op: Ops | None = None) -> Self:
+        """A copy with `source`, cut to the shape of `index`, written to its positions, or combined
+        with what is there by `op`; sums of half and bfloat16 are in float32."""
+        if op is Ops.ADD and (wide := sum_acc_dtype(self.dtype)) is not self.dtype:
+            return self.cast(wide)._scattered(axis, index, source.cast(wide), op).cast(self.dtype)
 
-    def _last_of(self, hits: Self, values: Self) -> Self:
-        """The last of `values` along the last axis where `hits` is True, or else self."""
-        count = hits.shape[-1]
-        if count == 0:
-            return self._value()
-        number = hits.where(self._range(count) + 1, 0).max(-1)
-        last = number.unsqueeze(-1).eq(self._range(count) + 1)
-        values = values.expand((*values.shape[:-1], count))
-        return number.gt(0).where(values._one_where(last, last.ndim - 1), self)
+        def put(x: UOp, at: UOp, value: UOp) -> UOp:
+            memory = x.contiguous()
+            return memory.assign(value, _facing(memory, axis, at).take(axis, at), op)
+
+        return self._apply(put, index, source.shrink_to(index.shape))
 
     def _source(self, source: Any, index: Any) -> Self:
         """The source of a scatter as a Tensor; a number is broadcast."""
@@ -283,7 +270,7 @@ class Gathering(Elementwise):
         if self.ndim == 0:
             return self.reshape(1).scatter(0, [0], source.reshape(1)).reshape(())
         axis, index = self._facing(dim, index, source)
-        return self._last_of(*self._facing_places(axis, index, source))
+        return self._scattered(axis, index, source)
 
     def scatter_add(self, dim: int, index: Any, src: Any) -> Self:
         """A copy with src[…, k, …] added to element (…, index[…, k, …], …)."""
@@ -303,22 +290,17 @@ class Gathering(Elementwise):
             return self._mirror().scatter_reduce(
                 dim, index, source._mirror(), "amax", include_self
             )._mirror()  # fmt: skip
-        hits, values = self._facing_places(axis, index, source)
-        hit = hits.any(-1)
-        neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": self.dtype.min}[reduce]
-        none = self._number(neutral, self.dtype)
-        own = self if include_self else hit.where(none, self)
-        values = hits.where(values, none)
-        if reduce == "sum":
-            return own + values.sum(-1).cast(self.dtype)
-        if reduce == "prod":
-            return own * values.prod(-1).cast(self.dtype)
-        if reduce == "amax":
-            return values.cat(own.unsqueeze(-1), dim=-1).max(-1)
+        op = {"prod": Ops.MUL, "amax": Ops.MAX}.get(reduce, Ops.ADD)
+        own, one = self, self._number(1, dtypes.int32)._broadcast_to(index.shape)
+        if not include_self:
+            neutral = self._number(identity(op, self.dtype), self.dtype)._broadcast_to(index.shape)
+            own = self._scattered(axis, index, neutral)
+        if reduce != "mean":
+            return own._scattered(axis, index, source, op)
         wide = sum_acc_dtype(self.dtype) if dtypes.is_float(self.dtype) else self.dtype
-        total = own.cast(wide) + values.sum(-1, dtype=wide)
-        count = hits.cast(dtypes.int32).sum(-1) + (1 if include_self else 0)
-        count = count.maximum(1).cast(wide)
+        total = own.cast(wide)._scattered(axis, index, source.cast(wide), op)
+        first = self.full_like(int(include_self), dtype=dtypes.int32)
+        count = first._scattered(axis, index, one, op).maximum(1).cast(wide)
         return (total / count if dtypes.is_float(wide) else total // count).cast(self.dtype)
 
     # ---- whole slices ----------------------------------------------------------------------------
@@ -360,8 +342,9 @@ class Gathering(Elementwise):
         if self.ndim == 0:
             return self.reshape(1).index_fill(dim, index, value).reshape(())
         axis, index = self._axis(dim), self._index_tensor(index, dim, from_end=True)
-        is_there = index.reshape((-1, *(1,) * (self.ndim - axis))).eq(self._along(axis)).any(0)
-        return is_there.where(self._number(value, self.dtype), self)
+        places = (*self.shape[:axis], index.numel(), *self.shape[axis + 1 :])
+        index = index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(places)
+        return self._scattered(axis, index, self._number(value, self.dtype)._broadcast_to(places))
 
     # ---- masks -----------------------------------------------------------------------------------
 
@@ -405,8 +388,7 @@ class Gathering(Elementwise):
         return there.where(found, self._number(fill_value, self.dtype))
 
     def _numbers_of_true(self, size: int | None = None) -> Self:
-        """The positions where a vector is True, in order. Number k is the count of positions up to
-        which at most k are True."""
+        """The positions where a vector is True, in order, and 0 for those that are missing."""
         wide = index_dtype(self.shape[0])
         if size is None:
             needs_value("a selection by a mask")
@@ -414,8 +396,9 @@ class Gathering(Elementwise):
             return type(self)(places, device=self.device)
         if self.shape[0] == 0:
             return self.zeros(size, dtype=dtypes.int32, device=self.device)
-        upto = self.cast(wide).cumsum(0)
-        return upto.unsqueeze(0).le(self._range(size).unsqueeze(1)).sum(1)
+        number = self.where(self.cast(wide).cumsum(0) - 1, -1)  # -1 is no position
+        none = self.zeros(size, dtype=wide, device=self.device)
+        return none._scattered(0, number, self._range(self.shape[0]).cast(wide))
 
     def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
         """The indices of nonzero elements: a row for each, in order, and a column for each axis.

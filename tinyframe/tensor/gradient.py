@@ -153,6 +153,13 @@ def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
     return (_diagonal(windows),)
 
 
+def take(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """All that flows to an element, from each place that it was taken to; half and bfloat16 are
+    added up in float32."""
+    memory = zeros(x).cast(wide := sum_acc_dtype(grad.dtype)).contiguous()
+    return memory.assign(grad.cast(wide), z.replace(src=(memory, z.src[1]), dtype=wide), Ops.ADD).cast(x.dtype), None
+
+
 def _fitted(u: UOp, axis: int, length: sint) -> UOp:
     """An axis cut, or padded with zeros, at its end."""
     more = tuple((0, max(0, length - s) if d == axis else 0) for d, s in enumerate(u.shape))
@@ -177,9 +184,51 @@ def assign(grad: UOp, z: UOp) -> Gradients:
     if not views:
         return None, grad
     (view,) = views
+    if view.op is Ops.TAKE:
+        return (*_assign_at(grad, z, view.src[1], view.arg), None)
     inside = put_back(view, state, _true(view))
     steps = path_between(state, view)
     return inside.where(grad.const_like(0), grad), follow(steps, grad), None
+
+
+def _assign_at(grad: UOp, z: UOp, index: UOp, axis: int) -> tuple[UOp, UOp]:
+    """The gradients of the memory and the values of an ASSIGN at places that are data."""
+    state, value, view = z.src
+    path = path_between(state, view.src[0])
+
+    def taken(u: UOp) -> UOp:
+        return follow(path, u).take(axis, index)
+
+    def with_values(u: UOp, value: UOp, op: Ops | None) -> UOp:
+        return with_part(u, taken(u), value, op)
+
+    def shares(weight: UOp, own: UOp, of_value: UOp) -> tuple[UOp, UOp]:
+        """weight, and what is taken of it, where that holds."""
+        weights = weight, taken(weight)
+        return tuple(
+            [c.where(w, w.const_like(0)) for c, w in zip((own, of_value), weights, strict=True)]
+        )  # type: ignore[return-value]
+
+    match z.arg:
+        case Ops.ADD:
+            return grad, taken(grad)
+        case None:  # the last value for a place, which was that with the largest number
+            sizes = tuple([s if d == axis else 1 for d, s in enumerate(index.shape)])
+            number = UOp.iota(index.shape[axis]).reshape(sizes).expand(index.shape).cast(dtypes.int)
+            last = with_values(zeros(state).cast(dtypes.int) - 1, number, Ops.MAX)
+            at = taken(last).eq(number)
+            return with_values(grad, zeros(value), None), at.where(taken(grad), zeros(value))
+        case Ops.MAX:
+            wide, best = sum_acc_dtype(grad.dtype), taken(z)
+            own, of_value = state.eq(z) | state.ne(state), value.eq(best) | value.ne(value)
+            count = with_values(own.cast(wide), of_value.cast(wide), Ops.ADD)
+            return shares((grad.cast(wide) / count).cast(grad.dtype), own, of_value)
+    # a product: of all others that are not 0, where none of the others is
+    count = with_values(state.eq(0).cast(dtypes.int), value.eq(0).cast(dtypes.int), Ops.ADD)
+    product = with_values(nonzero(state), nonzero(value), Ops.MUL)
+    others = count - state.eq(0).cast(dtypes.int), taken(count) - value.eq(0).cast(dtypes.int)
+    flowing = shares(grad * product, others[0].eq(0), others[1].eq(0))
+    return flowing[0] / nonzero(state), flowing[1] / nonzero(value)
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -238,6 +287,7 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.FLIP, name="z"), lambda grad, z: (grad.flip(z.arg),)),
     (UPat(Ops.WINDOW, src=(x,), name="z"), window),
     (UPat(Ops.UNWINDOW, src=(x,), name="z"), unwindow),
+    (UPat(Ops.TAKE, src=(x, UPat()), name="z"), take),
     # memory
     (UPat(Ops.CONTIGUOUS, name="z"), lambda grad, z: (
         grad.contiguous() if z.tag == STORED_BOTH_WAYS else grad,)),
@@ -361,7 +411,7 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
             new = u if src == u.src else u.replace(src=src)
             if u.op is Ops.ASSIGN and u not in present and u.src[1].op is not Ops.KERNEL:
                 state, value, *views = src  # the value alone, without changing memory
-                new = with_part(state, views[0], value) if views else value
+                new = with_part(state, views[0], value, u.arg) if views else value
             done[u] = new
     return [done[grad] for grad in grads]
 
@@ -374,8 +424,13 @@ def _is_recomputed(u: UOp) -> bool:
     return is_its_own and is_overwritten(u.base)
 
 
-def with_part(whole: UOp, view: UOp, value: UOp) -> UOp:
-    """`whole` with the part that `view` shows replaced by `value`."""
+def with_part(whole: UOp, view: UOp, value: UOp, op: Ops | None = None) -> UOp:
+    """`whole` with the part that `view` shows replaced by `value`, or at places that are data
+    combined with it."""
+    if view.op is Ops.TAKE:
+        memory = whole.contiguous()
+        part = follow(path_between(whole, view.src[0]), memory)
+        return memory.assign(value, part.take(view.arg, view.src[1]), op)
     inside, put = put_back(view, whole, _true(view)), put_back(view, whole, value)
     return inside.where(put, whole)
 

@@ -274,13 +274,9 @@ class Indexing(Gathering):
         count = math.prod(numbers.shape)
         if count == 0 or 0 in view.shape:
             return
-        # the last axis: all values written to one position
-        source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :], 1))
-        source = source.transpose(axis, -1)
-        hits = view._range(view.shape[axis]).unsqueeze(-1).eq(numbers.reshape(1, -1))
-        hits = hits.reshape((-1, *[1] * (view.ndim - axis - 1), count))
-        hits = hits._broadcast_to((*view.shape, count))
-        self._write(view, view._last_of(hits, source))
+        source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :]))
+        numbers = numbers.reshape((count, *[1] * (view.ndim - axis - 1)))
+        self._write(view, source, (axis, numbers._broadcast_to(source.shape).uop))
 
     def _fitting(self, value: Self, shape: tuple) -> Self:
         """The value broadcast to the shape of the part, without leading axes of size 1."""
@@ -290,11 +286,11 @@ class Indexing(Gathering):
             raise AssignError(f"setitem shape mismatch: {value._dims} does not fit {shape}")
         return value._broadcast_to(shape)
 
-    def _write(self, view: Self, value: Self) -> None:
-        """Writes `value` to `view`, a part of this."""
+    def _write(self, view: Self, value: Self, at: tuple[int, UOp] | None = None) -> None:
+        """Writes `value` to `view`, a part of this; at: to positions along an axis of it."""
         check_bindings(view, value)
         is_stored = memory_of(self._storage.uop) is not None
-        view._change(value.uop, value._requires_grad)
+        view._change(value.uop, value._requires_grad, at)
         if view._requires_grad:
             self._requires_grad = True
         elif is_stored:

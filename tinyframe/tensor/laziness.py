@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tinyframe.schedule.kernels import ScheduleItem
 
 # ops that the scheduler always stores
-STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
+STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.FETCH)
 
 
 def is_computed(uop: UOp) -> bool:

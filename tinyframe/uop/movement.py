@@ -99,12 +99,27 @@ def stored_state(value: UOp) -> UOp:
     return base_of(value.src[0]) if value.op is Ops.ASSIGN else value
 
 
+def taken_view(value: UOp) -> UOp | None:
+    """The TAKE through which storing a value writes to places that are data, in order."""
+    if value.op is Ops.FETCH:
+        return value.src[0]
+    return view if (view := stored_view(value)) is not value and view.op is Ops.TAKE else None
+
+
 def stored_view(value: UOp) -> UOp:
     """The view of its `stored_state` through which a value is written: for an ASSIGN that writes
     only a part, its third source."""
     if value.op is not Ops.ASSIGN:
         return value
     return value.src[2] if len(value.src) == 3 else value.src[0]
+
+
+def seen_on(view: UOp, state: UOp, memory: UOp) -> UOp:
+    """A view of a state, with other memory in its place. What places of a TAKE are computed from
+    stays."""
+    if view is state:
+        return memory
+    return view.replace(src=(seen_on(view.src[0], state, memory), *view.src[1:]))
 
 
 def in_new_memory(
@@ -122,7 +137,7 @@ def in_new_memory(
         if view or memory_of(target) is None:
             memory = memory.assign(state.reshape((state.size,)))
         memory = memory.reshape(state.shape)
-        target, *view = [s.substitute({state: memory}) for s in (target, *view)]
+        target, *view = [seen_on(s, state, memory) for s in (target, *view)]
         return u.replace(src=(target, value, *view))
 
     done: dict[UOp, UOp] = {}
@@ -134,7 +149,8 @@ def in_new_memory(
 
 
 @UOp.shape.rule(
-    *GroupOp.Elementwise, Ops.SCAN_AXIS, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.COPY, Ops.STORE
+    *GroupOp.Elementwise, Ops.SCAN_AXIS, Ops.FETCH, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.COPY,
+    Ops.STORE,
 )
 def _(u: UOp):
     return next((s.shape for s in u.src if s.shape), ())
@@ -163,6 +179,11 @@ def _(u: UOp):
 @UOp.shape.rule(Ops.SHRINK)
 def _(u: UOp):
     return tuple(plain(end - begin) for begin, end in u.arg)
+
+
+@UOp.shape.rule(Ops.TAKE)
+def _(u: UOp):
+    return u.src[1].shape
 
 
 @UOp.shape.rule(Ops.FLIP, Ops.ASSIGN)
@@ -194,6 +215,8 @@ def _(u: UOp):
 # An index is an int32, or an int64 if its axis is too long for that. Sums and products of indices
 # are computed in the width that the result may need.
 
+MAY_BE_OUTSIDE = {Ops.PAD, Ops.UNWINDOW, Ops.TAKE}
+
 source_index_rules: dict[Ops, Callable[[UOp, Indices], Indices]] = {}
 
 
@@ -206,12 +229,12 @@ def source_index_rule(op: Ops):
 
 
 def source_indices(u: UOp, ix: Indices) -> Indices:
-    """The indices in the source of a movement op for the element at `ix`, simplified; `ix` itself
-    for other ops.
+    """The indices in the source of a movement op, or a TAKE, for the element at `ix`, simplified;
+    `ix` itself for other ops.
 
-    For PAD and UNWINDOW they may be out of range; `condition` says when they are not.
+    For those of `MAY_BE_OUTSIDE` they may be out of range; `condition` says when they are not.
     """
-    if u.op not in GroupOp.Movement:
+    if u.op not in source_index_rules:
         return ix
     return tuple(i.simplify() for i in source_index_rules[u.op](u, ix))
 
@@ -283,8 +306,24 @@ def _(u, ix):
     return tuple(out)
 
 
+@source_index_rule(Ops.TAKE)
+def _(u, ix):
+    size = u.src[0].shape[u.arg]
+    place = widened(place_at(u.src[1], ix), size)
+    return tuple(place if d == u.arg else i for d, i in enumerate(ix))
+
+
+def place_at(index: UOp, ix: Indices) -> UOp:
+    """What a Tensor of places holds at `ix`: a PLACE, until `lower` knows its value."""
+    place = UOp(Ops.PLACE, index.dtype, ix, index)
+    dtype = index.dtype
+    fits_int = dtype.itemsize < 4 or dtype is dtypes.int
+    return place.cast(dtypes.int if fits_int else dtypes.long)
+
+
 def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
-    """Whether the source of a PAD or UNWINDOW has an element for `ix`; True for other ops."""
+    """Whether the source of a PAD, an UNWINDOW or a TAKE has an element for `ix`; True for other
+    ops."""
     true = valid = UOp.const(dtypes.bool, True)
     if u.op is Ops.PAD:
         for i, n, (before, after) in zip(source_ix, u.src[0].shape, u.arg, strict=True):
@@ -293,6 +332,9 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
         axis, stride, _, _ = u.arg
         i, n = source_ix[axis], u.src[0].shape[axis]
         valid = (i >= 0) & (i < n) & (_before_window(u, ix) % stride).eq(0)
+    elif u.op is Ops.TAKE:
+        i, n = source_ix[u.arg], u.src[0].shape[u.arg]
+        valid = (i >= 0) & (i < n)
     return valid.simplify()
 
 

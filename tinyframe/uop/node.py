@@ -73,6 +73,10 @@ class Ops(enum.IntEnum):
     MMA = enum.auto()
     # -- a reduce that keeps its running value: along an axis (tensor), along a loop (kernel)
     SCAN_AXIS = enum.auto(); SCAN = enum.auto()
+    # -- tensor: elements at places that are data; in indices, while kernels are cut: such a place
+    TAKE = enum.auto(); PLACE = enum.auto()
+    # -- tensor: what was at such places just before each of them was written to
+    FETCH = enum.auto()
 
     # names in common use for the same operations
     RECIPROCAL = RECIP
@@ -139,7 +143,7 @@ class AxisType(enum.Enum):
 
 # Nodes that know their users: these ops, constants on a device, and everything built on either.
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
-            Ops.SCAN_AXIS, Ops.FUSE, *GroupOp.Movement}  # fmt: skip
+            Ops.SCAN_AXIS, Ops.TAKE, Ops.FETCH, Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
 # op that closes loops -> the position, among its sources, of the first range that it owns
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2, Ops.MMA: 3}
@@ -861,8 +865,23 @@ class UOp(Comparisons):
     def detach(self) -> UOp:
         return UOp(Ops.DETACH, self.dtype, (self,))
 
-    def assign(self, value: UOp) -> UOp:
-        return UOp(Ops.ASSIGN, self.dtype, (self, value))
+    def take(self, axis: int, index: UOp) -> UOp:
+        """Element (…, index[…, k, …], …) along an axis, in the shape of `index`, whose other axes
+        are those of this; 0 where there is no such element."""
+        return UOp(Ops.TAKE, self.dtype, (self, index), axis)
+
+    def assign(self, value: UOp, view: UOp | None = None, op: Ops | None = None) -> UOp:
+        """This memory, once it holds a value; or once a view of it does. At places that are data,
+        the view is a TAKE: the last value for a place stays, or `op` (ADD, MUL, MAX) combines all
+        of them with what is there, in their order along its axis."""
+        src = (self, value) if view is None else (self, value, view)
+        return UOp(Ops.ASSIGN, self.dtype, src, op)
+
+    def fetch(self, axis: int, index: UOp, value: UOp, op: Ops) -> UOp:
+        """What the element of a copy at such a place is just before `op` combines it with a value,
+        one after the other along an axis."""
+        memory = self.contiguous().rtag("used up")  # by this alone
+        return UOp(Ops.FETCH, self.dtype, (memory.take(axis, index), value), op)
 
     def copy_to_device(self, device: str) -> UOp:
         return UOp(Ops.COPY, self.dtype, (self, UOp(Ops.DEVICE, arg=device)))
@@ -875,9 +894,10 @@ class UOp(Comparisons):
         valid = UOp.const(dtypes.bool, True) if valid is None else valid
         return UOp(Ops.INDEX, self.dtype, (self, valid, *indices), shape)
 
-    def load(self) -> UOp:
-        """The element at this INDEX. Where its condition fails it is 0, and nothing is read."""
-        return UOp(Ops.LOAD, self.dtype.base, (self,))
+    def load(self, *turns: UOp) -> UOp:
+        """The element at this INDEX, read anew in each of these turns. Where its condition fails
+        it is 0, and nothing is read."""
+        return UOp(Ops.LOAD, self.dtype.base, (self, *turns))
 
     def store(self, value: UOp, *ranges: UOp) -> UOp:
         return UOp(Ops.STORE, dtypes.void, (self, value, *ranges))

@@ -33,10 +33,10 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         return exists and index.arg is None and all(f % dtype.count == 0 for f in factors)
 
     def load(old: UOp, u: UOp) -> UOp:
-        (index,) = u.src
+        index, *turns = u.src
         if is_moved(index, u.dtype):
             return _vector(u.gep(n) for n in range(u.dtype.count))
-        return _vector(UOp(Ops.LOAD, u.dtype.scalar(), (place,)) for place in _places(index, u))
+        return _vector(place.load(*turns) for place in _places(index, u))
 
     def store(old: UOp, u: UOp) -> UOp:
         index, value, *ranges = u.src

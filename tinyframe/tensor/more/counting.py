@@ -14,10 +14,11 @@ from tinyframe.dtype import dtypes, least_upper_float
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import Elementwise
+from tinyframe.tensor.gathering import Gathering
+from tinyframe.uop.node import Ops
 
 
-class Counting(Elementwise):
+class Counting(Gathering):
     """Methods on Tensors as collections of values."""
 
     def isin(self, test_elements: Any, *, invert: bool = False) -> Self:
@@ -55,11 +56,12 @@ class Counting(Elementwise):
             if least < 0:
                 raise ValueError(f"bincount counts numbers of 0 or more, and there is {least}")
             size = max(largest + 1, minlength)
-        hits = self.unsqueeze(0).eq(self._range(size).unsqueeze(1))
         if weights is None:
-            return hits.cast(dtypes.int32).sum(1)
-        weights = weights.cast(least_upper_float(weights.dtype))
-        return hits.where(weights, self._number(0, weights.dtype)).sum(1)
+            weights = self._number(1, dtypes.int32)._broadcast_to(self.shape)
+        else:
+            weights = weights.cast(least_upper_float(weights.dtype))
+        none = self.zeros(size, dtype=weights.dtype, device=self.device)
+        return none._scattered(0, self._index_tensor(self), weights, Ops.ADD)
 
     def unique(
         self,
