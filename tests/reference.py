@@ -140,12 +140,14 @@ def reduced(u: UOp, a: np.ndarray) -> np.ndarray:
 
 
 def scanned(u: UOp, *src: np.ndarray) -> np.ndarray:
+    if not u.size:
+        return src[-1]
     op, axis = u.arg
     *factor, x = (np.moveaxis(a, axis, 0) for a in src)
-    out = [x[0] * 1] if u.size else []
+    out = [x[0] * 1]
     for i in range(1, len(x)):
         out.append(out[-1] * factor[0][i] + x[i] if factor else REDUCES[op](out[-1], x[i]))
-    return np.moveaxis(np.stack(out), 0, axis) if out else src[-1]
+    return np.moveaxis(np.stack(out), 0, axis)
 
 
 def _window(u: UOp, a: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ def with_registers(sink: UOp, tree: LoopTree) -> list[UOp]:
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
             around = tuple(sorted(u.ranges, key=lambda r: r.arg[0]))
-            parts = [(done[part],) for part in unrolled_parts(u)]
+            parts: list[tuple[UOp, ...]] = [(done[part],) for part in unrolled_parts(u)]
             steps = _accumulation(u, parts, around, u.own_ranges, next(numbers))
             done[u] = steps[-1]
         elif u.op is Ops.SCAN:

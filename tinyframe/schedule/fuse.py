@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 # lowering takes them in reverse, to compute the value at those indices. So index arithmetic is done
 # once.
 #
-# Under a PAD, an UNWINDOW or a TAKE an index may be out of range. Their source gets a fresh in-range
-# RANGE in place of that index, a *placeholder*; `ranges.py` substitutes the real index.
+# Under a PAD, an UNWINDOW or a TAKE an index may be out of range. Their source gets a fresh
+# in-range RANGE in place of that index, a *placeholder*; `ranges.py` substitutes the real index.
 
 Conditions = dict[UOp, tuple[UOp, UOp]]
 """placeholder -> (the real index, the condition that it is in range)"""

@@ -8,7 +8,7 @@ are needed.
 Under a PAD, an UNWINDOW or a TAKE an index may be out of range. Their source is lowered with a
 fresh in-range RANGE in place of that index; then the real index is substituted, and every INDEX
 that uses it gets the condition: nothing out of range is ever read. A WHERE gives the padding its
-zero, unless the value is zero there anyway. The real index of a TAKE is a value that is read itself.
+zero, unless the value is zero there anyway. The real index of a TAKE is itself a value.
 
 An ASSIGN to a TAKE is a STORE at such an index, in a SERIAL loop: the values for one place come one
 after the other, the same way each time.
@@ -83,8 +83,8 @@ def lower(
         _, places = steps[value][ix].sources  # of the view, or a copy of them
         number, at = value_at(places, ix), source_indices(view, ix)
         valid, turns = _placed(condition(view, ix, at), number), ix[view.arg].ranges
-        whole = view.src[0]
-        written = _index(target(base_of(whole), whole), tuple([_placed(i, number) for i in at]), valid)
+        at, whole = tuple([_placed(i, number) for i in at]), view.src[0]
+        written = _index(target(base_of(whole), whole), at, valid)
         before, op = written.load(*turns), value.arg
         ends.append(written.store(before.alu(op, stored) if op else stored, *ranges))
         if value.op is Ops.FETCH:

@@ -195,6 +195,7 @@ class Gathering(Elementwise):
 
     def _gather(self, axis: int, index: Self) -> Self:
         """`gather`, for indices that are right; 0 out of bounds."""
+        axis = self._axis(axis)
         return self._apply(lambda x, at: _facing(x, axis, at).take(axis, at), index)
 
     def index_select(self, dim: int, index: Any) -> Self:

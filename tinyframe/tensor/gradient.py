@@ -20,7 +20,15 @@ from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor.base import Storage, follow, path_between, storages_at
 from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
-from tinyframe.uop.node import Ops, UOp, collector_paused, identity, sint, sources_first
+from tinyframe.uop.node import (
+    Ops,
+    UOp,
+    collector_paused,
+    identity,
+    index_dtype,
+    sint,
+    sources_first,
+)
 
 Gradients = tuple[UOp | None, ...]
 
@@ -156,8 +164,10 @@ def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
 def take(grad: UOp, z: UOp, x: UOp) -> Gradients:
     """All that flows to an element, from each place that it was taken to; half and bfloat16 are
     added up in float32."""
-    memory = zeros(x).cast(wide := sum_acc_dtype(grad.dtype)).contiguous()
-    return memory.assign(grad.cast(wide), z.replace(src=(memory, z.src[1]), dtype=wide), Ops.ADD).cast(x.dtype), None
+    wide = sum_acc_dtype(grad.dtype)
+    memory = zeros(x).cast(wide).contiguous()
+    view = memory.take(z.arg, z.src[1])
+    return memory.assign(grad.cast(wide), view, Ops.ADD).cast(x.dtype), None
 
 
 def _fitted(u: UOp, axis: int, length: sint) -> UOp:
@@ -204,18 +214,17 @@ def _assign_at(grad: UOp, z: UOp, index: UOp, axis: int) -> tuple[UOp, UOp]:
 
     def shares(weight: UOp, own: UOp, of_value: UOp) -> tuple[UOp, UOp]:
         """weight, and what is taken of it, where that holds."""
-        weights = weight, taken(weight)
-        return tuple(
-            [c.where(w, w.const_like(0)) for c, w in zip((own, of_value), weights, strict=True)]
-        )  # type: ignore[return-value]
+        kept, passed = weight, taken(weight)
+        return own.where(kept, zeros(kept)), of_value.where(passed, zeros(passed))
 
     match z.arg:
         case Ops.ADD:
             return grad, taken(grad)
         case None:  # the last value for a place, which was that with the largest number
             sizes = tuple([s if d == axis else 1 for d, s in enumerate(index.shape)])
-            number = UOp.iota(index.shape[axis]).reshape(sizes).expand(index.shape).cast(dtypes.int)
-            last = with_values(zeros(state).cast(dtypes.int) - 1, number, Ops.MAX)
+            number = UOp(Ops.IOTA, index_dtype(index.shape[axis]), (), index.shape[axis])
+            number = number.reshape(sizes).expand(index.shape)
+            last = with_values(zeros(state).cast(number.dtype) - 1, number, Ops.MAX)
             at = taken(last).eq(number)
             return with_values(grad, zeros(value), None), at.where(taken(grad), zeros(value))
         case Ops.MAX:

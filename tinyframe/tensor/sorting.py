@@ -74,7 +74,8 @@ class Sorting(Scan, Gathering):
     def _first_keys(self, first: int) -> Self:
         """The positions of the first of some keys, (batch, n)."""
         wide, place = self.cast(dtypes.int64), self._range(self.shape[1]).cast(dtypes.int64)
-        both, found = (wide * (1 << 32) + place)._mirror(), []  # no two are equal
+        both = (wide * (1 << 32) + place)._mirror()  # no two are equal
+        found: list[Self] = []
         for n in range(first):
             left = both.lt(found[-1]).where(both, dtypes.int64.min) if n else both
             found.append(left.max(-1, keepdim=True).contiguous())

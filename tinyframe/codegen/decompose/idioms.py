@@ -157,7 +157,8 @@ magnitude = UPat(Ops.WHERE, src=(UPat(Ops.CMPLT, src=(y, b)), UPat(Ops.NEG, src=
 # A language may reject a constant index outside of a panel even if the condition is false.
 nowhere = UPat(Ops.INDEX, src=(UPat.var("memory"), UPat.const(dtypes.bool, False), UPat()))
 in_every_language = PatternMatcher([
-    (UPat(Ops.LOAD, src=(nowhere,), allow_any_len=True, name="u"), lambda u, memory: UOp.const(u.dtype, 0)),
+    (UPat(Ops.LOAD, src=(nowhere,), allow_any_len=True, name="u"),
+     lambda u, memory: UOp.const(u.dtype, 0)),
     (UPat(Ops.STAGE, src=(UPat(Ops.STORE, src=(nowhere, UPat())),), allow_any_len=True),
      lambda memory: memory),
 ])  # fmt: skip
