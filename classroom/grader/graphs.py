@@ -23,6 +23,7 @@ import numpy as np
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DTYPES_DICT, DType, dtypes, to_np_dtype
 from tinyframe.rewrite.spec import spec_tensor
+from tinyframe.uop.movement import stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 MOST_NODES = 1000
@@ -90,6 +91,11 @@ def scan(x: Any) -> tuple[Ops, int]:
     return Ops[x[0]], number(x[1])
 
 
+def combination(x: Any) -> Ops | None:
+    need(x in (None, "ADD", "MUL", "MAX"), "an assignment by an op that does not reduce")
+    return None if x is None else Ops[x]
+
+
 def nothing(x: Any) -> None:
     need(x is None, "an argument where there is none")
 
@@ -111,8 +117,12 @@ ARGUMENTS: dict[Ops, Callable[[Any], Any]] = {
     Ops.FLIP: flags,
     Ops.REDUCE_AXIS: reduction,
     Ops.SCAN_AXIS: scan,
+    Ops.TAKE: number,
+    Ops.ASSIGN: combination,
 }
 
+
+COPIES = (Ops.CONTIGUOUS, Ops.ASSIGN)  # what may be assigned to
 
 # ---- out -----------------------------------------------------------------------------------------
 
@@ -192,6 +202,8 @@ def _node(row: Any, nodes: list[UOp], arrays: list[np.ndarray], rebuilt: Rebuilt
     op, dtype = Ops[name], DTYPES_DICT[dtype_name]
     sources = tuple(nodes[p] for p in places)
     if op in ARGUMENTS:
+        to_a_copy = op is not Ops.ASSIGN or stored_state(UOp(op, dtype, sources)).op in COPIES
+        need(to_a_copy, "an assignment to what is given")
         return UOp(op, dtype, sources, ARGUMENTS[op](argument))
     if op is Ops.COPY and len(sources) == 1:
         return UOp(op, dtype, (*sources, _device(argument)))

@@ -67,7 +67,8 @@ FRAMES = {"kernel": ("#1f8379", "#c9efea"), "side": ("#787878", "#ececec")}
 # DETACH and FUSE return their source, like a movement op that moves nothing.
 BY_KIND = {
     "memory": {Ops.BUFFER, *GroupOp.Defines},
-    "access": {Ops.LOAD, Ops.STORE, Ops.INDEX, Ops.STAGE, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN},
+    "access": {Ops.LOAD, Ops.STORE, Ops.INDEX, Ops.STAGE, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN,
+               Ops.TAKE, Ops.FETCH, Ops.PLACE},
     "constant": {Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.UNIQUE, Ops.DEVICE},
     "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH, Ops.FUSE},
     "elementwise": GroupOp.Elementwise | {Ops.MMA},  # of a warp, many at once

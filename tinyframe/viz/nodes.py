@@ -262,7 +262,7 @@ def plain_text(text: str) -> str:
 
 # Ops whose argument is in the title, or is the shape, which every node shows.
 SHOWN = (Ops.RESHAPE, Ops.EXPAND, Ops.CONST, Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_GLOBAL, Ops.GEP,
-         Ops.INDEX, Ops.REDUCE, Ops.SCAN, Ops.IOTA, Ops.SINK)  # fmt: skip
+         Ops.INDEX, Ops.REDUCE, Ops.SCAN, Ops.IOTA, Ops.SINK, Ops.PLACE)  # fmt: skip
 
 notes: dict[Ops, Callable[[UOp], str]] = {
     **dict.fromkeys(SHOWN, lambda u: ""),
@@ -274,6 +274,8 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.FLIP: lambda u: "axes " + ", ".join(str(i) for i, yes in enumerate(u.arg) if yes),
     Ops.REDUCE_AXIS: lambda u: f"over {axes_text(u.arg[1])}",
     Ops.SCAN_AXIS: lambda u: f"along axis {u.arg[1]}",
+    Ops.TAKE: lambda u: f"along axis {u.arg}",
+    **dict.fromkeys((Ops.ASSIGN, Ops.FETCH), lambda u: f"by {u.arg.name}" if u.arg else ""),
     Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 to {u.vmax}",
     Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} to {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",

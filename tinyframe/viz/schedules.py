@@ -355,7 +355,7 @@ def _bytes_moved(item: ScheduleItem, accesses: Sequence[Access]) -> int:
     return total
 
 
-ALONE = (Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.CONTIGUOUS, Ops.COPY)
+ALONE = (Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.TAKE, Ops.FETCH, Ops.CONTIGUOUS, Ops.COPY)
 IN_NO_MEMORY = (Ops.CONST, Ops.IOTA, Ops.DEVICE, Ops.BIND, Ops.DEFINE_VAR)
 
 
