@@ -73,18 +73,20 @@ def _known(index: Any) -> np.ndarray | None:
 def check_indices(
     index: Any, shape: tuple[sint, ...], axis: int, least: sint = 0, ignored: int | None = None,
     kind: str = "index",
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
     """TensorIndexError if one of these is known to be out of bounds for an axis: neither `least`
-    or more and less than its size, nor `ignored`."""
+    or more and less than its size, nor `ignored`. Returns whether all are known to be from 0 on and
+    less than its size."""
     size, values = shape[axis], _known(index)
     if values is None or values.size == 0 or isinstance(size, UOp):
-        return
-    if values.min() >= least and values.max() < size:
-        return
+        return False
+    lowest = values.min()
+    if lowest >= least and values.max() < size:
+        return bool(lowest >= 0)
     counted = values != ignored
     wrong = np.argwhere(counted & ((values < least) | (values >= size))).tolist()
     if not wrong:
-        return
+        return False
     place, last = tuple(wrong[0]), int(values.max())
     number, hint = values[place], ""
     if last == size and values[counted].min() > 0:
@@ -112,7 +114,13 @@ class Gathering(Elementwise):
 
     def _index_tensor(self, index: Any, dim: int | None = None, from_end: bool = False) -> Self:
         """A Tensor, list or int as indices along an axis of self, checked where they are known;
-        from_end: -1 is the last. TensorIndexError if they are not ints.
+        from_end: -1 is the last. TensorIndexError if they are not ints."""
+        return self._checked_index(index, dim, from_end)[0]
+
+    def _checked_index(
+        self, index: Any, dim: int | None = None, from_end: bool = False
+    ) -> tuple[Self, bool]:
+        """`_index_tensor`, and whether all are known to be inside, none counted from the end.
 
         uint64 becomes int64; a value too large for it becomes the largest int64, which is out of
         bounds too.
@@ -124,17 +132,19 @@ class Gathering(Elementwise):
             raise TensorIndexError(
                 f'indices are ints, not {found.dtype} (shape {found._dims}): take cast("int32")'
             )
+        is_inside = False
         if dim is not None:
             size = self.shape[dim]
-            check_indices(found, self.shape, self._axis(dim), -size if from_end else 0)
+            least = -size if from_end else 0
+            is_inside = check_indices(found, self.shape, self._axis(dim), least)
         if found.dtype is dtypes.uint64:
             most = dtypes.int64.max
             found = found.gt(most).where(most, found).cast(dtypes.int64)
-        if dim is None or not from_end:
-            return found
+        if dim is None or not from_end or is_inside:
+            return found, is_inside
         wide = index_dtype(size)
         found = found.cast(wide) if found.dtype.itemsize < wide.itemsize else found
-        return found.lt(0).where(found + size, found)
+        return found.lt(0).where(found + size, found), False
 
     def _or_nan(self, index: Self, size: sint) -> Self:
         """These values where an index, which broadcasts, is from 0 to size - 1, and NaN elsewhere;
@@ -148,13 +158,15 @@ class Gathering(Elementwise):
         is_below = self.lt(size)
         return is_below if dtypes.is_unsigned(self.dtype) else self.gt(-1) & is_below
 
-    def _take(self, axis: int, index: Self) -> Self:
+    def _take(self, axis: int, index: Self, is_inside: bool = False) -> Self:
         """Elements `index`, of any shape, along an axis, which the axes of `index` replace; NaN out
-        of bounds, and 0 for ints."""
+        of bounds, and 0 for ints. is_inside: that none are is known."""
         size, before, after = self.shape[axis], self.shape[:axis], self.shape[axis + 1 :]
         count = math.prod(index.shape)
         spread = index.reshape((count, *[1] * len(after)))._broadcast_to((*before, count, *after))
         found = self._gather(axis, spread).reshape((*before, *index.shape, *after))
+        if is_inside:
+            return found
         return found._or_nan(index.reshape((*index.shape, *[1] * len(after))), size)
 
     def _check_as_many_axes(self, index: Self) -> None:

@@ -63,8 +63,8 @@ class Indexing(Gathering):
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
             return self._basic(items)
-        view, axis, numbers = self._choose(items)
-        return view._take(axis, numbers)
+        view, axis, numbers, is_inside = self._choose(items)
+        return view._take(axis, numbers, is_inside)
 
     def _items(self, index: Any) -> list[Any]:
         """The items of an index, with lists and arrays as Tensors, masks as positions, and slices
@@ -117,11 +117,12 @@ class Indexing(Gathering):
         return [type(self)(places.astype(np.int32), device=self.device)
                 for places in mask.numpy().nonzero()]  # fmt: skip
 
-    def _choose(self, items: list[Any]) -> tuple[Self, int, Self]:
-        """An index with Tensors in two steps: (view, axis, numbers).
+    def _choose(self, items: list[Any]) -> tuple[Self, int, Self, bool]:
+        """An index with Tensors in two steps: (view, axis, numbers, is_inside).
 
         view: the result of ints, slices and None, with the axes indexed by Tensors merged into one,
-        `axis`. numbers: the positions along it, of any shape; -1 if out of range.
+        `axis`. numbers: the positions along it, of any shape; -1 if out of range. is_inside: it is
+        known that none are.
         """
         basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
         view = self._basic(basic)
@@ -129,29 +130,30 @@ class Indexing(Gathering):
         axis, own, given = 0, 0, []
         for item in items:
             if isinstance(item, TensorBase):
-                given.append((axis, self._index_tensor(item, own, from_end=True)))
+                given.append((axis, *self._checked_index(item, own, from_end=True)))
             own += item is not None
             axis += item is None or isinstance(item, (slice, TensorBase))
-        places = [place for place, _ in given]
-        shape = broadcast_shapes(*[item.shape for _, item in given])
+        places = [place for place, *_ in given]
+        shape = broadcast_shapes(*[item.shape for _, item, _ in given])
         sizes = [view.shape[place] for place in places]
         wide = index_dtype(elements(sizes))  # holds every position in the merged axis
         numbers: Any = None
         inside: Any = None
-        for size, (_, item) in zip(sizes, given, strict=True):
+        for size, (_, item, is_known) in zip(sizes, given, strict=True):
             item = item.cast(wide) if item.dtype.itemsize < wide.itemsize else item
             item = item._broadcast_to(shape)
-            is_in = item.ge(0) & item.lt(size)
             numbers = item if numbers is None else numbers * size + item
-            inside = is_in if inside is None else inside & is_in
-        numbers = inside.where(numbers, -1)
+            if not is_known:
+                is_in = item.ge(0) & item.lt(size)
+                inside = is_in if inside is None else inside & is_in
+        numbers = numbers if inside is None else inside.where(numbers, -1)
         # Adjacent axes stay in place, others move to the front.
         together = places == list(range(places[0], places[0] + len(places)))
         first = places[0] if together else 0
         rest = [d for d in range(view.ndim) if d not in places]
         moved = view.permute((*rest[:first], *places, *rest[first:]))
         merged = (*moved.shape[:first], math.prod(sizes), *moved.shape[first + len(places) :])
-        return moved.reshape(merged), first, numbers
+        return moved.reshape(merged), first, numbers, inside is None
 
     # ---- ints, slices and None -------------------------------------------------------------------
 
@@ -243,7 +245,7 @@ class Indexing(Gathering):
         does not fit. Gradients flow to the value.
         """
         if isinstance(value, (bool, int, float)):
-            value = self._of(constant(value, self.dtype, self.device))
+            value = self._of(constant(value, self.dtype, self.device), False)
         elif not isinstance(value, TensorBase):
             value = type(self)(value, device=self.device).cast(self.dtype)
         if value.dtype is not self.dtype:
@@ -268,7 +270,7 @@ class Indexing(Gathering):
             view = self._basic(items)
             self._write(view, self._fitting(value, view.shape))
             return
-        view, axis, numbers = self._choose(items)
+        view, axis, numbers, _ = self._choose(items)
         rest = (*view.shape[:axis], *numbers.shape, *view.shape[axis + 1 :])
         source = self._fitting(value, rest)
         count = math.prod(numbers.shape)
