@@ -49,12 +49,12 @@ def run(tensor: Tensor, opts: list[Opt]) -> np.ndarray:
 
 
 def test_only_the_thread_that_stores_a_result_reads_what_it_overwrites():
-    """Whether a row is changed is found by the threads of a block together, into a panel."""
-    x = numbers(1, 4)
-    tensor = data(x)
+    """What is added to a row is summed by the threads of a block together."""
+    x, more = numbers(2, 1), numbers(2, 512, seed=1)
+    tensor, terms = data(x).realize(), data(more).realize()
     with record_runs() as runs:
-        tensor[[0, -1]] = data(x + 5)
-        np.testing.assert_array_equal(tensor.numpy(), x + 5)
+        tensor.assign(tensor + terms.sum(1, keepdim=True)).realize()
+        np.testing.assert_array_equal(tensor.numpy(), x + more.sum(1, keepdims=True))
     asts = [item.ast for items, _ in runs for item in items if item.ast.op is Ops.SINK]
     assert any("GROUP" in str(program_of(ast, device="CUDA").opts) for ast in asts)
 
