@@ -228,7 +228,13 @@ def cut_notebook(worked: Any) -> Any:
 def read(path: Path) -> Any:
     import nbformat
 
-    return nbformat.read(path, as_version=4)
+    try:
+        return nbformat.read(path, as_version=4)
+    except ValueError:
+        raise ValueError(
+            f"{path.name} is no notebook. If git found a conflict in it, take one side "
+            "and run this again: git checkout --theirs course solutions/course"
+        ) from None
 
 
 def run(notebook: Any, folder: Path) -> Any:

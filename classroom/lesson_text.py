@@ -21,6 +21,7 @@ from typing import Any
 
 TITLE = re.compile(r"# (\d+)([a-z]?)\. ")
 ASKS = re.compile(r'^(check|predict|puzzle)\("([\w-]+)"', re.MULTILINE)
+CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)  # as git marks it
 PUZZLE = "puzzle-"  # how the name of a puzzle begins where exercises are listed; it has no number
 NAME = re.compile(r'"([a-z]\w*(?:-\w+)+)"|\{([a-z]\w*(?:-\w+)+)\}')
 PICTURE = re.compile(r"\]\(attachment:([\w.-]+)\)")
@@ -43,7 +44,13 @@ def order(folder: Path) -> dict[str, list[str]]:
     file beside its lesson, or is asked for twice."""
     found: dict[str, list[str]] = {}
     for notebook, path in lessons(folder):
-        for how, asked in ASKS.findall(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        if conflict := CONFLICT.search(text):
+            line = text.count("\n", 0, conflict.start()) + 1
+            raise ValueError(
+                f"{path.parent.name}/lesson.md, line {line}: solve this conflict first"
+            )
+        for how, asked in ASKS.findall(text):
             name = f"{PUZZLE}{asked}" if how == "puzzle" else asked
             file = path.parent / file_of(name)
             asks = f"{path.parent.name}/lesson.md asks {name}"

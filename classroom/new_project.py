@@ -40,8 +40,8 @@ Now make it yours:
   3. {changes} and {unusual}: answers that are
      right, unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.txt
   4. Try all of it: python -m pytest tests/grader -k {digits}
-  5. Say in INSTRUCTOR.md after which part it comes and how long it takes, and git add it all: a
-     release has only what git knows\
+  5. Put right what INSTRUCTOR.md and docs/projects.md say of it (after which part it comes, how
+     long it takes, what one makes), and git add it all: a release has only what git knows\
 """
 
 

@@ -65,11 +65,12 @@ def least_seconds(ways: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
     return best
 
 
-def seconds_of(run: Callable[[], Any], clock: Callable[[], float] = perf_counter) -> float:
-    """The seconds that one call takes."""
-    start = clock()
+def seconds_of(run: Callable[[], Any], clock: Callable[[], float] | None = None) -> float:
+    """The seconds that one call takes; clock: a different one to read them from."""
+    now = clock or perf_counter
+    start = now()
     run()
-    return clock() - start
+    return now() - start
 
 
 def rate(operations: float, seconds: float) -> str:

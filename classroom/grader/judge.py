@@ -325,6 +325,8 @@ def grade(path: Path, tasks: Path, *how: Any, **more: Any) -> Report:
     """The report on one file or folder, how as grade_files has it. CannotGrade where there is
     nothing to grade."""
     files = files_of(path, load_project(tasks).main)
+    # there, as in a student's own repository, it's itself that it would be compared with
+    more["in_place"] = ROOT / "projects" in path.resolve().parents
     return grade_files(files, cleaned(path), tasks, *how, **more)
 
 
@@ -338,13 +340,15 @@ def grade_files(
     kernels: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
     only: Collection[str] = (),
+    in_place: bool = False,
 ) -> Report:
     """The report on these files, which it calls `name`.
 
     seed: what random inputs are made from. By default the file's own bytes and those of the tasks:
     a file always gets the same report, and a learner who has no hidden checks cannot know their
     inputs. kernels: a folder of compiled ones that it may start with, see kernels.py. only: the
-    tasks that are asked, by name; all of them where it is empty.
+    tasks that are asked, by name; all of them where it is empty. in_place: they were handed out
+    where they lie, so nothing is left to tell whether they have changed.
     """
     project = load_project(tasks)
     source, whole = next(iter(files.values())), b"\0".join(files.values())
@@ -354,7 +358,7 @@ def grade_files(
     report = Report(project.title, name, project.points, project.elsewhere,
                     protection.rows(), afterwards=project.afterwards)  # fmt: skip
     asks = [(n, c) for n, c in enumerate(project.checks, 1) if not only or c.task in only]
-    if is_untouched(source, place_of(project, tasks)):
+    if not in_place and is_untouched(source, place_of(project, tasks)):
         report.notes.append("Nothing in this file has changed yet. Did you save it?")
         report.rows = [_unasked(check, NOT_WRITTEN) for _, check in asks]
         return report

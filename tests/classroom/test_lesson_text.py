@@ -31,6 +31,22 @@ print("so-so", "a-b")
 """
 
 
+def test_a_conflict_in_a_lesson_is_named_by_its_line(tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "lesson.md").write_text(
+        "# 7a. Rules\n\n<<<<<<< HEAD\nOurs.\n=======\nTheirs.\n>>>>>>> upstream/main\n"
+    )
+    with pytest.raises(ValueError, match="rules/lesson.md, line 3: solve"):
+        lesson_text.order(tmp_path)
+
+
+def test_a_notebook_in_which_git_found_a_conflict_is_named(tmp_path):
+    path = tmp_path / "07a_rules.ipynb"
+    path.write_text('{\n<<<<<<< HEAD\n "cells": []\n=======\n')
+    with pytest.raises(ValueError, match="07a_rules.ipynb is no notebook.* git checkout --theirs"):
+        build.read(path)
+
+
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A copy of part 7's texts, and the worked notebooks as they are stored."""

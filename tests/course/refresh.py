@@ -249,10 +249,13 @@ def with_map(text: str) -> str:
 
 def main(arguments: list[str]) -> None:
     for path in [Path(argument).resolve() for argument in arguments] or READMES:
-        print(path.relative_to(ROOT))
-        text = with_methods(with_counts(with_examples(path.read_text())))
+        before = path.read_text()
+        text = with_methods(with_counts(with_examples(before)))
         text = with_trunk(text) if TRUNK.search(text) else text
-        path.write_text(with_map(text) if path == MAP else text)
+        text = with_map(text) if path == MAP else text
+        if text != before:
+            path.write_text(text)
+            print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

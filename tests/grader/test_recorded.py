@@ -22,7 +22,7 @@ ALL = sorted(path.stem for path in TASKS[0].glob("*.py"))
 def test_what_is_recorded_is_what_the_functions_give(name):
     listed = json.loads((TASKS[0] / f"{name}.json").read_text())
     found = recorded_here(TASKS[0] / f"{name}.py", [0])
-    assert found
+    assert found or "recorded import answer" not in (TASKS[0] / f"{name}.py").read_text()
     assert found == {key: listed[key] for key in found}, "run `python -m classroom record`"
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -148,8 +149,16 @@ def test_a_starter_gets_none_and_is_told_who_decides_the_rest(folder):
     visible, declared = visible_points(PROJECTS[0])
     text = " ".join(starter.stdout.split())
     assert f"0 of {visible} points" in text
-    assert "Nothing in this file has changed yet" in text
+    assert "Not written yet, or nothing returned" in text
     assert f"{declared - visible} more depend on your instructor's own checks" in text
+
+
+def test_what_is_written_where_the_starter_was_gets_its_points(folder, tmp_path):
+    there = tmp_path / "repository"
+    shutil.copytree(folder, there)
+    shutil.copy(WORKED[PROJECTS[1]], there / "projects")
+    done = run_in(there, "-m", "classroom", "grade", f"projects/{PROJECTS[1]}.py", "--slow", "9")
+    assert done.returncode == 0, done.stdout
 
 
 def visible_points(project):
