@@ -118,6 +118,7 @@ def graphs(device: str) -> dict[str, tuple[Callable[[], Tensor], np.ndarray]]:
         return filled(array, device)
 
     x, y, w = numbers(35, 37), numbers(9, 13, seed=1), numbers(13, 11, seed=2)
+    places = np.array([3, 0, 34, 3, 7], np.int32)
     centred = x - x.sum(1, keepdims=True)
     return {
         "matmul": (lambda: data(y) @ data(w), y @ w),
@@ -131,6 +132,7 @@ def graphs(device: str) -> dict[str, tuple[Callable[[], Tensor], np.ndarray]]:
             lambda: data(x[:, :8]).cummax(0)[0],
             np.maximum.accumulate(x[:, :8]),
         ),
+        "rows by number": (lambda: data(x)[filled(places, device)], x[places]),
         "two reduces": (
             lambda: ((t := data(x)) - t.sum(axis=1, keepdim=True)).square().sum(axis=1),
             (centred**2).sum(1),

@@ -237,13 +237,18 @@ def value_of(u: UOp, src: list[np.ndarray], index: np.ndarray | None = None) -> 
     return rounded(ALU[u.op](*_wide(*src)), u.dtype)
 
 
+def value_in(values: dict[UOp, np.ndarray], u: UOp) -> np.ndarray:
+    """The value of a node, where those of all nodes below it are known."""
+    to_take = u.op is Ops.ASSIGN and u.src[-1].op is Ops.TAKE
+    index = values[u.src[-1].src[1]] if to_take else None
+    return value_of(u, [values[s] for s in u.src if s in values], index)
+
+
 def evaluate(root: UOp) -> np.ndarray:
     """The value of a tensor-level graph."""
     values: dict[UOp, np.ndarray] = {}
     with np.errstate(all="ignore"):
         for u in root.toposort():
             if u.op not in (Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR):
-                to_take = u.op is Ops.ASSIGN and u.src[-1].op is Ops.TAKE
-                index = values[u.src[-1].src[1]] if to_take else None
-                values[u] = value_of(u, [values[s] for s in u.src if s in values], index)
+                values[u] = value_in(values, u)
     return values[root]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.reference import reduced, scanned, value_of
+from tests.reference import reduced, scanned, value_in, value_of
 from tinyframe.device import Buffer, buffer_of, set_buffer
 from tinyframe.dtype import DType, dtypes, to_np_dtype
 from tinyframe.run.realize import run_schedule
@@ -50,7 +50,7 @@ class Program:
         """What each buffer holds in the end."""
         memory = {b: a.copy() for b, a in self.inputs.items()}
         for u in UOp.sink(*self.roots).toposort():
-            if u.op is Ops.ASSIGN:
+            if u.op is Ops.ASSIGN and len(u.src) == 2:  # the others are to copies
                 buffer, places = _places(u.src[0])
                 memory[buffer][places] = self.values[u]
         return memory
@@ -103,8 +103,8 @@ def of_graph(roots: list[UOp], inputs: dict[UOp, np.ndarray]) -> Program:
     with np.errstate(all="ignore"):
         for u in UOp.sink(*roots).toposort():
             if u.op not in (Ops.UNIQUE, Ops.DEVICE, Ops.SINK):
-                src = [program.values[s] for s in u.src if s in program.values]
-                program.values[u] = inputs[u] if u.op is Ops.BUFFER else value_of(u, src)
+                is_input = u.op is Ops.BUFFER
+                program.values[u] = inputs[u] if is_input else value_in(program.values, u)
     return program
 
 
@@ -212,8 +212,9 @@ class Grower:
             if x in values or x.op in (Ops.UNIQUE, Ops.DEVICE):
                 continue
             with np.errstate(all="ignore"):
-                value = value_of(x, [values[s] for s in x.src if s in values])
-            read = [s for s in x.src if not (x.op is Ops.ASSIGN and s is x.src[0])]
+                value = value_in(values, x)
+            is_overwritten = x.op is Ops.ASSIGN and len(x.src) == 2
+            read = x.src[1:] if is_overwritten else x.src
             below = any(s in self.program.inexact for s in read)
             if dtypes.is_float(x.dtype):
                 reduces = x.op in (Ops.REDUCE_AXIS, Ops.SCAN_AXIS)
@@ -440,6 +441,40 @@ class Grower:
         if out is not u:
             self.add(out)
 
+    def places(self, shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], UOp]:
+        """Numbers along an axis, some of them beside it, in a buffer of their own."""
+        sizes = (*shape[:axis], self.size(), *shape[axis + 1 :])
+        numbers = [self.rng.randint(-1, shape[axis]) for _ in range(math.prod(sizes))]
+        made = buffer(np.array(numbers, self.rng.choice([np.int32, np.int32, np.int8])))
+        array = np.array(numbers, to_np_dtype(made.dtype))
+        self.program.inputs[made] = self.program.values[made] = array
+        return sizes, made.reshape(sizes)
+
+    def take(self) -> None:
+        u = self.pick(lambda x: x.shape)
+        if u is None:
+            return
+        axis = self.rng.randrange(len(u.shape))
+        sizes, index = self.places(u.shape, axis)
+        if math.prod(sizes) <= MOST_ELEMENTS and self.add(index) is not None:
+            self.add(u.take(axis, index))
+
+    def scatter(self) -> None:
+        u = self.pick(lambda x: x.shape)
+        if u is None:
+            return
+        axis = self.rng.randrange(len(u.shape))
+        sizes, index = self.places(u.shape, axis)
+        if math.prod(sizes) > MOST_ELEMENTS or self.add(index) is None:
+            return
+        value = self.partner(index, u.dtype)
+        if value is None or self.add(value) is None:
+            return
+        exact = self.exact(u) and self.exact(value)
+        op = self.rng.choice([None, Ops.ADD, Ops.ADD, Ops.MAX, *[Ops.MUL] * exact])
+        memory = u.contiguous().rtag(len(self.pool))  # nobody else's
+        self.add(memory.assign(value, memory.take(axis, index), op))
+
     def contiguous(self) -> None:
         self.add(self.rng.choice([UOp.contiguous, UOp.fuse])(self.pick()))
 
@@ -495,7 +530,8 @@ class Grower:
             self.input()
         makers = [self.movement] * 6 + [self.binary] * 5
         makers += [self.unary, self.where, self.conversion, self.contiguous]
-        makers += [self.reduce] * 3 + [self.scan] * 2 + ([self.assign] * 2 if self.in_place else [])
+        makers += [self.reduce] * 3 + [self.scan, self.scan, self.take, self.take, self.scatter]
+        makers += [self.assign] * 2 if self.in_place else []
         for _ in range(steps):
             self.rng.choice(makers)()
         last = set(self.states.values())

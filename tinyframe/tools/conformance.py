@@ -143,6 +143,10 @@ def _casts(device: str, dtype: DType) -> Tensor:
     return Tensor.cat(*[x.cast(other).realize().cast(dtypes.float) for other in wanted])
 
 
+def _added(x: Tensor, rows: Tensor) -> Tensor:
+    return x.index_add(0, Tensor([3, 0, 3, 5], device=x.device), rows)
+
+
 def _in_place(device: str, dtype: DType) -> Tensor:
     x = on(device, range(12), dtype).reshape(3, 4)
     x.assign(x + x).realize()
@@ -202,6 +206,8 @@ CHECKS = (
     Check("padding", small(lambda x: x.pad(((1, 2), (0, 3))).contiguous(), (4, 5))),
     Check("other orders", small(lambda x: x.T.flip(0)[::2].contiguous(), (6, 7))),
     Check("by index", small(lambda x: x[Tensor([3, 0, 3, 5], device=x.device)], (6, 5))),
+    Check("added by index", small(_added, (6, 5), (4, 5)), NUMBERS),
+    Check("sorted", small(lambda x: x.sort(1)[0], (2, 70))),
     Check("in place", _in_place, NUMBERS),
     Check("Variables", _variables, NUMBERS),
     Check("captured", _captured, NUMBERS),

@@ -376,5 +376,6 @@ def shown_rule(file: str, number: int) -> tuple[str, int, str]:
 # Ops that come from the user's lines, as opposed to loops and index arithmetic.
 FROM_LINES = {
     *GroupOp.Elementwise, *GroupOp.Movement, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.SCAN, Ops.STAGE,
-    Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.TAKE, Ops.FETCH, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.VECTORIZE, Ops.GEP,
+    Ops.REDUCE_AXIS, Ops.SCAN_AXIS, Ops.TAKE, Ops.FETCH, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN,
+    Ops.VECTORIZE, Ops.GEP,
 }  # fmt: skip
