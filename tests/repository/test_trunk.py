@@ -30,8 +30,6 @@ TABLES = {
     "codegen/decompose/__init__.py": "codegen/decompose/",
     # a row for each kind of Opt
     "codegen/optimize/loops.py": "codegen/optimize/",
-    # the rules that lowering applies
-    "schedule/ranges.py": "schedule/sum_to_gather.py",
     # what a device is made of: memory, launches from other threads, the machine
     "runtime/cpu.py": "runtime/",
     "runtime/clang.py": "runtime/",

@@ -71,7 +71,8 @@ def _dtype_hash(dtype: DType) -> int:
 def _arg_hash(arg: object) -> int:
     if isinstance(arg, int):
         return 2 * arg + 1  # never -1, which Python hashes like -2
-    return 0 if arg is None else zlib.crc32(repr(arg).encode())
+    # the argument of a PLACE is a graph
+    return 0 if arg is None or isinstance(arg, UOp) else zlib.crc32(repr(arg).encode())
 
 
 # ---- sums to terms, and back --------------------------------------------------------------------
