@@ -50,6 +50,16 @@ def reduced(axis: int | None, *shape: int) -> Case:
     return Case(f"sum of {shape} along {axis}", (shape,), lambda x: x.sum(axis))
 
 
+def written(rows: int, columns: int) -> Case:
+    """Rows that are added to those of a table of 1000, each place some 16 times."""
+
+    def added(x: Tensor) -> Tensor:
+        places = Tensor.arange(rows, device=x.device) % 1000
+        return Tensor.zeros(1000, columns, device=x.device).index_add(0, places, x)
+
+    return Case(f"{rows} rows of {columns} added to 1000", ((rows, columns),), added)
+
+
 def scanned(axis: int, *shape: int) -> Case:
     """A running sum along an axis."""
     return Case(f"running sum of {shape} along {axis}", (shape,), lambda x: x.cumsum(axis))
@@ -167,6 +177,7 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "LEAST_PARTS": ([reduced(None, 17 * (1 << 18))], (16, 32)),
     "LONG_FOR_A_THREAD": ([reduced(1, 8, 1 << n) for n in (14, 16, 18)], (32, 128, 512)),
     "LEAST_READS": ([reduced(1, 8, 1 << n) for n in (16, 18)], (4, 16, 64)),
+    "FEW_WRITERS": ([written(1 << 14, n) for n in (1, 16, 64, 256)], (8, 64, 512)),
     "BLOCKS_OF_PARTS": ([reduced(None, 1 << n) for n in (20, 24)], (128, 256, 1024)),
     "PART_OF_WINDOWS": ([weight_gradient(64, 32, 28, 64)], (512, 2048, 8192)),
     "FEW_SUMS": ([product(n, 4096, n) for n in (64, 256, 512)], (1 << 12, 1 << 16, 1 << 20)),

@@ -190,6 +190,10 @@ LONG_FOR_A_THREAD = _row(128, "elements per thread of a block",
     "reduces on a GPU to fewer results than FILLING_BLOCKS: several blocks share longer ones",
     "a thread waits some hundred cycles for each of 32 vectors (CUDA C++ Best Practices Guide), in "
     "all longer than the few microseconds that launching another kernel takes")
+FEW_WRITERS = _row(64, "threads",
+    "ordered stores on a GPU: with fewer axes' elements beside that of the places, each element of "
+    "the memory looks for its values itself",
+    "two warps: fewer threads leave most of even one multiprocessor idle; not measured yet")
 LEAST_READS = _row(16, "elements per thread of a block",
     "the same reduces: a part has at least this many",
     "four vectors, which are in flight at the same time; fewer take as long")

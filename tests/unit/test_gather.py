@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.kernels import filled, kernels_of, numbers, ops_in
 from tests.reference import evaluate
+from tests.with_blocks import DEVICES, with_blocks
 from tinyframe import Context, Tensor, dtypes
 from tinyframe.uop.node import AxisType, Ops, UOp
 
@@ -127,3 +128,26 @@ def test_two_scatters_onto_equal_memory_are_apart():
     one = zeros.index_add(0, index, Tensor.ones(3))
     two = zeros.index_add(0, one.cast(dtypes.int32), Tensor.ones(3))
     assert (one + two * 10).tolist() == [11, 12, 10]
+
+
+@pytest.fixture(params=["CPU", *DEVICES])
+def device(request, monkeypatch) -> str:
+    return request.param if request.param == "CPU" else with_blocks(request.param, monkeypatch)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 70])  # few are looked for by their places, on a GPU
+@pytest.mark.parametrize("op", [None, Ops.ADD, Ops.MUL, Ops.MAX])
+def test_ordered_stores_with_few_and_many_columns(op, columns, device):
+    rng = np.random.default_rng(columns)
+    index = rng.integers(-1, 9, (40, 1)).astype(np.int32)
+    x, value = numbers(8, columns), rng.integers(-1, 2, (40, columns)).astype(np.float32)
+    places = filled(index, device).expand(40, columns)
+    out = written(filled(x, device), 0, places, filled(value, device), op)
+    expected = evaluate(out.uop)
+    np.testing.assert_array_equal(out.numpy(), expected)
+
+
+def test_a_sort_in_parts_is_stable(device):
+    keys = np.random.default_rng(1).integers(-9, 9, (2, 300)).astype(np.int8)
+    order = filled(keys, device).argsort(1)
+    np.testing.assert_array_equal(order.numpy(), np.argsort(keys, 1, kind="stable"))

@@ -41,7 +41,15 @@ from tinyframe.uop.movement import (
     stored_state,
     stored_view,
 )
-from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, identity, sources_first
+from tinyframe.uop.node import (
+    GroupOp,
+    Ops,
+    UOp,
+    arg_key,
+    identity,
+    index_dtype,
+    sources_first,
+)
 
 # ---- preparation: remove everything that the scheduler need not deal with ------------------------
 
@@ -123,6 +131,41 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     return before.reshape(flat).shrink(some).alu(op, inside.reshape(flat).shrink(some))
 
 
+def looked_for(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
+    """An ordered store of few threads, on a device that has many: each element of the memory looks
+    for its values among all of them."""
+    known = all(isinstance(s, int) for s in (*view.shape, *value.shape))
+    if not known or target_of(u.device).block_threads == 0:
+        return None
+    axis, count, whole = view.arg, index.shape[view.arg], view.src[0]
+    if value.size // count >= thresholds.FEW_WRITERS:
+        return None
+    last = len(value.shape)
+    facing = (*range(axis), last, *range(axis + 1, last), axis)  # the values in a last axis
+    shape = (*whole.shape, count)
+
+    def spread(x: UOp) -> UOp:
+        return x.reshape((*x.shape, 1)).permute(facing).expand(shape)
+
+    def numbers(size: int, along: int) -> UOp:
+        sizes = tuple([size if d == along else 1 for d in range(last + 1)])
+        return UOp(Ops.IOTA, index_dtype(size), (), size).reshape(sizes).expand(shape)
+
+    place, values = numbers(whole.shape[axis], axis), spread(value)
+    hit = spread(index).cast(dtypes.long).eq(place.cast(dtypes.long))
+    if u.arg is None:  # the last one
+        number = hit.where(numbers(count, last) + 1, numbers(count, last) * 0)
+        latest = number.reduce_axis(Ops.MAX, (last,))
+        hit = hit & number.eq(latest.expand(shape))
+    nothing = values.const_like(identity(u.arg or Ops.ADD, u.dtype))
+    found = hit.where(values, nothing).reduce_axis(u.arg or Ops.ADD, (last,)).reshape(whole.shape)
+    if u.arg is None:
+        part = latest.reshape(whole.shape).eq(0).where(whole, found)
+    else:
+        part = whole.alu(u.arg, found)
+    return u.src[0].assign(part, None if whole is u.src[0] else whole)
+
+
 def _copy(u: UOp, x: UOp) -> UOp | None:
     if x.op in (Ops.CONST, Ops.IOTA):
         return x.replace(src=(u.src[1],))
@@ -187,6 +230,18 @@ prepare_rules = PatternMatcher(
                 name="u",
             ),
             _assign_to_view,
+        ),
+        (
+            UPat(
+                Ops.ASSIGN,
+                src=(
+                    UPat(),
+                    UPat.var("value"),
+                    UPat(Ops.TAKE, src=(UPat(), UPat.var("index")), name="view"),
+                ),
+                name="u",
+            ),
+            looked_for,
         ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), transpose_operand),
         (UPat(Ops.SCAN_AXIS, src=(UPat.var("x"),), name="scan"), scan_in_parts),

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from tinyframe.device import Device
 from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.gathering import Gathering
@@ -33,6 +34,7 @@ SHORT = 64  # the longest axis that is sorted by rank
 FEW = 16  # so many of keys of up to 32 bits are found one after the other
 DIGIT, LONG_DIGIT = 8, 11  # bits of a digit; the longer from LONG keys on
 LONG = 1 << 15
+MOST_PARTS, LEAST_PART = 1024, 64  # threads that walk side by side, and keys of each
 
 
 class Sorting(Scan, Gathering):
@@ -83,15 +85,25 @@ class Sorting(Scan, Gathering):
         return last.bitwise_and((1 << 32) - 1).cast(dtypes.int32)
 
     def _order_by_digits(self) -> Self:
-        """The positions of some keys, (batch, n), in sorted order."""
-        batch, size = self.shape
+        """The positions of some keys, (batch, n), in sorted order.
+
+        Devices with many threads walk through parts side by side: what comes before the keys of a
+        digit in one part are all smaller digits, and the same digit in the parts before.
+        """
+        batch, length = self.shape
         keys = self.cast(dtypes.uint8) if self.dtype is dtypes.bool else self
+        on_blocks = Device[self.device].block_target is not None
+        parts = max(1, min(MOST_PARTS, length // LEAST_PART)) if on_blocks else 1
+        each = -(-length // parts)
+        size = parts * each  # the largest keys fill it up, and come last
+        if size > length:
+            keys = keys.pad((0, size - length), value=keys.dtype.max)
         width = 8 * keys.dtype.itemsize
         passes = -(-width // (DIGIT if size < LONG else LONG_DIGIT))
         bits = -(-width // passes)
-        order = keys._range(size)._broadcast_to((batch, size))
-        one = keys._number(1, dtypes.int32)._broadcast_to((batch, size))
-        none = keys.zeros((batch, 1 << bits), dtype=dtypes.int32, device=keys.device)
+        order, count = keys._range(size)._broadcast_to((batch, size)), 1 << bits
+        one = keys._number(1, dtypes.int32)._broadcast_to((batch, parts, each))
+        none = keys.zeros((batch, parts, count), dtype=dtypes.int32, device=keys.device)
         for n in range(passes):
             digit = keys.rshift(n * bits).bitwise_and((1 << bits) - 1).cast(dtypes.int32)
             if n == passes - 1:  # with the sign, whose bit is 0 for the larger half
@@ -99,13 +111,16 @@ class Sorting(Scan, Gathering):
                 digit = digit.bitwise_and((1 << top) - 1)
                 is_signed = not dtypes.is_unsigned(keys.dtype)
                 digit = digit.bitwise_xor(1 << (top - 1)) if is_signed else digit
-            digit = digit.contiguous()
-            counts = none._scattered(1, digit, one, Ops.ADD)
-            starts = counts._scan(Ops.ADD, 1) - counts
-            place = starts._apply(lambda x, at, more: x.fetch(1, at, more, Ops.ADD), digit, one)
+            digit = digit.reshape(batch, parts, each).contiguous()
+            counts = none._scattered(2, digit, one, Ops.ADD)
+            by_digit = counts.transpose(1, 2).reshape(batch, count * parts)
+            starts = (by_digit._scan(Ops.ADD, 1) - by_digit).reshape(batch, count, parts)
+            starts = starts.transpose(1, 2)
+            place = starts._apply(lambda x, at, more: x.fetch(2, at, more, Ops.ADD), digit, one)
+            place = place.reshape(batch, size)
             order = order._moved_to(place)
             keys = keys._moved_to(place) if n < passes - 1 else keys
-        return order
+        return order[:, :length]
 
     def _moved_to(self, place: Self) -> Self:
         """The elements of each row at other positions, each exactly once."""
