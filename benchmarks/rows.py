@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from benchmarks.functions import (
     softmax,
     total,
 )
+from benchmarks.places import added, of_an_embedding, running, sort, topk
 from benchmarks.products import (
     l1_distance,
     matmul,
@@ -36,6 +38,8 @@ from benchmarks.training import (
     mlp_layers,
     stateful,
     train,
+    transformer_layers,
+    words,
 )
 from benchmarks.work import Work, normal, torch
 
@@ -116,6 +120,26 @@ def networks(size: Sizes) -> Iterator[Work]:
                **train(cnn_layers, "Adam", 1e-3))  # fmt: skip
 
 
+def in_order(size: Sizes) -> Iterator[Work]:
+    """What goes along an axis element by element, and what is written to places that are data."""
+    n = size(1000)
+    yield running("cumsum 1000² rows", (n, n), 1)
+    yield running("cumsum 1000² columns", (n, n), 0)
+    yield running("cumsum 1 M", (size(1_000_000),), 0)
+    yield sort("sort 64×1024", (size(64), 1024))
+    yield sort("sort 100,000", (size(100_000),), quick=True)
+    yield topk("topk 8 of 64×1024", (size(64), 1024), 8)
+    many = size(100_000)
+    yield added("100,000 numbers to 1000 places", 1000, 0, many)
+    yield added("100,000 numbers to 100,000 places", many, 0, many)
+    yield added("8192 rows of 256 to 32,000", size(32_000), 256, size(8192), quick=True)
+    yield of_an_embedding("embedding gradient 32,000×256", size(32_000), 256, size(4096),
+                          ("torch", 1.0))  # fmt: skip
+    yield Work("Transformer training step", words(size(16), 128, size(8000)),
+               must=("torch", 0.67),
+               **train(partial(transformer_layers, size(8000)), "Adam", 1e-3))  # fmt: skip
+
+
 def small_ones(size: Sizes) -> Iterator[Work]:
     """What one core is enough for."""
     for n in (64, 128, 256):
@@ -166,6 +190,7 @@ class Table:
 
 TABLES = {
     "all cores": Table((products, convolutions, rows_and_columns, networks)),
+    "in order": Table((in_order,), others=("numpy", "torch")),
     "one core": Table((small_ones,), cores=1),
     "growth": Table((growth,), others=("numpy", "torch")),
 }

@@ -12,6 +12,8 @@ import numpy as np
 
 from benchmarks.work import Arrays, Must, Work, normal, torch
 
+WIDTH, HEADS = 128, 4  # of a Transformer
+
 
 def library_of(x: Any) -> Any:
     return importlib.import_module(type(x).__module__.partition(".")[0])
@@ -136,6 +138,52 @@ def cnn_layers(nn: Any, tensor: Any) -> list[Any]:
         nn.Conv2d(32, 64, 3), relu, nn.Conv2d(64, 64, 3), relu, norm(64), pool,
         flat, nn.Linear(576, 10),
     ]  # fmt: skip
+
+
+def words(batch: int, length: int, vocabulary: int) -> Callable[[], Arrays]:
+    """Texts as numbers, and the word that comes after each of theirs."""
+
+    def make() -> Arrays:
+        text = np.random.default_rng(0).integers(0, vocabulary, (batch, length + 1))
+        return text[:, :-1].astype(np.int32), text[:, 1:].reshape(-1).astype(np.int32)
+
+    return make
+
+
+def transformer_layers(vocabulary: int, nn: Any, tensor: Any) -> list[Any]:
+    """Two layers of width 128 with four heads, normalized before, causal."""
+    module: Any = object if tensor else nn.Module
+
+    class Attention(module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.inputs = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 3 * WIDTH)
+            self.output = nn.Linear(WIDTH, WIDTH)
+
+        def __call__(self, x: Any) -> Any:
+            q, k, v = (
+                part.reshape(*x.shape[:2], HEADS, WIDTH // HEADS).transpose(1, 2)
+                for part in self.inputs(self.norm(x)).split(WIDTH, -1)
+            )
+            if tensor:
+                mixed = q.scaled_dot_product_attention(k, v, is_causal=True)
+            else:
+                mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return x + self.output(mixed.transpose(1, 2).reshape(*x.shape))
+
+    class Perceptron(module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.wide = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 4 * WIDTH)
+            self.output = nn.Linear(4 * WIDTH, WIDTH)
+
+        def __call__(self, x: Any) -> Any:
+            return x + self.output(self.wide(self.norm(x)).relu())
+
+    flat = (lambda x: x.reshape(-1, WIDTH)) if tensor else nn.Flatten(0, 1)
+    layers = [layer() for _ in range(2) for layer in (Attention, Perceptron)]
+    embed = nn.Embedding(vocabulary, WIDTH)
+    return [embed, *layers, nn.LayerNorm(WIDTH), flat, nn.Linear(WIDTH, vocabulary)]
 
 
 def adam_ours(library: Any) -> Callable[..., Any]:
