@@ -225,6 +225,9 @@ STATEMENTS = {
 ACCESS = 2  # statements of a load or a store: its index, and the access itself
 
 
+RECOMPUTE_COST = 256
+
+
 class Use(NamedTuple):
     """One place where a value is used."""
 
@@ -282,7 +285,7 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     *order, _ = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))  # without the SINK
     numbers = itertools.count()  # of ranges; one counter, or two ranges could be the same node
     graph = _CostModel(outputs, order)
-    uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
+    uses = graph.uses
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
     reads: Reads = {stored_state(u): {} for u in order if u.op is Ops.ASSIGN and not is_leaf(u)}
@@ -380,6 +383,7 @@ class _CostModel:
 
     def __init__(self, outputs: list[UOp], order: list[UOp]):
         self.outputs = set(outputs)
+        self.uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
         self.users: dict[UOp, list[UOp]] = {}
         # whether a reduce's result flows into it element by element
         self.after_reduce: dict[UOp, bool] = {}
@@ -402,7 +406,8 @@ class _CostModel:
             cost = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
             # the value to store would be the one before the EXPAND
             repeats = u.op is Ops.EXPAND and u.size > u.src[0].size
-            self.cost[u] = 0 if is_leaf(u) or u.op is Ops.REDUCE_AXIS or repeats else cost
+            stored = is_leaf(u) or u.op in _FORCED or u.op is Ops.REDUCE_AXIS
+            self.cost[u] = 0 if stored or repeats else cost
         self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if forced
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.below_fuse:
@@ -439,8 +444,8 @@ class _CostModel:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
-        full = any(statements[use.kernel] >= thresholds.LARGEST_KERNEL for use in uses)
-        if full and u.device is not None:
+        full = {use.kernel for use in uses if statements[use.kernel] >= thresholds.LARGEST_KERNEL}
+        if u.device is not None and not all(self._uses_its_sources(k, u) for k in full):
             return "a kernel that would be too large"
         distinct = {
             (use.kernel, ix := use.unguarded_indices, loops_around(ix, use.path)) for use in uses
@@ -454,7 +459,27 @@ class _CostModel:
             or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
         ) and (self.after_reduce[u] or self.cost[u] >= cheap):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
+        again = (sum(evaluations) - u.size) * self.cost[u]
+        if again >= RECOMPUTE_COST * u.size > 0 and not all(
+            self._uses_its_sources(k, u) for k in {use.kernel for use in uses}
+        ):
+            return "costly"
         return None
+
+    def _uses_its_sources(self, k: UOp, u: UOp) -> bool:
+        """Whether kernel k uses everything anyway that this value is computed from, by a few
+        operations: then storing it would only be one more read."""
+        front, seen = [u], {u}
+        while front:
+            for s in front.pop().src:
+                if s in seen or is_leaf(s): continue
+                seen.add(s)
+                if any(use.kernel is k for user in (s, *self.users[s]) if user is not u for use in self.uses[user]):
+                    continue
+                if s.op not in GroupOp.Elementwise or len(seen) > 16:
+                    return False
+                front.append(s)
+        return True
 
     def _reason_to_store_reduce(
         self, u: UOp, uses: list[Use], evaluations: list[int]
