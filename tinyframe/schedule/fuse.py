@@ -222,10 +222,8 @@ STATEMENTS = {
     Ops.UNWINDOW: 8,
     Ops.TAKE: 8,
 }
+AT_HAND = 16  # operations, at most, that compute a value from those at hand
 ACCESS = 2  # statements of a load or a store: its index, and the access itself
-
-
-RECOMPUTE_COST = 256
 
 
 class Use(NamedTuple):
@@ -444,8 +442,12 @@ class _CostModel:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
-        full = {use.kernel for use in uses if statements[use.kernel] >= thresholds.LARGEST_KERNEL}
-        if u.device is not None and not all(self._uses_its_sources(k, u) for k in full):
+        places = {use[::3] for use in uses}
+        if u.device is not None and any(
+            (now := statements[k]) >= thresholds.LARGEST_KERNEL
+            and (now >= 3 * thresholds.LARGEST_KERNEL or not self._is_at_hand(u, k, ix))
+            for k, ix in places
+        ):
             return "a kernel that would be too large"
         distinct = {
             (use.kernel, ix := use.unguarded_indices, loops_around(ix, use.path)) for use in uses
@@ -460,26 +462,32 @@ class _CostModel:
         ) and (self.after_reduce[u] or self.cost[u] >= cheap):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
         again = (sum(evaluations) - u.size) * self.cost[u]
-        if again >= RECOMPUTE_COST * u.size > 0 and not all(
-            self._uses_its_sources(k, u) for k in {use.kernel for use in uses}
+        if (
+            u.size >= thresholds.PARALLEL_WORK
+            and again >= thresholds.RECOMPUTE_COST * u.size
+            and not all(self._is_at_hand(u, k, ix) for k, ix in places)
         ):
-            return "costly"
+            return f"costly, and needed {sum(evaluations) // u.size} times"
         return None
 
-    def _uses_its_sources(self, k: UOp, u: UOp) -> bool:
-        """Whether kernel k uses everything anyway that this value is computed from, by a few
-        operations: then storing it would only be one more read."""
+    def _is_at_hand(self, u: UOp, k: UOp, ix: Indices) -> bool:
+        """Whether a kernel needs everything at these indices anyway from which a few operations
+        compute this value. Stored, it would be one more value to read."""
         front, seen = [u], {u}
-        while front:
-            for s in front.pop().src:
-                if s in seen or is_leaf(s): continue
+        for _, x in zip(range(AT_HAND), iter(lambda: front.pop() if front else None, None)):
+            if x.op not in GroupOp.Elementwise:
+                return False
+            for s in set(x.src) - seen:
                 seen.add(s)
-                if any(use.kernel is k for user in (s, *self.users[s]) if user is not u for use in self.uses[user]):
-                    continue
-                if s.op not in GroupOp.Elementwise or len(seen) > 16:
-                    return False
-                front.append(s)
-        return True
+                near = (s, *self.users[s][-AT_HAND:])
+                if not is_leaf(s) and not any(
+                    k is kernel and ix == at
+                    for v in near
+                    if v is not u
+                    for kernel, _, _, at in self.uses[v]
+                ):
+                    front.append(s)
+        return not front
 
     def _reason_to_store_reduce(
         self, u: UOp, uses: list[Use], evaluations: list[int]
