@@ -64,11 +64,11 @@ CHEAP_WITHOUT_MEMORY = _row(8, "additions",
     "recomputing one reads nothing, and a stored copy has to be read")
 RECOMPUTE_COST = _row(256, "additions per element",
     "an elementwise value whose repeated computation would cost this much in all is stored",
-    "the cell of an LSTM, used by the next one and by the output: without the rule each step's "
-    "kernel computes the cells of up to 16 earlier ones; writing and reading a float costs some 100")
+    "the cell of an LSTM, used by the next one and by the output: without this, each step computes "
+    "the cells of 16 earlier ones; writing a float and reading it takes as long as 100 additions")
 LARGEST_KERNEL = _row(1000, "statements, before loops are unrolled",
-    "a value that would make a kernel larger is stored; up to three times this, which is as far as a "
-    "gradient repeats the forward pass, only if the kernel lacks what the value is computed from",
+    "a value that would make a kernel larger is stored; up to three times this (a gradient, and "
+    "what it repeats of the forward pass) only if the kernel lacks what it is computed from",
     "a chain of n additions takes gcc 12 on two cores 0.15 s for n = 1000, 0.4 for 4000, 1.3 for "
     "8000, 25 for 20,000: benchmarks.growth adds, with this set to 10**9")
 

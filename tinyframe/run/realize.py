@@ -255,10 +255,10 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     keys = [(ast, compile_keys[name]) for ast, name in wanted]
     # to show the stages, they have to run again
     to_rebuild = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
-    wanted_new = dict.fromkeys(key for key in keys if key in to_rebuild or key not in _kernels)
-    if wanted_new:
-        shared = {key: (key, {}) for key in wanted_new} | _alike(wanted_new)
-        new = list(dict.fromkeys(key for key, _ in shared.values()))
+    shared = _sharing(key for key in keys if key in to_rebuild or key not in _kernels)
+    if shared:
+        programs = dict.fromkeys(key for key, _ in shared.values())
+        new = [key for key in programs if to_rebuild or key not in _kernels]
         # search before any compiler runs, because the search measures time
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
         # a single kernel is compiled in this thread
@@ -277,17 +277,17 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     return [ready[key] for key in keys]
 
 
-def _alike(new: Iterable[Key]) -> dict[Key, tuple[Key, dict[UOp, int]]]:
-    """Maps kernels that share a program to the one that is compiled, and to their offsets in it."""
-    found: dict[Key, tuple[Key, dict[UOp, int]]] = {}
+def _sharing(new: Iterable[Key]) -> dict[Key, tuple[Key, Mapping[UOp, int]]]:
+    """Maps each kernel to the one that is compiled for it, and to the offsets that it has there."""
+    found: dict[Key, tuple[Key, Mapping[UOp, int]]] = {key: (key, {}) for key in new}
     of_each: dict[CompileKey, list[UOp]] = {}
-    for ast, compile_key in new:
-        if not compile_key.renderer.target.block_threads:  # a GPU's loads depend on their offsets
+    for ast, compile_key in found:
+        if not compile_key.renderer.target.block_threads:  # there, vectors depend on offsets
             of_each.setdefault(compile_key, []).append(ast)
     for compile_key, asts in of_each.items():
         if len(asts) > 1:
-            alike = load("tinyframe.run.alike:alike")(asts)
-            found |= {(a, compile_key): ((k, compile_key), at) for a, (k, at) in alike.items()}
+            for ast, (kernel, offsets) in load("tinyframe.run.alike:alike")(asts).items():
+                found[ast, compile_key] = (kernel, compile_key), offsets
     return found
 
 

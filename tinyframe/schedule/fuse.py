@@ -474,20 +474,18 @@ class _CostModel:
         """Whether a kernel needs everything at these indices anyway from which a few operations
         compute this value. Stored, it would be one more value to read."""
         front, seen = [u], {u}
-        for _, x in zip(range(AT_HAND), iter(lambda: front.pop() if front else None, None)):
-            if x.op not in GroupOp.Elementwise:
+        for _ in range(AT_HAND):
+            if not front:
+                return True
+            if (x := front.pop()).op not in GroupOp.Elementwise:
                 return False
             for s in set(x.src) - seen:
                 seen.add(s)
                 near = (s, *self.users[s][-AT_HAND:])
-                if not is_leaf(s) and not any(
-                    k is kernel and ix == at
-                    for v in near
-                    if v is not u
-                    for kernel, _, _, at in self.uses[v]
-                ):
-                    front.append(s)
-        return not front
+                uses = [use for v in near if v is not u for use in self.uses[v]]
+                at_hand = any(k is use.kernel and ix == use.unguarded_indices for use in uses)
+                front += [] if at_hand or is_leaf(s) else [s]
+        return False
 
     def _reason_to_store_reduce(
         self, u: UOp, uses: list[Use], evaluations: list[int]
