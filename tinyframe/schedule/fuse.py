@@ -473,18 +473,22 @@ class _CostModel:
     def _is_at_hand(self, u: UOp, k: UOp, ix: Indices) -> bool:
         """Whether a kernel needs everything at these indices anyway from which a few operations
         compute this value. Stored, it would be one more value to read."""
+
+        def needed(v: UOp) -> bool:
+            uses = self.uses[v]
+            return any(use.kernel is k and use.unguarded_indices == ix for use in uses)
+
         front, seen = [u], {u}
         for _ in range(AT_HAND):
             if not front:
                 return True
             if (x := front.pop()).op not in GroupOp.Elementwise:
                 return False
-            for s in set(x.src) - seen:
+            for s in x.src:
+                if s not in seen and not is_leaf(s) and not needed(s):
+                    others = [v for v in self.users[s][-AT_HAND:] if v is not u]
+                    front += [] if any(map(needed, others)) else [s]
                 seen.add(s)
-                near = (s, *self.users[s][-AT_HAND:])
-                uses = [use for v in near if v is not u for use in self.uses[v]]
-                at_hand = any(k is use.kernel and ix == use.unguarded_indices for use in uses)
-                front += [] if at_hand or is_leaf(s) else [s]
         return False
 
     def _reason_to_store_reduce(
