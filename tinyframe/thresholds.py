@@ -66,6 +66,9 @@ RECOMPUTE_COST = _row(256, "additions per element",
     "an elementwise value whose repeated computation would cost this much in all is stored",
     "the cell of an LSTM, used by the next one and by the output: without this, each step computes "
     "the cells of 16 earlier ones; writing a float and reading it takes as long as 100 additions")
+AT_HAND = _row(16, "operations",
+    "a value that so few compute from what its kernel needs anyway is computed, however costly",
+    "the gradient of 60 tanh in a row stores 543 values with 4, 249 with 8, and 52 from 12 on")
 LARGEST_KERNEL = _row(1000, "statements, before loops are unrolled",
     "a value that would make a kernel larger is stored; up to three times this (a gradient, and "
     "what it repeats of the forward pass) only if the kernel lacks what it is computed from",

@@ -222,7 +222,6 @@ STATEMENTS = {
     Ops.UNWINDOW: 8,
     Ops.TAKE: 8,
 }
-AT_HAND = 16  # operations, at most, that compute a value from those at hand
 ACCESS = 2  # statements of a load or a store: its index, and the access itself
 
 
@@ -479,14 +478,14 @@ class _CostModel:
             return any(use.kernel is k and use.unguarded_indices == ix for use in uses)
 
         front, seen = [u], {u}
-        for _ in range(AT_HAND):
+        for _ in range(thresholds.AT_HAND):
             if not front:
                 return True
             if (x := front.pop()).op not in GroupOp.Elementwise:
                 return False
             for s in x.src:
                 if s not in seen and not is_leaf(s) and not needed(s):
-                    others = [v for v in self.users[s][-AT_HAND:] if v is not u]
+                    others = [v for v in self.users[s][-thresholds.AT_HAND :] if v is not u]
                     front += [] if any(map(needed, others)) else [s]
                 seen.add(s)
         return False
