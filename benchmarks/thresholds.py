@@ -101,6 +101,17 @@ LONG = [product(64, k, 64) for k in (2048, 4096, 16384)]
 SUMS = [reduced(None, 1 << n) for n in (18, 20, 21, 22, 24)]
 
 CHAIN = Case("chain of 2000 additions", ((1000,),), lambda x: sum([x] * 2000, start=x))
+
+
+def tanh_gradient(x: Tensor) -> Tensor:
+    """The gradient of 100 tanh in a row."""
+    y = x
+    for _ in range(100):
+        y = y.tanh()
+    return y.sum().gradient(x)[0]
+
+
+TANHS = Case("gradient of 100 tanh", ((256, 256),), tanh_gradient)
 EXP_PRODUCT = Case("exp(x) @ y", ((512, 512), (512, 64)), lambda x, y: x.exp() @ y)
 SCALED = Case("conv of x * 2", ((32, 32, 28, 28), (64, 32, 3, 3)),
               lambda x, w: (x * 2).conv2d(w, padding=1))  # fmt: skip
@@ -136,7 +147,9 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
         ],
         (2, 8, 32),
     ),
-    "LARGEST_KERNEL": ([CHAIN], (300, 1000, 3000)),
+    "RECOMPUTE_COST": ([TANHS], (64, 256, 1024)),
+    "AT_HAND": ([TANHS], (4, 8, 16)),
+    "LARGEST_KERNEL": ([CHAIN, TANHS], (300, 1000, 3000)),
     "LONG_SUM": (SHORT, (16, 32, 64, 128)),
     "PANEL_ROWS": (FEW_ROWS, (8, 16, 32, 64)),
     "MOST_ROWS": ([convolution(32, 32, 28, 64)], (8, 10, 12, 14)),

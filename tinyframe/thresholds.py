@@ -62,8 +62,16 @@ CHEAP = _row(2, "additions",
 CHEAP_WITHOUT_MEMORY = _row(8, "additions",
     "the same, for values made of indices and constants alone (an arange)",
     "recomputing one reads nothing, and a stored copy has to be read")
+RECOMPUTE_COST = _row(256, "additions per element",
+    "an elementwise value whose repeated computation would cost this much in all is stored",
+    "the cell of an LSTM: without this, each step computes those of 16 earlier ones. Three times "
+    "layernorm and gelu with their gradient, 1024 x 1024: 16 ms with 256 or 512, 52 without")
+AT_HAND = _row(16, "operations",
+    "a value that so few compute from what its kernel needs anyway is computed, however costly",
+    "the gradient of 60 tanh in a row stores 543 values with 4, 249 with 8, and 52 from 12 on")
 LARGEST_KERNEL = _row(1000, "statements, before loops are unrolled",
-    "a value that would make a kernel larger is stored",
+    "a value that would make a kernel larger is stored; up to three times this (a gradient, and "
+    "what it repeats of the forward pass) only if the kernel lacks what it is computed from",
     "a chain of n additions takes gcc 12 on two cores 0.15 s for n = 1000, 0.4 for 4000, 1.3 for "
     "8000, 25 for 20,000: benchmarks.growth adds, with this set to 10**9")
 

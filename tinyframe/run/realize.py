@@ -16,11 +16,11 @@ import re
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -44,10 +44,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CompiledKernel:
-    """A kernel, compiled for a device and loaded there."""
+    """A kernel, compiled for a device and loaded there.
+
+    offsets: the values of those Variables of its program that are not the kernel's own.
+    """
 
     spec: ProgramSpec
     runner: Any
+    offsets: Mapping[UOp, int] = field(default_factory=dict)
 
     def __call__(
         self,
@@ -91,10 +95,11 @@ class CompiledKernel:
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
         """The values of its Variables, in argument order."""
+        known = {**var_vals, **self.offsets}
         for v in self.spec.vars:
-            if v not in var_vals:
+            if v not in known:
                 raise RuntimeError(f"unbound Variable {v.expr!r}: give it a value with .bind(...)")
-        return tuple([var_vals[v] for v in self.spec.vars])
+        return tuple([known[v] for v in self.spec.vars])
 
 
 @contextmanager
@@ -234,7 +239,8 @@ def settling(work: Callable[[], T], complete: Callable[[], None]) -> T:
         raise
 
 
-_kernels: dict[tuple[UOp, CompileKey], CompiledKernel] = {}  # most recently used last
+Key = tuple[UOp, CompileKey]
+_kernels: dict[Key, CompiledKernel] = {}  # most recently used last
 MOST_KERNELS = 2000  # this many stay loaded; the others are in the disk cache
 
 
@@ -249,8 +255,10 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     keys = [(ast, compile_keys[name]) for ast, name in wanted]
     # to show the stages, they have to run again
     to_rebuild = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
-    new = list(dict.fromkeys(key for key in keys if key in to_rebuild or key not in _kernels))
-    if new:
+    shared = _sharing(key for key in keys if key in to_rebuild or key not in _kernels)
+    if shared:
+        programs = dict.fromkeys(key for key, _ in shared.values())
+        new = [key for key in programs if to_rebuild or key not in _kernels]
         # search before any compiler runs, because the search measures time
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
         # a single kernel is compiled in this thread
@@ -260,6 +268,8 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
             started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
             for key, spec, lib in started:
                 _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib()))
+        for key, (one, offsets) in shared.items():
+            _kernels[key] = replace(_kernels[one], offsets=offsets) if offsets else _kernels[one]
     ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
     _kernels.update(ready)
     while len(_kernels) > MOST_KERNELS:
@@ -267,7 +277,21 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     return [ready[key] for key in keys]
 
 
-def _program(key: tuple[UOp, CompileKey], opts: list[Opt] | None) -> ProgramSpec:
+def _sharing(new: Iterable[Key]) -> dict[Key, tuple[Key, Mapping[UOp, int]]]:
+    """Maps each kernel to the one that is compiled for it, and to the offsets that it has there."""
+    found: dict[Key, tuple[Key, Mapping[UOp, int]]] = {key: (key, {}) for key in new}
+    of_each: dict[CompileKey, list[UOp]] = {}
+    for ast, compile_key in found:
+        if not compile_key.renderer.target.block_threads:  # there, vectors depend on offsets
+            of_each.setdefault(compile_key, []).append(ast)
+    for compile_key, asts in of_each.items():
+        if len(asts) > 1:
+            for ast, (kernel, offsets) in load("tinyframe.run.alike:alike")(asts).items():
+                found[ast, compile_key] = (kernel, compile_key), offsets
+    return found
+
+
+def _program(key: Key, opts: list[Opt] | None) -> ProgramSpec:
     from tinyframe.codegen import get_program
 
     ast, compile_key = key
@@ -285,7 +309,7 @@ def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
     return binary
 
 
-def _searched(new: list[tuple[UOp, CompileKey]]) -> dict[tuple[UOp, CompileKey], list[Opt] | None]:
+def _searched(new: list[Key]) -> dict[Key, list[Opt] | None]:
     best_opts = load("tinyframe.search.beam:best_opts")  # imported here: most runs do not search
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 

@@ -282,7 +282,7 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     *order, _ = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))  # without the SINK
     numbers = itertools.count()  # of ranges; one counter, or two ranges could be the same node
     graph = _CostModel(outputs, order)
-    uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
+    uses = graph.uses
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
     reads: Reads = {stored_state(u): {} for u in order if u.op is Ops.ASSIGN and not is_leaf(u)}
@@ -380,6 +380,7 @@ class _CostModel:
 
     def __init__(self, outputs: list[UOp], order: list[UOp]):
         self.outputs = set(outputs)
+        self.uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
         self.users: dict[UOp, list[UOp]] = {}
         # whether a reduce's result flows into it element by element
         self.after_reduce: dict[UOp, bool] = {}
@@ -402,7 +403,8 @@ class _CostModel:
             cost = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
             # the value to store would be the one before the EXPAND
             repeats = u.op is Ops.EXPAND and u.size > u.src[0].size
-            self.cost[u] = 0 if is_leaf(u) or u.op is Ops.REDUCE_AXIS or repeats else cost
+            stored = is_leaf(u) or u.op in _FORCED or u.op is Ops.REDUCE_AXIS
+            self.cost[u] = 0 if stored or repeats else cost
         self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if forced
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.below_fuse:
@@ -439,8 +441,12 @@ class _CostModel:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
-        full = any(statements[use.kernel] >= thresholds.LARGEST_KERNEL for use in uses)
-        if full and u.device is not None:
+        places = {use[::3] for use in uses}
+        if u.device is not None and any(
+            (now := statements[k]) >= thresholds.LARGEST_KERNEL
+            and (now >= 3 * thresholds.LARGEST_KERNEL or not self._is_at_hand(u, k, ix))
+            for k, ix in places
+        ):
             return "a kernel that would be too large"
         distinct = {
             (use.kernel, ix := use.unguarded_indices, loops_around(ix, use.path)) for use in uses
@@ -454,7 +460,35 @@ class _CostModel:
             or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
         ) and (self.after_reduce[u] or self.cost[u] >= cheap):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
+        again = (sum(evaluations) - u.size) * self.cost[u]
+        if (
+            u.size >= thresholds.PARALLEL_WORK
+            and again >= thresholds.RECOMPUTE_COST * u.size
+            and not all(self._is_at_hand(u, k, ix) for k, ix in places)
+        ):
+            return f"costly, and needed {sum(evaluations) // u.size} times"
         return None
+
+    def _is_at_hand(self, u: UOp, k: UOp, ix: Indices) -> bool:
+        """Whether a kernel needs everything at these indices anyway from which a few operations
+        compute this value. Stored, it would be one more value to read."""
+
+        def needed(v: UOp) -> bool:
+            uses = self.uses[v]
+            return any(use.kernel is k and use.unguarded_indices == ix for use in uses)
+
+        front, seen = [u], {u}
+        for _ in range(thresholds.AT_HAND):
+            if not front:
+                return True
+            if (x := front.pop()).op not in GroupOp.Elementwise:
+                return False
+            for s in x.src:
+                if s not in seen and not is_leaf(s) and not needed(s):
+                    others = [v for v in self.users[s][-thresholds.AT_HAND :] if v is not u]
+                    front += [] if any(map(needed, others)) else [s]
+                seen.add(s)
+        return False
 
     def _reason_to_store_reduce(
         self, u: UOp, uses: list[Use], evaluations: list[int]

@@ -584,10 +584,11 @@ def outline_of(
     steps: of all that has to be computed, the stored values included. is_read: whether a value, or
     the state of memory below it, is read from memory.
     """
-    members = [p.value for p in group]
+    members = dict.fromkeys(p.value for p in group)
     states: dict[UOp, int] = {}
     place: dict[UOp, int] = {}
     rows: list[tuple] = []
+    needs: dict[UOp, tuple[UOp, ...]] = {}
 
     def number(state: UOp) -> int:
         return states.setdefault(state, len(states))
@@ -598,9 +599,10 @@ def outline_of(
 
     def below(u: UOp) -> tuple[UOp, ...]:
         if u in steps:
-            return needed_by(u, steps)
-        is_target = u.op in source_index_rules and not is_read(u)  # of an ASSIGN
-        return u.src if is_target else ()
+            found = needed_by(u, steps)
+        else:  # the target of an ASSIGN, or what is read
+            found = u.src if u.op in source_index_rules and not is_read(u) else ()
+        return needs.setdefault(u, found)
 
     views = {v: v.src[0] if v.op is Ops.FETCH else stored_view(v) for v in members}
     for u in sources_first([*members, *views.values()], below):
@@ -612,7 +614,7 @@ def outline_of(
         elif is_leaf(u):
             add(u, u.base.op, u.dtype, arg_key(u.base.arg), u.shape)
         else:
-            needed = [(u.src.index(s) if s in u.src else -1, place[s]) for s in below(u)]
+            needed = [(u.src.index(s) if s in u.src else -1, place[s]) for s in needs[u]]
             add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *needed)
     for value in members:
         state = stored_state(value)

@@ -72,11 +72,11 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
             for storage in storages:
                 capture.note(storage)
         if roots := _uncomputed(storages):
-            with collector_paused():
+            with collector_paused():  # once, for the compilers too: it costs a search in the end
                 schedule = Scheduled(roots)
-            if capture is not None:
-                capture.note_memory(schedule.items)
-            schedule.run()
+                if capture is not None:
+                    capture.note_memory(schedule.items)
+                schedule.run()
 
 
 def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:

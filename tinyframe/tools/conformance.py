@@ -311,7 +311,7 @@ class FirstWrong(Observer):
         if not read.isdisjoint(spec.outs):
             return
         copies = [Buffer("PYTHON", b.size, b.dtype).copyin(bytes_of(b)) for b in bufs]
-        get_kernel(spec.ast, "PYTHON")(copies, self.runs[-1][1])
+        get_kernel(work.item.ast, "PYTHON")(copies, self.runs[-1][1])
         for n in spec.outs:
             if story := difference(bufs[n].numpy(), copies[n].numpy(), self.ulps):
                 self.found = [f"\nThe first kernel that goes wrong ({story}):\n{spec.src}"]

@@ -305,7 +305,7 @@ class Recorder(Observer):
         if self._realize is None:
             return
         item = work.item
-        kernel = None if work.spec is None else self._kernel_of.get(item.ast)
+        kernel = None if work.spec is None else self._kernel_of.get(work.spec.ast)
         if kernel is not None:
             of = self.kernels[kernel]
             of["runs"] += 1
