@@ -298,10 +298,7 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     for u in reversed(order):
         if is_leaf(u):
             continue
-        reason = graph.reason_to_store(u, list(uses[u]), statements)
-        if u.op is Ops.SCAN_AXIS and uses[u]:
-            reason = reason or graph.reason_to_store_scan(u, own_indices, *uses[u])
-        if reason:
+        if reason := graph.reason_to_store(u, list(uses[u]), statements, own_indices):
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
             places = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
             if (view := taken_view(u)) is not None:
@@ -310,34 +307,20 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
             places = list(uses[u])
         computed = dict.fromkeys(places, u)
         if u in copied:  # its kernel copies what others store, and the steps below are theirs
-            (whole,) = places
-            ix, sources = whole.indices, sources_needed(u, whole.indices, whole.indices)
-            copies = tuple([s.contiguous().rtag("before assign") for s in sources])
-            fusion.steps[u][u] = {ix: Demand(copies, ix, ix)}
-            uses.update({copy: {whole: None} for copy in copies})
+            copies = _stored_first(u, places[0], fusion, uses)
             statements[u] += ACCESS
             computed = {store(copy, copy.shape, "contiguous"): copy for copy in copies}
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
             for kernel, _ in {(use.kernel, use.unguarded_indices) for use in computed}:
                 statements[kernel] += own
         for use, value in computed.items():
-            kernel, ix, path, unguarded = use
-            if u.op is Ops.SCAN_AXIS:
-                graph.scanned[kernel] = ix[u.arg[1]]
-            steps = fusion.steps[kernel].setdefault(value, {})
-            if (step := steps.get(ix)) is None:
-                step = steps[ix] = step_from(value, ix, unguarded, numbers)
-            if step.ranges:
-                graph.reduced.setdefault(kernel, set()).update(depends_on(ix))
-                path = loops_around(unguarded, path) + step.ranges
-            if u.op is Ops.FETCH:
-                uses[u.src[0].src[0]][use] = None
-            for s, at, plain in step.needs(ix, unguarded):
+            for s, needed in graph.needs(value, use, fusion, numbers):
                 if is_memory(s):
                     if (state := memory_state(s)) in reads:
-                        reads[state].setdefault(kernel, {})[_place_in(state, s, plain)] = None
+                        place = _place_in(state, s, needed.unguarded_indices)
+                        reads[state].setdefault(use.kernel, {})[place] = None
                 elif not is_leaf(s):
-                    uses[s][Use(kernel, at, path, plain)] = None
+                    uses[s][needed] = None
     for state in reads:
         for use in uses.get(state, ()):
             reads[state].setdefault(use.kernel, {})[use.unguarded_indices] = None
@@ -350,6 +333,17 @@ def decide_fusion(outputs: list[UOp], copied: frozenset[UOp] = frozenset()) -> F
     groups.share()
     fusion.kernels = [groups.outputs[k] for k in groups.by_number if k in groups.outputs]
     return fusion
+
+
+def _stored_first(
+    u: UOp, whole: Use, fusion: Fusion, uses: dict[UOp, dict[Use, None]]
+) -> tuple[UOp, ...]:
+    """Copies of all that an ASSIGN stores, and of where; noted as what its kernel reads."""
+    ix = whole.indices
+    copies = tuple([s.contiguous().rtag("before assign") for s in sources_needed(u, ix, ix)])
+    fusion.steps[u][u] = {ix: Demand(copies, ix, ix)}
+    uses.update({copy: {whole: None} for copy in copies})
+    return copies
 
 
 Reads = dict[UOp, dict[UOp, dict[Indices, None]]]
@@ -416,6 +410,25 @@ class _CostModel:
                 path = self._path_to_end(u)
                 self.reduce_ends[path[0]] = path
 
+    def needs(
+        self, u: UOp, use: Use, fusion: Fusion, numbers: Iterator[int]
+    ) -> Iterator[tuple[UOp, Use]]:
+        """The values that this one is computed from where it is used, and their uses there. The
+        step to them is noted."""
+        kernel, ix, path, unguarded = use
+        steps = fusion.steps[kernel].setdefault(u, {})
+        if (step := steps.get(ix)) is None:
+            step = steps[ix] = step_from(u, ix, unguarded, numbers)
+        if step.ranges:
+            self.reduced.setdefault(kernel, set()).update(depends_on(ix))
+            path = loops_around(unguarded, path) + step.ranges
+        if u.op is Ops.SCAN_AXIS:
+            self.scanned[kernel] = ix[u.arg[1]]
+        elif u.op is Ops.FETCH:
+            yield u.src[0].src[0], use  # the memory
+        for s, at, plain in step.needs(ix, unguarded):
+            yield s, Use(kernel, at, path, plain)
+
     def _path_to_end(self, reduce: UOp) -> list[UOp]:
         """The epilogue of a reduce: elementwise work of the same size on its result alone (a
         bias, an activation). Storing the end of it costs the same and saves a kernel."""
@@ -429,14 +442,19 @@ class _CostModel:
                 end = len(path)
         return path[end - 1 :: -1]
 
-    def reason_to_store(self, u: UOp, uses: list[Use], statements: Counter[UOp]) -> str | None:
+    def reason_to_store(
+        self, u: UOp, uses: list[Use], statements: Counter[UOp], own_indices: dict[UOp, Indices]
+    ) -> str | None:
         """The cost rule: why this value is stored; None if it is computed where it is used.
 
-        statements: in each kernel so far, without this value."""
+        statements: in each kernel so far, without this value. own_indices: those of each kernel."""
         if u in self.outputs:
             return "output"
+        of_a_scan = None
+        if u.op is Ops.SCAN_AXIS and uses:
+            of_a_scan = self._reason_to_store_scan(u, own_indices, *uses)
         if u in self.below_fuse:
-            return None
+            return of_a_scan
         if u.op in _FORCED:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
@@ -467,7 +485,7 @@ class _CostModel:
             and not all(self._is_at_hand(u, k, ix) for k, ix in places)
         ):
             return f"costly, and needed {sum(evaluations) // u.size} times"
-        return None
+        return of_a_scan
 
     def _is_at_hand(self, u: UOp, k: UOp, ix: Indices) -> bool:
         """Whether a kernel needs everything at these indices anyway from which a few operations
@@ -516,7 +534,7 @@ class _CostModel:
         occupancy = self.occupancy(u)
         return None if occupancy is None else occupancy.reason_to_store(uses)
 
-    def reason_to_store_scan(
+    def _reason_to_store_scan(
         self, u: UOp, own_indices: dict[UOp, Indices], use: Use, *others: Use
     ) -> str | None:
         """Why a scan is stored; None if it runs along a loop of the kernel that uses it, inside all
