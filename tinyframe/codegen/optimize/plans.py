@@ -37,6 +37,7 @@ from tinyframe.algebra.access import Access, AccessTable, Contraction
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
+from tinyframe.schedule.fuse import STATEMENTS
 from tinyframe.uop.node import (
     AxisType,
     GroupOp,
@@ -670,7 +671,27 @@ def vectors(k: Workload) -> Nest:
             pairs = [{r, other} for _, other, _ in lanes]
             if not any(pair <= k.table.around(u) for pair in pairs for u in k.table.nodes):
                 lanes.append((VECTOR, r, width))
+    lanes += _shared(k, {r for _, r, _ in lanes})
     return among_cores(k, _several_sums(k, Nest(tuple(lanes))))
+
+
+def _shared(k: Workload, lanes: set[UOp]) -> list[Tile]:
+    """The loops that most of the work doesn't depend on, though it runs inside of them: with their
+    iterations side by side it's done once. Without reduces, which have accumulators."""
+    if k.table.reduces:
+        return []
+
+    def statements(nodes: Iterable[UOp]) -> int:
+        return sum(STATEMENTS.get(u.op, 1) for u in nodes if u.op in GroupOp.ALU)
+
+    found: list[Tile] = []
+    for n, r in enumerate(k.around):
+        inner = {*k.around[n + 1 :]}
+        varying = [u for u in k.table.nodes if r in u.ranges]
+        repeated = [u for u in k.table.nodes if r not in u.ranges and not inner.isdisjoint(u.ranges)]
+        if r not in lanes and not is_symbolic(r) and statements(repeated) > statements(varying):
+            found.append((UPCAST, r, extent(r)))
+    return found
 
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
