@@ -21,7 +21,7 @@ from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import checked_shape, creates, float_or, host_buffer
-from tinyframe.uop.node import Ops
+from tinyframe.uop.node import Ops, UOp
 
 
 class Random(TensorBase):
@@ -68,16 +68,19 @@ class Random(TensorBase):
         # One scramble takes two counters, one from each half, and gives two results. An odd count
         # is padded with the counter 0.
         pairs = -(-count // 2)
-        word0, word1, first = [state.shrink(((i, i + 1),)).cast(dtypes.uint64) for i in range(3)]
-        number = cls._index(pairs, device).cast(dtypes.uint64)
-        second = number + pairs + first
-        if count % 2:
-            second = (number == pairs - 1).where(0, second)
-        counters = (number + first).bitwise_or(second.lshift(32))
-        key = word0.bitwise_or(word1.lshift(32)).expand(pairs)
-        bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key)
-        low, high = bits.cast(dtypes.uint32), bits.rshift(32).cast(dtypes.uint32)
-        return low.cat(high).shrink(((0, count),))
+
+        def bits(words: UOp) -> UOp:
+            word0, word1, first = [words.shrink(((i, i + 1),)).expand((pairs,)) for i in range(3)]
+            number = cls._index(pairs, device).uop.cast(dtypes.uint32)
+            second = number + first + pairs
+            if count % 2:
+                second = number.eq(pairs - 1).where(0, second)
+            both = _packed(number + first, second).alu(Ops.THREEFRY, _packed(word0, word1))
+            low, high = [x.cast(dtypes.uint32).reshape((1, pairs)).expand((2, pairs)) for x in (both, both >> 32)]
+            is_second = cls._index(2, device).uop.eq(1).reshape((2, 1)).expand((2, pairs))
+            return is_second.where(high, low).reshape((2 * pairs,)).shrink(((0, count),))
+
+        return state._apply(bits)
 
     @creates
     def rand(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -252,3 +255,8 @@ def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:
     """(outputs, inputs of each output) of a weight (out, in, …)."""
     sizes: Any = checked_shape(shape)
     return (sizes[0] if sizes else 1), math.prod(sizes[1:])
+
+
+def _packed(low: UOp, high: UOp) -> UOp:
+    """Two words of 32 bits as one of 64."""
+    return low.cast(dtypes.uint64) | (high.cast(dtypes.uint64) << 32)
