@@ -259,17 +259,22 @@ class Workload:
 
 def lanes_of(sink: UOp, target: Target) -> int:
     """The number of elements in a vector register, of the widest dtype that a kernel has in memory
-    or computes with; float16 and bfloat16 are computed in float32."""
+    or computes with; float16 and bfloat16 are computed in float32, and THREEFRY in words of 32
+    bits."""
     widest = 0
     data: set[UOp] = set()
-    for u in sink.toposort():
+    nodes = sink.toposort()
+    scrambles = [u for u in nodes if u.op is Ops.THREEFRY]
+    words = {x for u in scrambles for x in u.toposort(lambda x: x.dtype is dtypes.uint64)}
+    for u in nodes:
         if u.op is Ops.DEFINE_GLOBAL:
             widest = max(widest, u.dtype.base.itemsize)
         elif u.op in (Ops.LOAD, Ops.REDUCE) or not data.isdisjoint(u.src):
             data.add(u)
             if u.op in GroupOp.ALU or u.op is Ops.REDUCE:
-                width = 4 if u.dtype in (dtypes.half, dtypes.bfloat16) else u.dtype.itemsize
-                widest = max(widest, width)
+                is_half = u.dtype in (dtypes.half, dtypes.bfloat16)
+                of_words = not words.isdisjoint((u, *u.src))
+                widest = max(widest, 4 if is_half or of_words else u.dtype.itemsize)
     lanes = max(1, target.vector_bytes // (widest or 4))
     return min(lanes, target.most_lanes) if target.most_lanes else lanes
 
