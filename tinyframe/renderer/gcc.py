@@ -207,6 +207,24 @@ def builtin(
     return language.function(name, dtype, body, **dict.fromkeys(parameters, kind))
 
 
+def _sqrt(language, name: str, dtype: DType) -> str:
+    """sqrt_kind(a): clang before 16 takes the roots of the lanes one after the other (seen)."""
+    (kind, lane, _), size = _types(language, dtype), dtype.itemsize
+    if size not in REGISTERS:
+        return builtin(language, name, dtype)
+    feature, width = REGISTERS[size]
+    rounding = ", 4" if size == 64 else ""  # the current one
+    return f"""\
+#if defined(__clang__) && __clang_major__ < 16 && defined({feature})
+static inline {kind} {name}_{kind}({kind} a) {{
+  typedef {lane} whole __attribute__((vector_size({size})));
+  return ({kind})__builtin_ia32_sqrt{"ps" if lane == "float" else "pd"}{width}((whole)a{rounding});
+}}
+#else
+{builtin(language, name, dtype)}
+#endif"""
+
+
 def library(prefix: str = "__builtin_") -> dict[str, Callable[..., str]]:
     """The functions of the C library that have this prefix in a language."""
     parameters = {"sqrt": "a", "trunc": "a", **dict(OF_DOUBLES.values())}
@@ -329,5 +347,6 @@ functions: dict[str, Callable[..., str]] = {
     "max": _extreme,
     "min": _extreme,
     **library(),
+    "sqrt": _sqrt,
     "stream": _stream,
 }
