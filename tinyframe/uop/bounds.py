@@ -8,13 +8,15 @@ Most of index simplification rests on them: `(i*4+3) // 32` is 0 because 31 < 32
 
 - *Sound.* Integers wrap around, so a result that could leave its dtype's range may be anything in
   that range: int8 100..100 plus 100..100 is (-128, 127), not (200, 200).
-- Bounds cannot express NaN, so of floats only constants have any; all others are (-inf, inf).
+- Bounds cannot express NaN: what has other bounds than (-inf, inf) is never NaN. Of floats these
+  are constants, numbers made of bits, and sums and products of such float32s.
 """
 from __future__ import annotations
 
 import functools
 import math
 import operator
+import struct
 from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes, truncate
@@ -44,16 +46,34 @@ def corners(fn: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
     return min(values), max(values)
 
 
-def rule(*ops: Ops, ints_only: bool = True):
+# of the normal float32s
+SMALLEST, LARGEST = 2.0**-126, (2 - 2.0**-23) * 2.0**127
+
+
+def rounded(dtype: DType, low: float, high: float) -> Bounds:
+    """Bounds of a float32, one unit in the last place wider than these, unless these are float32s:
+    a device may fuse a product and a sum, and then not round the product. It may also take a
+    denormal number for 0. Other floats, and those that may be inf, have no bounds."""
+    step = functools.partial(max, SMALLEST)
+    low = low if truncate[dtypes.float32](low) == low else low - step(abs(low) * 2.0**-23)
+    high = high if truncate[dtypes.float32](high) == high else high + step(abs(high) * 2.0**-23)
+    if dtype.scalar() is not dtypes.float32 or not (-LARGEST <= low <= high <= LARGEST):
+        return dtype_bounds(dtype)
+    return 0.0 if 0 < low < SMALLEST else low, 0.0 if -SMALLEST < high < 0 else high
+
+
+def rule(*ops: Ops, ints_only: bool = True, floats_too: bool = False):
     """Adds a rule: the bounds of an op, from the node and the bounds of each source.
 
     With `ints_only` the rule is for integers only, and bounds that do not fit the dtype widen to
-    its whole range.
+    its whole range. With `floats_too` it also holds for floats, and their bounds are rounded.
     """
     def add(fn):
         def bounds(u: UOp) -> Bounds:
             if not ints_only:
                 return fn(u, *[s.bounds for s in u.src])
+            if floats_too and dtypes.is_float(u.dtype):
+                return rounded(u.dtype, *fn(u, *[s.bounds for s in u.src]))
             if not dtypes.is_int(u.dtype):
                 return dtype_bounds(u.dtype)
             low, high = fn(u, *[s.bounds for s in u.src])
@@ -75,7 +95,8 @@ def _(u):
     if not isinstance(u.arg, (bool, int, float)) or u.arg != u.arg:
         return dtype_bounds(u.dtype)
     low, high = dtype_bounds(u.dtype)
-    value = u.arg if low <= u.arg <= high else truncate[u.dtype](u.arg)
+    fits_it = low <= u.arg <= high and not dtypes.is_float(u.dtype)
+    value = u.arg if fits_it else truncate[u.dtype](u.arg)
     return value, value
 
 
@@ -120,19 +141,19 @@ def union(*bounds: Bounds) -> Bounds:
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-@rule(Ops.ADD)
+@rule(Ops.ADD, floats_too=True)
 def _(u, x, y): return x[0] + y[0], x[1] + y[1]
 
 
-@rule(Ops.SUB)
+@rule(Ops.SUB, floats_too=True)
 def _(u, x, y): return x[0] - y[1], x[1] - y[0]
 
 
-@rule(Ops.NEG)
+@rule(Ops.NEG, floats_too=True)
 def _(u, x): return -x[1], -x[0]
 
 
-@rule(Ops.MUL)
+@rule(Ops.MUL, floats_too=True)
 def _(u, x, y): return corners(operator.mul, x, y)
 
 
@@ -234,8 +255,8 @@ COMPARED: dict[Ops, Callable[[Bounds, Bounds], tuple[bool, bool]]] = {
 
 @rule(*COMPARED, ints_only=False)
 def _(u, x, y):
-    of_floats = dtypes.is_float(u.src[0].dtype)
-    low, high = (False, True) if of_floats else COMPARED[u.op](x, y)
+    may_be_nan = dtypes.is_float(u.src[0].dtype) and (-math.inf, math.inf) in (x, y)
+    low, high = (False, True) if may_be_nan else COMPARED[u.op](x, y)
     return (low, high) if dtypes.is_bool(u.dtype) else (-int(high), -int(low))  # lanes of a mask
 
 
@@ -260,3 +281,19 @@ def _(u, x):
         return x[0] > 0 or x[1] < 0, x != (0, 0)
     x = int(x[0]), int(x[1])
     return x if fits(u.dtype, *x) else dtype_bounds(u.dtype)
+
+
+@rule(Ops.BITCAST, ints_only=False)
+def _(u, x):
+    """Of positive floats, the larger one has the larger bits."""
+    old, new = u.src[0].dtype.scalar(), u.dtype.scalar()
+    if (old, new) == (dtypes.uint32, dtypes.float32) and x[1] <= bits_of(LARGEST):
+        return rounded(u.dtype, *struct.unpack("2f", struct.pack("2I", *x)))
+    if (old, new) == (dtypes.float32, dtypes.uint32) and 0 < x[0] <= x[1] <= LARGEST:
+        return bits_of(x[0]), bits_of(x[1])
+    return dtype_bounds(u.dtype)
+
+
+def bits_of(x: float) -> int:
+    """The bits of a float32."""
+    return struct.unpack("I", struct.pack("f", x))[0]
