@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tinyframe.device import Buffer, Device, buffer_of
-from tinyframe.dtype import DTypeLike, dtypes, least_upper_float, to_dtype
+from tinyframe.device import Buffer, Device, set_buffer
+from tinyframe.dtype import DType, DTypeLike, dtypes, least_upper_float, to_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.creation import checked_shape, creates, float_or, host_buffer
+from tinyframe.tensor.creation import checked_shape, creates, float_or
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -54,33 +54,43 @@ class Random(TensorBase):
         return np.array([(high + (first >> 32)) % 2**32, low, first % 2**32], np.uint32)
 
     @classmethod
-    def _random_bits(cls, count: int, device: str) -> Self:
-        """`count` uint32s, every bit random."""
-        # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
-        # replay, as each call would.
-        state = cls._of(host_buffer(cls._next_state(count), dtypes.uint32, (3,), device))
-        memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
+    def _words(cls, count: int, number: UOp) -> list[UOp]:
+        """Two uint32s, a random word from each half of `count`; the last one of an odd count is
+        left over. number: the place in a half, int32."""
+        device = number.device or Device.DEFAULT
 
         def refill(buffer: Buffer) -> None:
             buffer.copyin(cls._next_state(count).data.cast("B"))
 
-        refill_at_replay(buffer_of(memory), refill)
+        # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
+        # replay, as each call would.
+        state = UOp.new_buffer(device, 3, dtypes.uint32)
+        set_buffer(state, memory := Buffer(device, 3, dtypes.uint32))
+        refill(memory)
+        refill_at_replay(memory, refill)
         # One scramble takes two counters, one from each half, and gives two results. An odd count
         # is padded with the counter 0.
-        pairs = -(-count // 2)
+        half = -(-count // 2)
+        key_low, key_high, start = [
+            state.shrink(((n, n + 1),)).expand(number.shape) for n in range(3)
+        ]
+        first, second = [place.cast(dtypes.uint32) + start for place in (number, number + half)]
+        if count % 2:
+            second = number.eq(half - 1).where(0, second)
+        counter, key = [
+            low.cast(dtypes.uint64) | high.cast(dtypes.uint64) << 32
+            for low, high in ((first, second), (key_low, key_high))
+        ]
+        bits = counter.alu(Ops.THREEFRY, key)
+        return [bits.cast(dtypes.uint32), (bits >> 32).cast(dtypes.uint32)]
 
-        def bits(words: UOp) -> UOp:
-            word0, word1, first = [words.shrink(((i, i + 1),)).expand((pairs,)) for i in range(3)]
-            number = cls._index(pairs, device).uop.cast(dtypes.uint32)
-            second = number + first + pairs
-            if count % 2:
-                second = number.eq(pairs - 1).where(0, second)
-            both = _packed(number + first, second).alu(Ops.THREEFRY, _packed(word0, word1))
-            low, high = [x.cast(dtypes.uint32).reshape((1, pairs)).expand((2, pairs)) for x in (both, both >> 32)]
-            is_second = cls._index(2, device).uop.eq(1).reshape((2, 1)).expand((2, pairs))
-            return is_second.where(high, low).reshape((2 * pairs,)).shrink(((0, count),))
-
-        return state._apply(bits)
+    @classmethod
+    def _random_bits(cls, count: int, device: str) -> Self:
+        """`count` uint32s, every bit random."""
+        number, half = UOp.iota(count, device), -(-count // 2)
+        # not cat(), so that each scramble is written once
+        first, second = cls._words(count, number % half)
+        return cls._of((number // half).cast(dtypes.bool).where(second, first), False)
 
     @creates
     def rand(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -91,15 +101,10 @@ class Random(TensorBase):
         count = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
-        # Random bits for the mantissa, with the exponent of the numbers from 1 to 2.
-        mantissa = dtypes.finfo(wanted)[1]
-        narrow = wanted.unsigned()
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
         if wanted.itemsize == 8:
             bits = bits.bitcast(dtypes.uint64)
-        bits = bits.rshift(8 * bits.dtype.itemsize - mantissa).cast(narrow)
-        one = cls.ones(dtype=wanted, device=name).bitcast(narrow)
-        return ((bits | one).bitcast(wanted) - 1).reshape(sizes)
+        return cls._of((_from_1_to_2(bits.uop, wanted) + -1).reshape(sizes))
 
     @creates
     def randn(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -107,10 +112,15 @@ class Random(TensorBase):
 
         Box and Muller, "A note on the generation of random normal deviates" (1958).
         """
-        sizes = checked_shape(shape)
-        pair = cls.rand(2, *sizes, dtype=dtypes.float32, device=device)
-        angle, size = pair[0] * (2 * math.pi), (1 - pair[1]).log() * -2  # 1 - u is never 0
-        return (angle.cos() * size.sqrt()).cast(float_or(dtype))
+        sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
+        count = math.prod(sizes)
+        if count == 0:
+            return cls.zeros(sizes, dtype=wanted, device=name)
+        words = cls._words(2 * count, UOp.iota(count, name))
+        first, second = [_from_1_to_2(word, dtypes.float32) for word in words]
+        turn = (first + -1) * (2 * math.pi)
+        size = (2 - second).log2() * (-2 * math.log(2))  # 2 - second is never 0
+        return cls._of((turn.cos() * size.sqrt()).cast(wanted).reshape(sizes))
 
     @creates
     def randint(
@@ -257,6 +267,9 @@ def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:
     return (sizes[0] if sizes else 1), math.prod(sizes[1:])
 
 
-def _packed(low: UOp, high: UOp) -> UOp:
-    """Two words of 32 bits as one of 64."""
-    return low.cast(dtypes.uint64) | (high.cast(dtypes.uint64) << 32)
+def _from_1_to_2(bits: UOp, dtype: DType) -> UOp:
+    """Floats from 1 (included) to 2 (excluded) with random bits, which are at least as wide."""
+    exponent, mantissa = dtypes.finfo(dtype)
+    one = ((1 << exponent - 1) - 1) << mantissa
+    kept = bits >> (8 * bits.dtype.itemsize - mantissa)
+    return (kept.cast(dtype.unsigned()) | one).bitcast(dtype)

@@ -46,20 +46,19 @@ def corners(fn: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
     return min(values), max(values)
 
 
-# of the normal float32s
-SMALLEST, LARGEST = 2.0**-126, (2 - 2.0**-23) * 2.0**127
+SMALLEST, LARGEST = 2.0**-126, (2 - 2.0**-23) * 2.0**127  # of the normal float32s
 
 
 def rounded(dtype: DType, low: float, high: float) -> Bounds:
     """Bounds of a float32, one unit in the last place wider than these, unless these are float32s:
     a device may fuse a product and a sum, and then not round the product. It may also take a
     denormal number for 0. Other floats, and those that may be inf, have no bounds."""
-    step = functools.partial(max, SMALLEST)
-    low = low if truncate[dtypes.float32](low) == low else low - step(abs(low) * 2.0**-23)
-    high = high if truncate[dtypes.float32](high) == high else high + step(abs(high) * 2.0**-23)
+    nearest = truncate[dtypes.float32]
+    low -= 0 if nearest(low) == low else max(abs(low) * 2.0**-23, SMALLEST)
+    high += 0 if nearest(high) == high else max(abs(high) * 2.0**-23, SMALLEST)
     if dtype.scalar() is not dtypes.float32 or not (-LARGEST <= low <= high <= LARGEST):
         return dtype_bounds(dtype)
-    return 0.0 if 0 < low < SMALLEST else low, 0.0 if -SMALLEST < high < 0 else high
+    return 0.0 if 0 < low < SMALLEST else low, 0.0 if -SMALLEST < high < 0 else high  # type: ignore[return-value]
 
 
 def rule(*ops: Ops, ints_only: bool = True, floats_too: bool = False):
@@ -286,14 +285,7 @@ def _(u, x):
 @rule(Ops.BITCAST, ints_only=False)
 def _(u, x):
     """Of positive floats, the larger one has the larger bits."""
-    old, new = u.src[0].dtype.scalar(), u.dtype.scalar()
-    if (old, new) == (dtypes.uint32, dtypes.float32) and x[1] <= bits_of(LARGEST):
-        return rounded(u.dtype, *struct.unpack("2f", struct.pack("2I", *x)))
-    if (old, new) == (dtypes.float32, dtypes.uint32) and 0 < x[0] <= x[1] <= LARGEST:
-        return bits_of(x[0]), bits_of(x[1])
-    return dtype_bounds(u.dtype)
-
-
-def bits_of(x: float) -> int:
-    """The bits of a float32."""
-    return struct.unpack("I", struct.pack("f", x))[0]
+    is_float32 = (u.src[0].dtype, u.dtype) == (dtypes.uint32, dtypes.float32)
+    if not is_float32 or x[1] > 0x7F7FFFFF:  # the bits of LARGEST
+        return dtype_bounds(u.dtype)
+    return rounded(u.dtype, *struct.unpack("2f", struct.pack("2I", *x)))

@@ -264,17 +264,17 @@ def lanes_of(sink: UOp, target: Target) -> int:
     widest = 0
     data: set[UOp] = set()
     nodes = sink.toposort()
-    scrambles = [u for u in nodes if u.op is Ops.THREEFRY]
-    words = {x for u in scrambles for x in u.toposort(lambda x: x.dtype is dtypes.uint64)}
+    scrambles = UOp.sink(*[u for u in nodes if u.op is Ops.THREEFRY])
+    words = scrambles.toposort(lambda u: u.dtype in (dtypes.void, dtypes.uint64)).keys()
     for u in nodes:
         if u.op is Ops.DEFINE_GLOBAL:
             widest = max(widest, u.dtype.base.itemsize)
         elif u.op in (Ops.LOAD, Ops.REDUCE) or not data.isdisjoint(u.src):
             data.add(u)
             if u.op in GroupOp.ALU or u.op is Ops.REDUCE:
-                is_half = u.dtype in (dtypes.half, dtypes.bfloat16)
-                of_words = not words.isdisjoint((u, *u.src))
-                widest = max(widest, 4 if is_half or of_words else u.dtype.itemsize)
+                half = u.dtype in (dtypes.half, dtypes.bfloat16)
+                is_narrow = half or not words.isdisjoint((u, *u.src))
+                widest = max(widest, 4 if is_narrow else u.dtype.itemsize)
     lanes = max(1, target.vector_bytes // (widest or 4))
     return min(lanes, target.most_lanes) if target.most_lanes else lanes
 
@@ -682,21 +682,18 @@ def vectors(k: Workload) -> Nest:
 
 def _shared(k: Workload, lanes: set[UOp]) -> list[Tile]:
     """The loops that most of the work doesn't depend on, though it runs inside of them: with their
-    iterations side by side it's done once. Without reduces, which have accumulators."""
-    if k.table.reduces:
-        return []
+    iterations side by side it's done once. Not around reduces, which have accumulators."""
 
-    def statements(nodes: Iterable[UOp]) -> int:
-        return sum(STATEMENTS.get(u.op, 1) for u in nodes if u.op in GroupOp.ALU)
+    def most_is_shared(r: UOp, inside: set[UOp]) -> bool:
+        more = 0
+        for u in k.table.nodes:
+            if u.op in GroupOp.ALU and (r in u.ranges or not inside.isdisjoint(u.ranges)):
+                more += STATEMENTS.get(u.op, 1) * (-1 if r in u.ranges else 1)
+        return more > 0
 
-    found: list[Tile] = []
-    for n, r in enumerate(k.around):
-        inner = {*k.around[n + 1 :]}
-        varying = [u for u in k.table.nodes if r in u.ranges]
-        repeated = [u for u in k.table.nodes if r not in u.ranges and not inner.isdisjoint(u.ranges)]
-        if r not in lanes and not is_symbolic(r) and statements(repeated) > statements(varying):
-            found.append((UPCAST, r, extent(r)))
-    return found
+    loops = [] if k.table.reduces else [r for r in k.around if not is_symbolic(r)]
+    return [(UPCAST, r, extent(r)) for n, r in enumerate(loops)
+            if r not in lanes and most_is_shared(r, {*loops[n + 1 :]})]  # fmt: skip
 
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
