@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.numpy_graph import compute
 from tests.unit.expressions import (
     assignments,
     cannot_wrap,
@@ -127,11 +131,49 @@ nonneg = var(0, 20, name="n")
     (UOp.const(dtypes.float, float("nan")), (-float("inf"), float("inf"))),
     (a.cast(dtypes.float), (-float("inf"), float("inf"))),
     (UOp.const(dtypes.float, 1).maximum(2.0), (-float("inf"), float("inf"))),
-    (UOp.const(dtypes.float, 1) < 2.0, (False, True)),
+    (a.cast(dtypes.float) < math.inf, (False, True)),
+    (a.cast(dtypes.float).alu(Ops.CMPLE, UOp.const(dtypes.float, math.inf)), (False, True)),
+    (UOp.const(dtypes.float, 1) < 2.0, (True, True)),
+    (UOp.const(dtypes.float, 0.1), (np.float32(0.1), np.float32(0.1))),
+    (UOp.const(dtypes.float, 3e38) * 2.0, (-float("inf"), float("inf"))),
+    (UOp.const(dtypes.double, 1) + 2.0, (-float("inf"), float("inf"))),
+    (var(0, 2**32 - 1, dtypes.uint32).bitcast(dtypes.float), (-float("inf"), float("inf"))),
+    (var(0x3F800000, 0x7F7FFFFF, dtypes.uint32).bitcast(dtypes.float),
+     (1.0, np.finfo(np.float32).max)),
 ])  # fmt: skip
 def test_bounds_of(expression, expected):
     assert expression.bounds == expected
     assert (expression.vmin, expression.vmax) == expected
+
+
+EXPONENTS = st.integers(0, 254) | st.sampled_from([0, 1, 127, 254])
+FACTORS = st.floats(width=32, allow_nan=False) | st.sampled_from([0.0, -0.0, 1.0, 2.0**-126])
+
+
+@st.composite
+def floats_of_bits(draw) -> tuple[UOp, UOp]:
+    """Some arithmetic on a float32 that is made of the bits of an integer, and that integer."""
+    exponent = draw(EXPONENTS)
+    bits = var(0, draw(st.integers(0, 2**24)), dtypes.uint32, "bits")
+    x = (bits + (exponent << 23)).bitcast(dtypes.float)
+    for _ in range(draw(st.integers(0, 4))):
+        other = draw(st.just(x) | FACTORS.map(x.const_like))
+        op = draw(st.sampled_from([Ops.ADD, Ops.SUB, Ops.MUL]))
+        x = x.alu(op, other) if draw(st.booleans()) else other.alu(op, x)
+        x = x.alu(Ops.NEG) if draw(st.booleans()) else x
+    return x, bits
+
+
+@given(floats_of_bits(), st.integers(0), st.booleans())
+@settings(max_examples=400)
+def test_no_float_lies_outside_its_bounds_also_where_a_product_is_not_rounded(made, seed, fused):
+    x, bits = made
+    inside = np.random.default_rng(seed).integers(0, bits.vmax, 200, endpoint=True)
+    values = np.concatenate([[0, bits.vmax], inside]).astype(np.uint32)
+    for u in x.toposort():
+        if dtypes.is_float(u.dtype) and u.bounds != (-math.inf, math.inf):
+            found = compute(u, {bits: values}, fused)
+            assert (found >= u.vmin).all() and (found <= u.vmax).all(), u.render(simplify=False)
 
 
 def test_every_node_of_a_kernel_has_bounds():

@@ -131,11 +131,11 @@ def square_root(x: UOp) -> UOp:
     layout = layout_of(x)
     is_small = x < layout.smallest_normal
     even = layout.mantissa_bits + 1 & ~1
-    enlarged = is_small.where(x * math.ldexp(1.0, even), x)
+    enlarged = choose(is_small, x * math.ldexp(1.0, even), x)
     guess = ((bits_of(enlarged) >> 1) + (layout.one >> 1)).bitcast(x.dtype.scalar())
     for _ in range(3 if layout.mantissa_bits == 23 else 4):
         guess = (guess + enlarged / guess) * 0.5
-    root = is_small.where(guess * math.ldexp(1.0, -even // 2), guess)
+    root = choose(is_small, guess * math.ldexp(1.0, -even // 2), guess)
     return special_values(x, root, at_zero=x)
 
 
