@@ -666,7 +666,8 @@ def windows_of_an_image(k: Workload) -> Nest:
 
 
 def vectors(k: Workload) -> Nest:
-    """Vectors along contiguous memory, the same for all reduces of a row; several sums at once."""
+    """Vectors along contiguous memory, the same for all reduces of a row; several sums at once, and
+    work that a loop would repeat done once for all its iterations."""
     lanes: list[Tile] = []
     for r in sorted(k.loops, key=functools.partial(_gain, k), reverse=True):
         width = min(k.lanes, 1 << (extent(r).bit_length() - 1))
