@@ -209,20 +209,18 @@ def builtin(
 
 def _sqrt(language, name: str, dtype: DType) -> str:
     """sqrt_kind(a): clang before 16 takes the roots of the lanes one after the other (seen)."""
-    (kind, lane, _), size = _types(language, dtype), dtype.itemsize
-    if size not in REGISTERS:
-        return builtin(language, name, dtype)
-    feature, width = REGISTERS[size]
-    rounding = ", 4" if size == 64 else ""  # the current one
-    return f"""\
+    each_lane = builtin(language, name, dtype)
+    if (size := dtype.itemsize) not in REGISTERS:
+        return each_lane
+    (kind, lane, _), (feature, width) = _types(language, dtype), REGISTERS[size]
+    call = f"sqrt{'ps' if lane == 'float' else 'pd'}{width}((whole)a{', 4' if size == 64 else ''})"
+    at_once = f"""\
 #if defined(__clang__) && __clang_major__ < 16 && defined({feature})
-static inline {kind} {name}_{kind}({kind} a) {{
   typedef {lane} whole __attribute__((vector_size({size})));
-  return ({kind})__builtin_ia32_sqrt{"ps" if lane == "float" else "pd"}{width}((whole)a{rounding});
-}}
-#else
-{builtin(language, name, dtype)}
-#endif"""
+  return ({kind})__builtin_ia32_{call};
+#endif
+"""
+    return each_lane.replace("{ ", f"{{\n{at_once}  ", 1)
 
 
 def library(prefix: str = "__builtin_") -> dict[str, Callable[..., str]]:
