@@ -12,7 +12,7 @@ from tests.values import check
 from tinyframe import Tensor, TinyJit, dtypes
 from tinyframe.device import Device
 from tinyframe.tensor.random import Random
-from tinyframe.uop.node import Ops
+from tinyframe.uop.node import Ops, UOp
 
 # jax.extend.random.threefry_2x32((seed >> 32, seed & 0xFFFFFFFF), numpy.arange(count)), JAX 0.10
 JAX = {
@@ -106,6 +106,15 @@ def test_normal_numbers_are_made_of_uniform_ones(shape):
     Tensor.manual_seed(5)
     expected = np.cos(2 * np.pi * first) * np.sqrt(-2 * np.log(1 - second))
     np.testing.assert_allclose(Tensor.randn(*shape).numpy(), expected, rtol=1e-4, atol=4e-6)
+
+
+@pytest.mark.parametrize("n", [1, 4, 10])
+def test_normal_numbers_may_be_as_many_as_a_variable_says(n):
+    Tensor.manual_seed(5)
+    expected = Tensor.randn(n, 3).numpy()
+    Tensor.manual_seed(5)
+    found = Tensor.randn(UOp.variable("n", 1, 10).bind(n), 3).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 # ---- distributions -------------------------------------------------------------------------------

@@ -295,7 +295,7 @@ class Creation(TensorBase):
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
         """0, 1, … count-1: indices as values (IOTA), which need no memory."""
-        return cls._of(UOp.iota(count, Device.named(device)).front((count,)))
+        return cls._of(UOp.iota(count, Device.named(device)))
 
     def _range(self, count: sint) -> Self:
         """0, 1, … count-1, on this Tensor's device."""

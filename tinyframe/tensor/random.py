@@ -55,9 +55,9 @@ class Random(TensorBase):
 
     @classmethod
     def _words(cls, count: int, number: UOp) -> list[UOp]:
-        """Two uint32s, a random word from each half of `count`; the last one of an odd count is
-        left over. number: the place in a half, int32."""
-        device = number.device or Device.DEFAULT
+        """Of `count` random uint32s, those at some places in the first half, and in the second one,
+        which is padded if the count is odd. number: the places, an IOTA or made of one."""
+        device, half = number.device or Device.DEFAULT, -(-count // 2)
 
         def refill(buffer: Buffer) -> None:
             buffer.copyin(cls._next_state(count).data.cast("B"))
@@ -70,19 +70,20 @@ class Random(TensorBase):
         refill_at_replay(memory, refill)
         # One scramble takes two counters, one from each half, and gives two results. An odd count
         # is padded with the counter 0.
-        half = -(-count // 2)
         key_low, key_high, start = [
             state.shrink(((n, n + 1),)).expand(number.shape) for n in range(3)
         ]
-        first, second = [place.cast(dtypes.uint32) + start for place in (number, number + half)]
+        beyond = number + number.ufix(half).broadcast_to(number.shape)  # half may be a Variable's
+        first, second = [place.cast(dtypes.uint32) + start for place in (number, beyond)]
         if count % 2:
             second = number.eq(half - 1).where(0, second)
+        word = UOp.const(dtypes.uint64, 32).broadcast_to(number.shape)
         counter, key = [
-            low.cast(dtypes.uint64) | high.cast(dtypes.uint64) << 32
+            low.cast(dtypes.uint64) | high.cast(dtypes.uint64) << word
             for low, high in ((first, second), (key_low, key_high))
         ]
         bits = counter.alu(Ops.THREEFRY, key)
-        return [bits.cast(dtypes.uint32), (bits >> 32).cast(dtypes.uint32)]
+        return [bits.cast(dtypes.uint32), (bits >> word).cast(dtypes.uint32)]
 
     @classmethod
     def _random_bits(cls, count: int, device: str) -> Self:

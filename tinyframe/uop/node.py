@@ -648,9 +648,9 @@ class UOp(Comparisons):
 
     @staticmethod
     def iota(size: sint, device: str) -> UOp:
-        """0, 1, … size-1: indices as values, which need no memory; with a Variable's size, as many
-        as it may be."""
-        return UOp(Ops.IOTA, index_dtype(size), (UOp(Ops.DEVICE, arg=device),), upper(size))
+        """0, 1, … size-1: indices as values, which need no memory."""
+        place = UOp(Ops.DEVICE, arg=device)
+        return UOp(Ops.IOTA, index_dtype(size), (place,), upper(size)).front((size,))
 
     @staticmethod
     def range(size: int | UOp, axis: int, kind: AxisType = AxisType.LOOP) -> UOp:
