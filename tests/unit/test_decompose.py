@@ -187,8 +187,7 @@ def test_functions_are_right_to_the_last_places(formula, reference, limit, of, f
 @pytest.mark.parametrize("formula", [UOp.log2, UOp.sin, UOp.cos, UOp.sqrt])
 def test_what_the_bounds_of_an_argument_rule_out_is_left_out(formula):
     bits = leaf("bits", dtypes.uint32)
-    one_to_two = ((bits >> 9) | 0x3F800000).bitcast(dtypes.float32)
-    x, free = 2 - one_to_two, leaf("x", dtypes.float32)
+    x, free = (bits >> 9).cast(dtypes.float32) * -(2.0**-23) + 1, leaf("x", dtypes.float32)
     values = np.concatenate(
         [edge_values(dtypes.uint32), bit_patterns(np.float32, 8192).view(np.uint32)]
     )

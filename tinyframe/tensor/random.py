@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tinyframe.device import Buffer, Device, set_buffer
-from tinyframe.dtype import DType, DTypeLike, dtypes, least_upper_float, to_dtype
+from tinyframe.dtype import DTypeLike, dtypes, least_upper_float, to_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
@@ -105,7 +105,10 @@ class Random(TensorBase):
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
         if wanted.itemsize == 8:
             bits = bits.bitcast(dtypes.uint64)
-        return cls._of((_from_1_to_2(bits.uop, wanted) + -1).reshape(sizes))
+        # as many bits as the mantissa has
+        mantissa = dtypes.finfo(wanted)[1]
+        whole = (bits.uop >> (8 * bits.dtype.itemsize - mantissa)).cast(wanted)
+        return cls._of((whole * 2.0**-mantissa).reshape(sizes))
 
     @creates
     def randn(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -117,10 +120,11 @@ class Random(TensorBase):
         count = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
+        # two numbers of rand(), without its factor
         words = cls._words(2 * count, UOp.iota(count, name))
-        first, second = [_from_1_to_2(word, dtypes.float32) for word in words]
-        turn = (first + -1) * (2 * math.pi)
-        size = (2 - second).log2() * (-2 * math.log(2))  # 2 - second is never 0
+        first, second = [(word >> 9).cast(dtypes.float32) for word in words]
+        turn = first * (2 * math.pi * 2.0**-23)
+        size = (second * -(2.0**-23) + 1).log2() * (-2 * math.log(2))  # never of 0
         return cls._of((turn.cos() * size.sqrt()).cast(wanted).reshape(sizes))
 
     @creates
@@ -266,11 +270,3 @@ def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:
     """(outputs, inputs of each output) of a weight (out, in, …)."""
     sizes: Any = checked_shape(shape)
     return (sizes[0] if sizes else 1), math.prod(sizes[1:])
-
-
-def _from_1_to_2(bits: UOp, dtype: DType) -> UOp:
-    """Floats from 1 (included) to 2 (excluded) with random bits, which are at least as wide."""
-    exponent, mantissa = dtypes.finfo(dtype)
-    one = ((1 << exponent - 1) - 1) << mantissa
-    kept = bits >> (8 * bits.dtype.itemsize - mantissa)
-    return (kept.cast(dtype.unsigned()) | one).bitcast(dtype)

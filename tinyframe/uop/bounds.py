@@ -9,14 +9,13 @@ Most of index simplification rests on them: `(i*4+3) // 32` is 0 because 31 < 32
 - *Sound.* Integers wrap around, so a result that could leave its dtype's range may be anything in
   that range: int8 100..100 plus 100..100 is (-128, 127), not (200, 200).
 - Bounds cannot express NaN: what has other bounds than (-inf, inf) is never NaN. Of floats these
-  are constants, numbers made of bits, and sums and products of such float32s.
+  are constants, integers as float32s, and sums and products of those.
 """
 from __future__ import annotations
 
 import functools
 import math
 import operator
-import struct
 from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes, truncate
@@ -274,18 +273,11 @@ def _(u, condition, yes, no):
 
 @rule(Ops.CAST, ints_only=False)
 def _(u, x):
-    if dtypes.is_float(u.dtype) or dtypes.is_float(u.src[0].dtype):
+    if dtypes.is_float(u.src[0].dtype):
         return dtype_bounds(u.dtype)
+    if dtypes.is_float(u.dtype):
+        return rounded(u.dtype, *map(float, x))
     if dtypes.is_bool(u.dtype):
         return x[0] > 0 or x[1] < 0, x != (0, 0)
     x = int(x[0]), int(x[1])
     return x if fits(u.dtype, *x) else dtype_bounds(u.dtype)
-
-
-@rule(Ops.BITCAST, ints_only=False)
-def _(u, x):
-    """Of positive floats, the larger one has the larger bits."""
-    is_float32 = (u.src[0].dtype, u.dtype) == (dtypes.uint32, dtypes.float32)
-    if not is_float32 or x[1] > 0x7F7FFFFF:  # the bits of LARGEST
-        return dtype_bounds(u.dtype)
-    return rounded(u.dtype, *struct.unpack("2f", struct.pack("2I", *x)))
