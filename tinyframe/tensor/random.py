@@ -77,13 +77,13 @@ class Random(TensorBase):
         first, second = [place.cast(dtypes.uint32) + start for place in (number, beyond)]
         if count % 2:
             second = number.eq(half - 1).where(0, second)
-        word = UOp.const(dtypes.uint64, 32).broadcast_to(number.shape)
+        width = UOp.const(dtypes.uint64, 32).broadcast_to(number.shape)
         counter, key = [
-            low.cast(dtypes.uint64) | high.cast(dtypes.uint64) << word
+            low.cast(dtypes.uint64) | high.cast(dtypes.uint64) << width
             for low, high in ((first, second), (key_low, key_high))
         ]
         bits = counter.alu(Ops.THREEFRY, key)
-        return [bits.cast(dtypes.uint32), (bits >> word).cast(dtypes.uint32)]
+        return [bits.cast(dtypes.uint32), (bits >> width).cast(dtypes.uint32)]
 
     @classmethod
     def _random_bits(cls, count: int, device: str) -> Self:
