@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from tests.kernels import program_of
 from tests.values import check
 from tinyframe import Tensor, TinyJit, dtypes
 from tinyframe.device import Device
 from tinyframe.tensor.random import Random
-from tinyframe.uop.node import Ops
+from tinyframe.uop.node import Ops, UOp
 
 # jax.extend.random.threefry_2x32((seed >> 32, seed & 0xFFFFFFFF), numpy.arange(count)), JAX 0.10
 JAX = {
@@ -88,6 +89,32 @@ def test_threefry_gives_the_published_bits(counter, key, low, high, device):
     c, k = (Tensor([v], dtype=dtypes.uint64, device=device) for v in (counter, key))
     bits = c._apply(lambda x, y: x.alu(Ops.THREEFRY, y), k)
     check(bits, np.array([high << 32 | low], np.uint64), compiled=True)
+
+
+@pytest.mark.parametrize("count", [16, 17, 1000, 1001])
+def test_two_numbers_of_a_kernel_share_a_scramble_of_32_bit_words(count):
+    program = program_of(Tensor.rand(count))
+    assert not {u.dtype.scalar() for u in program.uops} & {dtypes.uint64, dtypes.int64}
+    rounds = 20  # each has one exclusive or, and so have the three words of the key
+    assert len([u for u in program.uops if u.op is Ops.XOR]) <= rounds + 2
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (1000,)])
+def test_normal_numbers_are_made_of_uniform_ones(shape):
+    Tensor.manual_seed(5)
+    first, second = Tensor.rand(2, *shape).double().numpy()
+    Tensor.manual_seed(5)
+    expected = np.cos(2 * np.pi * first) * np.sqrt(-2 * np.log(1 - second))
+    np.testing.assert_allclose(Tensor.randn(*shape).numpy(), expected, rtol=1e-4, atol=4e-6)
+
+
+@pytest.mark.parametrize("n", [1, 4, 10])
+def test_normal_numbers_may_be_as_many_as_a_variable_says(n):
+    Tensor.manual_seed(5)
+    expected = Tensor.randn(n, 3).numpy()
+    Tensor.manual_seed(5)
+    found = Tensor.randn(UOp.variable("n", 1, 10).bind(n), 3).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 # ---- distributions -------------------------------------------------------------------------------

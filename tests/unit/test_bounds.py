@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.numpy_graph import compute
 from tests.unit.expressions import (
     assignments,
     cannot_wrap,
@@ -125,13 +129,50 @@ nonneg = var(0, 20, name="n")
     # floats
     (UOp.const(dtypes.float, 1.5), (1.5, 1.5)),
     (UOp.const(dtypes.float, float("nan")), (-float("inf"), float("inf"))),
-    (a.cast(dtypes.float), (-float("inf"), float("inf"))),
+    (a.cast(dtypes.float), (-3.0, 5.0)),
+    (a.cast(dtypes.double), (-float("inf"), float("inf"))),
+    (a.cast(dtypes.float) * -0.5 + 1.0, (-1.5, 2.5)),
     (UOp.const(dtypes.float, 1).maximum(2.0), (-float("inf"), float("inf"))),
-    (UOp.const(dtypes.float, 1) < 2.0, (False, True)),
+    (a.cast(dtypes.float) < math.inf, (True, True)),
+    (a.bitcast(dtypes.float) < math.inf, (False, True)),
+    (a.bitcast(dtypes.float).alu(Ops.CMPLE, UOp.const(dtypes.float, math.inf)), (False, True)),
+    (UOp.const(dtypes.float, 1) < 2.0, (True, True)),
+    (UOp.const(dtypes.float, 0.1), (np.float32(0.1), np.float32(0.1))),
+    (UOp.const(dtypes.float, 3e38) * 2.0, (-float("inf"), float("inf"))),
+    (UOp.const(dtypes.double, 1) + 2.0, (-float("inf"), float("inf"))),
 ])  # fmt: skip
 def test_bounds_of(expression, expected):
     assert expression.bounds == expected
     assert (expression.vmin, expression.vmax) == expected
+
+
+FACTORS = st.floats(width=32, allow_nan=False) | st.sampled_from([0.0, -0.0, 1.0, 2.0**-126])
+
+
+@st.composite
+def floats_of_ints(draw) -> tuple[UOp, UOp]:
+    """Some arithmetic on an integer as a float32, and that integer."""
+    low, high = sorted(draw(st.integers(-(2**31), 2**31 - 1)) for _ in range(2))
+    number = var(low, high)
+    x = number.cast(dtypes.float)
+    for _ in range(draw(st.integers(0, 4))):
+        other = draw(st.just(x) | FACTORS.map(x.const_like))
+        op = draw(st.sampled_from([Ops.ADD, Ops.SUB, Ops.MUL]))
+        x = x.alu(op, other) if draw(st.booleans()) else other.alu(op, x)
+        x = x.alu(Ops.NEG) if draw(st.booleans()) else x
+    return x, number
+
+
+@given(floats_of_ints(), st.integers(0), st.booleans())
+@settings(max_examples=400)
+def test_no_float_lies_outside_its_bounds_also_where_a_product_is_not_rounded(made, seed, fused):
+    x, number = made
+    inside = np.random.default_rng(seed).integers(*number.bounds, 200, endpoint=True)
+    values = np.concatenate([number.bounds, inside]).astype(np.int32)
+    for u in x.toposort():
+        if dtypes.is_float(u.dtype) and u.bounds != (-math.inf, math.inf):
+            found = compute(u, {number: values}, fused)
+            assert (found >= u.vmin).all() and (found <= u.vmax).all(), u.render(simplify=False)
 
 
 def test_every_node_of_a_kernel_has_bounds():

@@ -184,6 +184,20 @@ def test_functions_are_right_to_the_last_places(formula, reference, limit, of, f
         assert worst.max() <= limit + own, values[worst.argmax()]
 
 
+@pytest.mark.parametrize("formula", [UOp.log2, UOp.sin, UOp.cos, UOp.sqrt])
+def test_what_the_bounds_of_an_argument_rule_out_is_left_out(formula):
+    bits = leaf("bits", dtypes.uint32)
+    x, free = (bits >> 9).cast(dtypes.float32) * -(2.0**-23) + 1, leaf("x", dtypes.float32)
+    values = np.concatenate(
+        [edge_values(dtypes.uint32), bit_patterns(np.float32, 8192).view(np.uint32)]
+    )
+    arguments = compute(x, {bits: values})
+    shorter, longer = (decompose(formula(u), SMALLEST) for u in (x, free))
+    assert Ops.WHERE in ops_of(longer) and Ops.WHERE not in ops_of(shorter)
+    expected = compute(longer, {free: arguments})
+    np.testing.assert_array_equal(compute(shorter, {bits: values}), expected)
+
+
 @FUSED
 def test_power_is_right_to_the_last_places(fused):
     random = np.random.default_rng(2)

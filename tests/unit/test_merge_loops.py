@@ -71,6 +71,14 @@ def test_a_loop_may_be_taken_apart_twice():
     assert not ops_in(kernel, Ops.IDIV, Ops.MOD)
 
 
+def test_a_loop_is_taken_apart_for_a_value_as_well():
+    kernel = kernel_of(Tensor.arange(24) // 12 * 100 + Tensor.arange(24) % 12)
+    assert ops_in(kernel, Ops.IDIV, Ops.MOD)
+    kernel = split_at_divisions(kernel)
+    assert sizes(kernel) == [2, 12]
+    assert not ops_in(kernel, Ops.IDIV, Ops.MOD)
+
+
 def test_a_divisor_that_does_not_divide_the_size_stays():
     x = on_buffer(7)
     kernel = kernel_of(x.reshape(7, 1).expand(7, 5).reshape(35)[:33] + 0)

@@ -316,6 +316,27 @@ FIRST_OPTS = [
 ]
 
 
+def rows_of_exponentials(rows: int, columns: int) -> Tensor:
+    x, y = (filled(numbers(*shape)) for shape in ((1, columns), (rows, columns)))
+    return (x.exp() * y).fuse()
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+@pytest.mark.parametrize("columns", [16, 40, 1000])
+def test_what_most_of_the_work_does_not_depend_on_is_done_side_by_side(rows, columns):
+    program = compiled(rows_of_exponentials(rows, columns))
+    assert Opt(UPCAST, 0, rows) in program.opts
+    x, y = numbers(1, columns), numbers(rows, columns)
+    found = rows_of_exponentials(rows, columns).numpy()
+    np.testing.assert_allclose(found, np.exp(x) * y, rtol=1e-6)
+
+
+def test_work_that_depends_on_every_loop_is_not_done_side_by_side():
+    x, y = on_buffer(1, 1000), on_buffer(2, 1000)
+    for graph in ((x + y).exp(), x.exp() * y.exp(), x * y):
+        assert not sizes(opts_of(graph.fuse()), UPCAST)
+
+
 @pytest.mark.parametrize(("graph", "first"), FIRST_OPTS)
 def test_a_kernel_begins_with_these_opts(graph, first):
     assert opts_of(graph())[: len(first)] == first

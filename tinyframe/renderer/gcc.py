@@ -207,6 +207,22 @@ def builtin(
     return language.function(name, dtype, body, **dict.fromkeys(parameters, kind))
 
 
+def _sqrt(language, name: str, dtype: DType) -> str:
+    """sqrt_kind(a): clang before 16 takes the roots of the lanes one after the other (seen)."""
+    each_lane = builtin(language, name, dtype)
+    if (size := dtype.itemsize) not in REGISTERS:
+        return each_lane
+    (kind, lane, _), (feature, width) = _types(language, dtype), REGISTERS[size]
+    call = f"sqrt{'ps' if lane == 'float' else 'pd'}{width}((whole)a{', 4' if size == 64 else ''})"
+    at_once = f"""\
+#if defined(__clang__) && __clang_major__ < 16 && defined({feature})
+  typedef {lane} whole __attribute__((vector_size({size})));
+  return ({kind})__builtin_ia32_{call};
+#endif
+"""
+    return each_lane.replace("{ ", f"{{\n{at_once}  ", 1)
+
+
 def library(prefix: str = "__builtin_") -> dict[str, Callable[..., str]]:
     """The functions of the C library that have this prefix in a language."""
     parameters = {"sqrt": "a", "trunc": "a", **dict(OF_DOUBLES.values())}
@@ -329,5 +345,6 @@ functions: dict[str, Callable[..., str]] = {
     "max": _extreme,
     "min": _extreme,
     **library(),
+    "sqrt": _sqrt,
     "stream": _stream,
 }

@@ -39,7 +39,7 @@ from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.runtime.host import HostMemory
 from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
 from tinyframe.tensor.dlpack import imported
-from tinyframe.uop.node import Ops, UOp, holds, index_dtype, sint, upper
+from tinyframe.uop.node import Ops, UOp, holds, sint, upper
 from tinyframe.uop.show import sizes_text
 
 # ---- existing data -------------------------------------------------------------------------------
@@ -295,8 +295,7 @@ class Creation(TensorBase):
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
         """0, 1, … count-1: indices as values (IOTA), which need no memory."""
-        place = UOp(Ops.DEVICE, arg=Device.named(device))
-        return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), upper(count)).front((count,)))
+        return cls._of(UOp.iota(count, Device.named(device)))
 
     def _range(self, count: sint) -> Self:
         """0, 1, … count-1, on this Tensor's device."""

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tinyframe.device import Buffer, Device, buffer_of
+from tinyframe.device import Buffer, Device, set_buffer
 from tinyframe.dtype import DTypeLike, dtypes, least_upper_float, to_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.creation import checked_shape, creates, float_or, host_buffer
-from tinyframe.uop.node import Ops
+from tinyframe.tensor.creation import checked_shape, creates, float_or
+from tinyframe.uop.node import Ops, UOp
 
 
 class Random(TensorBase):
@@ -54,30 +54,44 @@ class Random(TensorBase):
         return np.array([(high + (first >> 32)) % 2**32, low, first % 2**32], np.uint32)
 
     @classmethod
-    def _random_bits(cls, count: int, device: str) -> Self:
-        """`count` uint32s, every bit random."""
-        # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
-        # replay, as each call would.
-        state = cls._of(host_buffer(cls._next_state(count), dtypes.uint32, (3,), device))
-        memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
+    def _words(cls, count: int, number: UOp) -> list[UOp]:
+        """Of `count` random uint32s, those at some places in the first half, and in the second one,
+        which is padded if the count is odd. number: the places, an IOTA or made of one."""
+        device, half = number.device or Device.DEFAULT, -(-count // 2)
 
         def refill(buffer: Buffer) -> None:
             buffer.copyin(cls._next_state(count).data.cast("B"))
 
-        refill_at_replay(buffer_of(memory), refill)
+        # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
+        # replay, as each call would.
+        state = UOp.new_buffer(device, 3, dtypes.uint32)
+        set_buffer(state, memory := Buffer(device, 3, dtypes.uint32))
+        refill(memory)
+        refill_at_replay(memory, refill)
         # One scramble takes two counters, one from each half, and gives two results. An odd count
         # is padded with the counter 0.
-        pairs = -(-count // 2)
-        word0, word1, first = [state.shrink(((i, i + 1),)).cast(dtypes.uint64) for i in range(3)]
-        number = cls._index(pairs, device).cast(dtypes.uint64)
-        second = number + pairs + first
+        key_low, key_high, start = [
+            state.shrink(((n, n + 1),)).expand(number.shape) for n in range(3)
+        ]
+        beyond = number + number.ufix(half).broadcast_to(number.shape)  # half may be a Variable's
+        first, second = [place.cast(dtypes.uint32) + start for place in (number, beyond)]
         if count % 2:
-            second = (number == pairs - 1).where(0, second)
-        counters = (number + first).bitwise_or(second.lshift(32))
-        key = word0.bitwise_or(word1.lshift(32)).expand(pairs)
-        bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key)
-        low, high = bits.cast(dtypes.uint32), bits.rshift(32).cast(dtypes.uint32)
-        return low.cat(high).shrink(((0, count),))
+            second = number.eq(half - 1).where(0, second)
+        width = UOp.const(dtypes.uint64, 32).broadcast_to(number.shape)
+        counter, key = [
+            low.cast(dtypes.uint64) | high.cast(dtypes.uint64) << width
+            for low, high in ((first, second), (key_low, key_high))
+        ]
+        bits = counter.alu(Ops.THREEFRY, key)
+        return [bits.cast(dtypes.uint32), (bits >> width).cast(dtypes.uint32)]
+
+    @classmethod
+    def _random_bits(cls, count: int, device: str) -> Self:
+        """`count` uint32s, every bit random."""
+        number, half = UOp.iota(count, device), -(-count // 2)
+        # not cat(), so that each scramble is written once
+        first, second = cls._words(count, number % half)
+        return cls._of((number // half).cast(dtypes.bool).where(second, first), False)
 
     @creates
     def rand(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -88,15 +102,13 @@ class Random(TensorBase):
         count = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
-        # Random bits for the mantissa, with the exponent of the numbers from 1 to 2.
-        mantissa = dtypes.finfo(wanted)[1]
-        narrow = wanted.unsigned()
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
         if wanted.itemsize == 8:
             bits = bits.bitcast(dtypes.uint64)
-        bits = bits.rshift(8 * bits.dtype.itemsize - mantissa).cast(narrow)
-        one = cls.ones(dtype=wanted, device=name).bitcast(narrow)
-        return ((bits | one).bitcast(wanted) - 1).reshape(sizes)
+        # as many bits as the mantissa has
+        mantissa = dtypes.finfo(wanted)[1]
+        whole = (bits.uop >> (8 * bits.dtype.itemsize - mantissa)).cast(wanted)
+        return cls._of((whole * 2.0**-mantissa).reshape(sizes))
 
     @creates
     def randn(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -104,10 +116,16 @@ class Random(TensorBase):
 
         Box and Muller, "A note on the generation of random normal deviates" (1958).
         """
-        sizes = checked_shape(shape)
-        pair = cls.rand(2, *sizes, dtype=dtypes.float32, device=device)
-        angle, size = pair[0] * (2 * math.pi), (1 - pair[1]).log() * -2  # 1 - u is never 0
-        return (angle.cos() * size.sqrt()).cast(float_or(dtype))
+        sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
+        count = math.prod(sizes)
+        if count == 0:
+            return cls.zeros(sizes, dtype=wanted, device=name)
+        # two numbers of rand(), without its factor
+        words = cls._words(2 * count, UOp.iota(count, name))
+        first, second = [(word >> 9).cast(dtypes.float32) for word in words]
+        turn = first * (2 * math.pi * 2.0**-23)
+        size = (second * -(2.0**-23) + 1).log2() * (-2 * math.log(2))  # never of 0
+        return cls._of((turn.cos() * size.sqrt()).cast(wanted).reshape(sizes))
 
     @creates
     def randint(

@@ -8,7 +8,8 @@ Most of index simplification rests on them: `(i*4+3) // 32` is 0 because 31 < 32
 
 - *Sound.* Integers wrap around, so a result that could leave its dtype's range may be anything in
   that range: int8 100..100 plus 100..100 is (-128, 127), not (200, 200).
-- Bounds cannot express NaN, so of floats only constants have any; all others are (-inf, inf).
+- Bounds cannot express NaN: what has other bounds than (-inf, inf) is never NaN. Of floats these
+  are constants, integers as float32s, and sums and products of those.
 """
 from __future__ import annotations
 
@@ -44,16 +45,33 @@ def corners(fn: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
     return min(values), max(values)
 
 
-def rule(*ops: Ops, ints_only: bool = True):
+SMALLEST, LARGEST = 2.0**-126, (2 - 2.0**-23) * 2.0**127  # of the normal float32s
+
+
+def rounded(dtype: DType, low: float, high: float) -> Bounds:
+    """Bounds of a float32, one unit in the last place wider than these, unless these are float32s:
+    a device may fuse a product and a sum, and then not round the product. It may also take a
+    denormal number for 0. Other floats, and those that may be inf, have no bounds."""
+    nearest = truncate[dtypes.float32]
+    low -= 0 if nearest(low) == low else max(abs(low) * 2.0**-23, SMALLEST)
+    high += 0 if nearest(high) == high else max(abs(high) * 2.0**-23, SMALLEST)
+    if dtype.scalar() is not dtypes.float32 or not (-LARGEST <= low <= high <= LARGEST):
+        return dtype_bounds(dtype)
+    return 0.0 if 0 < low < SMALLEST else low, 0.0 if -SMALLEST < high < 0 else high  # type: ignore[return-value]
+
+
+def rule(*ops: Ops, ints_only: bool = True, floats_too: bool = False):
     """Adds a rule: the bounds of an op, from the node and the bounds of each source.
 
     With `ints_only` the rule is for integers only, and bounds that do not fit the dtype widen to
-    its whole range.
+    its whole range. With `floats_too` it also holds for floats, and their bounds are rounded.
     """
     def add(fn):
         def bounds(u: UOp) -> Bounds:
             if not ints_only:
                 return fn(u, *[s.bounds for s in u.src])
+            if floats_too and dtypes.is_float(u.dtype):
+                return rounded(u.dtype, *fn(u, *[s.bounds for s in u.src]))
             if not dtypes.is_int(u.dtype):
                 return dtype_bounds(u.dtype)
             low, high = fn(u, *[s.bounds for s in u.src])
@@ -75,7 +93,8 @@ def _(u):
     if not isinstance(u.arg, (bool, int, float)) or u.arg != u.arg:
         return dtype_bounds(u.dtype)
     low, high = dtype_bounds(u.dtype)
-    value = u.arg if low <= u.arg <= high else truncate[u.dtype](u.arg)
+    fits_it = low <= u.arg <= high and not dtypes.is_float(u.dtype)
+    value = u.arg if fits_it else truncate[u.dtype](u.arg)
     return value, value
 
 
@@ -120,19 +139,19 @@ def union(*bounds: Bounds) -> Bounds:
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-@rule(Ops.ADD)
+@rule(Ops.ADD, floats_too=True)
 def _(u, x, y): return x[0] + y[0], x[1] + y[1]
 
 
-@rule(Ops.SUB)
+@rule(Ops.SUB, floats_too=True)
 def _(u, x, y): return x[0] - y[1], x[1] - y[0]
 
 
-@rule(Ops.NEG)
+@rule(Ops.NEG, floats_too=True)
 def _(u, x): return -x[1], -x[0]
 
 
-@rule(Ops.MUL)
+@rule(Ops.MUL, floats_too=True)
 def _(u, x, y): return corners(operator.mul, x, y)
 
 
@@ -234,8 +253,8 @@ COMPARED: dict[Ops, Callable[[Bounds, Bounds], tuple[bool, bool]]] = {
 
 @rule(*COMPARED, ints_only=False)
 def _(u, x, y):
-    of_floats = dtypes.is_float(u.src[0].dtype)
-    low, high = (False, True) if of_floats else COMPARED[u.op](x, y)
+    may_be_nan = dtypes.is_float(u.src[0].dtype) and (-math.inf, math.inf) in (x, y)
+    low, high = (False, True) if may_be_nan else COMPARED[u.op](x, y)
     return (low, high) if dtypes.is_bool(u.dtype) else (-int(high), -int(low))  # lanes of a mask
 
 
@@ -254,8 +273,10 @@ def _(u, condition, yes, no):
 
 @rule(Ops.CAST, ints_only=False)
 def _(u, x):
-    if dtypes.is_float(u.dtype) or dtypes.is_float(u.src[0].dtype):
+    if dtypes.is_float(u.src[0].dtype):
         return dtype_bounds(u.dtype)
+    if dtypes.is_float(u.dtype):
+        return rounded(u.dtype, *map(float, x))
     if dtypes.is_bool(u.dtype):
         return x[0] > 0 or x[1] < 0, x != (0, 0)
     x = int(x[0]), int(x[1])

@@ -655,6 +655,12 @@ class UOp(Comparisons):
         return UOp(Ops.BUFFER, dtype, (UOp.unique(), UOp(Ops.DEVICE, arg=device)), size)
 
     @staticmethod
+    def iota(size: sint, device: str) -> UOp:
+        """0, 1, … size-1: indices as values, which need no memory."""
+        place = UOp(Ops.DEVICE, arg=device)
+        return UOp(Ops.IOTA, index_dtype(size), (place,), upper(size)).front((size,))
+
+    @staticmethod
     def range(size: int | UOp, axis: int, kind: AxisType = AxisType.LOOP) -> UOp:
         """A loop variable that runs over 0 … size-1; `axis` distinguishes it from other ranges."""
         end = size if isinstance(size, UOp) else UOp.const(index_dtype(size), size)

@@ -85,6 +85,12 @@ for_native_op: dict[Ops, PatternMatcher] = {
         (UPat.var("x", FLOATS) + UPat(Ops.NEG, src=(y,)), lambda x, y: x.alu(Ops.SUB, y))]),
 }  # fmt: skip
 
+# 64 bits made of two words of 32
+low, high = UPat.var("low", dtypes.uint32), UPat.var("high", dtypes.uint32)
+packed = UPat(Ops.OR, dtypes.uint64, src=[
+    low.cast(dtypes.uint64),
+    UPat(Ops.SHL, src=(high.cast(dtypes.uint64), UPat.const(None, 32)))])  # fmt: skip
+
 # Casting a value out of the type's range is undefined in C (compilers and vector units differ), and
 # so is shifting by more than the bits that there are.
 always = PatternMatcher([
@@ -98,6 +104,10 @@ always = PatternMatcher([
      lambda x, u: x.cast(dtypes.int32).cast(u.dtype)),
     (UPat(Ops.CAST, {dtypes.uint32, dtypes.uint64}, (wide,), name="u"), integers.to_unsigned),
     (UPat((Ops.SHL, Ops.SHR), dtypes.ints, (i, j), name="u"), integers.shift),
+    # a word of what was made of words: no 64-bit lanes, which are half as many
+    (UPat(Ops.CAST, dtypes.uint32, (packed,)), lambda low, high: low),
+    (UPat(Ops.CAST, dtypes.uint32, (UPat(Ops.SHR, src=(packed, UPat.const(None, 32))),)),
+     lambda low, high: high),
 ])  # fmt: skip
 saturating_casts = PatternMatcher([
     (UPat(Ops.CAST, {dtypes.int32, dtypes.int64}, (wide,), name="u"), integers.to_signed),

@@ -95,11 +95,17 @@ def absolute(x: UOp) -> UOp:
     return (bits_of(x) & (layout_of(x).sign_bit - 1)).bitcast(x.dtype.scalar())
 
 
+def choose(condition: UOp, yes: UOp, no: UOp) -> UOp:
+    """A WHERE, unless the bounds decide the condition."""
+    never, always = condition.bounds
+    return condition.where(yes, no) if never != always else yes if always else no
+
+
 def special_values(x: UOp, result: UOp, at_zero: UOp) -> UOp:
     """`result` where x is positive and finite; x for inf and NaN, and NaN for negative numbers."""
-    result = (x < math.inf).where(result, x)
-    result = (x < 0).where(x.const_like(math.nan), result)
-    return x.eq(0).where(at_zero, result)
+    result = choose(x < math.inf, result, x)
+    result = choose(x < 0, x.const_like(math.nan), result)
+    return choose(x.eq(0), at_zero, result)
 
 
 def clamp(x: UOp, lowest: float, highest: float) -> UOp:
@@ -125,11 +131,11 @@ def square_root(x: UOp) -> UOp:
     layout = layout_of(x)
     is_small = x < layout.smallest_normal
     even = layout.mantissa_bits + 1 & ~1
-    enlarged = is_small.where(x * math.ldexp(1.0, even), x)
+    enlarged = choose(is_small, x * math.ldexp(1.0, even), x)
     guess = ((bits_of(enlarged) >> 1) + (layout.one >> 1)).bitcast(x.dtype.scalar())
     for _ in range(3 if layout.mantissa_bits == 23 else 4):
         guess = (guess + enlarged / guess) * 0.5
-    root = is_small.where(guess * math.ldexp(1.0, -even // 2), guess)
+    root = choose(is_small, guess * math.ldexp(1.0, -even // 2), guess)
     return special_values(x, root, at_zero=x)
 
 
@@ -232,7 +238,7 @@ def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     layout, dtype = layout_of(x), x.dtype.scalar()
     up = layout.mantissa_bits + 1
     is_denormal = x < layout.smallest_normal
-    bits = is_denormal.where(x * math.ldexp(1.0, up), x).bitcast(layout.unsigned)
+    bits = bits_of(choose(is_denormal, x * math.ldexp(1.0, up), x))
     # relative to sqrt(1/2), exponent and mantissa are right where they should be
     bits = bits + (layout.one - SQRT_HALF_BITS)
     m = (bits & ((1 << layout.mantissa_bits) - 1)) + SQRT_HALF_BITS
@@ -242,7 +248,7 @@ def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     offset_bits = (layout.bias + layout.mantissa_bits) << layout.mantissa_bits
     exponent = ((bits >> layout.mantissa_bits) | offset_bits).bitcast(dtype)
     excess = offset + layout.bias
-    correction = is_denormal.where(x.const_like(-excess - up), x.const_like(-excess))
+    correction = choose(is_denormal, x.const_like(-excess - up), x.const_like(-excess))
     return exponent + correction, m.bitcast(dtype)
 
 
@@ -309,13 +315,13 @@ def _window(low: int) -> list[float]:
 def sine_float32(x: UOp, ahead: float) -> UOp:
     """sin(x + ahead*pi), via float64, using only + - *, which wide vectors have too. For the sine
     itself `ahead` is -0.0: adding 0.0 would lose the sign of sin(-0.0)."""
-    size = absolute(x)
+    size, largest = absolute(x), max(-x.vmin, x.vmax)
     window = [x.const_like(c) for c in _window(_SEGMENTS[0])]
     for low in _SEGMENTS[1:]:
-        is_smaller = size < math.ldexp(1.0, low)
-        window = [
-            is_smaller.where(w, x.const_like(c)) for w, c in zip(window, _window(low), strict=True)
-        ]
+        if largest >= math.ldexp(1.0, low):
+            is_smaller = size < math.ldexp(1.0, low)
+            others = [x.const_like(c) for c in _window(low)]
+            window = [is_smaller.where(*pair) for pair in zip(window, others, strict=True)]
     x = x.cast(dtypes.float64) * (1 / _SCALE)
     *pieces, smallest = (w.cast(dtypes.float64) for w in window)
     first, second, third, fourth = (x * p for p in (*pieces[:3], pieces[3] + smallest))

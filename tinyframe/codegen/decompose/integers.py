@@ -191,8 +191,7 @@ def fmod_float32(x: UOp, y: UOp) -> UOp:
 
 def threefry(counter: UOp, key: UOp) -> UOp:
     key_halves, halves = (
-        ((x & 0xFFFFFFFF).cast(dtypes.uint32), (x >> 32).cast(dtypes.uint32))
-        for x in (key, counter)
+        (x.cast(dtypes.uint32), (x >> 32).cast(dtypes.uint32)) for x in (key, counter)
     )
     low, high = threefry_halves(halves, key_halves)
     return (high.cast(dtypes.uint64) << 32) | low.cast(dtypes.uint64)

@@ -110,7 +110,7 @@ def split_at_divisions(sink: UOp) -> UOp:
     tried: set[tuple[UOp, int]] = set()
     while found := next((place for place in _divided_loops(sink) if place not in tried), None):
         tried.add(found)
-        split = split_range(sink, *found, axis_type(found[0]))
+        split = split_range(sink, *found, axis_type(found[0])).simplify()
         if _divisions(split) < _divisions(sink):
             ordered = order_ranges(split)  # a reduce may depend on one of the two only
             if not repeated_reduces(ordered):

@@ -37,6 +37,7 @@ from tinyframe.algebra.access import Access, AccessTable, Contraction
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
+from tinyframe.schedule.fuse import STATEMENTS
 from tinyframe.uop.node import (
     AxisType,
     GroupOp,
@@ -261,17 +262,22 @@ class Workload:
 
 def lanes_of(sink: UOp, target: Target) -> int:
     """The number of elements in a vector register, of the widest dtype that a kernel has in memory
-    or computes with; float16 and bfloat16 are computed in float32."""
+    or computes with; float16 and bfloat16 are computed in float32, and THREEFRY in words of 32
+    bits."""
     widest = 0
     data: set[UOp] = set()
-    for u in sink.toposort():
+    nodes = sink.toposort()
+    scrambles = UOp.sink(*[u for u in nodes if u.op is Ops.THREEFRY])
+    words = scrambles.toposort(lambda u: u.dtype in (dtypes.void, dtypes.uint64)).keys()
+    for u in nodes:
         if u.op is Ops.DEFINE_GLOBAL:
             widest = max(widest, u.dtype.base.itemsize)
         elif u.op in (Ops.LOAD, Ops.REDUCE, Ops.SCAN) or not data.isdisjoint(u.src):
             data.add(u)
             if u.op in GroupOp.ALU or u.op in (Ops.REDUCE, Ops.SCAN):
-                width = 4 if u.dtype in (dtypes.half, dtypes.bfloat16) else u.dtype.itemsize
-                widest = max(widest, width)
+                half = u.dtype in (dtypes.half, dtypes.bfloat16)
+                is_narrow = half or not words.isdisjoint((u, *u.src))
+                widest = max(widest, 4 if is_narrow else u.dtype.itemsize)
     lanes = max(1, target.vector_bytes // (widest or 4))
     return min(lanes, target.most_lanes) if target.most_lanes else lanes
 
@@ -663,7 +669,8 @@ def windows_of_an_image(k: Workload) -> Nest:
 
 
 def vectors(k: Workload) -> Nest:
-    """Vectors along contiguous memory, the same for all reduces of a row; several sums at once."""
+    """Vectors along contiguous memory, the same for all reduces of a row; several sums at once, and
+    work that a loop would repeat done once for all its iterations."""
     lanes: list[Tile] = []
     for r in sorted(k.loops, key=functools.partial(_gain, k), reverse=True):
         width = min(k.lanes, 1 << (extent(r).bit_length() - 1))
@@ -673,7 +680,24 @@ def vectors(k: Workload) -> Nest:
             pairs = [{r, other} for _, other, _ in lanes]
             if not any(pair <= k.table.around(u) for pair in pairs for u in k.table.nodes):
                 lanes.append((VECTOR, r, width))
+    lanes += _shared(k, {r for _, r, _ in lanes})
     return among_cores(k, _several_sums(k, Nest(tuple(lanes))))
+
+
+def _shared(k: Workload, lanes: set[UOp]) -> list[Tile]:
+    """The loops that most of the work doesn't depend on, though it runs inside of them: with their
+    iterations side by side it's done once. Not around reduces, which have accumulators."""
+
+    def most_is_shared(r: UOp, inside: set[UOp]) -> bool:
+        more = 0
+        for u in k.table.nodes:
+            if u.op in GroupOp.ALU and (r in u.ranges or not inside.isdisjoint(u.ranges)):
+                more += STATEMENTS.get(u.op, 1) * (-1 if r in u.ranges else 1)
+        return more > 0
+
+    loops = [] if k.table.reduces else [r for r in k.around if not is_symbolic(r)]
+    return [(UPCAST, r, extent(r)) for n, r in enumerate(loops)
+            if r not in lanes and most_is_shared(r, {*loops[n + 1 :]})]  # fmt: skip
 
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
