@@ -1,4 +1,4 @@
-"""Scatters, and what flows back through them, beside PyTorch: places repeat, values tie, or are 0."""
+"""Scatters and their gradients, beside PyTorch: places repeat, values tie or are 0."""
 
 from __future__ import annotations
 
