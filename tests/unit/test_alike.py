@@ -1,4 +1,4 @@
-"""Kernels that differ only in where they read and write share a program."""
+"""Kernels that differ only in where they read and write, or in what they store, share a program."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, numbers, on_buffer, schedule_of
-from tinyframe import Tensor, TinyJit, Variable
+from tinyframe import Tensor, TinyJit, Variable, dtypes
+from tinyframe.run import alike as module
+from tinyframe.run import realize
 from tinyframe.run.alike import LEAST, alike
 from tinyframe.run.realize import compile_all
 from tinyframe.uop.node import Ops
 
 STEPS = 6
+
+
+@pytest.fixture(autouse=True)
+def none_seen_before(monkeypatch):
+    monkeypatch.setattr(module, "_seen", {})
 
 
 def kernels(*tensors: Tensor) -> list:
@@ -109,3 +116,29 @@ def test_a_kernel_with_a_variable_of_its_own_stays():
     n = Variable("n", 1, 4).bind(3)
     x = on_buffer(STEPS, 4)
     assert not alike(kernels(*[x[t, :n].sum() for t in range(STEPS)]))
+
+
+VALUES = [0.5, -0.0, 3, float("inf"), float("nan"), -1e-40, 2.0**31, 7]
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.int32, dtypes.float16, dtypes.bool])
+def test_numbers_that_are_written_one_after_the_other(dtype):
+    values = VALUES if dtype is dtypes.float32 else range(-3, 5)
+    x = Tensor.zeros(3, len(values), 2, dtype=dtype).contiguous().realize()
+    expected = x.numpy().copy()
+    for k, value in enumerate(values):
+        x[k % 3, k] = value
+        expected[k % 3, k] = value
+    got = x.numpy()
+    np.testing.assert_array_equal(got, expected)
+    if dtype is dtypes.float32:
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(expected))
+
+
+def test_writes_one_after_the_other_share_a_program():
+    x, before = Tensor.zeros(77).contiguous().realize(), {*realize._kernels}
+    for k in range(77):
+        x[k] = k
+    found = {kernel.spec for key, kernel in realize._kernels.items() if key not in before}
+    assert len(found) == LEAST
+    assert x.tolist() == [*range(77)]

@@ -139,7 +139,7 @@ class Replay:
         self.operations = sum(kernel.spec.ops_estimate for kernel in self.kernels)
         self.nbytes = sum(kernel.spec.mem_estimate for kernel in self.kernels)
         self._set_variables(values)
-        self.symbolic = any(len(k.spec.vars) > len(k.offsets) for k in self.kernels)
+        self.symbolic = any(len(k.spec.vars) > len(k.numbers) for k in self.kernels)
         self.compile_key = compile_key
 
     def _set_variables(self, values: Values) -> None:

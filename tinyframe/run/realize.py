@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 class CompiledKernel:
     """A kernel, compiled for a device and loaded there.
 
-    offsets: the values of those Variables of its program that are not the kernel's own.
+    numbers: the values of those Variables of its program that are not the kernel's own.
     """
 
     spec: ProgramSpec
     runner: Any
-    offsets: Mapping[UOp, int] = field(default_factory=dict)
+    numbers: Mapping[UOp, int] = field(default_factory=dict)
 
     def __call__(
         self,
@@ -95,7 +95,7 @@ class CompiledKernel:
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
         """The values of its Variables, in argument order."""
-        known = {**var_vals, **self.offsets}
+        known = {**var_vals, **self.numbers}
         for v in self.spec.vars:
             if v not in known:
                 raise RuntimeError(f"unbound Variable {v.expr!r}: give it a value with .bind(...)")
@@ -268,8 +268,8 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
             started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
             for key, spec, lib in started:
                 _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib()))
-        for key, (one, offsets) in shared.items():
-            _kernels[key] = replace(_kernels[one], offsets=offsets) if offsets else _kernels[one]
+        for key, (one, numbers) in shared.items():
+            _kernels[key] = replace(_kernels[one], numbers=numbers) if numbers else _kernels[one]
     ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
     _kernels.update(ready)
     while len(_kernels) > MOST_KERNELS:
@@ -278,16 +278,15 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
 
 
 def _sharing(new: Iterable[Key]) -> dict[Key, tuple[Key, Mapping[UOp, int]]]:
-    """Maps each kernel to the one that is compiled for it, and to the offsets that it has there."""
+    """Maps each kernel to the one that is compiled for it, and to its numbers there."""
     found: dict[Key, tuple[Key, Mapping[UOp, int]]] = {key: (key, {}) for key in new}
     of_each: dict[CompileKey, list[UOp]] = {}
     for ast, compile_key in found:
-        if not compile_key.renderer.target.block_threads:  # there, vectors depend on offsets
+        if not compile_key.renderer.target.block_threads:  # vectors depend on their places there
             of_each.setdefault(compile_key, []).append(ast)
     for compile_key, asts in of_each.items():
-        if len(asts) > 1:
-            for ast, (kernel, offsets) in load("tinyframe.run.alike:alike")(asts).items():
-                found[ast, compile_key] = (kernel, compile_key), offsets
+        for ast, (kernel, numbers) in load("tinyframe.run.alike:alike")(asts).items():
+            found[ast, compile_key] = (kernel, compile_key), numbers
     return found
 
 
