@@ -47,7 +47,7 @@ def alike(kernels: Iterable[UOp]) -> dict[UOp, tuple[UOp, dict[UOp, int]]]:
             known = _seen[form] = _seen.pop(form, {})
             known[ast] = numbers
             forms.setdefault(form, []).append(ast)
-    found = {}
+    found: dict[UOp, tuple[UOp, dict[UOp, int]]] = {}
     for form, members in forms.items():
         known = _seen[form]
         if len(known) >= LEAST:
@@ -105,7 +105,7 @@ def _with_numbers(ast: UOp) -> tuple[UOp, list[Number]]:
         if c.op is not Ops.CONST or c.dtype not in STORED:
             return c
         bits = c.arg if c.dtype is dtypes.int else _INT.unpack(_FLOAT.pack(c.arg))[0]
-        number = variable(bits, dtypes.int.min, dtypes.int.max, dtypes.int)
+        number = variable(bits, -(1 << 31), (1 << 31) - 1, dtypes.int)
         return number.bitcast(c.dtype)
 
     def change(_: UOp, u: UOp) -> UOp:

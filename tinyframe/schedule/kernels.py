@@ -36,6 +36,8 @@ from tinyframe.uop.movement import (
     MAY_BE_OUTSIDE,
     in_new_memory,
     memory_state,
+    numbers_along,
+    place_dtype,
     seen_on,
     source_index_rules,
     stored_state,
@@ -47,7 +49,6 @@ from tinyframe.uop.node import (
     UOp,
     arg_key,
     identity,
-    index_dtype,
     sources_first,
 )
 
@@ -147,14 +148,11 @@ def looked_for(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
     def spread(x: UOp) -> UOp:
         return x.reshape((*x.shape, 1)).permute(facing).expand(shape)
 
-    def numbers(size: int, along: int) -> UOp:
-        sizes = tuple([size if d == along else 1 for d in range(last + 1)])
-        return UOp(Ops.IOTA, index_dtype(size), (), size).reshape(sizes).expand(shape)
-
-    place, values = numbers(whole.shape[axis], axis), spread(value)
-    hit = spread(index).cast(dtypes.long).eq(place.cast(dtypes.long))
+    values, wide = spread(value), place_dtype(index.dtype)
+    hit = spread(index).cast(wide).eq(numbers_along(shape, axis).cast(wide))
     if u.arg is None:  # the last one
-        number = hit.where(numbers(count, last) + 1, numbers(count, last) * 0)
+        number = numbers_along(shape, last) + 1
+        number = hit.where(number, number.const_like(0))
         latest = number.reduce_axis(Ops.MAX, (last,))
         hit = hit & number.eq(latest.expand(shape))
     nothing = values.const_like(identity(u.arg or Ops.ADD, u.dtype))

@@ -20,15 +20,8 @@ from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher, UPat
 from tinyframe.tensor.base import Storage, follow, path_between, storages_at
 from tinyframe.tensor.history import Lost, Origin, flows, flows_to, origin_of, sources
-from tinyframe.uop.node import (
-    Ops,
-    UOp,
-    collector_paused,
-    identity,
-    index_dtype,
-    sint,
-    sources_first,
-)
+from tinyframe.uop.movement import numbers_along, place_dtype
+from tinyframe.uop.node import Ops, UOp, collector_paused, identity, sint, sources_first
 
 Gradients = tuple[UOp | None, ...]
 
@@ -163,10 +156,14 @@ def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
 
 def take(grad: UOp, z: UOp, x: UOp) -> Gradients:
     """All that flows to an element, from each place that it was taken to; half and bfloat16 are
-    added up in float32."""
-    wide = sum_acc_dtype(grad.dtype)
+    added up in float32. If one of a row is taken, each element looks whether it is that one."""
+    index, wide = z.src[1], sum_acc_dtype(grad.dtype)
+    if index.shape[z.arg] == 1:
+        dtype = place_dtype(index.dtype)
+        here = index.cast(dtype).expand(x.shape).eq(numbers_along(x.shape, z.arg).cast(dtype))
+        return here.where(grad.expand(x.shape), zeros(x)), None
     memory = zeros(x).cast(wide).contiguous()
-    view = memory.take(z.arg, z.src[1])
+    view = memory.take(z.arg, index)
     return memory.assign(grad.cast(wide), view, Ops.ADD).cast(x.dtype), None
 
 
@@ -221,9 +218,7 @@ def _assign_at(grad: UOp, z: UOp, index: UOp, axis: int) -> tuple[UOp, UOp]:
         case Ops.ADD:
             return grad, taken(grad)
         case None:  # the last value for a place, which was that with the largest number
-            sizes = tuple([s if d == axis else 1 for d, s in enumerate(index.shape)])
-            number = UOp(Ops.IOTA, index_dtype(index.shape[axis]), (), index.shape[axis])
-            number = number.reshape(sizes).expand(index.shape)
+            number = numbers_along(index.shape, axis)
             last = with_values(zeros(state).cast(number.dtype) - 1, number, Ops.MAX)
             at = taken(last).eq(number)
             return with_values(grad, zeros(value), None), at.where(taken(grad), zeros(value))

@@ -161,7 +161,7 @@ class Losses(TensorBase):
         """The element of class Y along `axis`; NaN if it is no class, whether ignored or not."""
         self._check_classes(Y, axis, ignore_index)
         Y = self._index_tensor(Y)
-        right = (Y.unsqueeze(axis) == self._along(axis)).where(self, 0).sum(axis)
+        right = self._gather(axis, Y.unsqueeze(axis)).squeeze(axis)
         return right._or_nan(Y, self.shape[axis])
 
     def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:

@@ -136,14 +136,11 @@ class Pooling(TensorBase):
         if output_size is not None:
             sizes = tuple(output_size)[-grid.axes :]
         front = self.shape[: self.ndim - grid.axes]
-        values = self.reshape((*front, 1, -1))
-        places = indices.reshape((*front, 1, -1))
-        count, length = values.shape[-1], math.prod(sizes)
+        values, places = (t.reshape((*front, -1)) for t in (self, indices))
+        length = math.prod(sizes)
         check_indices(indices, (length,), 0)
-        here = places == self._range(length).reshape((-1, 1))
-        order = self._range(count)
-        last = here.where(order, -1).max(-1, keepdim=True)
-        return (last == order).where(values, 0).sum(-1).reshape((*front, *sizes))
+        nothing = self.zeros((*front, length), dtype=self.dtype, device=self.device)
+        return nothing._scattered(len(front), places, values).reshape((*front, *sizes))
 
     # ---- means -----------------------------------------------------------------------------------
 

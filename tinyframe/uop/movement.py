@@ -315,10 +315,19 @@ def _(u, ix):
 
 def place_at(index: UOp, ix: Indices) -> UOp:
     """What a Tensor of places holds at `ix`: a PLACE, until `lower` knows its value."""
-    place = UOp(Ops.PLACE, index.dtype, ix, index)
-    dtype = index.dtype
+    return UOp(Ops.PLACE, index.dtype, ix, index).cast(place_dtype(index.dtype))
+
+
+def place_dtype(dtype: DType) -> DType:
+    """The dtype in which places, which are data of this one, are compared with indices."""
     fits_int = dtype.itemsize < 4 or dtype is dtypes.int
-    return place.cast(dtypes.int if fits_int else dtypes.long)
+    return dtypes.int if fits_int else dtypes.long
+
+
+def numbers_along(shape: tuple, axis: int) -> UOp:
+    """The index of each element along an axis."""
+    size, sizes = shape[axis], tuple(s if d == axis else 1 for d, s in enumerate(shape))
+    return UOp(Ops.IOTA, index_dtype(size), (), size).reshape(sizes).expand(shape)
 
 
 def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:

@@ -68,12 +68,9 @@ class Interpolate(TensorBase):
         result: Any = None
         neighbours = self._neighbours(old, new, kind, align_corners)
         for place, weight in _in_fixed_point(neighbours) if in_bytes else neighbours:
-            # (new, old, 1, …): for each result all elements, of which one is chosen
-            after = (1,) * (self.ndim - axis - 1)
-            is_here = place.clip(0, old - 1).reshape((-1, 1)) == self._range(old)
-            chosen = is_here.reshape((new, old, *after)).where(self.unsqueeze(axis), 0)
-            part = chosen.sum(axis + 1, dtype=self.dtype)
-            part = part if weight is None else part * weight.reshape((-1, *after))
+            part: Any = self._take(axis, place.clip(0, old - 1), is_inside=True)
+            if weight is not None:
+                part = part * weight.reshape((-1, *(1,) * (self.ndim - axis - 1)))
             result = part if result is None else result + part
         return (result + 0.5).floor().clip(0, 255) if in_bytes else result
 
