@@ -34,7 +34,7 @@ def check(answer: Any) -> str:
                 case,
             )
         same_values(got, np.cumsum(values[::-1])[::-1], case, shown=len(values) == 3)
-    return "A running sum from the other end. That's what the table's row for SCAN_AXIS says of ADD."
+    return "A running sum from the other end. The table has it too, in its row for SCAN_AXIS."
 
 # %% shared
 from tinyframe import Tensor, nn
