@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -196,6 +197,20 @@ def test_a_compiler_that_does_nothing_is_a_compile_error(tmp_path, script, words
     (tmp_path / "cc").chmod(0o755 if script.startswith("#!") else 0o644)
     with pytest.raises(CompileError, match=words):
         ClangCompiler((str(tmp_path / "cc"),)).compile(ADD)
+
+
+@pytest.mark.parametrize("said", ["PLEASE submit a bug report to", "cc1: internal compiler error:"])
+def test_a_compiler_that_crashes_gets_a_second_chance(tmp_path, said):
+    (tmp_path / "cc").write_text(f"""#!/bin/sh
+case " $* " in
+  *" -x c "*" -O1 "*|*" -O1 "*) exec {shlex.join(find_compiler())} "$@" ;;
+  *" -E "*|*" -dM "*|*" --version "*) exec {shlex.join(find_compiler())} "$@" ;;
+esac
+echo {shlex.quote(said)} >&2; exit 1
+""")
+    (tmp_path / "cc").chmod(0o755)
+    crashing = ClangCompiler((str(tmp_path / "cc"),))
+    assert run_add(crashing.compile(ADD)) == [5, 6, 7, 8]
 
 
 # *** which compiler ***

@@ -73,6 +73,7 @@ _VECTORS = {
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
 # A function from elsewhere: one of the compiler's (such as __truncdfhf2, but not __tls_get_addr,
 # which the loader has), or one of the mathematical ones that a kernel of float64 calls.
+_CRASHED = re.compile("PLEASE submit a bug report|internal compiler error")
 _SUPPORT_FUNCTION = re.compile(rb"\0(__(?!tls_get_addr\0)\w+|log2|sin|cos|pow|fmod)(?=\0)")
 
 
@@ -112,11 +113,21 @@ class ClangCompiler(Compiler):
         return self._asked[2]
 
     def compile(self, src: str) -> bytes:
+        """The library of a source. Where the compiler itself crashes, which clang 14 does for some
+        stores of bools (seen), it gets a second chance with fewer optimizations."""
+        try:
+            return self._compiled(src, self._flags_for(src))
+        except CompileError as error:
+            if not _CRASHED.search(str(error)):
+                raise
+            return self._compiled(src, (*self._flags_for(src), "-O1"))
+
+    def _compiled(self, src: str, flags: tuple[str, ...]) -> bytes:
         import tempfile  # imported here: it is slow to import, and a warm cache never needs it
 
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
-            arguments = [*self._flags_for(src), "-x", "c", "-"]
+            arguments = [*flags, "-x", "c", "-"]
             # Apple's linker makes no library without the system's.
             alone = self.is_zig or self.linker
             if not (alone and self._links_alone(arguments, src, library)):
