@@ -441,32 +441,31 @@ class Grower:
         if out is not u:
             self.add(out)
 
-    def places(self, shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], UOp]:
-        """Numbers along an axis, some of them beside it, in a buffer of their own."""
-        sizes = (*shape[:axis], self.size(), *shape[axis + 1 :])
-        numbers = [self.rng.randint(-1, shape[axis]) for _ in range(math.prod(sizes))]
+    def places(self) -> tuple[UOp, int, UOp] | None:
+        """A value, an axis of it, and numbers along that, some of them beside it, in a buffer of
+        their own; None where they do not fit."""
+        u = self.pick(lambda x: x.shape)
+        if u is None:
+            return None
+        axis = self.rng.randrange(len(u.shape))
+        sizes = (*u.shape[:axis], self.size(), *u.shape[axis + 1 :])
+        numbers = [self.rng.randint(-1, u.shape[axis]) for _ in range(math.prod(sizes))]
         made = buffer(np.array(numbers, self.rng.choice([np.int32, np.int32, np.int8])))
         array = np.array(numbers, to_np_dtype(made.dtype))
         self.program.inputs[made] = self.program.values[made] = array
-        return sizes, made.reshape(sizes)
+        index = made.reshape(sizes)
+        fits = index.size <= MOST_ELEMENTS and self.add(index) is not None
+        return (u, axis, index) if fits else None
 
     def take(self) -> None:
-        u = self.pick(lambda x: x.shape)
-        if u is None:
-            return
-        axis = self.rng.randrange(len(u.shape))
-        sizes, index = self.places(u.shape, axis)
-        if math.prod(sizes) <= MOST_ELEMENTS and self.add(index) is not None:
+        if (found := self.places()) is not None:
+            u, axis, index = found
             self.add(u.take(axis, index))
 
     def scatter(self) -> None:
-        u = self.pick(lambda x: x.shape)
-        if u is None:
+        if (found := self.places()) is None:
             return
-        axis = self.rng.randrange(len(u.shape))
-        sizes, index = self.places(u.shape, axis)
-        if math.prod(sizes) > MOST_ELEMENTS or self.add(index) is None:
-            return
+        u, axis, index = found
         value = self.partner(index, u.dtype)
         if value is None or self.add(value) is None:
             return
