@@ -42,17 +42,16 @@ def check_order(x, descending, k, device=None):
 
 @pytest.mark.parametrize("descending", (False, True))
 @pytest.mark.parametrize("size", (1023, 1024, 1025, 2049, 5000))
-def test_long_axes_are_sorted_by_merging(size, descending):
+def test_long_axes_are_sorted_by_digits(size, descending):
     x = with_ties_and_edges(np.random.default_rng(size), (2, size), "float32")
     check_order(x, descending, k=size // 100)
 
 
-@pytest.mark.parametrize(
-    "dtype", ("bool", "int8", "uint8", "int16", "int64", "uint64", "float16", "float64")
-)
+@pytest.mark.parametrize("dtype", ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32",
+                                   "int64", "uint64", "float16", "float64"))  # fmt: skip
 def test_every_dtype_is_sorted_by_its_own_keys(dtype):
     rng = np.random.default_rng(0)
-    for size, descending in ((20, True), (1100, False)):
+    for size, descending in ((20, True), (1100, False), (1100, True)):
         check_order(with_ties_and_edges(rng, (size,), dtype), descending, k=9)
 
 

@@ -76,6 +76,8 @@ class Sorting(Scan, Gathering):
     def _first_keys(self, first: int) -> Self:
         """The positions of the first of some keys, (batch, n)."""
         wide, place = self.cast(dtypes.int64), self._range(self.shape[1]).cast(dtypes.int64)
+        if self.dtype is dtypes.uint32:
+            wide = wide - (1 << 31)  # so that 32 more bits fit
         both = (wide * (1 << 32) + place)._mirror()  # no two are equal
         found: list[Self] = []
         for n in range(first):
