@@ -232,8 +232,8 @@ def installed(monkeypatch):
 
 @pytest.mark.parametrize(
     ("there", "asked", "expected"),
-    [("cc", "", ["/usr/bin/cc"]), ("cc gcc", "", ["/usr/bin/gcc"]),
-     ("cc gcc clang", "", ["/usr/bin/clang"]), ("zig", "", ["/lib/ziglang/zig", "cc"]),
+    [("cc", "", ["/usr/bin/cc"]), ("cc clang", "", ["/usr/bin/clang"]),
+     ("cc clang gcc", "", ["/usr/bin/gcc"]), ("zig", "", ["/lib/ziglang/zig", "cc"]),
      ("zig cc", "", ["/usr/bin/cc"]),
      ("clang ccache", "ccache gcc -m64", ["/usr/bin/ccache", "gcc", "-m64"])],
 )  # fmt: skip
@@ -274,8 +274,8 @@ sys.exit(subprocess.call([*{real!r}, *[a for a in arguments if not a.startswith(
 def test_macos_offer_to_install_a_compiler_is_none(installed, monkeypatch, tmp_path, tools):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(clang, "_MACOS_TOOLS", (str(tmp_path if tools else tmp_path / "none"),))
-    installed.update(clang="/usr/bin/clang", gcc="/opt/homebrew/bin/gcc")
-    assert find_compiler() == (("/usr/bin/clang",) if tools else ("/opt/homebrew/bin/gcc",))
+    installed.update(gcc="/usr/bin/gcc", clang="/opt/homebrew/bin/clang")
+    assert find_compiler() == (("/usr/bin/gcc",) if tools else ("/opt/homebrew/bin/clang",))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 def c_compiler():
     if os.environ.get("CC"):
         return shlex.split(os.environ["CC"])
-    found = next(filter(None, map(shutil.which, ("clang", "gcc", "cc"))), None)
+    found = next(filter(None, map(shutil.which, ("gcc", "clang", "cc"))), None)
     return [found] if found else [sys.executable, "-m", "ziglang", "cc"]
 
 
