@@ -267,8 +267,8 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
         return (found, *command[1:])
     # macOS has a /usr/bin/clang even without its tools; it only offers to install them
     has_tools = sys.platform != "darwin" or any(map(os.path.exists, _MACOS_TOOLS))
-    # gcc 12 compiles a CNN's kernels in half the time of clang 14, and they are as fast: 0.995 times
-    # as long, the geometric mean of the benchmarks' 78 rows (a quiet AVX-512 machine).
+    # gcc 12 compiles a CNN's kernels in half the time of clang 14, and they take 0.995 times as
+    # long, the geometric mean of the benchmarks' 78 rows (a quiet AVX-512 machine).
     for name in ("gcc", "clang", "cc"):
         if (found := shutil.which(name)) and (has_tools or not found.startswith("/usr/bin/")):
             return (found,)
