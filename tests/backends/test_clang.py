@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -350,9 +351,11 @@ def test_identity_changes_with_compiler_flags_and_processor(compiler, tmp_path, 
      ("__i386__", False, ("-march=native", "-mprefer-vector-width=512")),
      ("__aarch64__", False, ("-mcpu=native",)), ("__aarch64__", True, ("-mcpu=native",))],
 )  # fmt: skip
-def test_code_is_for_this_very_machine(macro, is_zig, expected, tmp_path):
-    compiler = a_compiler(tmp_path / ("zig" if is_zig else "cc"), [macro, "__STDC__"])
-    assert compiler.machine_flags == expected
+def test_code_is_for_this_very_machine(macro, is_zig, expected, tmp_path, monkeypatch):
+    for name, is_arm in [("x86_64", False), ("arm64", True)]:
+        monkeypatch.setattr(platform, "machine", lambda name=name: name)
+        compiler = a_compiler(tmp_path / ("zig" if is_zig else "cc"), [macro, "__STDC__"])
+        assert compiler.machine_flags == (expected if is_arm == (macro == "__aarch64__") else ())
 
 
 def a_compiler(path, macros, refused="no flag"):
@@ -375,8 +378,9 @@ else:
     return ClangCompiler((str(path),))
 
 
-def test_a_compiler_that_does_not_know_this_machine_does_without_the_flag(tmp_path):
-    """As one for another kind of machine does, and an old one on a new processor."""
+def test_a_compiler_that_does_not_know_this_machine_does_without_the_flag(tmp_path, monkeypatch):
+    """As an old one on a new processor."""
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     for refused, native in [("-mcpu=native", []), ("no flag", ["-mcpu=native"])]:
         compiler = a_compiler(tmp_path / refused, ["__aarch64__", "__linux__"], refused)
         assert [flag for flag in compiler.flags if "native" in flag] == native

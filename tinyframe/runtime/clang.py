@@ -20,7 +20,7 @@ from pathlib import Path
 from tinyframe.device import CompileError, Compiler, NoCompiler
 from tinyframe.disk_cache import Cached, cached, place_for
 from tinyframe.renderer import Target
-from tinyframe.runtime.machine import cache_sizes, machine_identity
+from tinyframe.runtime.machine import cache_sizes, machine_identity, machine_is_x86
 from tinyframe.settings import settings
 
 # O2: kernels are unrolled, tiled and vectorized already; gcc's -O3 looks for more of that in vain,
@@ -225,7 +225,9 @@ class ClangCompiler(Compiler):
         def ask() -> bytes:
             macros = self._predefined(())
             flags: tuple[str, ...]
-            flags = next(f for macro, f in NATIVE_FLAGS if not macro or macro in macros)
+            family, flags = next(row for row in NATIVE_FLAGS if not row[0] or row[0] in macros)
+            if bool(family) is not machine_is_x86():
+                flags = ()  # where clang doesn't know the processor, it isn't said to be another's
             if self.is_zig:
                 flags = tuple("-mcpu=native" if f == "-march=native" else f for f in flags)
             try:
@@ -242,7 +244,7 @@ class ClangCompiler(Compiler):
                     linker = self.run(["-print-prog-name=ld"], "").decode().strip()
             return "\n".join([" ".join(flags), linker, *macros]).encode()
 
-        native, linker, *names = cached("macros", (self.identity(),), ask).decode().split("\n")
+        native, linker, *names = cached("compiler", (self.identity(),), ask).decode().split("\n")
         return tuple(native.split()), frozenset(names), tuple(filter(None, [linker]))
 
     def _predefined(self, flags: tuple[str, ...]) -> list[str]:
