@@ -25,6 +25,7 @@ from tinyframe.codegen.optimize.loops import Opt, apply_opts
 from tinyframe.codegen.optimize.merge_loops import (
     fuse_reduce_loops,
     merge_neighbours,
+    shorten_reduces,
     split_at_divisions,
 )
 from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, opts_of
@@ -100,6 +101,7 @@ passes: list[Pass] = [
     ("simplify", simplify),
     ("canonicalize loops", canonicalize_loops),
     ("optimize", optimize),
+    ("shorten loops", lambda sink, job: sink if settings.NOOPT else shorten_reduces(sink)),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
