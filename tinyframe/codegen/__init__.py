@@ -62,7 +62,7 @@ def canonicalize_loops(sink: UOp, job: Compilation) -> UOp:
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
-        return apply_opts(sink, job.opts, job.renderer.target)
+        return shorten_reduces(apply_opts(sink, job.opts, job.renderer.target))
     if settings.NOOPT:
         job.opts = []
         return sink
@@ -70,7 +70,7 @@ def optimize(sink: UOp, job: Compilation) -> UOp:
     workload = Workload(sink, target)
     job.plan = choose(workload, plans_for(target))
     job.opts, optimized = opts_of(sink, job.plan.nest(workload), target)
-    return optimized
+    return shorten_reduces(optimized)
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:
@@ -101,7 +101,6 @@ passes: list[Pass] = [
     ("simplify", simplify),
     ("canonicalize loops", canonicalize_loops),
     ("optimize", optimize),
-    ("shorten loops", lambda sink, job: sink if settings.NOOPT else shorten_reduces(sink)),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
