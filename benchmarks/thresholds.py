@@ -165,7 +165,7 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "NEAR_OF_L2": (SHORT, (0.1, 0.25, 0.5, 1.0)),
     "LEAST_BLOCK": (ACROSS, (2, 4, 8)),
     "DOTS_LENGTH": (ALONG, (8, 16, 32, 64)),
-    "DOTS_ROWS": ([product(n, 784, 128, "b") for n in (16, 32, 64, 128)], (8, 32, 64, 128)),
+    "DOTS_ROWS": ([product(n, 2048, n, "b") for n in (16, 32, 64, 128)], (8, 32, 64, 128)),
     "THREADS_FROM": ([elementwise(1 << n) for n in (14, 16, 17, 18)], (1 << 14, 1 << 16, 1 << 18)),
     "LONG_TURN": ([elementwise(1 << 20)], (1 << 16,)),  # only loops of 2**31 have turns
     "BLOCK_ROWS": ([copied_transposed(1024, 1024), copied_transposed(4096, 4096)], (4, 8, 16, 32)),

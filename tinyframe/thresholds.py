@@ -111,8 +111,8 @@ DOTS_LENGTH = _row(32, "vectors",
     "products of two operands contiguous along the sum: lanes run along it from this length on",
     "32 x k x 128 for k of 128 to 4096: summing a vector's lanes pays from about 32 on")
 DOTS_ROWS = _row(64, "rows",
-    "the same: with more rows a panel is better",
-    "8 to 256 x 784 x 128")
+    "the same: if more rows reuse it, a panel is better, unless the others are too few for lanes",
+    "8 to 64 x 512 to 2048 x 64 to 1024")
 
 # ---- everything else (codegen/optimize/plans.py) ------------------------------------------------
 

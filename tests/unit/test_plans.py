@@ -48,7 +48,7 @@ def sizes(opts: list[Opt], op: OptOps) -> list[int]:
 
 WINDOWS = lambda: on_buffer(4, 8, 12, 12).conv2d(on_buffer(16, 8, 3, 3), padding=1)  # noqa: E731
 CHOSEN = {
-    "dot products": lambda: on_buffer(32, 784) @ on_buffer(128, 784).T,
+    "dot products": lambda: on_buffer(12, 784) @ on_buffer(128, 784).T,
     "image by image": WINDOWS,
     "columns, then images": lambda: on_buffer(16, 256, 14, 14).conv2d(
         on_buffer(128, 256, 3, 3), padding=1
@@ -257,11 +257,11 @@ def test_rows_of_a_tile_fit_the_registers_and_divide_the_size_well(size, wide, r
 
 
 def test_few_rows_have_lanes_along_a_long_sum_that_both_are_contiguous_in():
-    x, w = on_buffer(32, 784), on_buffer(128, 784)
+    x, w = on_buffer(12, 784), on_buffer(128, 784)
     lanes = [Opt(OptOps.VECTOR, 2, 16), Opt(OptOps.UPCAST, 0, 4), Opt(OptOps.UPCAST, 1, 4)]
     assert opts_of(x @ w.T)[:3] == lanes and not sizes(opts_of(x @ w.T), OptOps.STAGE)
     assert sizes(opts_of(on_buffer(512, 784) @ w.T), OptOps.STAGE)  # many rows have a panel
-    assert sizes(opts_of(x @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
+    assert sizes(opts_of(on_buffer(6, 784) @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
 
 
 WIDTHS = [(64, 4), (96, 3), (80, 1), (112, 1), (144, 3), (160, 2), (784, 3), (960, 4)]

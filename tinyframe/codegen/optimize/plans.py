@@ -392,18 +392,23 @@ def register_tile(k: Workload) -> RegisterTile | None:
     columns = [r for r in k.around if r in of_one and not is_symbolic(r) and extent(r) >= k.lanes]
     if not columns:
         return None
-    is_long = iterations(contraction.summed) >= thresholds.LONG_SUM
 
-    def as_lanes(r: UOp) -> tuple:
-        """A sort key for having lanes along `r`: storing whole vectors counts most, and of a long
-        sum loading them, which no panel makes of windows that lie apart."""
-        x, divides = of_one[r], extent(r) % k.lanes == 0
-        stored = all(w.step(r) in (0, 1) for w in k.table.writes)
-        apart = any(abs(window.get(r, 0)) > 1 for window in x.windows)
-        good = divides + stored * (0.5 if is_long else 2) - apart * is_long
-        return good, not x.guarded, not x.overlaps, x.step(r) == 1, extent(r)
+    def costs(r: UOp) -> tuple:
+        """A sort key for lanes along `r`: vector operations, the unused lanes of the last one
+        included, and elements that move one by one, each about two of those. Those are results in a
+        column of memory, and operands in one, which a panel makes rows of. No panel helps elements
+        that lie apart, as in strided windows, and windows that don't fill their last vector: they
+        are gathered for each tile. Overlapping windows begin anywhere, and cost a little more."""
+        x, n = of_one[r], extent(r)
+        alone = sum(w.elements for w in k.table.writes if w.step(r) not in (0, 1))
+        if any(abs(dim.get(r) or 0) > 1 for dim in x.dims) or (x.windows and n % k.lanes):
+            alone += contraction.work // thresholds.USUAL_ROWS
+        elif x.step(r) != 1:
+            alone += x.elements
+        vectors = -(-n // k.lanes) / n + 2 * alone / contraction.work  # of each term of a sum
+        return vectors * k.lanes + x.overlaps / 16, x.guarded, x.step(r) != 1, -n
 
-    column = max(columns, key=as_lanes)
+    column = min(columns, key=costs)
     if column in a.ranges:
         a, b = b, a
     rows = tuple(r for r in k.around if of_one.get(r) is a)
@@ -473,9 +478,10 @@ def is_contiguous_along_the_sum(k: Workload) -> bool:
 
 
 def has_few_rows(k: Workload) -> bool:
-    """Whether the rows are too few for a panel to gain much, but enough for a tile."""
-    t, side = k.tile, _side(k)
-    return side <= extent(t.row) <= thresholds.DOTS_ROWS and extent(t.column) >= side
+    """Whether the rows are too few to be lanes, or reuse too little of a panel; but they are enough
+    for a tile."""
+    few, many = sorted((extent(k.tile.row), extent(k.tile.column)))
+    return few >= _side(k) and (few < k.lanes or many <= thresholds.DOTS_ROWS)
 
 
 def _side(k: Workload) -> int:
@@ -488,8 +494,9 @@ def dot_products(k: Workload) -> Nest:
     """Lanes along the sum; a square of rows and columns at once."""
     t, side = k.tile, _side(k)
     (along,) = t.contraction.summed
-    tiles = (VECTOR, along, k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
-    return among_cores(k, Nest(tiles, (*t.batch, t.column)))
+    few, many = sorted((t.row, t.column), key=extent)
+    tiles = (VECTOR, along, k.lanes), (UPCAST, few, side), (UPCAST, many, side)
+    return among_cores(k, Nest(tiles, (*t.batch, many)))
 
 
 # image by image
@@ -777,7 +784,8 @@ CPU = [
             "both operands contiguous along the sum, in whole vectors": is_contiguous_along_the_sum,
             "a sum of so many vectors that the time to add up their lanes does not matter":
                 lambda k: k.tile.length >= thresholds.DOTS_LENGTH * k.lanes,
-            "so few rows that a panel gains little, but enough for a tile": has_few_rows,
+            "too few rows for lanes, or few that reuse a panel, but enough for a tile":
+                has_few_rows,
         },
         dot_products,
     ),
