@@ -122,10 +122,13 @@ def expand_copies(sink: UOp) -> UOp:
 
 def _copies_of_stores(stores: tuple[UOp, ...]) -> list[UOp]:
     """Each store once for every combination of its UPCAST ranges; stores that share these ranges
-    are copied together."""
+    are copied together. Those of whole vectors vary fastest: a number that is multiplied with them
+    has then been used by all when the next one needs its register."""
+    nodes = UOp.sink(*stores).toposort()
+    of_vectors = {r for u in nodes if u.op is Ops.LOAD and u.dtype.count > 1 for r in u.ranges}
     groups: dict[tuple[UOp, ...], list[UOp]] = {}
     for store in stores:
-        copied = tuple(of_kind(store, AxisType.UPCAST))
+        copied = tuple(sorted(of_kind(store, AxisType.UPCAST), key=of_vectors.__contains__))
         loops = [r for r in store.own_ranges if r not in copied]
         groups.setdefault(copied, []).append(store.with_ranges(*loops))
     copies = [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
