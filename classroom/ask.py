@@ -21,7 +21,7 @@ from unittest import mock
 import numpy as np
 
 from classroom import differences
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.guesses import Prediction
 from tinyframe import Tensor
 from tinyframe.schedule import create_schedule
@@ -56,8 +56,7 @@ def small_tensor(rows: int, columns: int) -> Tensor:
 
 def wants_function(answer: Any, text: str = A_FUNCTION) -> None:
     """Wrong, with this text, unless an answer is a function, or a class."""
-    if not callable(answer):
-        raise Wrong(text, got=describe(answer))
+    wrong_if(not callable(answer), text, got=describe(answer))
 
 
 def wants_written(answer: Any, text: str = A_FUNCTION) -> None:
@@ -93,9 +92,8 @@ def once(answer: Any, run: Callable[[], Any], case: str = "") -> Any:
         return run()
 
     got = call(answer, counted)
-    if len(calls) > 1:
-        raise Wrong(f"You ran it {len(calls)} times, and whatever it does has happened as often. "
-                    "Run it once.", case)  # fmt: skip
+    wrong_if(len(calls) > 1, f"You ran it {len(calls)} times, and whatever it does has happened as "
+             "often. Run it once.", case)  # fmt: skip
     return got
 
 
@@ -248,9 +246,8 @@ def same_number(got: Any, expected: float, case: str = "", unit: str = "") -> No
     kinds = int if isinstance(expected, int) else (int, float)
     if isinstance(got, bool) or not isinstance(got, kinds):
         what = "a whole number" if isinstance(expected, int) else "a number"
-        raise Wrong(
-            f"The answer has to be {what}{f' of {unit}' * bool(unit)}.", case, got=describe(got)
-        )
+        raise Wrong(f"The answer has to be {what}{f' of {unit}' * bool(unit)}.", case,
+                    got=describe(got))  # fmt: skip
     if text := differences.of_numbers(got, expected, unit):
         raise Wrong(text, case, f"{expected:.6g}" if isinstance(expected, float) else expected, got)
 

@@ -18,7 +18,7 @@ from classroom import differences
 from classroom.cuda.drawn import accesses
 from classroom.cuda.running import Argument, Launch, NotCompiled, Run, Size, runs
 from classroom.cuda.source import Kernel, body_of, without_comments
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from tinyframe.device import NoCompiler
 from tinyframe.viz.picture import Picture
 
@@ -87,9 +87,8 @@ class Judgement:
         except NoCompiler as missing:
             raise Open(str(missing)) from None
         except NotCompiled as error:
-            raise Wrong(
-                f"The compiler doesn't understand it: {error}.", more=quoted(kernel, error.line)
-            ) from None
+            raise Wrong(f"The compiler doesn't understand it: {error}.",
+                        more=quoted(kernel, error.line)) from None  # fmt: skip
         for case, run in zip(cases, found, strict=False):
             self.run = run
             self._refuse(run, case, described(case))
@@ -110,32 +109,22 @@ class Judgement:
             both = [listed(x) for x in (expected, run.arrays["out"])] if few else ["", ""]
             raise Wrong(text, case, *both)
         if self.task.one_each and run.most_stores() > 1:
-            raise Wrong(
-                f"The numbers are right. But one thread writes {run.most_stores()} elements of "
-                "`out`, and here each thread writes one at most. Share the work.",
-                case,
-            )
+            raise Wrong(f"The numbers are right. But one thread writes {run.most_stores()} "
+                        "elements of `out`, and here each thread writes one at most. Share the "
+                        "work.", case)  # fmt: skip
         writers, cell = run.most_writers()
-        if self.task.most_shared is not None and writers > 1:
-            raise Wrong(
-                f"The numbers are right. But {writers} threads write `out[{cell}]`. It's the same "
-                "number each time, so let one of them do it, behind an `if`.",
-                case,
-            )
+        wrong_if(self.task.most_shared is not None and writers > 1, "The numbers are right. But "
+                 f"{writers} threads write `out[{cell}]`. It's the same number each time, so let "
+                 "one of them do it, behind an `if`.", case)  # fmt: skip
         most = self.task.most_shared
         if most is not None and run.most_shared_loads() > most:
-            raise Wrong(
-                f"The numbers are right. But one thread reads shared memory "
-                f"{run.most_shared_loads()} times, while the others wait. A tree needs fewer than "
-                f"{most}: let pairs be added at the same time, then pairs of those.",
-                case,
-            )
-        if most is not None and run.most_shared_loads() == 0:
-            raise Wrong(
-                "The numbers are right. But nothing went through shared memory, so somebody did "
-                "all the adding alone. Let the threads add in pairs, by way of a shared array.",
-                case,
-            )
+            raise Wrong("The numbers are right. But one thread reads shared memory "
+                        f"{run.most_shared_loads()} times, while the others wait. A tree needs "
+                        f"fewer than {most}: let pairs be added at the same time, then pairs of "
+                        "those.", case)  # fmt: skip
+        wrong_if(most is not None and run.most_shared_loads() == 0, "The numbers are right. But "
+                 "nothing went through shared memory, so somebody did all the adding alone. Let "
+                 "the threads add in pairs, by way of a shared array.", case)  # fmt: skip
 
 
 def in_words(loads: float) -> str:
@@ -156,11 +145,8 @@ def text_of(answer: Any) -> str:
     written = without_comments(body_of(answer))
     if "atomic" in written:
         raise Wrong("Atomic operations are not for today: every result here can do without them.")
-    if "#include" in written:
-        raise Wrong(
-            "Leave out `#include`. `max`, `min`, `fmaxf`, `sqrtf`, `expf` and their like are there "
-            "already, and nothing else is needed."
-        )
+    wrong_if("#include" in written, "Leave out `#include`. `max`, `min`, `fmaxf`, `sqrtf`, `expf` "
+             "and their like are there already, and nothing else is needed.")  # fmt: skip
     if "extern" in written:
         raise Wrong("Give a shared array its size: `__shared__ float s[8];`, without `extern`.")
     shared = Kernel("float* out", body_of(answer)).shared_shapes

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
+from classroom.ask import Wrong, describe
 from classroom.contributing.clocks import innocence, lines, mistakes
-from classroom.exercise import Wrong
 
 
 def check(answer: Any) -> str:

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, does_nothing
+from classroom.ask import Open, Wrong, describe, does_nothing, wrong_if
 from classroom.conformed import conformance
-from classroom.exercise import Open, Wrong
 from classroom.lessons.a_device_of_your_own.shared import PLACES, _broken, _kind
 from classroom.own_device import reading, registered
 from tinyframe import Tensor
@@ -52,9 +51,8 @@ def check(answer: Any) -> str:
         raise Wrong(f"The device can't be opened. {error}") from None
     if not isinstance(opened, Compiled):
         raise Wrong("A device has to be a `Compiled`.", got=_kind(opened))
-    meter = getattr(opened, "meter", None)
-    if not callable(meter):
-        raise Wrong("Your device has no method `meter()`.")
+    meter: Any = getattr(opened, "meter", None)
+    wrong_if(not callable(meter), "Your device has no method `meter()`.")
     if does_nothing(meter) and meter() in (None, ...):
         raise Open
     with registered(answer, METERED) as device:
@@ -64,11 +62,8 @@ def check(answer: Any) -> str:
         text = "Your device has a meter, but doesn't compute correctly. 8.8 is about these places."
         raise Wrong(text, more=tuple(broken))
     if not noticed:
-        raise Wrong(
-            "It computes right, but the meter shows the same before and after.",
-            f"{', '.join(['a copy', *WORK])}",
-            got=describe(reading(device)),
-        )
+        raise Wrong("It computes right, but the meter shows the same before and after.",
+                    f"{', '.join(['a copy', *WORK])}", got=describe(reading(device)))  # fmt: skip
     return f"It computes right, and its meter noticed {', '.join(noticed)}."
 
 
@@ -98,8 +93,7 @@ def _noticed(device: Any) -> list[str]:
 
 def _shown(device: Any) -> str:
     value = reading(device)
-    if value is None or value is ...:
-        raise Wrong("`meter()` returns nothing. Did you forget `return`?")
+    wrong_if(value is None or value is ..., "`meter()` returns nothing. Did you forget `return`?")
     return repr(value)
 
 # %% shared

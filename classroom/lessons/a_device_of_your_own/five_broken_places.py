@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from classroom.conformed import conformance
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.lessons.a_device_of_your_own.shared import PLACES, _broken, _kind, _sentence
 from classroom.own_device import OurRunner, registered
 from classroom.python_text import PythonText
@@ -63,10 +63,8 @@ def check(answer: Any) -> str:
         raise Open("All five places are still broken. Begin with the first row that's wrong.")
     if broken:
         number = len(PLACES) - len(broken)
-        raise Wrong(
-            f"{number} of 5 are mended. Still broken: {'; '.join(place for place, _ in broken)}.",
-            more=tuple(broken),
-        )
+        raise Wrong(f"{number} of 5 are mended. Still broken: "
+                    f"{'; '.join(place for place, _ in broken)}.", more=tuple(broken))  # fmt: skip
     with _device(memory, language) as name:
         table = conformance(name)
     if table.wrong:
@@ -78,8 +76,7 @@ def check(answer: Any) -> str:
 
 def _two_classes(answer: Any) -> tuple[Any, Any]:
     text = "This exercise asks for the two classes: `(MendedWords, MendedSnake)`."
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Wrong(text, got=_kind(answer))
+    wrong_if(not isinstance(answer, (tuple, list)) or len(answer) != 2, text, got=_kind(answer))
     found: dict[type, Any] = {}
     for part in answer:
         for kind in (Allocator, PythonText):

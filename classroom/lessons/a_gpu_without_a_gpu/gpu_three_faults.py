@@ -6,6 +6,8 @@ Hint: What can stand beyond `n` and never be the largest? (`a[min(i, n - 1)]` is
 barrier goes behind the `if`. And only one thread may write the result.
 Because: The guard keeps the last block inside of `a`; behind the `if`, every thread reaches the
 barrier; and with `if (t == 0)` only the thread that knows the result writes it.
+Right: No race, nothing out of bounds, and everybody comes to every barrier. All three faults could
+have stayed hidden on a GPU for a long time.
 """
 
 from math import ceil
@@ -43,13 +45,9 @@ REPAIR = Task(
 )
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """The largest element of each block, by a tree, without a fault."""
     Judgement(REPAIR).check(answer)
-    return (
-        "No race, nothing out of bounds, and everybody comes to every barrier. All three faults "
-        "could have stayed hidden on a GPU for a long time."
-    )
 
 # %% shared
 AS_GIVEN = """

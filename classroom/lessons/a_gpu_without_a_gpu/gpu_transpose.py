@@ -56,12 +56,9 @@ def check(answer: Any) -> str:
         both = " What it " + far[1][0].replace("writes", "writes to") + " is scattered, too." \
             if len(far) > 1 else ""  # fmt: skip
         does, lines = far[0]
-        raise Wrong(
-            f"The numbers are right. But where a warp {does}, its accesses are spread over {lines} "
-            f"lines of memory. With neighbouring threads at neighbouring elements it takes "
-            f"{MOST_LINES} at most.{both}",
-            "a matrix of 40 × 70",
-        )
+        raise Wrong(f"The numbers are right. But where a warp {does}, its accesses are spread over "
+                    f"{lines} lines of memory. With neighbouring threads at neighbouring elements "
+                    f"it takes {MOST_LINES} at most.{both}", "a matrix of 40 × 70")  # fmt: skip
     return (
         f"At most {max(worst.values())} lines for a warp, on the way in and on the way out. The "
         "crossing happens in shared memory, where it costs next to nothing."

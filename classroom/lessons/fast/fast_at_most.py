@@ -5,21 +5,21 @@ Hint: The larger of `operations / roof.flops` and `nbytes / roof.bandwidth` is t
 can take.
 Because: Arithmetic and memory work side by side, so the slower of the two decides. No Opt changes
 either number: an Opt only gets a kernel closer to them.
+Right: You can now tell which kernels are worth an afternoon, and which aren't.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, wrong_if
 from classroom.lessons.fast.shared import near, number
 from tinyframe.viz.roof import Roof
 
 SOME_ROOF = Roof(flops=100e9, bandwidth=20e9)
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(operations, nbytes, seconds, roof): how many times as fast it could be."""
     fresh = np.random.default_rng().uniform(1, 9, 5)
     cases: list[tuple[str, float, float, float, Roof]] = [
@@ -46,11 +46,9 @@ def check(answer: Any) -> str:
             max(work, moving): "That's the least time, in seconds. How many times as fast is it?",
         }
         for wrong, text in told.items():
-            if near(got, wrong):
-                raise Wrong(text, name)
+            wrong_if(near(got, wrong), text, name)
         both = (f"{expected:.4g}", f"{got:.4g}") if shown else ("", "")
         raise Wrong("It has to be the time it took, over the least it could take.", name, *both)
-    return "You can now tell which kernels are worth an afternoon, and which aren't."
 
 # %% shared
 def operations(m, n, k):

@@ -5,16 +5,16 @@ Hint: Divide `2 * m * n * k` by the bytes of three matrices: m × k, k × n and 
 for each element.
 Because: Each result takes k products and k additions. What has to be moved at least is each
 matrix once, so there's more work for each byte the larger they are.
+Right: Now you know where any matmul stands on the roofline, before it has run.
 """
 
 from typing import Any
 
-from classroom.ask import call, fresh_sizes
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, wrong_if
 from classroom.lessons.fast.shared import near, number
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(m, n, k): operations for each byte of a matmul of floats."""
     sizes = fresh_sizes(3)
     for m, n, k in ((512, 512, 512), (2, 3, 4), tuple(sizes)):
@@ -38,11 +38,9 @@ def check(answer: Any) -> str:
             "each element counts once: that's what has to be moved at least.",
         }
         for wrong, text in told.items():
-            if near(got, wrong):
-                raise Wrong(text, case)
+            wrong_if(near(got, wrong), text, case)
         both = (f"{expected:.4g}", f"{got:.4g}") if shown else ("", "")
         raise Wrong("It has to be the operations divided by the bytes.", case, *both)
-    return "Now you know where any matmul stands on the roofline, before it has run."
 
 # %% shared
 import numpy as np

@@ -10,8 +10,7 @@ depends on the shape. There are few enough to count them all.
 import random
 from typing import Any
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call
 from classroom.lessons.fast.shared import as_opts, counted, in_registers, matmul, tiles
 from classroom.tiles import LANES, REGISTERS
 

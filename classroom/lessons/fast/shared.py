@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, describe, wrong_if
 from classroom.tiles import REGISTERS, count
 from tinyframe import Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt
@@ -45,11 +44,9 @@ def as_opts(answer: Any) -> list[Opt]:
         raise Wrong("The answer has to be a list of Opts.", got=describe(answer))
     opts = list(answer)
     for opt in opts:
-        if not isinstance(opt, Opt):
-            raise Wrong(
-                "The answer has to be a list of Opts, `[Opt(OptOps.VECTOR, 1, 8), …]`.",
-                got=describe(opt),
-            )
+        wrong_if(not isinstance(opt, Opt),
+                 "The answer has to be a list of Opts, `[Opt(OptOps.VECTOR, 1, 8), …]`.",
+                 got=describe(opt))  # fmt: skip
     return opts
 
 

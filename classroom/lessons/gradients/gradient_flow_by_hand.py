@@ -5,18 +5,20 @@ Hint: What arrives at the product is `grad * (a * b).cos()`, and MUL swaps its f
 second path along which something gets to `a`?
 Because: ADD hands `grad` on twice: once to the sine, once to `a`. SIN multiplies by the cosine of
 its source. MUL multiplies by the other factor. What arrives at `a` on its two paths is added.
+Right: You did the backward pass by hand: you multiplied along each path, and added where two paths
+met.
 """
 
 from typing import Any
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values
-from classroom.exercise import Graphs, Wrong
+from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, wrong_if
+from classroom.exercise import Graphs
 from classroom.lessons.gradients.shared import close, pair, undifferentiated
 from tinyframe import Tensor
 from tinyframe.uop import UOp
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(grad, a, b): what arrives at a and at b for z = (a * b).sin() + a, as UOps."""
     fixed = tuple(Tensor(v).realize() for v in ([1.0, 2.0], [0.5, 1.0], [2.0, 3.0]))
     (n,) = fresh_sizes(1)
@@ -29,22 +31,15 @@ def check(answer: Any) -> str:
         expected = [slope.numpy() for slope in asked]
         if close(got[0], expected[1]) and close(got[1], expected[0]):
             raise Wrong("The two are swapped: the gradient of `a` comes first.", case)
-        if close(got[0], expected[0] - grad.numpy()):
-            raise Wrong(
-                "At `a`, one path is missing. `a` reaches `z` through the sine, and once more "
-                "through the addition.",
-                case,
-            )
+        wrong_if(close(got[0], expected[0] - grad.numpy()), "At `a`, one path is missing. `a` "
+                 "reaches `z` through the sine, and once more through the addition.",
+                 case)  # fmt: skip
         for name, part, values in zip("ab", got, expected, strict=True):
             try:
                 same_values(Tensor(part), values, f"{case}, at `{name}`", shown=case[0] == "`")
             except Wrong as wrong:
                 graphs = Graphs(part, asked["ab".index(name)].uop, {"grad": grad, "a": a, "b": b})
                 raise Wrong(f"At `{name}`: {wrong}", case, graphs=graphs) from None
-    return (
-        "You did the backward pass by hand: you multiplied along each path, and added where two "
-        "paths met."
-    )
 
 # %% wrong, each line
 lambda grad, a, b: grad * b  # says a pair of UOps

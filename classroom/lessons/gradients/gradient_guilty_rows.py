@@ -8,6 +8,7 @@ f(Tensor(v)).sum().item()`. `np.allclose(…, rtol=0.01)` compares the two, and 
 Because: Every suspect is measured, and the measurement knows nothing of the table. A tolerance of
 a percent lets rounding pass and stops a row that is 5% off. `np.allclose` never calls a `nan`
 close to anything.
+Right: Every wrong row found, and nobody accused without reason.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.lessons.gradients.shared import in_front
 from tinyframe import Tensor
 from tinyframe.rewrite.matcher import UPat
@@ -35,7 +35,7 @@ BAD_ROWS: dict[str, tuple[UPat, Callable[..., Any]]] = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(suspects, x): the names of those whose row of the table is wrong."""
     suspects = {name: getattr(Tensor, name) for name in BAD_ROWS}
     lineups = [("sqrt",), ("exp2", "reciprocal"), (), ("sin",), ("log2",), tuple(BAD_ROWS)]
@@ -51,22 +51,13 @@ def check(answer: Any) -> str:
         missed = [name for name in planted if name not in named]
         framed = [name for name in suspects if name in named and name not in planted]
         if framed:
-            raise Wrong(
-                f"You accuse {framed[0]}, whose row is fine. A measurement is never exact. How "
-                "large a difference do you allow?",
-                case,
-            )
-        if missed == ["log2"]:
-            raise Wrong(
-                "The row of log2 gives `nan` here, and you let it pass. Is your comparison ever "
-                "true for a `nan`?",
-                case,
-            )
-        if missed == ["sin"]:
-            raise Wrong("The row of sin is 5% too large, and you let it pass.", case)
+            raise Wrong(f"You accuse {framed[0]}, whose row is fine. A measurement is never exact. "
+                        "How large a difference do you allow?", case)  # fmt: skip
+        wrong_if(missed == ["log2"], "The row of log2 gives `nan` here, and you let it pass. Is "
+                 "your comparison ever true for a `nan`?", case)  # fmt: skip
+        wrong_if(missed == ["sin"], "The row of sin is 5% too large, and you let it pass.", case)
         if missed:
             raise Wrong(f"You let {missed[0]} go, and its row is wrong.", case)
-    return "Every wrong row found, and nobody accused without reason."
 
 
 def _names(value: Any, suspects: Any, case: str) -> set[str]:
@@ -80,9 +71,8 @@ def _names(value: Any, suspects: Any, case: str) -> set[str]:
             names = [None]
         if all(isinstance(name, str) and name in suspects for name in names):
             return set(names)
-    raise Wrong(
-        "The answer has to be a list of names out of `suspects`.", case, got=describe(value)
-    )
+    raise Wrong("The answer has to be a list of names out of `suspects`.", case,
+                got=describe(value))  # fmt: skip
 
 # %% shared
 import numpy as np

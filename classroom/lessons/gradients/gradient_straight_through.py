@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import same_values
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, same_values, wrong_if
 from classroom.lessons.gradients.shared import close, in_front
 from tinyframe import Tensor
 from tinyframe.rewrite.matcher import UPat
@@ -35,17 +34,14 @@ def check(answer: Any) -> str:
         except TypeError as error:
             if "argument" not in str(error):
                 raise
-            raise Wrong(
-                "The function is called with `grad` and with every node that the pattern names. "
-                "`UPat(Ops.TRUNC)` names none, so its function has just one parameter, `grad`."
-            ) from None
+            raise Wrong("The function is called with `grad` and with every node that the pattern "
+                        "names. `UPat(Ops.TRUNC)` names none, so its function has just one "
+                        "parameter, `grad`.") from None  # fmt: skip
         if flowing is None or flowing is ...:
             raise Open("Your row's function returns nothing yet.")
-        if not isinstance(flowing, (tuple, list)) or len(flowing) != 1:
-            raise Wrong(
-                "A row's function returns a tuple, with one gradient for each source. TRUNC has "
-                "one source: `(…,)`."
-            )
+        wrong_if(not isinstance(flowing, (tuple, list)) or len(flowing) != 1,
+                 "A row's function returns a tuple, with one gradient for each source. TRUNC has "
+                 "one source: `(…,)`.")  # fmt: skip
         case = "`x = [0.4, 1.7]`, and `[2, 3]` arrives"
         same_values(Tensor(flowing[0]), grad.numpy(), case)
         (cosine,) = x.sin().sum().gradient(x)

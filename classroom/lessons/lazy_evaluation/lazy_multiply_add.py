@@ -5,6 +5,7 @@ Hint: `UOp(op, dtype, sources)`, where the sources are a tuple of UOps. Build th
 since it is a source of the ADD.
 Because: The product is a MUL of `a` and `b`. The ADD takes the product as its first source and
 `a` as its second, in the order of `a * b + a`.
+Right: It isn't just equal to what `a * b + a` builds. It's the same object.
 """
 
 from typing import Any
@@ -13,13 +14,12 @@ from classroom.ask import fresh_tensor
 from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(a, b): the graph of a * b + a, each node built by UOp(…)."""
     a, b = fresh_tensor(5), fresh_tensor(5)
     got, built = _build(answer, a, b)
     _same_graph(got, (a * b + a).uop, "`a * b + a`", a=a, b=b)
     _by_hand(got, built, a, b)
-    return "It isn't just equal to what `a * b + a` builds. It's the same object."
 
 # %% shared
 from tinyframe.uop import Ops, UOp

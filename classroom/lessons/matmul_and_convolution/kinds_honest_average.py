@@ -4,6 +4,8 @@ Hint: You need two sums for each window: of its numbers, and of how many of its 
 Hint: If every number of `x` were 1, and the padding 0, what would the sum of a window tell you?
 Because: Padded ones are 1 where a cell exists and 0 where it doesn't. Neither the ones nor the
 zeros are stored: in the C, each of them is `condition ? 1.0f : 0.0f`.
+Right: At the ends you divide by the number of cells that exist, and the padding is nowhere in
+memory.
 """
 
 import random
@@ -16,7 +18,7 @@ from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(x, size): the moving average, in which only cells that exist count."""
     written_without(answer, {"avg_pool2d", "avg_pool1d", "avg_pool3d", "interpolate"})
     for case, x, size in (
@@ -44,10 +46,6 @@ def check(answer: Any) -> str:
             )
             mistakes[said] = skipping
         in_one_kernel(got, expected, case, small, mistakes)
-    return (
-        "At the ends you divide by the number of cells that exist, and the padding is nowhere in "
-        "memory."
-    )
 
 # %% shared
 from tinyframe import Tensor

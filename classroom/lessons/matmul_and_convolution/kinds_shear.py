@@ -7,6 +7,8 @@ write all rows in one line, and cut the line into rows of n + m - 1.
 Because: Each padded row has n + m numbers, and each row of the result takes n + m - 1. So every
 row starts one place earlier in its padded row than the row above, and its numbers stand one place
 further to the right.
+Right: Now add up the columns of a sheared table of products, and you have the multiplication that
+you learned at school.
 """
 
 from typing import Any
@@ -23,11 +25,11 @@ from classroom.ask import (
     small_tensor,
     tensor_of,
     unlike,
+    wrong_if,
 )
-from classroom.exercise import Wrong
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(x): row i of a matrix, i places further to the right, by movement alone."""
     for rows, columns in ((3, 3), tuple(fresh_sizes(2))):
         small = rows == 3
@@ -45,16 +47,9 @@ def check(answer: Any) -> str:
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
-        if moved:
-            raise Wrong(
-                "The values are right, but they are computed. Movement alone can do this.",
-                case, "no kernel", count(moved, "kernel"),
-            )  # fmt: skip
+        wrong_if(moved, "The values are right, but they are computed. Movement alone can do this.",
+                 case, "no kernel", count(moved, "kernel"))  # fmt: skip
         no_copy(got, x, "x", case)
-    return (
-        "Now add up the columns of a sheared table of products, and you have the multiplication "
-        "that you learned at school."
-    )
 
 
 def sheared(values: np.ndarray) -> np.ndarray:

@@ -6,6 +6,8 @@ Hint: The windows have the shape (rows, columns, high, wide), and `piece`, of sh
 lines up with their last two axes. Subtract, square, and sum over those two.
 Because: It has the structure of a convolution: windows, an elementwise operation with the piece,
 a sum over the window. Where a convolution multiplies, this one subtracts and squares.
+Right: It is 0 where the piece belongs, and nowhere else. You tried every place in the picture, in
+one kernel.
 """
 
 import random
@@ -18,7 +20,7 @@ from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(scene, piece): how far each window of a picture is from a piece, in one kernel."""
     small_scene = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 8, 7, 6]], np.float32)
     high, wide = random.sample((3, 4, 5, 6, 7), 2)
@@ -49,10 +51,6 @@ def check(answer: Any) -> str:
             "element of the window.": ((seen - piece[::-1, ::-1]) ** 2).sum((2, 3)),
         }  # fmt: skip
         in_one_kernel(got, expected, case, small, mistakes)
-    return (
-        "It is 0 where the piece belongs, and nowhere else. You tried every place in the picture, "
-        "in one kernel."
-    )
 
 # %% shared
 def differences(scene, piece):

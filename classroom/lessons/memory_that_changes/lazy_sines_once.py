@@ -5,21 +5,21 @@ Hint: One method from part 4b stores a value in the middle of an expression. Aft
 you want it?
 Because: `contiguous()` asks for the waves to be stored. The first call computes and stores them,
 and they stay in memory as long as some expression needs them. The other two calls read them.
+Right: The first call computes each sine. The other two read what you stored.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, small_tensor
 from classroom.lessons.memory_that_changes.shared import _tensors, times_computed
 from tinyframe import GlobalCounters
 from tinyframe.run.realize import run_schedule
 from tinyframe.uop import Ops
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(u): three expressions, realized in turn, that compute each sine once between them."""
     for u in (small_tensor(1, 3), fresh_tensor(*fresh_sizes(1))):
         case = "`u = [[1, 2, 3]]`" if u.numel() == 3 else "a longer `u`"
@@ -37,11 +37,8 @@ def check(answer: Any) -> str:
             same_values(plan, expected, f"{case}, times {factor}", shown=u.numel() == 3)
         if total != u.numel():
             each = total / u.numel()
-            raise Wrong(
-                f"The values are right, but each sine is computed {each:g} times.", case,
-                "each sine once", f"each sine {each:g} times",
-            )  # fmt: skip
-    return "The first call computes each sine. The other two read what you stored."
+            raise Wrong(f"The values are right, but each sine is computed {each:g} times.", case,
+                        "each sine once", f"each sine {each:g} times")  # fmt: skip
 
 # %% shared
 def three(waves):

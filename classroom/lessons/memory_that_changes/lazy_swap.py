@@ -5,16 +5,16 @@ Hint: An expression keeps the values of the moment you wrote it down. Which expr
 values of `x`, and is none of its views?
 Because: `x + 0` is a result and not a view, so it keeps what `x` held when you wrote it down.
 It's computed just before those numbers are overwritten.
+Right: An expression was your third hand: it kept the old values while you overwrote them.
 """
 
 from typing import Any
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor
-from classroom.exercise import Wrong
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor, wrong_if
 from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(x, y): x and y, which have exchanged their values."""
     n, m = fresh_sizes(2)
     for x, y in (
@@ -35,11 +35,9 @@ def check(answer: Any) -> str:
              "Both hold the old values of `x` now. When `x` was assigned, `y` didn't hold its own "
              "any more. Who still has them?"),
         ):  # fmt: skip
-            if is_so:
-                raise Wrong(words, case)
+            wrong_if(is_so, words, case)
         same_values(x, was_y, f"{case}: `x` afterwards", shown)
         same_values(y, was_x, f"{case}: `y` afterwards", shown)
-    return "An expression was your third hand: it kept the old values while you overwrote them."
 
 # %% shared
 def exchanged(x, y, kept):

@@ -6,19 +6,19 @@ Hint: First an expression for the next values, from `now` and `before` as they a
 `assign` each. If `now` goes first, where does `before` get its values from?
 Because: `later` is a result, so it keeps the values of the moment, whatever happens to `now` and
 `before` afterwards. `before` has to be assigned first, while `now` still means the old values.
+Right: Two Tensors, the same memory from the first step to the last, and it moves.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, same_values
-from classroom.exercise import Wrong
+from classroom.ask import call, fresh_sizes, same_values, wrong_if
 from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(now, before): both a step later, of a string whose ends are held."""
     (n,) = fresh_sizes(1)
     for values in (np.array([0, 0, 1, 0, 0], np.float32), np.random.default_rng().random(n)):
@@ -43,12 +43,10 @@ def check(answer: Any) -> str:
                 (_equal(got_now, 2 * here - here + 0.5 * bend) and not _equal(later, got_now),
                  "`before` had been overwritten when `now` needed it."),
             ):  # fmt: skip
-                if is_so:
-                    raise Wrong(words, where)
+                wrong_if(is_so, words, where)
             same_values(now, later, f"{where}: `now`", shown)
             same_values(before, here, f"{where}: `before`", shown)
             here, there = later.astype(np.float32), here
-    return "Two Tensors, the same memory from the first step to the last, and it moves."
 
 # %% shared
 def bend(u):

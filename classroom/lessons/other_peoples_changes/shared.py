@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from classroom import differences
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 
 
 def worst_case(patches: int) -> int:
@@ -25,8 +24,7 @@ def number_of_patch(n: Any, low: int, high: int, case: str) -> int:
         n = int(n)
     if isinstance(n, bool) or not isinstance(n, int):
         raise Wrong("What you try has to be the number of a patch.", case, got=describe(n))
-    if not low <= n <= high:
-        raise Wrong(f"You tried {n}, and the patches go from {low} to {high}.", case)
+    wrong_if(not low <= n <= high, f"You tried {n}, and the patches go from {low} to {high}.", case)
     return n
 
 

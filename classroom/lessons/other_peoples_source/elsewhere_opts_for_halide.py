@@ -10,8 +10,7 @@ xo are left to say, and parallel is THREAD.
 
 from typing import Any
 
-from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe
 from classroom.lessons.other_peoples_source.shared import described, same_nest
 from classroom.loop_nests import NestError, matmul_in_halide, nest_of
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt

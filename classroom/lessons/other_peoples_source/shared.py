@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe
 from classroom.loop_nests import HalideStage, Nest, Var, difference
 from classroom.other_frameworks import FRIENDS, PINNED
 from tinyframe.codegen.optimize.loops import Opt, OptOps

@@ -12,8 +12,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from classroom.ask import describe, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, describe, wants
 from classroom.toys.files import HALF_DONE
 from classroom.toys.grading import readings
 

@@ -6,6 +6,8 @@ Hint: For `*` try all four corners. For `%`: if both ends of x have the same quo
 == high // n`, the remainder just goes up from `low % n` to `high % n`. Otherwise it's 0 to n - 1.
 Because: + , -, max and * have their extremes at the corners, since they rise or fall in each
 side. A remainder goes up and starts again at 0, unless x stays between two multiples of n.
+Right: Never too narrow, never wider than it has to be, on negative numbers, too. A compiler with
+that function knows things about your program that you never told it.
 """
 
 import itertools
@@ -16,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call
 from tinyframe.uop import Ops
 
 OPS: dict[Ops, tuple[str, Callable[[int, int], int]]] = {
@@ -29,7 +30,7 @@ OPS: dict[Ops, tuple[str, Callable[[int, int], int]]] = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(op, x, y): the bounds of x op y, where x and y are pairs of bounds."""
     cases = [
         (Ops.ADD, (0, 3), (1, 5)), (Ops.SUB, (0, 3), (1, 5)), (Ops.MUL, (2, 3), (1, 5)),
@@ -44,10 +45,6 @@ def check(answer: Any) -> str:
         (a, b), (c, d) = (sorted(random.choices(range(-12, 13), k=2)) for _ in range(2))
         n = random.randint(1, 9)
         one_bound(answer, op, (a, b), (n, n) if op is Ops.MOD else (c, d))
-    return (
-        "Never too narrow, never wider than it has to be, on negative numbers, too. A compiler "
-        "with that function knows things about your program that you never told it."
-    )
 
 
 def one_bound(answer: Any, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> None:

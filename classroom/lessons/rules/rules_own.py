@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from classroom.added import STAGE, added, described, table_of, work
-from classroom.ask import call, fresh_sizes, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, wants
 from classroom.lessons.rules.shared import given
 from classroom.lies import FLOATS, differ, lie, number, shown, written
 from tinyframe import Tensor
@@ -60,28 +59,19 @@ def check(answer: Any) -> str:
         fired = [step for p in passes if p.name == STAGE for step in p.steps]
         changed = call(expression, x).numpy()
     if not fired:
-        raise Wrong(
-            "Your rule never fired. What does the graph of your expression look like, where it "
-            "should?",
-            got=described(before),
-        )
+        raise Wrong("Your rule never fired. What does the graph of your expression look like, "
+                    "where it should?", got=described(before))  # fmt: skip
     right = call(expression, x).numpy()
     for place, (one, other) in enumerate(zip(right.ravel(), changed.ravel(), strict=True)):
         if differ(one.item(), other.item()) and one != other:
             where = f"for x = {shown(values[place].item())} " * (right.shape == values.shape)
-            raise Wrong(
-                f"Your rule fired, and {where}it changed the result.",
-                expected=shown(one.item()),
-                got=shown(other.item()),
-            )
+            raise Wrong(f"Your rule fired, and {where}it changed the result.",
+                        expected=shown(one.item()), got=shown(other.item()))  # fmt: skip
     refuse_rule_that_lies(fired)
     if after.total() >= before.total():
-        raise Wrong(
-            f"Your rule fired {how_often(len(fired))}, and lies nowhere that I looked. But the "
-            "kernel isn't any smaller.",
-            expected=f"fewer than {described(before)}",
-            got=described(after),
-        )
+        raise Wrong(f"Your rule fired {how_often(len(fired))}, and lies nowhere that I looked. But "
+                    "the kernel isn't any smaller.", expected=f"fewer than {described(before)}",
+                    got=described(after))  # fmt: skip
     return (
         f"It fired {how_often(len(fired))}: from {described(before)} for each element down to "
         f"{described(after)}, and every bit of the result is what it was."
@@ -110,13 +100,9 @@ def refuse_rule_that_lies(steps: list[Step]) -> None:
             found = None if after is None else lie(changed, after, zeros=False)
             if after is not None and found is not None:
                 where = f", for {found.where()}" if found.values else ""
-                raise Wrong(
-                    f"On your own expression it's right. But it would also fire here, and lie"
-                    f"{where}.",
-                    f"`{written(changed)}` would become `{written(after)}`",
-                    expected=shown(found.honest),
-                    got=shown(found.other),
-                )
+                raise Wrong("On your own expression it's right. But it would also fire here, and "
+                            f"lie{where}.", f"`{written(changed)}` would become `{written(after)}`",
+                            expected=shown(found.honest), got=shown(found.other))  # fmt: skip
 
 
 def without_memory(root: UOp) -> UOp:

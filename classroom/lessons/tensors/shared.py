@@ -3,8 +3,7 @@
 import dis
 from typing import Any
 
-from classroom.ask import codes
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, codes
 from classroom.guesses import Shape
 from tinyframe import Tensor
 

@@ -5,19 +5,19 @@ Hint: Which dtype has room for 300? `a.int()` converts, `//` divides and rounds 
 `.cast("uint8")` goes back.
 Because: 200 + 100 needs more than 8 bits, so the sum has to be made in a wider dtype. The mean
 fits again, so it can go back to uint8.
+Right: The sum of two bytes may not fit in a byte. You made room first, then went back.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, fresh_sizes, same_values, tensor_of, unlike
-from classroom.exercise import Wrong
+from classroom.ask import describe, fresh_sizes, same_values, tensor_of, unlike, wrong_if
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(a, b): the mean of two pictures of uint8, rounded down, as uint8."""
     first = np.array([10, 200, 255], np.uint8), np.array([20, 100, 255], np.uint8)
     fresh = np.random.default_rng().integers(0, 256, (2, *fresh_sizes(2)), dtype=np.uint8)
@@ -37,12 +37,9 @@ def check(answer: Any) -> str:
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
-        if got.dtype != dtypes.uint8:
-            raise Wrong(
-                "The values are right, but these are no longer bytes: cast the result to `uint8`.",
-                case, "a Tensor of uchar (uint8)", describe(got),
-            )  # fmt: skip
-    return "The sum of two bytes may not fit in a byte. You made room first, then went back."
+        wrong_if(got.dtype != dtypes.uint8,
+                 "The values are right, but these are no longer bytes: cast the result to `uint8`.",
+                 case, "a Tensor of uchar (uint8)", describe(got))  # fmt: skip
 
 # %% wrong, each line
 lambda a, b: (a + b) / 2  # says they wrapped around

@@ -4,6 +4,7 @@ Hint: Along which axis do you have to add up to get one number for each column?
 Hint: `x.mean(axis=0)` has one number for each column. Can you subtract it from `x` as it is?
 Because: `x.mean(axis=0)` goes down the rows and leaves one number for each column, with shape
 (columns,). Sizes are compared from the right, so it meets the columns of `x`.
+Right: Every column now has mean 0. This is the first half of what BatchNorm does.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(x): each column minus its mean."""
     for x in (small_tensor(2, 3), fresh_tensor(*fresh_sizes(2))):
         small = x.numel() == 6
@@ -29,7 +30,6 @@ def check(answer: Any) -> str:
         }  # fmt: skip
         unlike(got, mistakes, shifted, case, small)
         same_values(got, shifted, case, shown=small)
-    return "Every column now has mean 0. This is the first half of what BatchNorm does."
 
 # %% wrong, each line
 lambda x: x - x.mean()  # says mean of the whole table

@@ -6,6 +6,7 @@ Hint: `i = Tensor.arange(n) - n // 2` counts from the middle. `i[:, None] ** 2` 
 2` is a row. What do they make together?
 Because: `i` counts from the middle. The column i² and the row i² add up to a table of squared
 distances, and a comparison with (n / 3)² says which of them are inside.
+Right: A circle from a column, a row and one comparison. Pythagoras would be pleased.
 """
 
 from typing import Any
@@ -19,7 +20,7 @@ from tinyframe import Tensor
 SHOWN = (7, 9)  # sizes of a picture that can be told
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
     odd, half = fresh_sizes(2)
@@ -50,7 +51,6 @@ def check(answer: Any) -> str:
     for n, got in given.items():
         expected = circle(n, n / 3).astype(np.int32)
         same_values(got.int(), expected, _rows(n), shown=n in SHOWN)
-    return "A circle from a column, a row and one comparison. Pythagoras would be pleased."
 
 
 def circle(n: int, radius: float, middle: float | None = None) -> np.ndarray:

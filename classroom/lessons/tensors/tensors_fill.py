@@ -5,6 +5,8 @@ Hint: With zeros in the holes, the sum of `x` would be that of the others: use `
 `~holes` is True for the others.
 Because: Zeros do not change a sum, so put zeros into the holes, add up, and divide by the number
 of elements that are not holes. The result has shape `()`, which fits everywhere.
+Right: With `where`, nothing has to be cut out or put back: it chooses between two tensors, index by
+index.
 """
 
 from typing import Any
@@ -15,7 +17,7 @@ from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, 
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(x, holes): the mean of the other elements where `holes` is True."""
     rows, columns = fresh_sizes(2)
     pattern = np.random.default_rng().random((rows, columns)) < 0.3
@@ -43,10 +45,6 @@ def check(answer: Any) -> str:
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
-    return (
-        "With `where`, nothing has to be cut out or put back: it chooses between two tensors, "
-        "index by index."
-    )
 
 # %% wrong, each line
 lambda x, holes: holes.where(x.mean(), x)  # says includes the elements in the holes

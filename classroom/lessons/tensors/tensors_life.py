@@ -7,20 +7,20 @@ eight such slices. Add them up, and compare.
 Because: Padding gives every cell eight neighbours. Each of the eight slices of the padded board
 has the board's shape, and holds one neighbour of every cell; their sum counts. `|` and `&` are
 *or* and *and*.
+Right: Eight slices and two comparisons, and it's alive.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, same_values, unlike, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, same_values, unlike, wants
 from tinyframe import Tensor
 
 GLIDER = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], np.int32)
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(board): the next generation of Conway's Game of Life."""
     fresh = np.random.default_rng().integers(0, 2, fresh_sizes(2), dtype=np.int32)
     for board in (GLIDER, fresh):
@@ -31,10 +31,9 @@ def check(answer: Any) -> str:
         except TypeError as error:
             if "True or False" not in str(error):
                 raise
-            raise Wrong(
-                "Python asked whether a whole Tensor is true. Write `&` and `|` in place of `and` "
-                "and `or`, and put brackets around each comparison: `(a == 1) & (b == 2)`."
-            ) from None
+            raise Wrong("Python asked whether a whole Tensor is true. Write `&` and `|` in place "
+                        "of `and` and `or`, and put brackets around each comparison: `(a == 1) & "
+                        "(b == 2)`.") from None  # fmt: skip
         wants(got, Tensor, "a Tensor", case)
         expected = next_generation(board)
         mistakes = {
@@ -48,7 +47,6 @@ def check(answer: Any) -> str:
         }  # fmt: skip
         unlike(got.int(), mistakes, expected, case, small)
         same_values(got.int(), expected, case, shown=small)
-    return "Eight slices and two comparisons, and it's alive."
 
 
 def next_generation(board: np.ndarray, middle: int = 0, born: tuple[int, ...] = (3,)) -> np.ndarray:

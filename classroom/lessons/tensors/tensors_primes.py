@@ -6,6 +6,7 @@ remainder says that a divisor fits? And which number does every divisor fit?
 Because: The column holds all divisors from 1 to n, the row all numbers below n, and the table is
 True where one divides the other. A prime has exactly two divisors, 1 and itself. (Everything
 divides 0, and for n = 2, everything is two divisors as well.)
+Right: A table of all remainders and a sum along one axis: you tried every divisor, without a loop.
 """
 
 import random
@@ -13,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import same_values, tensor_of
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, same_values, tensor_of
 from classroom.lessons.tensors.shared import without_a_loop
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(n): a Tensor of n True and False, True where the index is prime."""
     without_a_loop(answer)
     for n in (12, random.randint(30, 150), 2, 3):
@@ -29,10 +29,6 @@ def check(answer: Any) -> str:
             raise Wrong("0 isn't a prime number. Every number divides it, so here 1 and 2 do, and "
                         "that makes two divisors.", case, is_prime, got.tolist())  # fmt: skip
         same_values(got.int(), np.array(is_prime, np.int32), case, shown=n <= 12)
-    return (
-        "A table of all remainders and a sum along one axis: you tried every divisor, without a "
-        "loop."
-    )
 
 # %% shared
 from tinyframe import Tensor

@@ -5,6 +5,7 @@ Hint: `x.T` turns rows into columns. Which of the two axes do you have to revers
 `flip` does it.
 Because: The transpose makes the first row the first column. Reversing the columns puts it last,
 and that is a clockwise turn. Two movements, and no kernel.
+Right: A rotated picture, and no pixel was moved: only the rule for what is at (i, j) is new.
 """
 
 from typing import Any
@@ -14,10 +15,9 @@ import numpy as np
 from classroom.ask import moves
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(x): turned by 90 degrees clockwise, without a kernel."""
     moves(answer, lambda x: np.rot90(x, -1), "x")
-    return "A rotated picture, and no pixel was moved: only the rule for what is at (i, j) is new."
 
 # %% wrong, each line
 lambda x: x.T  # says reversed along axis 1

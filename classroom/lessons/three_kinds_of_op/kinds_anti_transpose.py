@@ -7,6 +7,7 @@ other two. What do you have to do to the matrix first?
 Because: Reversing both axes is half a turn: each number lands opposite its old place. The
 transpose then reflects the result across the main diagonal. Half a turn and a reflection across
 one diagonal make a reflection across the other.
+Right: You rearranged a whole matrix without moving a single number.
 """
 
 from typing import Any
@@ -14,10 +15,9 @@ from typing import Any
 from classroom.ask import moves
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(a): a reflected across its other diagonal, without a kernel."""
     moves(answer, lambda a: a[::-1, ::-1].T, "a")
-    return "You rearranged a whole matrix without moving a single number."
 
 # %% wrong, each line
 lambda a: a.T  # says reversed along every axis

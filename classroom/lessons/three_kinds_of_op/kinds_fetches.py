@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, whole_number
 from classroom.lessons.three_kinds_of_op.shared import FLOATS_IN_A_LINE
 
 

@@ -9,8 +9,7 @@ is new, and it says `MUL int`.
 
 from typing import Any
 
-from classroom.ask import wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, wants, wrong_if
 from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
 from classroom.sabotage import CULPRIT, healthy, sabotage
 
@@ -24,13 +23,9 @@ def check(answer: Any) -> str:
     if named == CULPRIT:
         return "Every stage before it has the product right, and every stage after it has it wrong."
     known = {"tensor graph", "prepare", "lower to ranges", *stages}
-    if named not in known:
-        raise Wrong("No heading of `DEBUG=4` says this.", got=answer)
-    if named in stages:
-        raise Wrong(
-            f"Below `{named}` the damage is done, but look one heading further up: was the `MUL` "
-            "of the two `LOAD`s still a `float` there?"
-        )
+    wrong_if(named not in known, "No heading of `DEBUG=4` says this.", got=answer)
+    wrong_if(named in stages, f"Below `{named}` the damage is done, but look one heading further "
+             "up: was the `MUL` of the two `LOAD`s still a `float` there?")  # fmt: skip
     raise Wrong(f"Below `{named}`, the line still says `MUL float`. Read on.")
 
 # %% wrong, each line

@@ -9,8 +9,7 @@ the others stay, in their order: each relies on what the ones before it did.
 from collections.abc import Iterable
 from typing import Any
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.lessons.three_wrong_bills.shared import bills, shop
 from classroom.sabotage import CULPRIT, PLANTED, healthy
 from tinyframe.codegen import passes
@@ -37,15 +36,13 @@ def check(answer: Any) -> str:
         left = list(got)
         if not all(isinstance(stage, tuple) and len(stage) == 2 for stage in left):
             raise Wrong(f"The answer has to be {what}.", case, got=describe(_names(left)))
-        if name in _names(left):
-            raise Wrong(f"`{name}` is still there.", case)
+        wrong_if(name in _names(left), f"`{name}` is still there.", case)
         if lost := [one for one in _names(whole) if one not in _names(left)]:
             raise Wrong(f"`{lost[0]}` is gone, and it did nothing wrong.", case)
         if left != whole:
-            raise Wrong(
-                "The other stages aren't what they were. Each has to be there once, in its place.",
-                case, ", ".join(_names(whole)), ", ".join(_names(left)),
-            )  # fmt: skip
+            raise Wrong("The other stages aren't what they were. Each has to be there once, in its "
+                        "place.", case, ", ".join(_names(whole)),
+                        ", ".join(_names(left)))  # fmt: skip
     passes[:] = list(answer([PLANTED, *whole], CULPRIT))
     right = bills(*shop()).tolist()
     return f"With the compiler that you leave, the bills are {', '.join(f'{b:g}' for b in right)}."

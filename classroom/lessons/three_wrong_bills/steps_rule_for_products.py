@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
 from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
@@ -40,11 +39,9 @@ def check(answer: Any) -> str:
         for name, nodes in stages_of(tensor).items():
             for node in nodes:
                 if _accused(answer, node, case):
-                    raise Wrong(
-                        "Your rule accuses an innocent node. The answer has to be False for every "
-                        "node that a healthy compiler makes.",
-                        f"{case}, after `{name}`", got=_line(node),
-                    )  # fmt: skip
+                    raise Wrong("Your rule accuses an innocent node. The answer has to be False "
+                                "for every node that a healthy compiler makes.",
+                                f"{case}, after `{name}`", got=_line(node))  # fmt: skip
     bad = {
         "a `MUL` of two floats that says it's an int": loaded.replace(dtype=dtypes.int),
         "a `MUL` of two ints that says it's a float": counted.replace(dtype=dtypes.float),

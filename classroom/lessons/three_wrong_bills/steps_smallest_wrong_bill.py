@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe
 from classroom.lessons.three_wrong_bills.shared import bills
 from classroom.sabotage import sabotage
 from tinyframe import Tensor
@@ -30,21 +29,17 @@ def check(answer: Any) -> str:
     quantities, prices = (_amounts(side, what) for side in answer)
     case = f"`quantities = {quantities.tolist()}`, `prices = {prices.tolist()}`"
     if quantities.shape != prices.shape:
-        raise Wrong(
-            "Each thing needs a quantity and a price.",
-            got=f"{quantities.size} quantities and {prices.size} prices",
-        )
+        raise Wrong("Each thing needs a quantity and a price.",
+                    got=f"{quantities.size} quantities and {prices.size} prices")  # fmt: skip
     with sabotage():
         till = bills(Tensor(quantities), Tensor(prices)).item()
     right = float((quantities.astype(np.float64) * prices).sum())
     if math.isclose(till, right, rel_tol=1e-5, abs_tol=1e-6):
         raise Wrong("The till gets this one right.", case, f"{right:g}", f"{till:g}")
     if quantities.size > 1:
-        raise Wrong(
-            "The till gets this one wrong, but it isn't the smallest. Take something out of the "
-            "basket and see whether the bill is still wrong.",
-            case, f"{right:g}", f"{till:g}",
-        )  # fmt: skip
+        raise Wrong("The till gets this one wrong, but it isn't the smallest. Take something out "
+                    "of the basket and see whether the bill is still wrong.", case, f"{right:g}",
+                    f"{till:g}")  # fmt: skip
     return f"One thing, {right:g} to pay, and the till says {till:g}. What goes missing?"
 
 

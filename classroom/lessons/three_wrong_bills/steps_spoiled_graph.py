@@ -9,8 +9,7 @@ has a row in the spec that says what it needs, and the first node that breaks it
 
 from typing import Any
 
-from classroom.ask import call, fresh_tensor, small_tensor, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_tensor, small_tensor, wants
 from classroom.sabotage import healthy
 from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop import UOp
@@ -24,11 +23,8 @@ def check(answer: Any) -> str:
     wants(got, UOp, "a graph: the UOp that `substitute` gives back")
     if got is item.ast:
         names = ", ".join(sorted({u.op.name for u in got.toposort()}))
-        raise Wrong(
-            "This is the graph that you were given, with nothing changed. Does it have the op "
-            "that you replace?",
-            more=(("its ops", names),),
-        )
+        raise Wrong("This is the graph that you were given, with nothing changed. Does it have the "
+                    "op that you replace?", more=(("its ops", names),))  # fmt: skip
     try:
         verify(got, spec_kernel)
     except SpecError as error:

@@ -4,6 +4,7 @@ Hint: `(int)val0 * (int)val1`: what happens first, the multiplication or the cut
 Hint: `quantities.int()` is a Tensor of whole numbers. It cuts off fractions, as C does.
 Because: `(int)` in C is `.int()` of a Tensor: the fraction is cut off. The C does it to each
 quantity and each price before it multiplies, so 0.5 becomes 0, and -1.5 becomes -1.
+Right: Your formula is wrong in just the way the till is. You've read the C right.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ from tinyframe import Tensor
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(quantities, prices): what the sabotaged kernel computes, said with Tensors."""
     weighed = Tensor([[1.5, 0.75, 2.25], [3.5, 2.5, 0.5]]).realize()
     refund = Tensor([[-1.5, 2.0], [-0.5, -2.5]]).realize()
@@ -38,7 +39,6 @@ def check(answer: Any) -> str:
         shown = case != "different numbers"
         unlike(got, misread(*(each.numpy() for each in inputs)), expected, case, shown)
         same_values(got, expected, case, shown=shown)
-    return "Your formula is wrong in just the way the till is. You've read the C right."
 
 
 def misread(quantities: np.ndarray, prices: np.ndarray) -> dict[str, np.ndarray]:

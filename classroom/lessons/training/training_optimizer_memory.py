@@ -6,16 +6,16 @@ Hint: `optimizer.params` is the list of parameters. Add up `numel()` for both. T
 you want.
 Because: SGD keeps its learning rate and nothing else. Momentum adds a velocity for each
 parameter. Adam has two averages for each, and counts its steps.
+Right: Nothing for SGD but its learning rate. For Adam, two more copies of the whole model.
 """
 
 from typing import Any
 
-from classroom.ask import call, fresh_sizes, same_number, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, same_number, whole_number, wrong_if
 from tinyframe import nn
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(optimizer): how many numbers it keeps beside the parameters."""
     inside, out = fresh_sizes(2)
     first = nn.Linear(3, 2)
@@ -36,14 +36,10 @@ def check(answer: Any) -> str:
         expected = without if plain <= without else expected
         if plain == expected + parameters:
             raise Wrong("You counted the parameters, too. They belong to the model.", case)
-        if expected - 2 <= plain < expected:
-            raise Wrong(
-                "Nearly. Did you count the learning rate, and the number of steps if there is one? "
-                "They're Tensors with one number each.",
-                case,
-            )
+        wrong_if(expected - 2 <= plain < expected, "Nearly. Did you count the learning rate, and "
+                 "the number of steps if there is one? They're Tensors with one number each.",
+                 case)  # fmt: skip
         same_number(plain, expected, case, "numbers")
-    return "Nothing for SGD but its learning rate. For Adam, two more copies of the whole model."
 
 # %% shared
 from tinyframe import Tensor, nn

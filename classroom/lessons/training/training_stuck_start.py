@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wants, wrong_if
 from tinyframe import Tensor
 
 SECONDS = 30.0
@@ -29,8 +28,7 @@ def check(answer: Any) -> str:
     shapes = {"w1": (2, hidden), "b1": (hidden,), "w2": (hidden, 1)}
     for (name, shape), tensor in zip(shapes.items(), got, strict=True):
         wants(tensor, Tensor, f"three Tensors, and `{name}` is none", case)
-        if tensor.shape != shape:
-            raise Wrong(f"`{name}` has the wrong shape.", case, shape, tensor.shape)
+        wrong_if(tensor.shape != shape, f"`{name}` has the wrong shape.", case, shape, tensor.shape)
         if not np.isfinite(tensor.numpy()).all():
             raise Wrong(f"`{name}` has a number that isn't finite.", case)
         if (np.abs(tensor.numpy()) < 1e-3).any():
@@ -44,21 +42,14 @@ def check(answer: Any) -> str:
         for p, slope in zip((w1, b1, w2), loss.gradient(w1, b1, w2), strict=True):
             p.assign((p - 0.1 * slope).detach())
         Tensor.realize(w1, b1, w2)
-    if np.abs(w1.numpy() - start).max() < 1e-6:
-        raise Wrong(
-            "From there, nothing moves at all: `tanh` is flat that far out. We want a network that "
-            "does learn, and still gets nothing from having more than one hidden value.",
-            case,
-        )
+    wrong_if(np.abs(w1.numpy() - start).max() < 1e-6, "From there, nothing moves at all: `tanh` is "
+             "flat that far out. We want a network that does learn, and still gets nothing from "
+             "having more than one hidden value.", case)  # fmt: skip
     values = (x @ w1 + b1).tanh().numpy()
     # of how they vary from point to point: all of them near 1 is not yet all of them the same
     sizes = np.linalg.svd(values - values.mean(axis=0), compute_uv=False)
-    if sizes[1] > 1e-3 * sizes[0]:
-        raise Wrong(
-            "After 30 steps, the hidden values differ from one another, so each of them can learn "
-            "something of its own.",
-            case,
-        )
+    wrong_if(sizes[1] > 1e-3 * sizes[0], "After 30 steps, the hidden values differ from one "
+             "another, so each of them can learn something of its own.", case)  # fmt: skip
     return f"All {hidden} hidden values learned, and all of them learned the same thing."
 
 # %% shared

@@ -5,6 +5,7 @@ Hint: `(slope,) = f(x).sum().gradient(x)`, and the same line again for `slope`. 
 them into arrays with `.numpy()`, and write the three formulas.
 Because: The slope is a graph of `x`, so `gradient` takes it like any other. Calling `.numpy()`
 too early would replace that graph by its numbers.
+Right: Every circle touches its curve, and bends as it does.
 """
 
 from typing import Any
@@ -12,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from classroom import differences
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from classroom.mini import triumphs
 
 NAMES = ("`across`", "`up`", "`radius`")
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(f, x): across, up, radius of the circles that fit the curve y = f(x) best."""
     Tensor = triumphs.mini().Tensor
     fresh = np.random.default_rng().random(7, dtype=np.float32) + 0.5
@@ -43,7 +43,6 @@ def check(answer: Any) -> str:
             text = differences.of_values(one, other, named=shown)
             rows = (str(np.round(v.astype(float), 3).tolist()) for v in (other, one))
             raise Wrong(f"{name}: {text}", case, *(rows if shown else ()))
-    return "Every circle touches its curve, and bends as it does."
 
 
 def _values(value: Any, length: int, case: str) -> np.ndarray:

@@ -4,6 +4,7 @@ Hint: What does `why` say about the three?
 Hint: What's the sum of all column sums? Is there a shorter way to write it?
 Because: The sum of the column sums is the sum of everything. With `a.sum()` in the denominator,
 only one place needs `a.sum(axis=0)`, so it's computed there.
+Right: The compiler fuses the formula you wrote. Finding a better formula was up to you.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from classroom.ask import fresh_sizes, fresh_tensor, runs_as, same_values, tenso
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(a): the values of a.sum(0) / a.sum(0).sum(), in two kernels."""
     a = fresh_tensor(*fresh_sizes(2))
     case = "`a.sum(axis=0) / a.sum(axis=0).sum()`"
@@ -21,7 +22,6 @@ def check(answer: Any) -> str:
     runs_as(got, 2, case)
     sums = a.numpy().sum(0)
     same_values(got, sums / sums.sum(), case, shown=False)
-    return "The compiler fuses the formula you wrote. Finding a better formula was up to you."
 
 # %% wrong, each line
 lambda a: a.sum(axis=0)  # says takes 1 kernel

@@ -4,17 +4,17 @@ Hint: What does `GlobalCounters.kernel_count` say before you call `run`, and wha
 Hint: `GlobalCounters.reset()` sets it to 0. At which point do you want it to be 0?
 Because: `kernel_count` goes on counting from wherever it is, so you have to reset it first (or
 subtract what it was).
+Right: From now on you can count the kernels of anything.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from classroom.ask import fresh_sizes, fresh_tensor, once, same_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, fresh_sizes, fresh_tensor, once, same_number
 from tinyframe import GlobalCounters
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(run): how many kernels run() runs."""
     cases: list[tuple[str, int, int]] = [
         ("`run` realizes one sum", 1, 7),
@@ -29,7 +29,6 @@ def check(answer: Any) -> str:
         if before and got == before + expected:
             raise Wrong("You counted the kernels from before `run()`, too.", case, expected, got)
         same_number(got, expected, case, "kernels")
-    return "From now on you can count the kernels of anything."
 
 
 def _realizes(count: int) -> Callable[[], None]:

@@ -5,6 +5,7 @@ Hint: `fast = TinyJit(function)`, then compare `fast(x)` with `function(x)` for 
 happens to a `JitError` along the way?
 Because: Only a replay can go wrong, so all inputs are tried in order, the third and later ones
 above all. Refusing with a JitError is the polite way of not being safe.
+Right: Now you'll know when TinyJit would quietly change what a function gives.
 """
 
 import itertools
@@ -13,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer: Any) -> None:
     """answer(function, inputs): whether TinyJit(function) gives what function gives for each."""
     for case, make, expected in replays():
         function, inputs = make()
@@ -32,7 +32,6 @@ def check(answer: Any) -> str:
                 "The answer has to be False: TinyJit refuses, or doesn't give what Python gives."
             )  # fmt: skip
             raise Wrong(said, case, expected, bool(got))
-    return "Now you'll know when TinyJit would quietly change what a function gives."
 
 
 Replay = tuple[Callable[[Tensor], Tensor], list[Tensor]]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from classroom.rows import trained
 
 SECONDS = 120  # it trains a network
@@ -28,12 +28,10 @@ def check(answer: Any) -> str:
     """answer(grad): two gradients for the sources of ADD, with which the network learns nothing."""
     found = trained(rows={"ADD": answer})
     if found.learned:
-        if np.allclose(found.losses, losses_as_it_is(), rtol=0.05, atol=0.02):
-            raise Wrong(
-                "The network learns exactly as before. The way it is trained here, what counts is "
-                "the direction of each gradient, not its size. Turn one of them round, or hold it "
-                "back."
-            )
+        wrong_if(np.allclose(found.losses, losses_as_it_is(), rtol=0.05, atol=0.02),
+                 "The network learns exactly as before. The way it is trained here, what counts is "
+                 "the direction of each gradient, not its size. Turn one of them round, or hold it "
+                 "back.")  # fmt: skip
         raise Wrong("It still learns: most of the test digits are read right. Break it properly.")
     if not np.isfinite(found.losses).all():
         return (

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, count, describe, same_values
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, count, describe, same_values, wrong_if
 from classroom.rows import data, trained
 from tinyframe import GlobalCounters, Tensor
 
@@ -51,8 +50,7 @@ def check(answer: Any) -> str:
             ran = GlobalCounters.kernel_count - before
             if abs(got - expected) > 1e-3 * max(1.0, abs(expected)):
                 _explain(got, pixels, arriving, (i, j), where, expected, bool(case))
-            if ran > MOST_KERNELS:
-                raise Wrong(TOO_MANY_KERNELS, where, got=count(ran, "kernel"))
+            wrong_if(ran > MOST_KERNELS, TOO_MANY_KERNELS, where, got=count(ran, "kernel"))
     if ran >= images:
         return (
             "That's the line of C, in Python. (With a kernel for each image, the real batch of 103 "

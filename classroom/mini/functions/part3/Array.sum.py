@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect_values, promise
+from classroom.mini.check import Wrong, expect_values, promise
 from classroom.mini.functions.part3.shared import counting, elements, is_array, nothing_yet
 
 
@@ -21,8 +20,7 @@ def sums(mini: Any) -> None:
     source = counting(mini, 2, 3)
     got = source.sum(1)
     if isinstance(got, mini.Array) and tuple(got.shape) == (2, 1):
-        raise Wrong("The summed axis should disappear: (2,), not (2, 1).", said, "(2,)",
-                    "(2, 1)")  # fmt: skip
+        raise Wrong("The summed axis should disappear: (2,), not (2, 1).", said, "(2,)", "(2, 1)")
     is_array(said, got, mini, (2,))
     nothing_yet(source)
     expect_values(said, elements(got), np.array([6, 15]))

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise
 from classroom.mini.functions.part3.shared import NO_IF, Later
 
 

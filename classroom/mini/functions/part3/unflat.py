@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise
 from classroom.mini.functions.part3.shared import NO_IF, Later
 
 
@@ -29,9 +28,8 @@ def back(mini: Any) -> None:
 
 @promise("It works for three axes and for none")
 def back_from_more(mini: Any) -> None:
-    expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2), {
-        (2, 0, 1): "These are the right numbers, back to front.",
-    })  # fmt: skip
+    expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2),
+           {(2, 0, 1): "These are the right numbers, back to front."})  # fmt: skip
     expect("unflat(0, ())", mini.unflat(0, ()), ())
 
 

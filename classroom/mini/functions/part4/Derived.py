@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import EXACT, describe, expect_values, is_close, promise, shown
+from classroom.mini.check import EXACT, Wrong, describe, expect_values, is_close, promise, shown
 from classroom.mini.functions.part4.shared import buffer, sink_of
 
 DERIVED = "__neg__ __sub__ __rsub__ __truediv__ __rtruediv__ __gt__ eq relu exp log".split()
@@ -74,11 +73,10 @@ def derived(mini: Any, operations: Any) -> None:
         try:
             node = f(x, y)
         except RecursionError:
-            raise Wrong(
-                f"{said} asks itself without end. Is a plain number to the left of an operator in "
-                f"your {name}? Python turns `2 < x` around, to `x > 2`, and `2 - x` is "
-                "`x.__rsub__(2)`. `x.const(2)` is a node.", said,
-            ) from None  # fmt: skip
+            raise Wrong(f"{said} asks itself without end. Is a plain number to the left of an "
+                        f"operator in your {name}? Python turns `2 < x` around, to `x > 2`, and `2 "
+                        "- x` is `x.__rsub__(2)`. `x.const(2)` is a node.",
+                        said) from None  # fmt: skip
         if not isinstance(node, mini.UOp):
             nothing = " Is there a `return`?" if node is None else ""
             raise Wrong(f"{said} should be a node.{nothing}", said, "a UOp", describe(node))
@@ -92,8 +90,7 @@ def derived(mini: Any, operations: Any) -> None:
 UP_TO_INTERPRET = ("UOp.__new__", "UOp.toposort", "interpret")
 
 
-@promise("-x, x - y, x / y, with nodes and with numbers on either side",
-        needs=UP_TO_INTERPRET)  # fmt: skip
+@promise("-x, x - y, x / y, with nodes and with numbers on either side", needs=UP_TO_INTERPRET)
 def arithmetic(mini: Any) -> None:
     derived(mini, OPERATIONS[:7])
 

@@ -16,8 +16,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part4.shared import buffer, counted
 
 ALL_BELOW = ("UOp.__new__", "UOp.toposort", "interpret")
@@ -35,8 +34,7 @@ def no_array_for_a_buffer(said: str) -> Iterator[None]:
         raise Wrong(NO_BUFFER, said, "a Buffer", "a NumPy array") from error
 
 
-@promise("It is made from numbers or from a node, and has the node's shape",
-        needs=ALL_BELOW)  # fmt: skip
+@promise("It is made from numbers or from a node, and has the node's shape", needs=ALL_BELOW)
 def holds_a_node(mini: Any) -> None:
     with no_array_for_a_buffer("Tensor([[1, 2, 3]])"):
         mini.Tensor([[1, 2, 3]])
@@ -102,13 +100,9 @@ def never_again(mini: Any) -> None:
         t.realize()
         t.realize(mini.Tensor([5.0]) + 1)
         t.numpy()
-    if t.uop is not before:
-        raise Wrong(
-            "This Tensor had a BUFFER already, and got a new one. Leave such Tensors alone.",
-            "t.realize(); t.realize()",
-            "the same BUFFER",
-            "a different BUFFER",
-        )
+    wrong_if(t.uop is not before,
+             "This Tensor had a BUFFER already, and got a new one. Leave such Tensors alone.",
+             "t.realize(); t.realize()", "the same BUFFER", "a different BUFFER")  # fmt: skip
     expect("the number of additions for the other Tensor", len(calls), 1)
 
 
@@ -122,11 +116,10 @@ def share(mini: Any) -> None:
         if tensor.uop.op is not mini.Ops.BUFFER:
             raise Wrong(f"a.realize(b) left {name} an expression.", "a.realize(b)")
         expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
-    if len(calls) > 1:
-        raise Wrong("The square root that both use was computed more than once. Put all "
-                    "expressions into one SINK, and run that.",
-                    "s = t.sqrt(); a = s + 1; b = s * 10; a.realize(b)",
-                    "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+    wrong_if(len(calls) > 1, "The square root that both use was computed more than once. Put all "
+             "expressions into one SINK, and run that.",
+             "s = t.sqrt(); a = s + 1; b = s * 10; a.realize(b)", "1 SQRT",
+             f"{len(calls)} SQRT")  # fmt: skip
 
 
 @promise("Nothing is computed before realize()", needs=ALL_BELOW)

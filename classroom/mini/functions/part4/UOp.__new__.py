@@ -12,8 +12,7 @@ import gc
 import weakref
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect, promise
+from classroom.mini.check import Wrong, expect, promise, wrong_if
 from classroom.mini.functions.part4.shared import constant
 
 NO_FIELDS = "Set the `op`, `src` and `arg` of a node before you return it."
@@ -40,10 +39,9 @@ def fields(mini: Any) -> None:
 @promise("Built again, it is the same object")
 def built_again(mini: Any) -> None:
     one, other = constant(mini, 2.0), constant(mini, 2.0)
-    if one is not other:
-        raise Wrong("There are two nodes for the same constant. Look in the table before you make "
-                    "a new one, and put every new one in.", "UOp(Ops.CONST, (), 2.0), twice",
-                    "one object", "two objects")  # fmt: skip
+    wrong_if(one is not other, "There are two nodes for the same constant. Look in the table "
+             "before you make a new one, and put every new one in.",
+             "UOp(Ops.CONST, (), 2.0), twice", "one object", "two objects")  # fmt: skip
     if mini.UOp(mini.Ops.ADD, (one, one)) is not mini.UOp(mini.Ops.ADD, (other, other)):
         raise Wrong("Equal constants are one node now, but equal ADDs are two.",
                     "UOp(Ops.ADD, (a, a)), twice", "one object", "two objects")  # fmt: skip
@@ -69,27 +67,21 @@ def told_apart(mini: Any) -> None:
 
 @promise("Constants that Python calls equal are told apart; so are -1.0 and -2.0")
 def kinds_told_apart(mini: Any) -> None:
-    if constant(mini, -1.0) is constant(mini, -2.0):
-        raise Wrong(
-            "-1.0 and -2.0 became the same node: their `hash` is the same. Different values may "
-            "share a hash, so a key holds the values themselves.",
-            "UOp(Ops.CONST, (), -1.0) and UOp(Ops.CONST, (), -2.0)", "two objects", "one object",
-        )  # fmt: skip
+    wrong_if(constant(mini, -1.0) is constant(mini, -2.0), "-1.0 and -2.0 became the same node: "
+             "their `hash` is the same. Different values may share a hash, so a key holds the "
+             "values themselves.", "UOp(Ops.CONST, (), -1.0) and UOp(Ops.CONST, (), -2.0)",
+             "two objects", "one object")  # fmt: skip
     for one, other in ((2, 2.0), (1, True), (1.0, True)):
-        if constant(mini, one) is constant(mini, other):
-            raise Wrong(
-                f"{one} and {other} became the same node. In Python {one} == {other}, so as keys "
-                "of a table they are equal. The key needs the type of arg as well.",
-                f"UOp(Ops.CONST, (), {one}) and UOp(Ops.CONST, (), {other})",
-                "two objects", "one object",
-            )  # fmt: skip
+        wrong_if(constant(mini, one) is constant(mini, other), f"{one} and {other} became the same "
+                 f"node. In Python {one} == {other}, so as keys of a table they are equal. The key "
+                 "needs the type of arg as well.",
+                 f"UOp(Ops.CONST, (), {one}) and UOp(Ops.CONST, (), {other})", "two objects",
+                 "one object")  # fmt: skip
     zeros = constant(mini, 0.0), constant(mini, -0.0)
-    if zeros[0] is zeros[1]:
-        raise Wrong(
-            "0.0 and -0.0 became the same node. In Python they are equal, but 1 / 0.0 is infinity "
-            "and 1 / -0.0 is minus infinity. What is different about them when you print them?",
-            "UOp(Ops.CONST, (), 0.0) and UOp(Ops.CONST, (), -0.0)", "two objects", "one object",
-        )  # fmt: skip
+    wrong_if(zeros[0] is zeros[1], "0.0 and -0.0 became the same node. In Python they are equal, "
+             "but 1 / 0.0 is infinity and 1 / -0.0 is minus infinity. What is different about them "
+             "when you print them?", "UOp(Ops.CONST, (), 0.0) and UOp(Ops.CONST, (), -0.0)",
+             "two objects", "one object")  # fmt: skip
     nan = constant(mini, float("nan"))
     if nan.arg == nan.arg or nan is zeros[0] or constant(mini, float("inf")) is nan:
         raise Wrong("NaN became the same node as a different number.", "UOp(Ops.CONST, (), nan)",

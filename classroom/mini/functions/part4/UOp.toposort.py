@@ -11,9 +11,8 @@ calls itself, so no graph is too deep.
 import random
 from typing import Any
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import expect, promise
+from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part4.shared import DOUBLINGS, constant, doubled
 
 DEEP = 20_000  # Python lets functions call themselves about 1,000 deep
@@ -70,11 +69,8 @@ def small_graph(mini: Any) -> None:
     expect_order("a.toposort()", a.toposort(), {a: "a"})
 
 
-@promise(
-    "61 nodes, although 2^60 paths lead through them",
-    needs=("UOp.__new__",),
-    told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
-)
+@promise("61 nodes, although 2^60 paths lead through them", needs=("UOp.__new__",),
+         told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH})  # fmt: skip
 def nodes_not_paths(mini: Any) -> None:
     order = doubled(mini, constant(mini, 1.0), DOUBLINGS).toposort()
     expect("len(t.toposort()) after 60 times t = t + t", len(order), DOUBLINGS + 1)

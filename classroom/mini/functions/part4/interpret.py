@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import expect, expect_values, promise
+from classroom.mini.check import Wrong, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part4.shared import DOUBLINGS, buffer, counted, doubled, sink_of
 
 
@@ -24,18 +23,12 @@ def adds(mini: Any) -> None:
     except KeyError as error:
         if error.args != (mini.Ops.SINK,):
             raise
-        raise Wrong(
-            "COMPUTE has no row for SINK, since the SINK itself has no value. Compute all "
-            "nodes but that one.",
-            "interpret(UOp(Ops.SINK, (a + b,)))",
-        ) from error
-    if not isinstance(got, (list, tuple)) or len(got) != 1:
-        raise Wrong(
-            "interpret(sink) should be a list with one array for each source of the SINK.",
-            "interpret(UOp(Ops.SINK, (a + b,)))",
-            "[array([11, 22])]",
-            repr(got),
-        )
+        raise Wrong("COMPUTE has no row for SINK, since the SINK itself has no value. Compute all "
+                    "nodes but that one.",
+                    "interpret(UOp(Ops.SINK, (a + b,)))") from error  # fmt: skip
+    wrong_if(not isinstance(got, (list, tuple)) or len(got) != 1,
+             "interpret(sink) should be a list with one array for each source of the SINK.",
+             "interpret(UOp(Ops.SINK, (a + b,)))", "[array([11, 22])]", repr(got))  # fmt: skip
     expect_values("interpret(UOp(Ops.SINK, (a + b,)))[0]", got[0], np.array([11, 22]))
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect_values, promise, wrong_if
 from classroom.mini.functions.part4.shared import constant
 from classroom.mini.functions.part4b.shared import (
     Names,
@@ -86,9 +85,8 @@ def _expect_to_run(mini: Any, said: str, rows: list[Any], buffers: set[Any], nam
     for value, place, graph in rows:
         kernel = f"The kernel of {name_of(value, names)}"
         leaves = {part for part in inside(graph, set()) if in_memory(mini, part)}
-        if place in leaves:
-            raise Wrong(f"{kernel} reads the memory that it is about to write. Its graph is how to "
-                        "compute the value.", said, got=repr(graph))  # fmt: skip
+        wrong_if(place in leaves, f"{kernel} reads the memory that it is about to write. Its graph "
+                 "is how to compute the value.", said, got=repr(graph))  # fmt: skip
         for leaf in leaves - written:
             late = f"`memory` of {name_of(writer[leaf], names)}" if leaf in writer else "a BUFFER"
             told = (f"{kernel} reads the {late}, which is only written later." if leaf in writer
@@ -103,9 +101,8 @@ def _expect_to_run(mini: Any, said: str, rows: list[Any], buffers: set[Any], nam
         expect_values(f"what the kernel of {name_of(value, names)} computes",
                       values_of(mini, graph), wanted)  # fmt: skip
         again = {u for u in inside(graph, leaves) if u.op is mini.Ops.REDUCE_AXIS}
-        if len(again) > 1:
-            raise Wrong(f"{kernel} has {len(again)} reductions in its graph. What another kernel "
-                        "has stored is read from memory.", said)  # fmt: skip
+        wrong_if(len(again) > 1, f"{kernel} has {len(again)} reductions in its graph. What another "
+                 "kernel has stored is read from memory.", said)  # fmt: skip
         place.arg.data[...] = wanted
         written.add(place)
 
@@ -174,11 +171,8 @@ TOO_SLOW = (
 )
 
 
-@promise(
-    "A chain of 5,000 nodes, and sixty doublings",
-    needs=("stored",),
-    told={RecursionError: TOO_DEEP, OutOfTime: TOO_SLOW, MemoryError: TOO_SLOW},
-)
+@promise("A chain of 5,000 nodes, and sixty doublings", needs=("stored",),
+         told={RecursionError: TOO_DEEP, OutOfTime: TOO_SLOW, MemoryError: TOO_SLOW})  # fmt: skip
 def deep(mini: Any) -> None:
     node = buffer(mini, 4)
     for _ in range(60):
@@ -186,9 +180,8 @@ def deep(mini: Any) -> None:
     for _ in range(5_000):
         node = op(mini, "SQRT", node)
     rows = rows_of(mini, mini.cut(sink(mini, node)), "cut(SINK) of a long chain")
-    if len(rows) != 1:
-        raise Wrong("A chain of elementwise ops is one kernel.", "cut(SINK) of a long chain",
-                    "1 kernel", kernels_in_words(len(rows)))  # fmt: skip
+    wrong_if(len(rows) != 1, "A chain of elementwise ops is one kernel.",
+             "cut(SINK) of a long chain", "1 kernel", kernels_in_words(len(rows)))  # fmt: skip
     expect_values("a long chain", values_of(mini, rows[0][2]), values_of(mini, node))
 
 # %% wrong: each graph still reaches past what is stored

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect_values, promise
+from classroom.mini.check import Wrong, expect_values, promise, wrong_if
 from classroom.mini.functions.part4b.shared import (
     as_list,
     buffer,
@@ -60,10 +59,9 @@ def one_by_one(mini: Any) -> None:
     root = op(mini, "SQRT", buffer(mini, 4, 5))
     x, y = total(mini, root, 0), total(mini, root, 1)
     said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
-    if (times := computed(mini, "SQRT", x, y)) < 2:
-        raise Wrong("Two kernels need the root, and neither stores it, so each computes it. Here "
-                    "it was computed once: the graph was run as a whole.", said,
-                    "2 SQRT", f"{times} SQRT")  # fmt: skip
+    wrong_if((times := computed(mini, "SQRT", x, y)) < 2, "Two kernels need the root, and neither "
+             "stores it, so each computes it. Here it was computed once: the graph was run as a "
+             "whole.", said, "2 SQRT", f"{times} SQRT")  # fmt: skip
     a = buffer(mini, 4, 5)
     said = "run_kernels(SINK) of a * s.expand(4, 5), where s = a.sum(keepdim=True)"
     share = op(mini, "MUL", a, spread(mini, total(mini, a), 4, 5))

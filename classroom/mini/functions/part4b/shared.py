@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from classroom.mini.functions.part4.shared import counted
 from classroom.mini.functions.part4.shared import sink_of as sink
 
@@ -59,8 +59,7 @@ def name_of(node: Any, names: Names) -> str:
 
 
 def as_list(got: Any, said: str) -> list[Any]:
-    if got is None:
-        raise Wrong(f"{said} returns nothing. Is there a `return`?", said)
+    wrong_if(got is None, f"{said} returns nothing. Is there a `return`?", said)
     if not isinstance(got, Iterable) or isinstance(got, (str, set, frozenset)):
         raise Wrong(f"{said} should be a list.", said, "a list", type(got).__name__)
     return list(got)

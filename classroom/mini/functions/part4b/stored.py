@@ -15,9 +15,8 @@ import random
 from typing import Any
 from unittest import mock
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part4.shared import constant
 from classroom.mini.functions.part4b.shared import (
     Names,
@@ -108,8 +107,7 @@ def expect_cuts(mini: Any, said: str, graph: Any, names: Names | None = None) ->
     for node in cuts:
         if not isinstance(node, mini.UOp):
             raise Wrong(f"{said} should be a list of nodes.", said, "UOps", describe(node))
-        if node is graph:
-            raise Wrong("The SINK has no values, so there's nothing to store.", said)
+        wrong_if(node is graph, "The SINK has no values, so there's nothing to store.", said)
         if in_memory(mini, node):
             text = f"{name_of(node, names)} is in memory already. A kernel for it would copy it."
             raise Wrong(sentence(text), said)
@@ -142,10 +140,8 @@ def expect_cuts(mini: Any, said: str, graph: Any, names: Names | None = None) ->
 EVERY_PATH = "This follows every path, and there are 2^60 of them. Visit each node once."
 
 
-@promise(
-    "However many additions: what was asked for, and nothing else",
-    told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
-)
+@promise("However many additions: what was asked for, and nothing else",
+         told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH})  # fmt: skip
 def elementwise(mini: Any) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
     product = op(mini, "MUL", a, b)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part5.shared import WITH_EXPAND, floats
 
 
@@ -22,8 +21,7 @@ def two_shapes(mini: Any) -> None:
     a, b = mini.Tensor(np.zeros((3, 1))).uop, mini.Tensor(np.zeros(4)).uop
     said = "broadcast of shapes (3, 1) and (4,)"
     got = mini.broadcast(a, b)
-    if got is None:
-        raise Wrong("broadcast returns nothing. Is there a `return`?", said)
+    wrong_if(got is None, "broadcast returns nothing. Is there a `return`?", said)
     got = tuple(got)
     if len(got) != 2 or not all(isinstance(node, mini.UOp) for node in got):
         raise Wrong("broadcast should return as many nodes as it is given.", said,

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect_values, promise
 from classroom.mini.functions.part5.shared import ALL_RULES, floats
 
 
@@ -28,8 +27,7 @@ def stretched(mini: Any) -> None:
                     "x.expand(3, 1) is x", True, False)  # fmt: skip
 
 
-@promise("Any other change of shape is a ValueError that names both shapes",
-        needs=ALL_RULES)  # fmt: skip
+@promise("Any other change of shape is a ValueError that names both shapes", needs=ALL_RULES)
 def refused(mini: Any) -> None:
     for shape, new in (((3, 1), (6, 1)), ((2, 3), (2, 4)), ((3,), (3, 3)), ((2, 3), (2, 1))):
         said = f"x.expand{new}, where x has the shape {shape}"

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect_values, promise, shown
+from classroom.mini.check import Wrong, expect_values, promise, shown
 from classroom.mini.functions.part5.shared import NEEDED, expression, floats
 
 
@@ -48,10 +47,9 @@ def softmax_of_large(mini: Any) -> None:
         with np.errstate(all="ignore"):
             got = mini.Tensor(rows).log_softmax().numpy()
         if not np.isfinite(got).all():
-            raise Wrong(
-                "An exponential overflows, or a logarithm is taken of 0. What changes in a softmax "
-                "if the same number is subtracted from a whole row?", said, wanted, shown(got)
-            )  # fmt: skip
+            raise Wrong("An exponential overflows, or a logarithm is taken of 0. What changes in a "
+                        "softmax if the same number is subtracted from a whole row?", said, wanted,
+                        shown(got))  # fmt: skip
         expect_values(said, got, np.array(wanted))
 
 # %% wrong: the largest of everything: in a row far below it, all exponentials are 0

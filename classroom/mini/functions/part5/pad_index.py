@@ -9,8 +9,7 @@ C would read whatever lies beside the memory.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect, promise
+from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part5.shared import (
     NO_IF,
     NO_SUCH_OPERATOR,
@@ -38,12 +37,9 @@ def nothing_outside(mini: Any) -> None:
         got = mini.pad_index((i,), (3,), ((1, 2),))
         is_index(said, got, 1)
         if not 0 <= got[0] < 3:
-            raise Wrong(
-                f"The source has no element {got[0]}. NumPy would take -1 to mean the last one, "
-                "and C would read whatever is in memory there. If the index isn't inside, read "
-                "element 0.",
-                said, "(0,)", got,
-            )  # fmt: skip
+            raise Wrong(f"The source has no element {got[0]}. NumPy would take -1 to mean the last "
+                        "one, and C would read whatever is in memory there. If the index isn't "
+                        "inside, read element 0.", said, "(0,)", got)  # fmt: skip
 
 
 @promise("All indices at once, and zeros around", needs=("inside", "moved_shape"),
@@ -53,8 +49,7 @@ def padded(mini: Any) -> None:
         on_arrays(mini, "PAD", shape, widths)
 
 
-@promise("Loop counters, which are nodes", needs=("inside",),
-        told={TypeError: NO_SUCH_OPERATOR})  # fmt: skip
+@promise("Loop counters, which are nodes", needs=("inside",), told={TypeError: NO_SUCH_OPERATOR})
 def padded_nodes(mini: Any) -> None:
     for shape, widths in PADS:
         on_nodes(mini, "PAD", shape, widths)

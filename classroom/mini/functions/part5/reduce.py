@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect_values, promise
 from classroom.mini.functions.part5.shared import ALL_RULES, AXES, floats
 
 BY_NUMPY: dict[str, Any] = {"ADD": np.sum, "MAX": np.max}

@@ -7,8 +7,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import Check, expect, expect_values, promise
+from classroom.mini.check import Check, Wrong, expect, expect_values, promise, wrong_if
 
 Shape = tuple[int, ...]
 rng = np.random.default_rng(5)
@@ -95,11 +94,9 @@ def on_nodes(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
     for index in itertools.product(*map(range, new)):
         at = dict(zip(loops, index, strict=True))
         found = tuple(value_of(mini, i, at) for i in got)
-        if found != (wanted := rule(index, shape, arg)):
-            raise Wrong(
-                f"For the numbers {index} the rule gives {wanted}, but for loop counters with "
-                f"these values it gives {found}. Does it use an `if`?", said, wanted, found
-            )  # fmt: skip
+        wrong_if(found != (wanted := rule(index, shape, arg)), f"For the numbers {index} the rule "
+                 f"gives {wanted}, but for loop counters with these values it gives {found}. Does "
+                 "it use an `if`?", said, wanted, found)  # fmt: skip
 
 
 NO_IF = (
@@ -164,13 +161,9 @@ NEEDED = (*BROADCASTS, "reduce")
 def expression(mini: Any, said: str, node: Any, *sources: Any) -> Any:
     """The Tensor of a node. Wrong if that isn't an expression of these Tensors, from which a
     gradient can flow back."""
-    if not isinstance(node, mini.UOp):
-        raise Wrong(f"{said} should be a node. Is there a `return`?", said)
+    wrong_if(not isinstance(node, mini.UOp), f"{said} should be a node. Is there a `return`?", said)
     there = set(node.toposort())
-    if any(source.uop not in there for source in sources):
-        raise Wrong(
-            f"{said} was computed at once: the graph doesn't lead back to what it is made of, so "
-            "no gradient could flow. Build it from nodes.",
-            said,
-        )
+    wrong_if(any(source.uop not in there for source in sources), f"{said} was computed at once: "
+             "the graph doesn't lead back to what it is made of, so no gradient could flow. Build "
+             "it from nodes.", said)  # fmt: skip
     return mini.Tensor(node)

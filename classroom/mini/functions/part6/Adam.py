@@ -15,8 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect, expect_values, promise
+from classroom.mini.check import Wrong, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part6.shared import (
     TRAINING,
     has_realized_loss,
@@ -86,8 +85,7 @@ def several_parameters(mini: Any) -> None:
         ))  # fmt: skip
 
 
-@promise("Every step makes the same graph, with other numbers in its buffers",
-        needs=TRAINING)  # fmt: skip
+@promise("Every step makes the same graph, with other numbers in its buffers", needs=TRAINING)
 def same_graph(mini: Any) -> None:
     w = mini.Tensor([1.0, 2.0])
     adam = mini.Adam([w], lr=0.1)
@@ -109,10 +107,9 @@ def same_graph(mini: Any) -> None:
             adam.step((w * w).sum())
     said = "four steps of Adam"
     sizes = [len(step) for step in steps]
-    if len(set(sizes)) != 1:
-        raise Wrong("Your steps make graphs of different sizes. Otherwise the next step's graph "
-                    "contains this one's: is everything that a step changes realized in it?",
-                    said, got=f"{sizes} nodes")  # fmt: skip
+    wrong_if(len(set(sizes)) != 1, "Your steps make graphs of different sizes. Otherwise the next "
+             "step's graph contains this one's: is everything that a step changes realized in it?",
+             said, got=f"{sizes} nodes")  # fmt: skip
     if any(sorted(step) != sorted(kept[0]) for kept in (steps, constants) for step in kept):
         raise Wrong("The graph has a constant in it that changes with every step. A number that is "
                     "counted in Python makes a different graph each time, and a compiler would "

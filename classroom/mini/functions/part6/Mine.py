@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, difference, is_close, promise, shown
+from classroom.mini.check import Wrong, describe, difference, is_close, promise, shown
 from classroom.mini.functions.part6.shared import IMAGE, TRAINING, Function, slopes
 
 ENOUGH = 3

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import promise, wrong_if
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
@@ -27,8 +26,7 @@ def expanded(mini: Any) -> None:
                  "times gets the sum of three gradients."),
         ((4,), "The axis is gone. x has it, with size 1: keepdim=True."),
     ):  # fmt: skip
-        if shape == mistake:
-            raise Wrong(sentence, said, "shape (1, 4)", f"shape {shape}")
+        wrong_if(shape == mistake, sentence, said, "shape (1, 4)", f"shape {shape}")
     expect_row(mini, said, x.expand(3, 4), buffer(mini, values), [[values.sum(0).tolist()]], (
         ([[values[0].tolist()]], "Only the first of the three gradients arrives. Add them up."),
         ([[values.mean(0).tolist()]], "That is the mean of the three gradients. It should be the "

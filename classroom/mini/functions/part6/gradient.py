@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, difference, expect_values, promise, shown
+from classroom.mini.check import Wrong, describe, difference, expect_values, promise, shown
 from classroom.mini.functions.part6.shared import ROWS, Function, buffer, slopes
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import EXACT, describe, expect_values, is_close
+from classroom.mini.check import EXACT, Wrong, describe, expect_values, is_close, wrong_if
 
 Function = Callable[..., Any]
 
@@ -97,10 +96,9 @@ IMAGE = np.array([[[(5 * i + 3 * j) % 11 + i / 7 for j in range(6)] for i in ran
 
 
 def is_realized(mini: Any, said: str, tensors: list[Any]) -> None:
-    if any(t.uop.op is not mini.Ops.BUFFER for t in tensors):
-        raise Wrong("A step should realize everything that it changes. Otherwise the next step's "
-                    "graph contains this one's, and grows every time.",
-                    said)  # fmt: skip
+    wrong_if(any(t.uop.op is not mini.Ops.BUFFER for t in tensors), "A step should realize "
+             "everything that it changes. Otherwise the next step's graph contains this one's, and "
+             "grows every time.", said)  # fmt: skip
 
 
 def with_a_step(optimizer: Any, name: str) -> None:
@@ -114,7 +112,6 @@ def has_realized_loss(mini: Any, said: str, loss: Any) -> None:
 
 
 def is_loss(mini: Any, said: str, got: Any, wanted: float) -> None:
-    if not isinstance(got, mini.Tensor):
-        raise Wrong("step should return the loss. Is there a `return`?", said, "a Tensor",
-                    describe(got))  # fmt: skip
+    wrong_if(not isinstance(got, mini.Tensor), "step should return the loss. Is there a `return`?",
+             said, "a Tensor", describe(got))  # fmt: skip
     expect_values(f"the loss that {said} returns", got.numpy(), np.array(wanted))

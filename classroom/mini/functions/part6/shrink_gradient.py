@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import promise, wrong_if
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
@@ -21,9 +20,8 @@ def shrunk(mini: Any) -> None:
     said = "shrink_gradient with x of shape (5,), node.arg ((1, 3),), grad = [7, 8]"
     got = mini.GRADIENT[mini.Ops.SHRINK](buffer(mini, [7, 8]), x.shrink((1, 3)), x)
     shape = getattr(got[0], "shape", None) if isinstance(got, tuple) and got else None
-    if shape == (6,):
-        raise Wrong("Padded with (start, end) it has 6 elements. `end` is an index: what follows "
-                    "is size - end.", said, "shape (5,)", "shape (6,)")  # fmt: skip
+    wrong_if(shape == (6,), "Padded with (start, end) it has 6 elements. `end` is an index: what "
+             "follows is size - end.", said, "shape (5,)", "shape (6,)")  # fmt: skip
     expect_row(mini, said, x.shrink((1, 3)), buffer(mini, [7, 8]), [[0, 7, 8, 0, 0]])
 
 # %% wrong: says `end` is an index

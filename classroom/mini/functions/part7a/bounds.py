@@ -9,8 +9,7 @@ extremes are at corners. `%` goes up and down, so it gets a case of its own.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect, promise
+from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part7a.shared import (
     PLACES,
     counters,

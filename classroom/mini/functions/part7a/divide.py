@@ -11,8 +11,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7a.shared import counters, keeps, number, plain, random_number
 
 
@@ -81,13 +80,9 @@ def nothing_to_gain(mini: Any) -> None:
             if (got := mini.divide(x, number(mini, by), op)) is not None:
                 if settled_same(mini, got, x, by, op):
                     continue
-                raise Wrong(
-                    f"{call} can't be simplified, so it should be None. What you return "
-                    "would be rewritten for ever, or is wrong.",
-                    call,
-                    "None",
-                    plain(got),
-                )
+                raise Wrong(f"{call} can't be simplified, so it should be None. What you return "
+                            "would be rewritten for ever, or is wrong.", call, "None",
+                            plain(got))  # fmt: skip
 
 
 def settled_same(mini: Any, got: Any, x: Any, by: int, op: Any) -> bool:
@@ -104,11 +99,8 @@ def common_factor(mini: Any, seed: int) -> tuple[Any, int]:
     return i * one + j * other + draw.randrange(-7, 8), by
 
 
-@promise(
-    "A hundred other divisions keep their values",
-    needs=("bounds", "terms", "total"),
-    seconds=20,
-)
+@promise("A hundred other divisions keep their values", needs=("bounds", "terms", "total"),
+         seconds=20)  # fmt: skip
 def division_keeps(mini: Any) -> None:
     some = [(random_number(mini, seed), (2, 3, 4, 6, 8, 10)[seed % 6]) for seed in range(100)]
     for x, by in some + [common_factor(mini, seed) for seed in range(60)]:

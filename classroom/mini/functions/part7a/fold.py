@@ -8,8 +8,7 @@ left as they were written. Whole numbers can.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7a.shared import (
     counters,
     expect_node,
@@ -23,10 +22,8 @@ from classroom.mini.functions.part7a.shared import (
 EVERYTHING = ("match", "rewrite", "walk", "graph_rewrite", "bounds", "terms", "total", "divide")
 
 
-@promise(
-    "Constants, equal sums, and comparisons that are decided",
-    needs=("bounds", "terms", "total"),
-)
+@promise("Constants, equal sums, and comparisons that are decided",
+         needs=("bounds", "terms", "total"))  # fmt: skip
 def folded(mini: Any) -> None:
     i, j, _ = counters(mini)
     two, three = number(mini, 2), number(mini, 3)
@@ -47,27 +44,17 @@ def folded(mini: Any) -> None:
         keeps(mini, f"fold({plain(one)})", a, one)
         added = sum(node.op is mini.Ops.ADD for node in a.toposort())
         if added > max(len(mini.terms(a)) - 1, 0):
-            raise Wrong(
-                f"{plain(one)} has a term twice. It should be a sum with each term once.",
-                f"fold({plain(one)})",
-                plain(other),
-                plain(a),
-            )
+            raise Wrong(f"{plain(one)} has a term twice. It should be a sum with each term once.",
+                        f"fold({plain(one)})", plain(other), plain(a))  # fmt: skip
     expect_node("fold(i < 4), with i from 0 to 3,", mini.fold(i < 4), number(mini, 1))
     expect_node("fold(j < 0), with j from 0 to 7,", mini.fold(j < 0), number(mini, 0))
     if (got := mini.fold(i < 2)) not in (None, i < 2):
-        raise Wrong(
-            "i < 2 is true for some i and false for others, so there is nothing to fold.",
-            "fold(i < 2)",
-            "None",
-            plain(got),
-        )
+        raise Wrong("i < 2 is true for some i and false for others, so there is nothing to fold.",
+                    "fold(i < 2)", "None", plain(got))  # fmt: skip
 
 
-@promise(
-    "Floats are left alone: their sums may not be put in order",
-    needs=("bounds", "terms", "total"),
-)
+@promise("Floats are left alone: their sums may not be put in order",
+         needs=("bounds", "terms", "total"))  # fmt: skip
 def floats_left(mini: Any) -> None:
     t, u = floats(mini)
     for said, node in (
@@ -78,13 +65,9 @@ def floats_left(mini: Any) -> None:
     ):
         got = mini.fold(node)
         if got is not None and got is not node:
-            raise Wrong(
-                f"{said} is about floats. Rounding, infinities and NaN make most rules of "
-                "whole numbers wrong for them: only constants may be folded.",
-                f"fold({said})",
-                "None",
-                plain(got),
-            )
+            raise Wrong(f"{said} is about floats. Rounding, infinities and NaN make most rules of "
+                        "whole numbers wrong for them: only constants may be folded.",
+                        f"fold({said})", "None", plain(got))  # fmt: skip
 
 
 @promise("simplify: (j * 11 + i) % 10 becomes j + i", needs=EVERYTHING)
@@ -102,28 +85,20 @@ def the_moment(mini: Any) -> None:
     ):
         got = mini.simplify(node)
         if got not in wanted:
-            raise Wrong(
-                f"{said} should become {plain(wanted[0])}.",
-                f"simplify({said})",
-                plain(wanted[0]),
-                plain(got),
-            )
+            raise Wrong(f"{said} should become {plain(wanted[0])}.", f"simplify({said})",
+                        plain(wanted[0]), plain(got))  # fmt: skip
 
 
-@promise(
-    "simplify: eighty graphs keep their values, and come to an end",
-    needs=EVERYTHING,
-    seconds=20,
-)
+@promise("simplify: eighty graphs keep their values, and come to an end", needs=EVERYTHING,
+         seconds=20)  # fmt: skip
 def all_rules(mini: Any) -> None:
     for seed in range(80):
         node = random_number(mini, seed)
         try:
             got = mini.simplify(node)
         except RuntimeError as error:
-            raise Wrong(
-                "The rules never come to an end here: one of them undoes another.", plain(node)
-            ) from error
+            raise Wrong("The rules never come to an end here: one of them undoes another.",
+                        plain(node)) from error  # fmt: skip
         keeps(mini, f"simplify({plain(node)})", got, node)
 
 # %% wrong: the float that a comparison gives is a 1.0, and x is a whole number

@@ -9,8 +9,7 @@ are unique, so `is` tells 1 from 1.0 where == doesn't.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import counters, floats, number, plain
 
 
@@ -25,13 +24,9 @@ def expect_ways(
 ) -> None:
     """Wrong unless match gives these dicts, in any order, each once or more."""
     got = mini.match(pattern, node, dict(found or {}))
-    if not isinstance(got, list) or not all(isinstance(way, dict) for way in got):
-        raise Wrong(
-            f"{said} should give a list of dicts, one for each way to fill the holes.",
-            said,
-            "a list of dicts",
-            describe(got) if got is None else type(got).__name__,
-        )
+    wrong_if(not isinstance(got, list) or not all(isinstance(way, dict) for way in got),
+             f"{said} should give a list of dicts, one for each way to fill the holes.", said,
+             "a list of dicts", describe(got) if got is None else type(got).__name__)  # fmt: skip
 
     def told(ways: list[dict[str, Any]]) -> str:
         rows = [", ".join(f"{name}: {plain(n)}" for name, n in sorted(w.items())) for w in ways]
@@ -130,13 +125,9 @@ def untouched(mini: Any) -> None:
     mini.match(x + x, i + j, given)
     mini.match(x, i, given)
     if given:
-        raise Wrong(
-            "match put something into `found`. An attempt that fails would leave it "
-            "behind for the next one: make a new dict.",
-            "match(x + y, i + j, found)",
-            "{}",
-            "{" + ", ".join(given) + ": …}",
-        )
+        raise Wrong("match put something into `found`. An attempt that fails would leave it behind "
+                    "for the next one: make a new dict.", "match(x + y, i + j, found)", "{}",
+                    "{" + ", ".join(given) + ": …}")  # fmt: skip
 
 # %% wrong: a constant's arg compared by ==, which takes 1 for 1.0; I had thought that it may
 def match(pattern, node, found):

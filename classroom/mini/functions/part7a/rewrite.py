@@ -22,12 +22,8 @@ def first_rule(mini: Any) -> None:
     expect_node("the rule x * 1.0 → x on t * 1.0:", mini.rewrite(t * 1.0, rules), t)
     expect_node("the rule x * 1.0 → x on t * 2.0:", mini.rewrite(t * 2.0, rules), t * 2.0)
     two = [(x * c, lambda x, c: x), (x * c, lambda x, c: x + x)]
-    expect_node(
-        "x * c → x, then x * c → x + x, on i * 4:",
-        mini.rewrite(i * 4, two),
-        i,
-        {i + i: "The last rule won. The first one that applies decides."},
-    )
+    expect_node("x * c → x, then x * c → x + x, on i * 4:", mini.rewrite(i * 4, two), i,
+                {i + i: "The last rule won. The first one that applies decides."})  # fmt: skip
     more = [(x * c, lambda x, c: x + x), (x + x, lambda x: x * 2)]
     expect_node(
         "x * c → x + x, then x + x → x * 2, on i * 4:",

@@ -9,8 +9,7 @@ nothing changes any more.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7a.shared import counters, keeps, number, plain
 
 
@@ -32,8 +31,7 @@ def added_up(mini: Any) -> None:
         call, before = f"total({{{said}}})", dict(parts)
         got = mini.total(parts)
         keeps(mini, call, got, wanted)
-        if parts != before:
-            raise Wrong("Leave the dict as it is: others may still need it.", call)
+        wrong_if(parts != before, "Leave the dict as it is: others may still need it.", call)
         size = len(wanted.toposort())
         if len(got.toposort()) > size:
             text = (

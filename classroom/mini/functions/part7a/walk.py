@@ -9,8 +9,7 @@ are one object, a graph in which nothing changes comes out as the very same grap
 from collections.abc import Callable
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7a.shared import counters, expect_node, floats
 
 DOUBLINGS = 60
@@ -48,12 +47,8 @@ def rebuilt(mini: Any) -> None:
     flipped = mini.UOp(mini.Ops.FLIP, (floats(mini)[0],), (0,))  # its shape needs no arg
     kept = mini.walk(flipped, lambda node: node)
     if getattr(kept, "arg", None) != flipped.arg:
-        raise Wrong(
-            "A node has an `arg`, too. It was lost on the way.",
-            "walk(t.flip(0))",
-            repr(flipped.arg),
-            repr(getattr(kept, "arg", None)),
-        )
+        raise Wrong("A node has an `arg`, too. It was lost on the way.", "walk(t.flip(0))",
+                    repr(flipped.arg), repr(getattr(kept, "arg", None)))  # fmt: skip
 
 
 @promise(
@@ -75,14 +70,10 @@ def same_nodes(mini: Any) -> None:
     def count(node: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls > 10 * DOUBLINGS:
-            raise Wrong(
-                "The same nodes are visited again and again. A node that two others use is "
-                "still one node: change it once.",
-                "i + i, then doubled 59 times more",
-                f"{DOUBLINGS + 1} calls of `change`",
-                f"more than {10 * DOUBLINGS}",
-            )
+        wrong_if(calls > 10 * DOUBLINGS, "The same nodes are visited again and again. A node that "
+                 "two others use is still one node: change it once.",
+                 "i + i, then doubled 59 times more", f"{DOUBLINGS + 1} calls of `change`",
+                 f"more than {10 * DOUBLINGS}")  # fmt: skip
         return node
 
     mini.walk(node, count)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import (
     CASES,
@@ -83,10 +82,9 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
             if silent(source):
                 continue
             if source.op is Ops.RANGE and node.op is Ops.REDUCE:
-                if source not in opened:
-                    raise Wrong(
-                        "A REDUCE stands inside the loops that it runs over.", call, got=shown
-                    )
+                wrong_if(source not in opened,
+                         "A REDUCE stands inside the loops that it runs over.", call,
+                         got=shown)  # fmt: skip
                 continue
             if source not in place:
                 raise Wrong(f"{told(node)} needs {told(source)}, which has no line before it.",
@@ -106,26 +104,21 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
             opened.append(node)
             place[node] = tuple(opened)
         elif node.op is Ops.REDUCE:
-            if node not in place:
-                raise Wrong("A REDUCE needs its DEFINE_REG before it.", call, got=shown)
+            wrong_if(node not in place, "A REDUCE needs its DEFINE_REG before it.", call, got=shown)
             if any(counter in place[node] for counter in node.src[1:]):
                 raise Wrong("The DEFINE_REG stands inside the loop of its REDUCE: the sum would "
                             "start again from 0 in every iteration.", call, got=shown)  # fmt: skip
-            if list(place[node]) != outer:
-                raise Wrong("The DEFINE_REG belongs inside all the outer loops: each result has a "
-                            "sum of its own.", call, got=shown)  # fmt: skip
+            wrong_if(list(place[node]) != outer, "The DEFINE_REG belongs inside all the outer "
+                     "loops: each result has a sum of its own.", call, got=shown)  # fmt: skip
         else:
             place[node] = tuple(opened)
             needed = needs_loops(mini, node, outer + inner)
             if node.op is Ops.STORE:
                 needed = max(needed, len(outer))
             if len(opened) > needed:
-                raise Wrong(
-                    f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
-                    "depends on that. It would be repeated for nothing.",
-                    call,
-                    got=shown,
-                )
+                raise Wrong(f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
+                            "depends on that. It would be repeated for nothing.", call,
+                            got=shown)  # fmt: skip
     return lines
 
 
@@ -152,10 +145,7 @@ def loops_of(mini: Any, make: Callable[[Any, Any], Any]) -> Any:
     return mini.lower(kernel)[0]
 
 
-@promise(
-    "Loops are opened and closed, and every line comes after what it needs",
-    needs=LOOPS,
-)
+@promise("Loops are opened and closed, and every line comes after what it needs", needs=LOOPS)
 def lines_in_order(mini: Any) -> None:
     for said in ("a * 2", "a + b", "a.permute(1, 0)", "a.pad((1, 0), (0, 2))"):
         expect_lines(mini, said, loops_of(mini, CASES.get(said) or SUMS[said]))
@@ -188,8 +178,7 @@ def lines_compute(mini: Any) -> None:
             out = np.full(kernel.value.shape, np.nan, np.float32)
             execute(mini, lines, [out, *(memory.arg.data for memory in arguments[1:])])
             if not np.allclose(out, kernel.memory.arg.data, rtol=1e-3, atol=1e-4):
-                raise Wrong("These lines can run, and compute something different.",
-                            listed(lines))  # fmt: skip
+                raise Wrong("These lines can run, and compute something different.", listed(lines))
 
 # %% shared
 def in_order(sink):

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import CASES, SHAPE, SUMS, kernels_of, tensor, worth
 
@@ -36,10 +35,9 @@ def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
     if any(node.op is Ops.BUFFER for node in sink.toposort()):
         raise Wrong("There is a BUFFER in the graph. Ask loops.element for memory: it gives the "
                     "parameter that stands for it.", call, "DEFINE_GLOBAL", "BUFFER")  # fmt: skip
-    if {*arguments[1:]} != {*read}:
-        raise Wrong("What is read should be the memory in kernel.graph, and nothing else. "
-                    "kernel.graph begins at memory; kernel.value goes all the way down.", call,
-                    f"{len(read)} to read", f"{len(arguments) - 1} to read")  # fmt: skip
+    wrong_if({*arguments[1:]} != {*read}, "What is read should be the memory in kernel.graph, and "
+             "nothing else. kernel.graph begins at memory; kernel.value goes all the way down.",
+             call, f"{len(read)} to read", f"{len(arguments) - 1} to read")  # fmt: skip
     (store,) = sink.src
     sums = {c for node in sink.toposort() if node.op is Ops.REDUCE for c in node.src[1:]}
     outer = [n for n in sink.toposort() if n.op is Ops.RANGE and n not in sums]

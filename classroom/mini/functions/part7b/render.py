@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part7b.shared import (
     CASES,
     SHAPE,
@@ -66,11 +65,8 @@ def expect_c(mini: Any, said: str, graph: Any) -> None:
                         got=body)  # fmt: skip
 
 
-@promise(
-    "Loops, loads and stores: a copy, a sum of two arrays, a transpose",
-    needs=LINES,
-    seconds=30,
-)
+@promise("Loops, loads and stores: a copy, a sum of two arrays, a transpose", needs=LINES,
+         seconds=30)  # fmt: skip
 def first_c(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a * 2", "a + b", "a.permute(1, 0)"):
@@ -87,11 +83,8 @@ def sums_in_c(mini: Any) -> None:
     expect_c(mini, "a.max(1), all of it below 0", below.max(1).uop)
 
 
-@promise(
-    "Every elementwise op: comparison, choice, roots, powers, logarithms",
-    needs=LINES,
-    seconds=30,
-)
+@promise("Every elementwise op: comparison, choice, roots, powers, logarithms", needs=LINES,
+         seconds=30)  # fmt: skip
 def ops_in_c(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     positive = mini.Tensor(np.abs(floats(*SHAPE)) + 0.5)

@@ -189,8 +189,5 @@ def machine_code(said: str, name: str, text: str) -> Any:
         try:
             return ctypes.CDLL(str(library))[name]
         except AttributeError:
-            raise Wrong(
-                f"There is no function `{name}` in the text. render gives a pair: the "
-                "name of the function and the text that has it.",
-                said,
-            ) from None
+            raise Wrong(f"There is no function `{name}` in the text. render gives a pair: the name "
+                        "of the function and the text that has it.", said) from None  # fmt: skip

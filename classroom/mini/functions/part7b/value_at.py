@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import number, plain
 from classroom.mini.functions.part7b.shared import (
     CASES,
@@ -93,24 +92,17 @@ def moved_values(mini: Any) -> None:
         expect_value_at(mini, said, make)
 
 
-@promise(
-    "REDUCE_AXIS is a REDUCE with a counter for each axis that has more than one element",
-)
+@promise("REDUCE_AXIS is a REDUCE with a counter for each axis that has more than one element")
 def reduced_values(mini: Any) -> None:
     for said, make in SUMS.items():
         got = expect_value_at(mini, said, make)
         reduces = [node for node in got.toposort() if node.op is mini.Ops.REDUCE]
-        if len(reduces) != 1:
-            raise Wrong(f"{said} has one REDUCE in it.", f"value_at({said}, index)", "one",
-                        str(len(reduces)))  # fmt: skip
+        wrong_if(len(reduces) != 1, f"{said} has one REDUCE in it.", f"value_at({said}, index)",
+                 "one", str(len(reduces)))  # fmt: skip
     got = expect_value_at(mini, "a.reshape(12, 1).sum(1)", lambda a, b: a.reshape(12, 1).sum(1))
-    if any(node.op is mini.Ops.REDUCE for node in got.toposort()):
-        raise Wrong(
-            "This sums an axis with one element: there's nothing to add, and no loop.",
-            "value_at(a.reshape(12, 1).sum(1), index)",
-            "no REDUCE",
-            "a REDUCE",
-        )
+    wrong_if(any(node.op is mini.Ops.REDUCE for node in got.toposort()),
+             "This sums an axis with one element: there's nothing to add, and no loop.",
+             "value_at(a.reshape(12, 1).sum(1), index)", "no REDUCE", "a REDUCE")  # fmt: skip
     both = "a.reshape(3, 1, 4).sum(1, 2)"
     expect_value_at(mini, both, lambda a, b: a.reshape(3, 1, 4).sum(1, 2))
 

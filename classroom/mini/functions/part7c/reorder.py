@@ -7,8 +7,7 @@ The values stay the same, but the memory is visited in a different order.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
@@ -48,13 +47,8 @@ def reordered_three(mini: Any) -> None:
         call = "reorder(a * 2 with its rows split, 2, 0)"
         raise Wrong(text, call, "0, 1 and 2", ", ".join(map(str, sizes(mini, swapped))))
     opened = [node.arg[1] for node in mini.linearize(swapped) if node.op is mini.Ops.RANGE]
-    if opened != [4, 8, 3]:
-        raise Wrong(
-            "Loops 2 and 0 trade places, and loop 1 stays between them.",
-            "reorder(a * 2 with its rows split, 2, 0)",
-            "[4, 8, 3]",
-            str(opened),
-        )
+    wrong_if(opened != [4, 8, 3], "Loops 2 and 0 trade places, and loop 1 stays between them.",
+             "reorder(a * 2 with its rows split, 2, 0)", "[4, 8, 3]", str(opened))  # fmt: skip
     case.expect("reorder(a * 2 with its rows split, 2, 0)", swapped)
 
 # %% wrong: one after the other: two loops of one size become one

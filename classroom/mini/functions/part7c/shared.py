@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe
+from classroom.mini.check import Wrong, describe
 from classroom.mini.functions.part7b.shared import execute, kernels_of, machine_code, tensor
 
 # What is computed from `a`, of shape (12, 8), and `b`, of shape (8, 16).

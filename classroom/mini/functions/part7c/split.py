@@ -9,8 +9,7 @@ one way. So the same iterations happen, in the same order.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import told
 from classroom.mini.functions.part7c.shared import Case, sizes
@@ -43,12 +42,9 @@ def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]
     (store,), (old,) = program.src, case.program.src
     factor = mini.terms(old.src[1]).get(replaced)
     factors = [mini.terms(store.src[1]).get(counter_of(mini, program, n)) for n in (number, new)]
-    if factor and factors != [factor * size, factor]:
-        raise Wrong(
-            "All elements are computed, but in a different order: where the old counter stood, "
-            f"outer * {size} + inner should stand.",
-            call,
-        )
+    wrong_if(factor and factors != [factor * size, factor], "All elements are computed, but in a "
+             f"different order: where the old counter stood, outer * {size} + inner should stand.",
+             call)  # fmt: skip
     return program, inner
 
 
@@ -84,12 +80,9 @@ def split_again(mini: Any) -> None:
     case.expect("three splits of a @ b", program)
     _, inner = mini.split(case.program, 1, 8, ("VECTOR",))
     if inner.arg != (3, 8, "VECTOR"):
-        raise Wrong(
-            "What `kind` holds comes after number and size in the arg of the inner RANGE.",
-            "split(a @ b, 1, 8, ('VECTOR',))",
-            "(3, 8, 'VECTOR')",
-            describe(inner.arg),
-        )
+        raise Wrong("What `kind` holds comes after number and size in the arg of the inner RANGE.",
+                    "split(a @ b, 1, 8, ('VECTOR',))", "(3, 8, 'VECTOR')",
+                    describe(inner.arg))  # fmt: skip
 
 
 @promise("What doesn't divide is a ValueError")

@@ -8,8 +8,7 @@ anybody looking for it: a number that is loaded for four results is loaded once.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
@@ -27,10 +26,9 @@ def upcast_stores(mini: Any) -> None:
         if len(program.src) != size:
             raise Wrong(f"{call} should store {size} elements in each iteration.", call,
                         f"{size} STOREs", f"{len(program.src)} STOREs")  # fmt: skip
-        if len(found) != len(before):
-            raise Wrong("The inner counter is still there. It should be 0 in the first copy, 1 in "
-                        "the second, and so on.", call, f"{len(before)} RANGEs",
-                        f"{len(found)} RANGEs")  # fmt: skip
+        wrong_if(len(found) != len(before), "The inner counter is still there. It should be 0 in "
+                 "the first copy, 1 in the second, and so on.", call, f"{len(before)} RANGEs",
+                 f"{len(found)} RANGEs")  # fmt: skip
 
 
 @promise("Twice, for a tile of a @ b: 4 rows and 2 columns", needs=("split",))

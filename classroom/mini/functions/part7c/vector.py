@@ -9,8 +9,7 @@ conditions fails, C would still compile, and compute something else.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part7b.shared import kernels_of, tensor
 from classroom.mini.functions.part7c.shared import Case
 
@@ -24,12 +23,9 @@ def vectors(mini: Any) -> None:
         case.expect(call, program, in_c=True)
         lanes = [node for node in program.toposort() if node.op is mini.Ops.RANGE and node.arg[2:]]
         if len(lanes) != 1 or lanes[0].arg[1:] != (8, "VECTOR"):
-            raise Wrong(
-                "The inner RANGE needs the kind ('VECTOR',), so that no loop is written for it.",
-                call,
-                "(…, 8, 'VECTOR')",
-                describe([n.arg for n in lanes]),
-            )
+            raise Wrong("The inner RANGE needs the kind ('VECTOR',), so that no loop is written "
+                        "for it.", call, "(…, 8, 'VECTOR')",
+                        describe([n.arg for n in lanes]))  # fmt: skip
 
 
 @promise("A vector in a tile: the way to a fast matmul", needs=("split", "upcast"), seconds=30)

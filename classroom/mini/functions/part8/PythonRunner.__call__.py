@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7b.shared import kernels_of, random_graph, tensor
 from classroom.mini.functions.part8.shared import SHAPE, expect_device, several
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7b.shared import tensor
 from classroom.mini.functions.part8.shared import SHAPE, sink
 
@@ -21,10 +20,8 @@ def called(mini: Any, device: Any, *tensors: Any) -> Any:
     return mini.call(graph, dict(arrays), device)
 
 
-@promise(
-    "Kernels run in order, each into memory of its own",
-    needs=("numbered", "PythonRunner.__call__"),
-)
+@promise("Kernels run in order, each into memory of its own",
+         needs=("numbered", "PythonRunner.__call__"))  # fmt: skip
 def kernels_in_order(mini: Any) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     x, y = a.numpy().copy(), b.numpy().copy()
@@ -36,13 +33,9 @@ def kernels_in_order(mini: Any) -> None:
          ((x - x.max(1, keepdims=True)).sum(0),)),
     ):  # fmt: skip
         got = called(mini, mini.PythonRunner, *made)
-        if not isinstance(got, list) or len(got) != len(wanted):
-            raise Wrong(
-                f"call gives a list with an array for each result: here {len(wanted)}.",
-                f"call(numbered({said}), …)",
-                f"{len(wanted)} arrays",
-                describe(got),
-            )
+        wrong_if(not isinstance(got, list) or len(got) != len(wanted),
+                 f"call gives a list with an array for each result: here {len(wanted)}.",
+                 f"call(numbered({said}), …)", f"{len(wanted)} arrays", describe(got))  # fmt: skip
         if not (np.array_equal(x, a.numpy()) and np.array_equal(y, b.numpy())):
             raise Wrong("An input was overwritten. Each result gets memory of its own.",
                         f"call(numbered({said}), …)")  # fmt: skip

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7b.shared import tensor
 from classroom.mini.functions.part8.shared import SHAPE, in_c, sink
 
@@ -27,21 +26,17 @@ def same_node(mini: Any) -> None:
     graph, arrays = numbered
     if any(node.op is mini.Ops.BUFFER for node in graph.toposort()):
         raise Wrong("There is still a BUFFER in the graph.", "numbered(a + b)")
-    if graph is not mini.numbered(sink(mini, c + d))[0]:
-        raise Wrong("a + b and c + d are the same work, but you made different nodes of them. Do "
-                    "the numbers start at 0 every time?", "numbered(a + b) and numbered(c + d)",
-                    "one node", "two nodes")  # fmt: skip
+    wrong_if(graph is not mini.numbered(sink(mini, c + d))[0], "a + b and c + d are the same work, "
+             "but you made different nodes of them. Do the numbers start at 0 every time?",
+             "numbered(a + b) and numbered(c + d)", "one node", "two nodes")  # fmt: skip
     for made, said in ((a + a, "a + a"), (b * a, "b * a")):
         if mini.numbered(sink(mini, made))[0] is graph:
             raise Wrong(f"{said} isn't the same work as a + b.", f"numbered({said})",
                         "a different node", "the same node")  # fmt: skip
     if {id(array) for array in arrays.values()} != {id(a.uop.arg.data), id(b.uop.arg.data)}:
-        raise Wrong(
-            "The dict should have the array of each BUFFER, and not a copy.",
-            "numbered(a + b)[1]",
-            "the arrays of a and b",
-            describe(list(arrays.values())),
-        )
+        raise Wrong("The dict should have the array of each BUFFER, and not a copy.",
+                    "numbered(a + b)[1]", "the arrays of a and b",
+                    describe(list(arrays.values())))  # fmt: skip
 
 
 @promise("Parameters are numbered from 0, and know their shapes")
@@ -49,28 +44,18 @@ def parameters(mini: Any) -> None:
     a, b = tensor(mini, 4, 3), tensor(mini, 3, 2)
     graph, arrays = mini.numbered(sink(mini, a @ b, a * 2))
     found = sorted(node.arg for node in graph.toposort() if node.op is mini.Ops.DEFINE_GLOBAL)
-    if found != [(0, (4, 3)), (1, (3, 2))]:
-        raise Wrong(
-            "Two BUFFERs become DEFINE_GLOBAL 0 and 1, in the order of toposort, with the shapes "
-            "that they had.",
-            "numbered(a @ b, a * 2)",
-            "[(0, (4, 3)), (1, (3, 2))]",
-            describe(found),
-        )
+    wrong_if(found != [(0, (4, 3)), (1, (3, 2))], "Two BUFFERs become DEFINE_GLOBAL 0 and 1, in "
+             "the order of toposort, with the shapes that they had.", "numbered(a @ b, a * 2)",
+             "[(0, (4, 3)), (1, (3, 2))]", describe(found))  # fmt: skip
     for slot, array in arrays.items():
         if slot.arg[1] != array.shape:
-            raise Wrong(
-                "A parameter got the array of a different one.",
-                "numbered(a @ b, a * 2)",
-                f"an array of shape {slot.arg[1]}",
-                f"one of shape {array.shape}",
-            )
+            raise Wrong("A parameter got the array of a different one.", "numbered(a @ b, a * 2)",
+                        f"an array of shape {slot.arg[1]}",
+                        f"one of shape {array.shape}")  # fmt: skip
 
 
-@promise(
-    "A hundred steps need the same plan",
-    needs=("CRunner.__init__", "CRunner.__call__", "call"),
-)
+@promise("A hundred steps need the same plan",
+         needs=("CRunner.__init__", "CRunner.__call__", "call"))  # fmt: skip
 def one_plan(mini: Any) -> None:
     x = tensor(mini, 4)
     before = mini.plan.cache_info().misses
@@ -78,13 +63,8 @@ def one_plan(mini: Any) -> None:
         for _ in range(100):
             x = (x * 0.5 + 1).realize()
     made = mini.plan.cache_info().misses - before
-    if made > 1:
-        raise Wrong(
-            "x * 0.5 + 1 a hundred times is one plan, used a hundred times.",
-            "x = (x * 0.5 + 1).realize(), a hundred times",
-            "1 plan",
-            f"{made} plans",
-        )
+    wrong_if(made > 1, "x * 0.5 + 1 a hundred times is one plan, used a hundred times.",
+             "x = (x * 0.5 + 1).realize(), a hundred times", "1 plan", f"{made} plans")  # fmt: skip
     if not np.allclose(x.numpy(), 2, atol=1e-3):
         raise Wrong("x * 0.5 + 1 a hundred times comes to 2.", got=describe(x.numpy().tolist()))
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.mini import digits
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part8.shared import in_c
 
 DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered", "call")
