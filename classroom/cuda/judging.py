@@ -17,7 +17,7 @@ import numpy as np
 from classroom import differences
 from classroom.cuda.drawn import accesses
 from classroom.cuda.running import Argument, Launch, NotCompiled, Run, Size, runs
-from classroom.cuda.source import Kernel, body_of, without_comments
+from classroom.cuda.source import Kernel, body_of, parameters_of, without_comments
 from classroom.exercise import Open, Wrong, wrong_if
 from tinyframe.device import NoCompiler
 from tinyframe.viz.picture import Picture
@@ -36,14 +36,12 @@ Inputs = Mapping[str, Argument]
 class Task:
     """What a kernel has to do.
 
-    parameters: of the kernel, `out` among them, which is where its results go. example: arguments
-    by name, without `out`. expected: what has to be in `out`, given those. fresh: more of them.
-    block, grid: how many threads and blocks, given those. one_each: whether a thread may write one
-    result at most. most_shared: how often a thread may read shared memory, where a tree is asked
-    for.
+    example: arguments by name, without `out`, which is where its results go. expected: what has to
+    be in `out`, given those. fresh: more of them. block, grid: how many threads and blocks, given
+    those. one_each: whether a thread may write one result at most. most_shared: how often a thread
+    may read shared memory, where a tree is asked for.
     """
 
-    parameters: str
     example: Inputs
     expected: Callable[..., np.ndarray]
     fresh: Callable[[np.random.Generator], Inputs]
@@ -53,14 +51,12 @@ class Task:
     most_shared: int | None = None
 
     def kernel(self, answer: str) -> Kernel:
-        return Kernel(self.parameters, body_of(answer))
+        return Kernel(parameters_of({"out": None, **self.example}), body_of(answer))
 
     def launch(self, inputs: Inputs) -> Launch:
         """With an `out` in which nothing has been written, so that all of it is not a number."""
         out = np.full_like(self.expected(**inputs), np.nan, np.float32)
-        names = self.kernel("").names
-        arguments = {name: out if name == "out" else inputs[name] for name in names}
-        return Launch(self.grid(**inputs), self.block(**inputs), arguments)
+        return Launch(self.grid(**inputs), self.block(**inputs), {"out": out, **inputs})
 
     def cases(self) -> Iterator[Inputs]:
         """The example, a few that are the same each time, and one that is not."""

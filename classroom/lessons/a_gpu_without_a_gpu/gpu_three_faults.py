@@ -34,7 +34,6 @@ def cold_days(rng: np.random.Generator) -> Inputs:
 
 
 REPAIR = Task(
-    "float* out, const float* a, int n",
     {"a": -np.arange(3, 23, dtype=np.float32), "n": 20},
     largest,
     cold_days,

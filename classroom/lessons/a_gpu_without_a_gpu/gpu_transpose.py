@@ -28,7 +28,6 @@ def a_matrix(rng: np.random.Generator) -> Inputs:
 
 
 TRANSPOSE = Task(
-    "float* out, const float* a, int rows, int columns",
     {"a": np.arange(40 * 70, dtype=np.float32).reshape(40, 70), "rows": 40, "columns": 70},
     lambda a, **_: a.T.copy(),
     a_matrix,

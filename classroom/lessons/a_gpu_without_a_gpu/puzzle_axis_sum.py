@@ -12,7 +12,6 @@ from classroom.puzzlebook.games.gpu import KernelPuzzle, a_wide_block, numbers, 
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, int columns",
         {"a": some(3, 20), "columns": 20},
         lambda a, columns: a.sum(axis=1),
         lambda rng: {

@@ -25,7 +25,6 @@ def slid(a: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, const float* w, int n",
         {"a": some(16), "w": np.array([1, 10, 100], np.float32), "n": 16},
         slid,
         signal,

@@ -21,7 +21,6 @@ def two_vectors(rng: np.random.Generator) -> Inputs:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, const float* b, int n",
         {"a": some(16), "b": some(16)[::-1].copy(), "n": 16},
         lambda a, b, n: np.array([a @ b], np.float32),
         two_vectors,

@@ -5,18 +5,10 @@ Because: Blocks come in one size and data in any, so almost every kernel begins 
 """
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, KernelPuzzle, T, a_block, plus_ten, some, vector
+from classroom.puzzlebook.games.gpu import KernelPuzzle, T, a_block, plus_ten, some, vector
 
 puzzle = KernelPuzzle(
-    Task(
-        ONE_ROW,
-        {"a": some(5), "n": 5},
-        plus_ten,
-        lambda rng: vector(rng, 1, T),
-        block=a_block,
-    ),
-    par=1,
-    best=1,
+    Task({"a": some(5), "n": 5}, plus_ten, lambda rng: vector(rng, 1, T), block=a_block)
 )
 
 # %% wrong, each line

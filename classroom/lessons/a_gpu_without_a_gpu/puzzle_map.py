@@ -9,14 +9,11 @@ from classroom.puzzlebook.games.gpu import KernelPuzzle, T, numbers, plus_ten, s
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a",
         {"a": some(T)},
         plus_ten,
         lambda rng: {"a": numbers(rng, int(rng.integers(1, 20)))},
         block=lambda a: (len(a),),
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line

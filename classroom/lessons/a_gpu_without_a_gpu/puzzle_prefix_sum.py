@@ -11,19 +11,16 @@ after 8 and 16, of all 32.
 import numpy as np
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, WIDER, KernelPuzzle, some, vector
+from classroom.puzzlebook.games.gpu import WIDER, KernelPuzzle, some, vector
 
 puzzle = KernelPuzzle(
     Task(
-        ONE_ROW,
         {"a": some(32), "n": 32},
         lambda a, n: np.cumsum(a),
         lambda rng: vector(rng, 1, WIDER),
         block=lambda **_: (WIDER,),
         most_shared=28,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line

@@ -10,7 +10,7 @@ cheap.
 import numpy as np
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, KernelPuzzle, T, a_block, enough, numbers, some
+from classroom.puzzlebook.games.gpu import KernelPuzzle, T, a_block, enough, numbers, some
 
 
 def shares(a: np.ndarray, n: int) -> np.ndarray:
@@ -19,18 +19,12 @@ def shares(a: np.ndarray, n: int) -> np.ndarray:
 
 puzzle = KernelPuzzle(
     Task(
-        ONE_ROW,
         {"a": some(13), "n": 13},
         shares,
-        lambda rng: {
-            "a": (a := np.abs(numbers(rng, int(rng.integers(1, 30)))) + 1),
-            "n": len(a),
-        },
+        lambda rng: {"a": (a := np.abs(numbers(rng, int(rng.integers(1, 30)))) + 1), "n": len(a)},
         block=a_block,
         grid=enough,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line

@@ -19,14 +19,11 @@ def matrix(rng: np.random.Generator, least: int, most: int) -> Inputs:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, int rows, int columns",
         {"a": some(3, 4), "rows": 3, "columns": 4},
         plus_ten,
         lambda rng: matrix(rng, 1, SIDE),
         block=a_square,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line

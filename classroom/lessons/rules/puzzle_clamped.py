@@ -5,9 +5,7 @@ Because: `<=` should be `<`. With c = d, `max(x, c) < c` is never true, and `x <
 constants are one node.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, d, i
-from tinyframe.rewrite import PatternMatcher
-from tinyframe.uop import Ops
+from classroom.puzzlebook.games.mutants import Mutant, Ops, PatternMatcher, c, d, i
 
 wrong = PatternMatcher([
     (i.alu(Ops.MAX, c) < d, lambda x, c, d: x < d if c.arg <= d.arg else None),

@@ -5,8 +5,7 @@ Because: 0 / 0 and infinity / infinity are NaN. A single variable is enough, sin
 the division are the same node.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, x
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, x
 
 wrong = PatternMatcher([
     (x / x, lambda x: x.const_like(1)),

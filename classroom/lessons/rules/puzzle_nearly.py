@@ -6,8 +6,7 @@ Because: `<=` should be `<`. A Variable up to 5 shows that in three nodes. The c
 bounds, too, both of them 5: `5 % 5` is two nodes, because both sources are the same constant.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, i
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, c, i
 
 wrong = PatternMatcher([
     (i % c, lambda x, c: x if 0 <= x.vmin and x.vmax <= c.arg else None),

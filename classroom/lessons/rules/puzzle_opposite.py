@@ -5,9 +5,7 @@ Because: NaN < NaN is False, so `not` of it is True; and NaN <= NaN is False. On
 enough, since NaN isn't even equal to itself.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, f, y
-from tinyframe.rewrite import PatternMatcher
-from tinyframe.uop import Ops
+from classroom.puzzlebook.games.mutants import Mutant, Ops, PatternMatcher, f, y
 
 wrong = PatternMatcher([
     ((f < y).ne(True), lambda x, y: y.alu(Ops.CMPLE, x)),

@@ -6,8 +6,7 @@ Because: Dividing by a negative number turns `<` into `>`, and the row doesn't l
 c. With c = d = -1, the two constants are one node.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, d, i
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, c, d, i
 
 wrong = PatternMatcher([
     (i * c < d, lambda x, c, d: x < -(-d.arg // c.arg) if c.arg else None),

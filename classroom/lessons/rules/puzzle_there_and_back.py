@@ -6,9 +6,7 @@ Because: Above 2**24, not every int is a float32: 16,777,217 becomes 16,777,216.
 bounds up there shows it.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, i
-from tinyframe.dtype import dtypes
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, dtypes, i
 
 wrong = PatternMatcher([
     (i.cast(dtypes.float).cast(dtypes.int), lambda x: x),

@@ -7,8 +7,7 @@ Because: When x is c, the right answer is b, and the row takes a. The opposite o
 c`. One of a and b may be the Variable itself, which saves a leaf.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, a, b, c, i
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, a, b, c, i
 
 wrong = PatternMatcher([
     ((c < i).where(a, b), lambda x, c, a, b: (x < c).where(b, a)),

@@ -5,8 +5,7 @@ Because: Each `//` rounds down. Divide by a negative number after that, and down
 // -2 // -2 is 0 // -2, which is 0; -1 // 4 is -1.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, d, i
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, c, d, i
 
 wrong = PatternMatcher([
     (i // c // d, lambda x, c, d: x // (c.arg * d.arg)),
