@@ -13,15 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    Wrong,
-    describe,
-    fresh_sizes,
-    fresh_tensor,
-    same_values,
-    tensor_of,
-    wrong_if,
-)
+from classroom.ask import describe, fresh_sizes, fresh_tensor, same_values, tensor_of
+from classroom.exercise import Wrong, wrong_if
 from classroom.lessons.gradients.shared import close
 from tinyframe import Tensor
 from tinyframe.uop import Ops

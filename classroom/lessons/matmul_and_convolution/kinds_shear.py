@@ -25,8 +25,8 @@ from classroom.ask import (
     small_tensor,
     tensor_of,
     unlike,
-    wrong_if,
 )
+from classroom.exercise import wrong_if
 
 
 def check(answer: Any) -> None:

@@ -12,11 +12,7 @@ def empty(*shape: int) -> Tensor:
 
 
 def in_one_kernel(
-    got: Tensor,
-    expected: np.ndarray,
-    case: str,
-    shown: bool,
-    mistakes: dict[str, np.ndarray],
+    got: Tensor, expected: np.ndarray, case: str, shown: bool, mistakes: dict[str, np.ndarray]
 ) -> None:
     """Wrong unless the values are these, and then, of a case that is shown, unless they are one
     kernel: of fresh sizes the compiler may split a sum. mistakes: what is said of values that a

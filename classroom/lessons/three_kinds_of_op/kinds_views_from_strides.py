@@ -14,18 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import (
-    Open,
-    Wrong,
-    call,
-    count,
-    describe,
-    no_copy,
-    runs_as,
-    same_values,
-    wants,
-    wrong_if,
-)
+from classroom.ask import call, count, describe, no_copy, runs_as, same_values, wants
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.lessons.three_kinds_of_op.shared import numbered_grid
 from tinyframe import Tensor
 

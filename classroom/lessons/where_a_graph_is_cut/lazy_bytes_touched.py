@@ -9,15 +9,8 @@ Right: A schedule names all the memory it will use before a single byte is read.
 
 from typing import Any
 
-from classroom.ask import (
-    Wrong,
-    call,
-    fresh_sizes,
-    fresh_tensor,
-    same_number,
-    whole_number,
-    wrong_if,
-)
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_number, whole_number
+from classroom.exercise import Wrong, wrong_if
 
 
 def check(answer: Any) -> None:

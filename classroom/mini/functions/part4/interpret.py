@@ -44,11 +44,9 @@ def several(mini: Any) -> None:
         expect_values("interpret(UOp(Ops.SINK, (a * b + a, a, a * b)))", values, np.array(wanted))
 
 
-@promise("2^60 from 60 additions, each node computed once",
-    needs=("UOp.__new__", "UOp.toposort"),
-    told={OutOfTime: "It computes shared nodes again and again. Keep each node's value, and go "
-                     "through toposort() once."},
-)  # fmt: skip
+@promise("2^60 from 60 additions, each node computed once", needs=("UOp.__new__", "UOp.toposort"),
+         told={OutOfTime: "It computes shared nodes again and again. Keep each node's value, and "
+         "go through toposort() once."})  # fmt: skip
 def each_once(mini: Any) -> None:
     top = doubled(mini, buffer(mini, [1.0]), DOUBLINGS)
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:

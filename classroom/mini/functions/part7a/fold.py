@@ -28,15 +28,9 @@ def folded(mini: Any) -> None:
     i, j, _ = counters(mini)
     two, three = number(mini, 2), number(mini, 3)
     expect_node("fold(2 + 3)", mini.fold(two + three), number(mini, 5))
-    expect_node(
-        "fold(2 < 3)",
-        mini.fold(two < three),
-        number(mini, 1),
-        {
-            number(mini, 1.0): "A comparison of whole numbers is a whole number: `x.dtype` "
-            "says which kind of number a node has."
-        },
-    )
+    expect_node("fold(2 < 3)", mini.fold(two < three), number(mini, 1),
+                {number(mini, 1.0): "A comparison of whole numbers is a whole number: `x.dtype` "
+                "says which kind of number a node has."})  # fmt: skip
     half = mini.fold(number(mini, 0.5) + number(mini, 0.25))
     expect_node("fold(0.5 + 0.25)", half, number(mini, 0.75))
     for one, other in ((i + j + i, i * 2 + j), ((i + j) * 2, i * 2 + j * 2), (i + 2 + 3, i + 5)):

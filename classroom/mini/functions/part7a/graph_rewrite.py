@@ -22,15 +22,9 @@ def until_done(mini: Any) -> None:
                 (t * 2.0) * 2.0)  # fmt: skip
     i, j, k = counters(mini)
     chain = [(i, lambda: j * 2), (j, lambda: k * 2)]
-    expect_node(
-        "i → j * 2 and j → k * 2, on i + 1:",
-        mini.graph_rewrite(i + 1, chain),
-        k * 2 * 2 + 1,
-        {
-            j * 2 + 1: "What a rule makes may fit a rule, too: after one round, "
-            "there is still a j. Go on until a round changes nothing."
-        },
-    )
+    expect_node("i → j * 2 and j → k * 2, on i + 1:", mini.graph_rewrite(i + 1, chain),
+                k * 2 * 2 + 1, {j * 2 + 1: "What a rule makes may fit a rule, too: after one "
+                "round, there is still a j. Go on until a round changes nothing."})  # fmt: skip
     expect_node("no rules, on i + j:", mini.graph_rewrite(i + j, []), i + j)
 
 

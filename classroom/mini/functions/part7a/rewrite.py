@@ -39,30 +39,14 @@ def passes(mini: Any) -> None:
     i, j, _ = counters(mini)
     x, y, c = mini.hole("x"), mini.hole("y"), mini.hole("c")
     zero = number(mini, 0)
-    rules = [
-        (x * c, lambda x, c: None),
-        (x * c, lambda x, c: x * c),
-        (x * c, lambda x, c: zero),
-    ]
-    expect_node(
-        "x * c → None, then → itself, then → 0, on i * 4:",
-        mini.rewrite(i * 4, rules),
-        zero,
-        {
-            i * 4: "A rule that has nothing to say (None, or the same node) shouldn't end the "
-            "search. The next one gets its turn."
-        },
-    )
+    rules = [(x * c, lambda x, c: None), (x * c, lambda x, c: x * c), (x * c, lambda x, c: zero)]
+    expect_node("x * c → None, then → itself, then → 0, on i * 4:", mini.rewrite(i * 4, rules),
+                zero, {i * 4: "A rule that has nothing to say (None, or the same node) shouldn't "
+                "end the search. The next one gets its turn."})  # fmt: skip
     only = [(x + y, lambda x, y: x if y is i else None)]
-    expect_node(
-        "x + y → x if y is i, on i + j:",
-        mini.rewrite(i + j, only),
-        j,
-        {
-            i + j: "The first match has nothing to say here, but the second has: x is j and y "
-            "is i. Try every match of a rule."
-        },
-    )
+    expect_node("x + y → x if y is i, on i + j:", mini.rewrite(i + j, only), j,
+                {i + j: "The first match has nothing to say here, but the second has: x is j and y "
+                "is i. Try every match of a rule."})  # fmt: skip
 
 # %% wrong: gives up after the first match, though the next rule gets its turn
 def rewrite(node, rules):

@@ -51,13 +51,9 @@ def rebuilt(mini: Any) -> None:
                     repr(flipped.arg), repr(getattr(kept, "arg", None)))  # fmt: skip
 
 
-@promise(
-    "Where nothing changes, the same nodes come back; each is visited once",
-    told={
-        RecursionError: "This graph is deeper than Python lets functions call themselves. "
-        "toposort gives you the nodes in order, without recursion."
-    },
-)
+@promise("Where nothing changes, the same nodes come back; each is visited once",
+         told={RecursionError: "This graph is deeper than Python lets functions call themselves. "
+         "toposort gives you the nodes in order, without recursion."})  # fmt: skip
 def same_nodes(mini: Any) -> None:
     i, j, _ = counters(mini)
     root = (i + j) * 4 + (i + j)

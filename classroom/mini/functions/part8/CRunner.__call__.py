@@ -11,14 +11,9 @@ from classroom.mini.check import promise
 from classroom.mini.functions.part8.shared import expect_device, several
 
 
-@promise(
-    "C computes what the interpreter does",
-    needs=("CRunner.__init__",),
-    told={
-        ctypes.ArgumentError: "C can't do anything with a NumPy array. It wants the address of its "
-        "memory, as a ctypes.c_void_p."
-    },
-)
+@promise("C computes what the interpreter does", needs=("CRunner.__init__",),
+         told={ctypes.ArgumentError: "C can't do anything with a NumPy array. It wants the address "
+         "of its memory, as a ctypes.c_void_p."})  # fmt: skip
 def c_computes(mini: Any) -> None:
     for said, graph in several(mini):
         expect_device(mini, mini.CRunner, "CRunner", said, graph)
