@@ -10,8 +10,6 @@ clock, taking turns of a machine that changes, and the median of interruptions.
 Right: Six machines, one of them on a Monday, and none could fool you.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, describe
@@ -26,7 +24,7 @@ CLOSE = 0.1  # relative: how far off a measurement may be
 DAYS = (11, *range(100, 107))  # the notebook's, and seven more: the same for every answer
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(old, new, clock): how many times as fast `new` is."""
     for day, seed in enumerate(DAYS):
         for name, habits in MACHINES.items():
@@ -42,7 +40,7 @@ def check(answer: Any) -> None:
                         f"{machine.truth:.2f}", f"{said:.2f}")  # fmt: skip
 
 
-def told_by(answer: Any, machine: Machine, case: str) -> float:
+def told_by(answer, machine: Machine, case: str) -> float:
     try:
         said = call(answer, machine.old, machine.new, machine.clock)
     except ZeroDivisionError:

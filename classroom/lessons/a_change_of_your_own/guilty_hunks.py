@@ -11,7 +11,6 @@ a multiplication by 1 / log(2), and a division doesn't match it.
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 from classroom.ask import Wrong, describe, wrong_if
 from classroom.contributing.drive_by import HUNKS
@@ -26,7 +25,7 @@ def effects() -> dict[str, list[str]]:
     return judged([], hunks=True)["hunks"]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: the letters of the hunks that change kernels."""
     said = letters(answer)
     real = {letter for letter, names in effects().items() if names}
@@ -42,7 +41,7 @@ def check(answer: Any) -> str:
     return f"Three harmless-looking lines, and {kinds} kinds of kernels came out differently."
 
 
-def letters(answer: Any) -> set[str]:
+def letters(answer) -> set[str]:
     """Letters, in whatever form they came: "BCE", "b, c", a list, a set."""
     wrong_if(not isinstance(answer, Iterable) or isinstance(answer, (bytes, dict)),
              "The answer has to be letters, as a text or as a list of texts.",

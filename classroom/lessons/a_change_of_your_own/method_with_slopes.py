@@ -11,14 +11,12 @@ even where the other one is chosen.
 Right: The slope is right at 0, beside 0 and far from it, in float and in double.
 """
 
-from typing import Any
-
 from classroom.lessons.a_change_of_your_own.shared import try_method
 
 SECONDS = 150.0
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: the method `sinc`, whose slopes are right as well."""
     try_method(answer, "slopes")
 

@@ -9,14 +9,12 @@ dtypes, and the docstring of whoever calls it.
 Right: Values, five dtypes, and it stays lazy. That's a method of Tensor, and it's yours.
 """
 
-from typing import Any
-
 from classroom.lessons.a_change_of_your_own.shared import try_method
 
 SECONDS = 150.0
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: the method `sinc`, or helpers and the method."""
     try_method(answer, "values")
 

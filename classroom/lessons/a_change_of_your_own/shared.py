@@ -1,12 +1,10 @@
 """What several exercises of this lesson need."""
 
-from typing import Any
-
 from classroom.contributing.scratch import SPECIAL, TESTS, functions_of, judged
 from classroom.exercise import Wrong, wrong_if
 
 
-def try_test(answer: Any, which: str) -> None:
+def try_test(answer, which: str) -> None:
     found = functions_of(answer)
     if not any(function.__name__.startswith("test") for function in found):
         raise Wrong("A test has to be a function whose name begins with `test`.")
@@ -36,7 +34,7 @@ def where(result: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return (("your line", f"`{result['line']}`"),) if result["line"] else ()
 
 
-def try_method(answer: Any, which: str) -> None:
+def try_method(answer, which: str) -> None:
     found = functions_of(answer)
     if found[-1].__name__ != "sinc":
         raise Wrong("The method has to be called `sinc`, as in NumPy.",

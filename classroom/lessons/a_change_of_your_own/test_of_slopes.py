@@ -10,14 +10,12 @@ it. The points lie where the formula is in trouble, and `atol` is smaller than t
 Right: Five wrong slopes, and none gets past your test. The last one got past most of mine.
 """
 
-from typing import Any
-
 from classroom.lessons.a_change_of_your_own.shared import try_test
 
 SECONDS = 150.0
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: a test, or several, of the slopes of sinc."""
     try_test(answer, "slopes")
 

@@ -10,14 +10,12 @@ Right: It fails today, because there is no `sinc`. It will pass on a right one. 
 wrong ones gets past it.
 """
 
-from typing import Any
-
 from classroom.lessons.a_change_of_your_own.shared import try_test
 
 SECONDS = 150.0
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: a test, or several, of the values of sinc."""
     try_test(answer, "values")
 

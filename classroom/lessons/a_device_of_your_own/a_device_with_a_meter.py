@@ -35,7 +35,7 @@ WORK: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: a device that computes, and whose meter() shows something about what it did."""
     if not callable(answer):
         raise Wrong("This exercise asks for the class of a device.", got=_kind(answer))

@@ -54,7 +54,7 @@ REFUSED = {
 }
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: the class of a Runner for kernels that are written in Python."""
     if not inspect.isclass(answer) or not issubclass(answer, Runner):
         raise Wrong("This exercise asks for the class, SnakeRunner.", got=_kind(answer))

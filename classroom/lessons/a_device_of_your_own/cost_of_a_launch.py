@@ -31,7 +31,7 @@ SMALL = (
 SEED, ROUNDS = 0, 10  # a noise in which a line that's plain fails; how many others are tried
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(sizes, seconds): the seconds of a launch, and of each element."""
     sizes = [1000, 2000, 4000]
     _judge_line(answer, sizes, 5e-6, 1e-9, [1.0] * 3, 1e-3, "three sizes, no noise")
@@ -44,7 +44,7 @@ def check(answer: Any) -> None:
 
 
 def _judge_line(
-    answer: Any,
+    answer,
     sizes: list[int],
     launch: float,
     each: float,

@@ -51,7 +51,7 @@ def _device(memory: Any, language: Any) -> Iterator[str]:
         yield EXAMINED
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: the mended memory and the mended language, both classes."""
     memory, language = _two_classes(answer)
     with _device(memory, PythonText) as name:
@@ -74,7 +74,7 @@ def check(answer: Any) -> str:
     return f"All {len(table.rows)} rows are right, from the memory to the last condition."
 
 
-def _two_classes(answer: Any) -> tuple[Any, Any]:
+def _two_classes(answer) -> tuple[Any, Any]:
     text = "This exercise asks for the two classes: `(MendedWords, MendedSnake)`."
     wrong_if(not isinstance(answer, (tuple, list)) or len(answer) != 2, text, got=_kind(answer))
     found: dict[type, Any] = {}

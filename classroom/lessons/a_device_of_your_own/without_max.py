@@ -32,7 +32,7 @@ INF, NAN = float("inf"), float("nan")
 NUMBERS = [0.0, -0.0, 1.0, -1.5, 3.25, INF, -INF, NAN]
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x, y): the larger of two Tensors, without MAX; NaN where either is."""
     fresh = np.random.default_rng().normal(size=11).tolist()
     for numbers, shown in (([1.0, -2.0, 5.0], True), (NUMBERS, True), ([*fresh, NAN], False)):

@@ -11,7 +11,6 @@ have stayed hidden on a GPU for a long time.
 """
 
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ REPAIR = Task(
 )
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """The largest element of each block, by a tree, without a fault."""
     Judgement(REPAIR).check(answer)
 

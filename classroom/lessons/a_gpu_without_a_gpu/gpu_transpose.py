@@ -9,7 +9,6 @@ memory, does somebody go down a column.
 """
 
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ def scattered(run: Run, name: str, is_write: bool) -> int:
     return max(len(lines_of(group)) for group in groups(run, name, is_write))
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """a.T, where neither the loads nor the stores of a warp are scattered over memory."""
     judgement = Judgement(TRANSPOSE)
     judgement.check(answer)

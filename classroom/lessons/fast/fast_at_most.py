@@ -8,8 +8,6 @@ either number: an Opt only gets a kernel closer to them.
 Right: You can now tell which kernels are worth an afternoon, and which aren't.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, wrong_if
@@ -19,7 +17,7 @@ from tinyframe.viz.roof import Roof
 SOME_ROOF = Roof(flops=100e9, bandwidth=20e9)
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(operations, nbytes, seconds, roof): how many times as fast it could be."""
     fresh = np.random.default_rng().uniform(1, 9, 5)
     cases: list[tuple[str, float, float, float, Roof]] = [

@@ -16,7 +16,7 @@ from classroom.ask import Wrong, call, describe
 from classroom.lessons.fast.shared import tiles
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(registers): rows and vectors of the tile with the fewest loads."""
     for registers in (16, 32, 8, 4, 12, random.randint(40, 99)):
         shown = registers < 40

@@ -7,8 +7,6 @@ Because: Six rows of two vectors are 12 multiplications with 6 + 2 loads. Twelve
 of `b` and one number of `a` make 15 registers.
 """
 
-from typing import Any
-
 from classroom.exercise import Wrong
 from classroom.lessons.fast.shared import as_opts, counted, in_registers, matmul
 from classroom.tiles import LANES
@@ -19,7 +17,7 @@ FEW_LOADS = 0.7  # for each multiplication
 WASTE = 1.1  # multiplications, of those that are needed
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: Opts with few loads for each multiplication, within the registers."""
     opts = as_opts(answer)
     case = "512 × 512 times 512 × 512"

@@ -8,13 +8,11 @@ matrix once, so there's more work for each byte the larger they are.
 Right: Now you know where any matmul stands on the roofline, before it has run.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, call, fresh_sizes, wrong_if
 from classroom.lessons.fast.shared import near, number
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(m, n, k): operations for each byte of a matmul of floats."""
     sizes = fresh_sizes(3)
     for m, n, k in ((512, 512, 512), (2, 3, 4), tuple(sizes)):

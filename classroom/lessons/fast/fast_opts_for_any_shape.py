@@ -8,7 +8,6 @@ depends on the shape. There are few enough to count them all.
 """
 
 import random
-from typing import Any
 
 from classroom.ask import Wrong, call
 from classroom.lessons.fast.shared import as_opts, counted, in_registers, matmul, tiles
@@ -23,7 +22,7 @@ ENOUGH = 1.2  # times the fewest loads that are known
 SHAPES = ((512, 512), (8, 512), (512, 8), (7, 24), (100, 20), (2, 64), (5, 9))
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(m, n): Opts for a matmul with m rows and n columns, with few loads in all."""
     k = 32
     fresh = (random.randint(9, 60), random.randint(25, 150))

@@ -22,7 +22,7 @@ from tinyframe.codegen.optimize.plans import Nest, Workload
 from tinyframe.viz.kernels import one_kernel
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(k): the Nest for a kernel that reads backwards along a loop of results, else None."""
     shown = memory(300, 200)
     m, n = fresh_sizes(2)
@@ -86,7 +86,7 @@ def plan_input(x: Tensor) -> Workload:
     return workload(item.ast)
 
 
-def opts_with(answer: Any, x: Tensor) -> list[Opt]:
+def opts_with(answer, x: Tensor) -> list[Opt]:
     with installed(own_plan(answer)):
         return planned(x).opts
 

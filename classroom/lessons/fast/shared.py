@@ -36,7 +36,7 @@ def near(one: float, other: float) -> bool:
     return abs(one - other) <= CLOSE * abs(other)
 
 
-def as_opts(answer: Any) -> list[Opt]:
+def as_opts(answer) -> list[Opt]:
     """A list of Opts, in whatever form it came."""
     if isinstance(answer, Opt):
         answer = [answer]

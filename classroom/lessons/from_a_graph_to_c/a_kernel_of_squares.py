@@ -20,7 +20,7 @@ from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import render
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(out, data): the kernel that stores data[i * i] in out[i]."""
     for n in (5, random.choice((7, 11, 13))):
         case = "`out` has 5 elements, `data` 17: 0, 10, 20 … 160" if n == 5 else "a larger `out`"

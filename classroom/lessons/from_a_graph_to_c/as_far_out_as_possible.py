@@ -11,7 +11,6 @@ Right: That's all there is to it: each value goes as far out as its deepest coun
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, written_without
 from classroom.lessons.from_a_graph_to_c.shared import _later, _whole
@@ -20,7 +19,7 @@ from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import render
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(u, nest): in how many loops of a nest a value has to be computed."""
     written_without(answer, {"ranges", "depth_of"}, "which knows the answer")
     n, m, k = fresh_sizes(3)

@@ -10,7 +10,6 @@ Right: Four counters, one short sum. The rules of stage 7a have to find that by 
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from classroom.ask import Wrong, call, wrong_if
 from classroom.lessons.from_a_graph_to_c.shared import _whole
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(row, column, i, j, width): where a convolution reads in its image."""
     shapes = [(6, 6, 3, 3), (*random.sample(range(7, 12), 2), *random.sample(range(2, 6), 2))]
     for number, (high, wide, tall, broad) in enumerate(shapes):

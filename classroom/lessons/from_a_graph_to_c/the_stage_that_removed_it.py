@@ -8,8 +8,6 @@ Because: After the last stage that still has the op comes the one that removed i
 Right: You can now read the whole compiler by what it takes away.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, call, describe, fresh_sizes, fresh_tensor, wrong_if
 from classroom.lessons.from_a_graph_to_c.shared import _later
 from classroom.lowered import Stages, removed
@@ -18,7 +16,7 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(op, stages): the name of the stage that removed an op for good, or ""."""
     x, y = UOp.range(3, 0), UOp.range(4, 1)
     first = [("loops", (x * y + x).toposort()), ("sum", (x + x).toposort()),
@@ -43,7 +41,7 @@ def check(answer: Any) -> None:
         _stage(answer, op, _real_stages(), f"{op.name}, on the way of a real kernel", later)
 
 
-def _stage(answer: Any, op: Ops, stages: Stages, case: str, later: bool) -> None:
+def _stage(answer, op: Ops, stages: Stages, case: str, later: bool) -> None:
     names = [name for name, _ in stages]
     got = _later(answer, op, stages, case=case) if later else call(answer, op, stages)
     got = got[0] if isinstance(got, tuple) and got and isinstance(got[0], str) else got

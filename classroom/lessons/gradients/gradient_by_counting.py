@@ -9,8 +9,6 @@ Because: The gradient of a sum is 1 for each time that an element was counted. I
 Right: A gradient made to order, and nothing was multiplied: you decided who counts how often.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import describe, fresh_sizes, fresh_tensor, same_values, tensor_of
@@ -25,7 +23,7 @@ SECONDS = 60.0  # a sum for each length is right, and takes a while
 MULTIPLIES = {Ops.MUL, Ops.MULACC, Ops.FDIV, Ops.RECIP, Ops.POW}
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(v): one number, with the gradient n, …, 2, 1 for a v of shape (n,)."""
     fixed, fresh = Tensor([5.0, 6.0, 7.0]).realize(), fresh_tensor(*fresh_sizes(1))
     for case, v in {"`v = [5, 6, 7]`": fixed, "a different length": fresh}.items():

@@ -9,8 +9,6 @@ Right: You did the backward pass by hand: you multiplied along each path, and ad
 met.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, wrong_if
 from classroom.exercise import Graphs
 from classroom.lessons.gradients.shared import close, pair, undifferentiated
@@ -18,7 +16,7 @@ from tinyframe import Tensor
 from tinyframe.uop import UOp
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(grad, a, b): what arrives at a and at b for z = (a * b).sin() + a, as UOps."""
     fixed = tuple(Tensor(v).realize() for v in ([1.0, 2.0], [0.5, 1.0], [2.0, 3.0]))
     (n,) = fresh_sizes(1)

@@ -7,8 +7,6 @@ on it again.
 Right: The table was used on its own output, as often as you asked for.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, tensor_of
@@ -16,7 +14,7 @@ from classroom.lessons.gradients.shared import close
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(f, x, n): the nth derivative of f at each element of x."""
     x = Tensor([1.0, 2.0]).realize()
     derivatives = np.array([[1.0, 8.0], [3.0, 12.0], [6.0, 12.0], [6.0, 6.0]])

@@ -8,8 +8,6 @@ added: a running sum that starts at the end.
 Right: A running sum from the other end. The table has it too, in its row for SCAN_AXIS.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, wrong_if
@@ -19,7 +17,7 @@ from tinyframe import Tensor
 SECONDS = 60.0  # a sum for each place is right, and takes a while
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(grad): what flows back to x through x.cumsum(0)."""
     (n,) = fresh_sizes(1)
     cases = {"`grad = [1, 2, 3]`": Tensor([1.0, 2.0, 3.0]), "a different length": fresh_tensor(n)}

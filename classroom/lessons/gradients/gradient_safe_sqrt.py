@@ -8,15 +8,13 @@ finite there. The outer one still picks 0, and sends a gradient of 0 back.
 Right: Whatever happens in the branch that nobody takes, none of it gets back to `x`.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, fresh_sizes, same_values, tensor_of
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x): sqrt(x) where x > 0, else 0, and a gradient that agrees."""
     fixed = np.array([0.0, 4.0, -1.0, 9.0], dtype=np.float32)
     fresh = np.random.default_rng().normal(size=fresh_sizes(1)[0]).astype(np.float32)

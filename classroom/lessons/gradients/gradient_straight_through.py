@@ -7,8 +7,6 @@ Because: TRUNC has one source, so the function returns a tuple of one gradient: 
 arrived, as if TRUNC weren't there.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Open, Wrong, same_values, wrong_if
@@ -18,7 +16,7 @@ from tinyframe.rewrite.matcher import UPat
 from tinyframe.tensor import gradient as gradient_module
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: a row of the table that passes the gradient of TRUNC on as it is."""
     if (
         not isinstance(answer, (tuple, list))

@@ -60,7 +60,7 @@ def _slopes_of_wavy(v: np.ndarray) -> np.ndarray:
 SHOWN = "`f = v[0] * v[1] + v[2] ** 2`, at `[1, 2, 3]`"
 
 
-def numerical(answer: Any) -> str:
+def numerical(answer) -> str:
     """answer(f, x, eps): the gradient of f, from arrays to floats, at x, by central differences."""
     fresh = np.random.default_rng().random(fresh_sizes(1)[0]) + 0.5
     small = np.array([0.0, 1e-4, -1e-4, 0.0])

@@ -8,14 +8,13 @@ Right: Each node counts once, no matter how many other nodes use it.
 """
 
 import random
-from typing import Any
 
 from classroom.ask import call, fresh_tensor, same_number, wants, wrong_if
 from classroom.lessons.lazy_evaluation.shared import nodes
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(tensor, op): how many nodes of an op a graph has."""
     a, b = fresh_tensor(5), fresh_tensor(5)
     cases = [

@@ -9,13 +9,11 @@ and the RESHAPE turns it into `()`.
 Right: A dot product is three nodes, and you've just done all that `(a * b).sum()` does.
 """
 
-from typing import Any
-
 from classroom.ask import fresh_sizes, fresh_tensor
 from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a, b): the graph of (a * b).sum(), each node built by UOp(…)."""
     for n in (5, *fresh_sizes(1)):
         a, b = fresh_tensor(n), fresh_tensor(n)

@@ -8,13 +8,11 @@ Because: The product is a MUL of `a` and `b`. The ADD takes the product as its f
 Right: It isn't just equal to what `a * b + a` builds. It's the same object.
 """
 
-from typing import Any
-
 from classroom.ask import fresh_tensor
 from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a, b): the graph of a * b + a, each node built by UOp(…)."""
     a, b = fresh_tensor(5), fresh_tensor(5)
     got, built = _build(answer, a, b)

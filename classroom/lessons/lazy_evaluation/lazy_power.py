@@ -9,7 +9,6 @@ Right: A few lines of Python wrote a small graph for a long product.
 """
 
 import random
-from typing import Any
 
 from classroom.ask import Wrong, call, fresh_tensor, same_values, small_tensor, tensor_of
 from classroom.lessons.lazy_evaluation.shared import nodes
@@ -17,7 +16,7 @@ from tinyframe import Tensor
 from tinyframe.uop import Ops
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a, n): `a` to the power n, with at most 2 * n.bit_length() MUL nodes."""
     a = small_tensor(1, 3)
     for n in (1, 2, 3, 5):

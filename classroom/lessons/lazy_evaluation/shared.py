@@ -1,7 +1,6 @@
 """What several exercises of this lesson need."""
 
 from collections import Counter
-from typing import Any
 
 from classroom.ask import Wrong, call, describe, wants
 from classroom.by_hand import building, others
@@ -16,7 +15,7 @@ def nodes(tensor: Tensor, op: Ops) -> list[UOp]:
     return [u for u in tensor.uop.toposort() if u.op is op]
 
 
-def _build(answer: Any, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
+def _build(answer, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
     """What the answer builds of two UOps, and the nodes that it built by hand."""
     try:
         with building() as built:

@@ -10,8 +10,6 @@ Right: A matrix product with + for × and min for Σ: shortest routes. Nothing i
 change for it.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import fresh_sizes, fresh_tensor, tensor_of
@@ -19,7 +17,7 @@ from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a, b): the smallest a[i, k] + b[k, j] over all k, in one kernel."""
     first = np.array([[3, 1], [4, 9], [8, 2]], np.float32), np.array([[5, 2], [6, 1]], np.float32)
     m, k, n = fresh_sizes(3)

@@ -9,7 +9,6 @@ memory.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x, size): the moving average, in which only cells that exist count."""
     written_without(answer, {"avg_pool2d", "avg_pool1d", "avg_pool3d", "interpolate"})
     for case, x, size in (

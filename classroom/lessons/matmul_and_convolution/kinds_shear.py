@@ -11,8 +11,6 @@ Right: Now add up the columns of a sheared table of products, and you have the m
 you learned at school.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import (
@@ -29,7 +27,7 @@ from classroom.ask import (
 from classroom.exercise import wrong_if
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x): row i of a matrix, i places further to the right, by movement alone."""
     for rows, columns in ((3, 3), tuple(fresh_sizes(2))):
         small = rows == 3

@@ -11,7 +11,6 @@ one kernel.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(scene, piece): how far each window of a picture is from a piece, in one kernel."""
     small_scene = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 8, 7, 6]], np.float32)
     high, wide = random.sample((3, 4, 5, 6, 7), 2)

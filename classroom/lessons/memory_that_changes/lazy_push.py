@@ -10,7 +10,6 @@ Right: Each number moved to where its neighbour was, and nobody was overwritten 
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from tinyframe import Tensor
 from tinyframe.device import buffer_of
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(window, value): the window, one place further, in the memory that it has."""
     n = random.randint(7, 12)  # written one by one, each place takes a kernel of its own
     for window, values in (

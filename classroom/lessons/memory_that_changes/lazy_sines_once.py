@@ -8,8 +8,6 @@ and they stay in memory as long as some expression needs them. The other two cal
 Right: The first call computes each sine. The other two read what you stored.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, small_tensor
@@ -19,7 +17,7 @@ from tinyframe.run.realize import run_schedule
 from tinyframe.uop import Ops
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(u): three expressions, realized in turn, that compute each sine once between them."""
     for u in (small_tensor(1, 3), fresh_tensor(*fresh_sizes(1))):
         case = "`u = [[1, 2, 3]]`" if u.numel() == 3 else "a longer `u`"

@@ -8,13 +8,11 @@ It's computed just before those numbers are overwritten.
 Right: An expression was your third hand: it kept the old values while you overwrote them.
 """
 
-from typing import Any
-
 from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor, wrong_if
 from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x, y): x and y, which have exchanged their values."""
     n, m = fresh_sizes(2)
     for x, y in (

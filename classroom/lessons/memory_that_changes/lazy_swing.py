@@ -9,8 +9,6 @@ Because: `later` is a result, so it keeps the values of the moment, whatever hap
 Right: Two Tensors, the same memory from the first step to the last, and it moves.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import call, fresh_sizes, same_values, wrong_if
@@ -18,7 +16,7 @@ from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(now, before): both a step later, of a string whose ends are held."""
     (n,) = fresh_sizes(1)
     for values in (np.array([0, 0, 1, 0, 0], np.float32), np.random.default_rng().random(n)):

@@ -22,7 +22,7 @@ from classroom.lessons.other_peoples_changes.shared import (
 )
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(good, bad, is_bad): the first that's bad, in as few trials as halving takes."""
     for first_bad in (19, 1, 30, 2, 16, 15):
         one_bisect(
@@ -34,7 +34,7 @@ def check(answer: Any) -> None:
             one_bisect(answer, low, low + count, first_bad, case)
 
 
-def one_bisect(answer: Any, low: int, high: int, first_bad: int, case: str) -> None:
+def one_bisect(answer, low: int, high: int, first_bad: int, case: str) -> None:
     trials: list[int] = []
 
     def is_bad(n: Any) -> bool:

@@ -20,7 +20,7 @@ from classroom.contributing.history import History
 OWL = History()
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(view, i, j): where in its cells a view's cell (i, j) is."""
     make = OWL.module(0)["View"]
     whole = make("", (17, 10), (10, 1))
@@ -43,7 +43,7 @@ def check(answer: Any) -> None:
         one_place(answer, view, i, j, f"strides {strides}, offset {view.offset}; i, j = {i}, {j}")
 
 
-def one_place(answer: Any, view: Any, i: int, j: int, case: str) -> None:
+def one_place(answer, view: Any, i: int, j: int, case: str) -> None:
     down, right = view.strides
     got = call(answer, view, i, j)
     if isinstance(got, float) and got.is_integer():

@@ -27,7 +27,7 @@ from tinyframe import Tensor
 SECONDS = 30
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: (number, test): one of the fifteen, and a test of it that fails today."""
     pair = list(answer) if isinstance(answer, (tuple, list)) else []
     if len(pair) != 2:

@@ -9,14 +9,12 @@ Because: Five of them pass every test, as one of the eight is that the test can'
 Right: Eight of eight, and nobody accused wrongly. This change isn't getting in.
 """
 
-from typing import Any
-
 from classroom.contributing import review
 from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_changes.shared import several
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: the numbers of the lines that are faults, one or more for each of the eight."""
     try:
         numbers = review.numbers_of(answer)

@@ -23,7 +23,7 @@ from classroom.contributing.history import BAD, GOOD, SKIP, most_trials, tried_b
 from classroom.lessons.other_peoples_changes.shared import number_of_patch, shown
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(good, bad, verdict): all that could be the first bad one, as a list."""
     one_search(answer, 0, 30, 16, set(), "30 patches; 16 is the first bad one; all can be tested")
     case = "30 patches; 20 is the first bad one; 15 can't be tested"
@@ -45,9 +45,7 @@ def check(answer: Any) -> None:
         one_search(answer, low, low + count, first_bad, skipped, case)
 
 
-def one_search(
-    answer: Any, low: int, high: int, first_bad: int, skipped: set[int], case: str
-) -> None:
+def one_search(answer, low: int, high: int, first_bad: int, skipped: set[int], case: str) -> None:
     def judged(n: Any) -> str:
         n = number_of_patch(n, low, high, case)
         return SKIP if n in skipped else BAD if n >= first_bad else GOOD

@@ -19,7 +19,7 @@ from classroom.lessons.other_peoples_changes.shared import learners_line
 SECONDS = 20
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(rms, rms_gradient): a test, which raises AssertionError for each faulty pair only."""
     wants_written(answer)
     for pair in HONEST:

@@ -43,7 +43,7 @@ def learners_line(error: BaseException) -> str:
     return f"`{lines[-1]}`" if lines else ""
 
 
-def gradient(answer: Any) -> str:
+def gradient(answer) -> str:
     """answer(grad, x): what flows back to x from the rms of each row."""
     x = np.array([[3.0, 4.0], [6.0, 8.0]], np.float32)
     one_gradient(answer, np.ones(2, np.float32), x, "`x = [[3, 4], [6, 8]]`, `grad = [1, 1]`")
@@ -59,9 +59,7 @@ def gradient(answer: Any) -> str:
     return "That's the n that was missing, and PyTorch will check it once more in a moment."
 
 
-def one_gradient(
-    answer: Any, grad: np.ndarray, x: np.ndarray, case: str, named: bool = True
-) -> None:
+def one_gradient(answer, grad: np.ndarray, x: np.ndarray, case: str, named: bool = True) -> None:
     kept = x.copy()
     got = call(answer, grad, x)
     if not isinstance(got, np.ndarray):

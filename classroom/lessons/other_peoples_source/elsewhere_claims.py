@@ -8,13 +8,11 @@ Right: Triton compiles one function, and that's a kernel. Which operations share
 whoever writes it: you, or Inductor.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, describe, wrong_if
 from classroom.other_frameworks import CLAIMS
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """The number of the claim that's wrong."""
     typed = str(answer).strip(" .[](){}").lower().removeprefix("claim").strip()
     number = int(float(typed)) if typed.replace(".", "", 1).isdecimal() else 0

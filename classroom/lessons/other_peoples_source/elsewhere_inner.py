@@ -8,8 +8,6 @@ costs nothing, either. The add and the relu are calls inside of one function.
 Right: One function, and what it means is up to whoever calls it.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import call, describe, same_values, wrong_if
@@ -21,7 +19,7 @@ from tinyframe import Tensor
 X_SHAPE, RESULT = (3, 4), (4, 3)
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(index): the value of (x.T + b).relu() there, by ops."""
     case = f"`x` of shape {X_SHAPE}, `b` of shape {X_SHAPE[:1]}"
     with reading(Loads()) as taken:

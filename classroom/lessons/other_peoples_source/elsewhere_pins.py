@@ -9,14 +9,12 @@ and vectorizes is loops, and a for that's written out is code.
 Right: Ten doors in houses that you'd never entered, and you knew what's behind each.
 """
 
-from typing import Any
-
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import understood
 from classroom.other_frameworks import PINNED, ROOMS, as_pins, room_of
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """{1: "schedule", …}: a room for each file."""
     found = understood(answer, lambda: as_pins(answer), len(PINNED), "files are pinned")
     for number, file in enumerate(PINNED, 1):

@@ -9,8 +9,6 @@ Right: That's RMSNorm. A language model has dozens of them, and you've just read
 that you didn't know ten minutes ago.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, fresh_sizes, same_values, tensor_of, unlike
@@ -34,7 +32,7 @@ def root_mean_square(x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return x / np.sqrt((x * x).mean(axis=1, keepdims=True) + EPS) * w
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x, w): a Tensor, the same as the Triton-like kernel of the lesson computes."""
     rows, columns = fresh_sizes(2)
     cases = {

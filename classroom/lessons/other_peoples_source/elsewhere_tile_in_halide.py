@@ -9,8 +9,6 @@ each, so you can also say what UPCAST can't.
 Right: The register tile of 7c, in Halide. What UPCAST does in one word takes it three.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, call, describe
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
 from classroom.loop_nests import (
@@ -24,7 +22,7 @@ from classroom.loop_nests import (
 )
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(c): c, scheduled in Halide's manner, with the loops of TILE."""
     stage = matmul_in_halide()
     try:

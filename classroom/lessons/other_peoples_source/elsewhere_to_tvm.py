@@ -11,7 +11,6 @@ Right: That's a compiler, from one scheduling language to another.
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 from classroom.ask import Wrong, wants_written
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
@@ -42,7 +41,7 @@ def opt_lists() -> list[tuple[list[Opt], bool]]:
     ]
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(sch, opts): does to a schedule of TVM's what these Opts do to our loops."""
     wants_written(answer, "This exercise asks for a function.")
     lists = opt_lists()
@@ -53,7 +52,7 @@ def check(answer: Any) -> None:
         same_nest(run_in_tvm(answer, opts, shown), nest_of(opts), case)
 
 
-def run_in_tvm(answer: Any, opts: Sequence[Opt], shown: bool) -> Nest:
+def run_in_tvm(answer, opts: Sequence[Opt], shown: bool) -> Nest:
     sch = matmul_in_tvm()
     try:
         given = answer(sch, list(opts))

@@ -8,8 +8,6 @@ for XLA and for us. What lower() of JAX gives still has whole arrays in it.
 Right: Eight sentences from six houses, and no dictionary.
 """
 
-from typing import Any
-
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import understood
 from classroom.other_frameworks import FRIENDS, numbered
@@ -17,7 +15,7 @@ from classroom.other_frameworks import FRIENDS, numbered
 OUR_WORDS = tuple(dict.fromkeys(word for _, _, word, _ in FRIENDS))
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """{1: "opts", …}: our word for what each of them means."""
     names = [said for _, said, _, _ in FRIENDS]
     found = understood(

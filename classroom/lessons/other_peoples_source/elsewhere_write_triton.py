@@ -8,8 +8,6 @@ longer than the row does no harm.
 Right: A softmax in one kernel, and what's behind the end of a row doesn't count.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, fresh_sizes, same_values, wants_written, wrong_if
@@ -30,7 +28,7 @@ def padded_softmax(x: np.ndarray, block: int) -> np.ndarray:
     return softmax_of(wide)[:, : x.shape[1]]
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x_ptr, out_ptr, columns, BLOCK): the softmax of a row, in each program."""
     wants_written(answer, "This exercise asks for a kernel, which is a function.")
     rows = fresh_sizes(1)[0]

@@ -1,7 +1,6 @@
 """What several exercises of this lesson need."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +19,7 @@ def near(got: np.ndarray, wanted: np.ndarray) -> bool:
     return got.shape == wanted.shape and np.allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
 
-def understood(
-    answer: Any, read: Callable[[], dict[str, str]], asked: int, done: str
-) -> dict[str, str]:
+def understood(answer, read: Callable[[], dict[str, str]], asked: int, done: str) -> dict[str, str]:
     """Answers by name, in whatever form they were written; Open where none or too few are there."""
     if not isinstance(answer, (dict, list, tuple)):
         raise Wrong("The answer has to be a dict: {1: …, 2: …}.", got=describe(answer))

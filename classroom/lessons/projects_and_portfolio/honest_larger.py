@@ -6,8 +6,6 @@ Because: A comparison gives a Tensor of True and False, and `where` picks by it.
 Right: 100 of 100 points, from a grader that trusts nobody. Count your lines, and theirs.
 """
 
-from typing import Any
-
 from classroom.exercise import Wrong
 from classroom.lessons.projects_and_portfolio.shared import program
 from classroom.toys.grading import really
@@ -15,7 +13,7 @@ from classroom.toys.grading import really
 SECONDS = 300.0
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     report = really(program(answer))
     if report.notes and report.score < 100:
         raise Wrong(report.notes[0])

@@ -8,8 +8,6 @@ Because: Each cheat is right about something. A check catches it by asking about
 and by running the graph on numbers that the file never saw.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, count, wants_written, wrong_if
 from classroom.toys.files import COUSINS, HONEST
 from classroom.toys.grading import refused
@@ -20,7 +18,7 @@ SECONDS = 120.0
 TRIES = 4  # of a check of the learner's, with each file
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     wants_written(answer)
     for how, text in HONEST.items():
         for seed in range(TRIES):

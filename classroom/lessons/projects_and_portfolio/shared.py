@@ -7,7 +7,7 @@ from classroom.ask import Open, Wrong, wants, wrong_if
 from classroom.toys.grading import as_file, gullible, really
 
 
-def program(answer: Any) -> str:
+def program(answer) -> str:
     """The text of a file. Wrong where it is none, or not Python."""
     wants(answer, str, "a text: all lines of a file, between triple quotes")
     text = as_file(answer)
@@ -23,7 +23,7 @@ def program(answer: Any) -> str:
 def fools(grader: str, said: str) -> Callable[[Any], str]:
     """A check: does this file get 100 points from a gullible grader without deserving them?"""
 
-    def check(answer: Any) -> str:
+    def check(answer) -> str:
         text = program(answer)
         points, trouble = gullible(grader, text)
         more = (("it said", trouble),) if trouble else ()

@@ -10,7 +10,6 @@ Right: A copied file counts for nothing, whatever it's dressed up in, and work c
 """
 
 import random
-from typing import Any
 
 from classroom.ask import Wrong, call, whole_number, wrong_if
 
@@ -35,7 +34,7 @@ def triple(x):
 """
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     own = f"value_{random.randint(10, 99)}"
     copied = [line for line in SOLUTION.splitlines() if line.strip()]
     cases: list[tuple[str, str, int, int]] = [

@@ -8,12 +8,10 @@ kernel is entered by the same door. A GPU needs a runner of its own, and a layer
 Right: From a list of nodes to two kinds of machine, and to a layer. That's all ten.
 """
 
-from typing import Any
-
 from classroom.rooms import answered
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     answered(answer, range(6, 11))
 
 # %% shared

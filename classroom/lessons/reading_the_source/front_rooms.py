@@ -10,12 +10,10 @@ found before a new one is made. And a padding's condition goes to the INDEX.
 Right: Five rooms, and you can find your way about in each. Half the house is yours.
 """
 
-from typing import Any
-
 from classroom.rooms import answered
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     answered(answer, range(1, 6))
 
 # %% shared

@@ -19,7 +19,7 @@ SECONDS = 90
 SMALL: list[Call] = [("b.py", "f"), ("a.py", "g"), ("b.py", "h"), ("b.py", "f"), ("a.py", "g")]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     letters = "abcdefg"
     fresh = [(f"{random.choice(letters)}.py", random.choice(letters)) for _ in range(200)]
     real = [*walked("a + b").calls]

@@ -6,8 +6,6 @@ Because: Methods that are made of many others take a long way: random numbers ne
 and sorting needs comparisons, gathering and movement.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, count, describe
 from classroom.paths import walked
 
@@ -20,7 +18,7 @@ SHORT = 30  # characters
 TO_BEAT = "Tensor.rand(3).sum()"
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     if not isinstance(answer, str):
         raise Wrong("The answer has to be an expression in quotes.", got=describe(answer))
     text = answer.strip()

@@ -20,7 +20,7 @@ from tinyframe.rewrite.matcher import Step
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     a = Tensor([3.0, 4.0]).realize()
     b = Tensor([7, 200, 5], dtype="uint8").realize()
     i = Tensor([3, 4, 5]).realize()

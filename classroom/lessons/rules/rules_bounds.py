@@ -14,7 +14,6 @@ import itertools
 import operator
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ OPS: dict[Ops, tuple[str, Callable[[int, int], int]]] = {
 }
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(op, x, y): the bounds of x op y, where x and y are pairs of bounds."""
     cases = [
         (Ops.ADD, (0, 3), (1, 5)), (Ops.SUB, (0, 3), (1, 5)), (Ops.MUL, (2, 3), (1, 5)),
@@ -47,7 +46,7 @@ def check(answer: Any) -> None:
         one_bound(answer, op, (a, b), (n, n) if op is Ops.MOD else (c, d))
 
 
-def one_bound(answer: Any, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> None:
+def one_bound(answer, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> None:
     sign, function = OPS[op]
     case = f"`{op}`, {x}, {y}"
     got = call(answer, op, x, y)

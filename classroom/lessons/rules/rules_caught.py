@@ -10,14 +10,13 @@ Right: Seven of the ten, caught in the act. The next cell draws your evidence.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from classroom.exercise import Wrong, wrong_if
 from classroom.lies import differ, shown
 from classroom.obvious import TEN, lie_of, tried_on
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: for the number of each rule that lies for floats, an x or an (x, y) that shows it."""
     wrong_if(not isinstance(answer, Mapping), "The answer has to be a dict: `{3: inf, …}`, from "
              "the number of a rule to an x, or to a pair (x, y).",

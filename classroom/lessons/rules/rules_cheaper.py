@@ -9,7 +9,6 @@ Right: Every division that can become a shift or a mask did, and none that can't
 """
 
 import random
-from typing import Any
 
 from classroom.added import table_of
 from classroom.exercise import Wrong
@@ -29,7 +28,7 @@ def applied(table: PatternMatcher, root: UOp) -> UOp:
     return after
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(): rows that make shifts and masks of divisions by powers of two."""
     table = table_of(given(answer))
     i, j, n = UOp.variable("i", -40, 40), UOp.variable("j", 0, 50), random.choice((16, 32, 64))

@@ -11,7 +11,6 @@ floats alone.
 """
 
 import random
-from typing import Any
 
 from classroom.added import table_of
 from classroom.ask import Wrong, wants
@@ -21,7 +20,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(): a row that makes x.maximum(y) of where(x < y, y, x), of whole numbers."""
     table = table_of(given(answer))
     i, j, k = (UOp.variable(name, -n, 9) for n, name in enumerate("ijk", 2))

@@ -11,7 +11,6 @@ would not do: x * 0.1 * 3 rounds twice, and x * 0.3 once.
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ CONSTANTS = (0.1, 3.0, -2.0, 0.0, 1e30, 1e-30, 0.5, 1.0, 2.0, -1.0)
 MOST_SITES = 3  # places where a rule fired that are tried with other constants
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(): an expression, a function of a Tensor, and rows that make its kernel smaller."""
     answer = given(answer)
     if isinstance(answer, Mapping) or not hasattr(answer, "__len__") or len(answer) != 2:

@@ -10,7 +10,6 @@ hundreds of rows, by many authors. That's why somebody counts the steps.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from classroom.added import table_of
 from classroom.exercise import Wrong, wrong_if
@@ -21,7 +20,7 @@ from tinyframe.rewrite.matcher import record
 from tinyframe.uop import UOp
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(i, j): two rows, and an expression that they never finish, though each alone would."""
     answer = given(answer, UOp.variable("i", 0, 7), UOp.variable("j", 0, 3))
     if isinstance(answer, Mapping) or not hasattr(answer, "__len__") or len(answer) not in (2, 3):

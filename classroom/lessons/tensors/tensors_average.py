@@ -8,8 +8,6 @@ fits again, so it can go back to uint8.
 Right: The sum of two bytes may not fit in a byte. You made room first, then went back.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import describe, fresh_sizes, same_values, tensor_of, unlike, wrong_if
@@ -17,7 +15,7 @@ from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a, b): the mean of two pictures of uint8, rounded down, as uint8."""
     first = np.array([10, 200, 255], np.uint8), np.array([20, 100, 255], np.uint8)
     fresh = np.random.default_rng().integers(0, 256, (2, *fresh_sizes(2)), dtype=np.uint8)

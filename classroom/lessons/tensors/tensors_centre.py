@@ -7,12 +7,10 @@ Because: `x.mean(axis=0)` goes down the rows and leaves one number for each colu
 Right: Every column now has mean 0. This is the first half of what BatchNorm does.
 """
 
-from typing import Any
-
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x): each column minus its mean."""
     for x in (small_tensor(2, 3), fresh_tensor(*fresh_sizes(2))):
         small = x.numel() == 6

@@ -9,8 +9,6 @@ distances, and a comparison with (n / 3)² says which of them are inside.
 Right: A circle from a column, a row and one comparison. Pythagoras would be pleased.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import call, fresh_sizes, same_values, unlike, wants
@@ -20,7 +18,7 @@ from tinyframe import Tensor
 SHOWN = (7, 9)  # sizes of a picture that can be told
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
     odd, half = fresh_sizes(2)

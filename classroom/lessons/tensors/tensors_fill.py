@@ -9,15 +9,13 @@ Right: With `where`, nothing has to be cut out or put back: it chooses between t
 index.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x, holes): the mean of the other elements where `holes` is True."""
     rows, columns = fresh_sizes(2)
     pattern = np.random.default_rng().random((rows, columns)) < 0.3

@@ -10,8 +10,6 @@ has the board's shape, and holds one neighbour of every cell; their sum counts. 
 Right: Eight slices and two comparisons, and it's alive.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, fresh_sizes, same_values, unlike, wants
@@ -20,7 +18,7 @@ from tinyframe import Tensor
 GLIDER = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], np.int32)
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(board): the next generation of Conway's Game of Life."""
     fresh = np.random.default_rng().integers(0, 2, fresh_sizes(2), dtype=np.int32)
     for board in (GLIDER, fresh):

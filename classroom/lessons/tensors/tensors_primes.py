@@ -10,7 +10,6 @@ Right: A table of all remainders and a sum along one axis: you tried every divis
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from classroom.ask import Wrong, same_values, tensor_of
 from classroom.lessons.tensors.shared import without_a_loop
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(n): a Tensor of n True and False, True where the index is prime."""
     without_a_loop(answer)
     for n in (12, random.randint(30, 150), 2, 3):

@@ -8,14 +8,12 @@ and that is a clockwise turn. Two movements, and no kernel.
 Right: A rotated picture, and no pixel was moved: only the rule for what is at (i, j) is new.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import moves
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(x): turned by 90 degrees clockwise, without a kernel."""
     moves(answer, lambda x: np.rot90(x, -1), "x")
 

@@ -10,12 +10,10 @@ one diagonal make a reflection across the other.
 Right: You rearranged a whole matrix without moving a single number.
 """
 
-from typing import Any
-
 from classroom.ask import moves
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a): a reflected across its other diagonal, without a kernel."""
     moves(answer, lambda a: a[::-1, ::-1].T, "a")
 

@@ -10,13 +10,12 @@ apart take ten.
 """
 
 import random
-from typing import Any
 
 from classroom.ask import Wrong, call, whole_number
 from classroom.lessons.three_kinds_of_op.shared import FLOATS_IN_A_LINE, _if
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(first, stride, count): how many cache lines these reads touch."""
     shown = [(0, 1, 16), (0, 1, 17), (8, 1, 16), (0, 16, 10), (0, 40, 3), (0, 0, 10)]
     fresh = [(random.randint(0, 50), random.randint(1, 40), random.randint(2, 60)) for _ in "1234"]

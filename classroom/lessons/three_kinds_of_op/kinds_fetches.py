@@ -10,7 +10,6 @@ read puts its line at the end, whether it was in the list or had to be fetched.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from classroom.ask import Wrong, call, whole_number
 from classroom.lessons.three_kinds_of_op.shared import FLOATS_IN_A_LINE
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(cells, room): how many lines a cache of so many lines fetches for these reads."""
     across = np.arange(64 * 64).reshape(64, 64)
     shown = [([0, 1, 2, 31], 4), ([0, 1, 16, 17, 0], 1), ([0, 16, 0, 32, 0, 16], 2)]

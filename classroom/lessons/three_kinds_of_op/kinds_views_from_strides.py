@@ -10,8 +10,6 @@ steps of 6, and expanding it adds an axis with stride 0.
 Right: You read strides backwards: from the walk through memory to the movement that makes it.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import call, count, describe, no_copy, runs_as, same_values, wants
@@ -22,7 +20,7 @@ from tinyframe import Tensor
 VIEWS = (((6, 4), (-1, 6), 5), ((2, 3), (12, 2), 6), ((3, 4), (0, 6), 2))  # as 5.1 asks for them
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(grid): three views of a matrix in memory, whose strides and offsets are given."""
     grid = numbered_grid()
     got = call(answer, grid)

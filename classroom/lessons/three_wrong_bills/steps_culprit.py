@@ -7,14 +7,12 @@ Because: Down to `lower to ranges`, the line says `MUL float`. Below `tidy numbe
 is new, and it says `MUL int`.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, wants, wrong_if
 from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
 from classroom.sabotage import CULPRIT, healthy, sabotage
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """The name of the stage that spoils the product."""
     wants(answer, str, "the name of a stage, in quotes")
     named = " ".join(answer.lower().replace("_", " ").strip("─ .").split())

@@ -9,8 +9,6 @@ direction, so it is its size that counts, and the worst element decides.
 Right: Now you can run any formula on both devices, and see how far apart they are.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, describe, same_number
@@ -38,7 +36,7 @@ class Formula:
 
 
 @healthy()
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(formula, *arrays): how far CPU and PYTHON are apart, at most."""
     a, b = np.array([1, 2, 3], np.float32), np.array([10, 20, 30], np.float32)
     cases = {

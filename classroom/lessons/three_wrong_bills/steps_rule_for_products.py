@@ -8,8 +8,6 @@ Because: A product of floats is a float. Other ops have rules of their own (a co
 bool), so this one asks about `MUL` alone.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, describe
@@ -21,7 +19,7 @@ from tinyframe.uop import Ops, UOp
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(node): True of a product whose type does not fit its sources, False of all else."""
     quantities, prices = shop()
 
@@ -68,7 +66,7 @@ def _nodes(tensor: Tensor) -> list[UOp]:
     return list(item.ast.toposort())
 
 
-def _accused(answer: Any, node: UOp, case: str) -> bool:
+def _accused(answer, node: UOp, case: str) -> bool:
     said = answer(node)
     if said is not None and not isinstance(said, (bool, np.bool_)):
         raise Wrong("The answer has to be True or False.", case, got=describe(said))

@@ -21,7 +21,7 @@ from tinyframe import Tensor
 LARGEST_AMOUNT = 1e6  # what a bill may be made of, and be exact enough in a float
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """(quantities, prices): a bill of one thing that the till gets wrong."""
     what = "two lists: quantities, and a price for each of them"
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:

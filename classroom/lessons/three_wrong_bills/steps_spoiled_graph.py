@@ -7,8 +7,6 @@ Because: A load without an address, or a loop without a length, means nothing. E
 has a row in the spec that says what it needs, and the first node that breaks its row is named.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, call, fresh_tensor, small_tensor, wants
 from classroom.sabotage import healthy
 from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
@@ -16,7 +14,7 @@ from tinyframe.uop import UOp
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(sink): a kernel's graph, changed so that SPEC refuses it, in a way of their own."""
     (item,) = (small_tensor(3, 4) * fresh_tensor(4)).sum(axis=1).schedule()
     got = call(answer, item.ast)

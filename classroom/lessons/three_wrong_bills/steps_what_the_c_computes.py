@@ -7,8 +7,6 @@ quantity and each price before it multiplies, so 0.5 becomes 0, and -1.5 becomes
 Right: Your formula is wrong in just the way the till is. You've read the C right.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, unlike
@@ -18,7 +16,7 @@ from tinyframe import Tensor
 
 
 @healthy()
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(quantities, prices): what the sabotaged kernel computes, said with Tensors."""
     weighed = Tensor([[1.5, 0.75, 2.25], [3.5, 2.5, 0.5]]).realize()
     refund = Tensor([[-1.5, 2.0], [-0.5, -2.5]]).realize()

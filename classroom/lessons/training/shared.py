@@ -1,7 +1,6 @@
 """What several exercises of this lesson need."""
 
 from collections.abc import Callable
-from typing import Any
 
 from classroom.ask import Wrong, call, same_values, wants, wrong_if
 from tinyframe import Tensor, TinyJit
@@ -20,7 +19,7 @@ def _counted(function: Callable[..., Tensor]) -> tuple[TinyJit, list[str]]:
     return TinyJit(noted), runs
 
 
-def scale(answer: Any) -> str:
+def scale(answer) -> str:
     """answer(captured, x, number): x * number by a captured function, for any number."""
     captured, runs = _counted(lambda x, k: x * k)
     x = Tensor([1.0, 2.0]).realize()

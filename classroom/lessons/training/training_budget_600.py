@@ -29,7 +29,7 @@ READS = "Your model reads numbers out of a Tensor. It should only write down a g
 CARRIES = "Your model carries numbers that aren't trained. They count, too."
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(side, classes): a model of at most 600 numbers, trained to 97% of the digits."""
     written_without(answer, {"digits", "load_digits"}, "and the model has to learn from scratch")
     Tensor.manual_seed(0)

@@ -10,15 +10,13 @@ number and adds another, so you can do both to the weight and the bias instead, 
 Right: Two layers in, one layer out, and the same answers. After training, BatchNorm is free.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, fresh_sizes, same_values, wrong_if
 from tinyframe import Tensor, nn
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(linear, norm): one Linear that does what both do after training."""
     random = np.random.default_rng()
 

@@ -7,8 +7,6 @@ velocity, not by the gradient.
 Right: That's momentum in two lines. `nn.optim.SGD` with `momentum=0.9` takes the same step.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values
@@ -16,7 +14,7 @@ from classroom.lessons.gradients.shared import close, pair
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(parameter, velocity, gradient, rate): (new parameter, new velocity)."""
     fixed = tuple(Tensor([v]).realize() for v in (1.0, 2.0, 3.0))
     (n,) = fresh_sizes(1)

@@ -9,13 +9,11 @@ parameter. Adam has two averages for each, and counts its steps.
 Right: Nothing for SGD but its learning rate. For Adam, two more copies of the whole model.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, call, fresh_sizes, same_number, whole_number, wrong_if
 from tinyframe import nn
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(optimizer): how many numbers it keeps beside the parameters."""
     inside, out = fresh_sizes(2)
     first = nn.Linear(3, 2)

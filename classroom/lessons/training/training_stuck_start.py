@@ -7,8 +7,6 @@ stay copies forever. That's why networks start from random numbers: they don't h
 only different.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.ask import Wrong, call, describe, wants, wrong_if
@@ -17,7 +15,7 @@ from tinyframe import Tensor
 SECONDS = 30.0
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(hidden): w1, b1, w2 without a 0, from which the hidden values stay copies of one."""
     hidden = 6
     case = f"`hidden = {hidden}`"

@@ -23,7 +23,7 @@ SECONDS = 60.0
 STRAIGHT = "`place` returns `(2 * vx + vy + 1, 4 * vx - 3 * vy)`, and `vx = 1`, `vy = 2`"
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(place, vx, vy, hoop): the throw that Newton's method makes next."""
     Tensor = triumphs.mini().Tensor
 

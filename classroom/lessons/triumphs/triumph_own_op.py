@@ -29,7 +29,7 @@ WEIGHTS = np.array([2.0, -1.0, 0.5, 3.0, -2.0])  # what arrives at the op, so th
 OTHERS: dict[str, Any] = {"exp": np.exp, "log": np.log, "relu": lambda v: np.maximum(v, 0)}
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: what an op does to an array, its row, and an examiner that agrees with the row."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 3 or not all(map(callable, answer)):
         raise Wrong("This exercise asks for three functions: forward, row and your examiner.")

@@ -10,14 +10,13 @@ Right: You can now say how many kernels an expression becomes, and write one to 
 """
 
 import random
-from typing import Any
 
 from classroom.ask import fresh_sizes, fresh_tensor, runs_as, tensor_of, written_without, wrong_if
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 from tinyframe import GlobalCounters
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a, n): an expression of a square a that becomes n kernels by itself."""
     products = {"@", "matmul", "dot", "einsum", "linear", "conv2d"}
     written_without(answer, products, "and products are ruled out here")

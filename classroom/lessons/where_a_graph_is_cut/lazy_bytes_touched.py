@@ -7,13 +7,11 @@ writes and the next one reads is touched twice, so it counts twice.
 Right: A schedule names all the memory it will use before a single byte is read.
 """
 
-from typing import Any
-
 from classroom.ask import call, fresh_sizes, fresh_tensor, same_number, whole_number
 from classroom.exercise import Wrong, wrong_if
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(items): the bytes of all buffers that a schedule's items name, item by item."""
     n, m = fresh_sizes(2)
     cases = {

@@ -7,13 +7,11 @@ results to keep a processor busy; with 31 it stores the sums first.
 Right: You've measured a limit of the cost rule, without reading its code.
 """
 
-from typing import Any
-
 from classroom.ask import Wrong, count, kernels, whole_number
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """The number of rows from which on a division by row sums is a single kernel."""
     if isinstance(answer, str) and answer.strip().isdecimal():
         answer = int(answer)

@@ -7,13 +7,11 @@ only one place needs `a.sum(axis=0)`, so it's computed there.
 Right: The compiler fuses the formula you wrote. Finding a better formula was up to you.
 """
 
-from typing import Any
-
 from classroom.ask import fresh_sizes, fresh_tensor, runs_as, same_values, tensor_of
 from classroom.lessons.where_a_graph_is_cut.shared import _left_to_the_rule
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(a): the values of a.sum(0) / a.sum(0).sum(), in two kernels."""
     a = fresh_tensor(*fresh_sizes(2))
     case = "`a.sum(axis=0) / a.sum(axis=0).sum()`"

@@ -8,13 +8,12 @@ Right: From now on you can count the kernels of anything.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from classroom.ask import Wrong, fresh_sizes, fresh_tensor, once, same_number
 from tinyframe import GlobalCounters
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(run): how many kernels run() runs."""
     cases: list[tuple[str, int, int]] = [
         ("`run` realizes one sum", 1, 7),

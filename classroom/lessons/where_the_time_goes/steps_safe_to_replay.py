@@ -10,7 +10,6 @@ Right: Now you'll know when TinyJit would quietly change what a function gives.
 
 import itertools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from classroom.ask import Wrong, call, describe
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(function, inputs): whether TinyJit(function) gives what function gives for each."""
     for case, make, expected in replays():
         function, inputs = make()

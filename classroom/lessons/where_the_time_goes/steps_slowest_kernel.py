@@ -16,7 +16,7 @@ from tinyframe import Tensor
 from tinyframe.observe import observing
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(run): the name of the kernel of run() that took longest."""
     # so much that a kernel which the system interrupts for a moment is not the slower one
     few, many = Tensor.ones(5).contiguous().realize(), Tensor.ones(320, 320).contiguous().realize()

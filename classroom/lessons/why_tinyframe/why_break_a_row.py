@@ -8,7 +8,6 @@ every step goes uphill, and the network climbs.
 """
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ def losses_as_it_is() -> tuple[float, ...]:
     return tuple(trained().losses)
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(grad): two gradients for the sources of ADD, with which the network learns nothing."""
     found = trained(rows={"ADD": answer})
     if found.learned:

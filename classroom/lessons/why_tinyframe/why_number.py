@@ -42,7 +42,7 @@ SLIPS = {
 TINY = 1e-5  # how far a number moves for its slope to be measured
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer: a class with +, *, tanh() and backward(), which leaves slopes in `grad`."""
     if not isinstance(answer, type):
         raise Wrong("This exercise asks for the class. Pass `Number`.", got=describe(answer))

@@ -11,7 +11,6 @@ already. A row for `v + v + v` would never match.
 
 import inspect
 import random
-from typing import Any
 
 from classroom.ask import Wrong, call, describe
 from classroom.exercise import Graphs
@@ -21,7 +20,7 @@ from tinyframe.uop import UOp
 from tinyframe.uop.ops import PatternMatcher, UPat, graph_rewrite
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(v): a row that makes v * 3 of what is left of v + v + v."""
     i, j = Variable("i", 0, 7), Variable("j", 0, 3)
     row = call(answer, UPat.var("v"))

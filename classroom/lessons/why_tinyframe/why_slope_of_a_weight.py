@@ -30,7 +30,7 @@ TOO_MANY_KERNELS = (
 )
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(pixels, arriving, i, j): the gradient with respect to the weight [i, j] of a 3 x 3
     filter; pixels of shape (n, 8, 8), arriving of shape (n, 6, 6)."""
     small = np.zeros((1, 8, 8), np.float32)
@@ -63,7 +63,7 @@ def check(answer: Any) -> str:
     )
 
 
-def _as_the_framework(answer: Any) -> None:
+def _as_the_framework(answer) -> None:
     """Wrong unless the nine numbers of the first filter are those of the notebook's batch."""
     network, (images, labels) = trained(steps=0).network, data().batches[0]
     found = network.conv(images)

@@ -59,7 +59,7 @@ DIFFERENT: list[tuple[str, Build, str, Build, str]] = [
 LONGEST = 4000  # letters of a name of 19 nodes
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(sink): a string, the same for the same work, and only then."""
     part8 = own_c.module("part8")
     Tensor, dice = part8.Tensor, np.random.default_rng()

@@ -110,7 +110,7 @@ def _expect_count(kind: Any, value: Any, elements: int) -> None:
              "all of them, whatever the shape.", "", elements, number)  # fmt: skip
 
 
-def check(answer: Any) -> None:
+def check(answer) -> None:
     """answer(function, one, other, t): a new array, made by the C function."""
     dice = np.random.default_rng()
     high, wide = fresh_sizes(2)

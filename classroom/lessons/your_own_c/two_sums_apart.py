@@ -10,7 +10,6 @@ number is in one of eight sums, so seven others count their ones properly.
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ SECONDS = 60.0
 MOST, ENOUGH = 64, 20.0
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: numbers that C adds up to 0, and NumPy to more than half of the truth."""
     numbers = _floats(answer)
     wrong_if(len(numbers) > MOST, f"That's {len(numbers)} numbers, and {MOST} have to be enough.")
@@ -47,7 +46,7 @@ def check(answer: Any) -> str:
     )
 
 
-def _floats(answer: Any) -> np.ndarray:
+def _floats(answer) -> np.ndarray:
     values = answer() if callable(answer) else answer
     values = getattr(values, "numpy", lambda: values)()
     if isinstance(values, Iterable) and not isinstance(values, (str, bytes, np.ndarray)):

@@ -5,14 +5,12 @@ to Array with the shape.
 Because: The list is kept as it is. Only when somebody asks for an index is its place worked out.
 """
 
-from typing import Any
-
 from classroom.mini.check import expect, promise
 from classroom.mini.functions.part3.shared import is_array
 
 
 @promise("An Array reads its elements from a list", needs=("flat",))
-def reads_a_list(mini: Any) -> None:
+def reads_a_list(mini) -> None:
     said = "Array.of([10, 20, 30, 40, 50, 60], 2, 3)"
     array = mini.Array.of([10, 20, 30, 40, 50, 60], 2, 3)
     is_array(said, array, mini, (2, 3))

@@ -6,8 +6,6 @@ Because: The index and the shape are cut at the same spot. In the index a k goes
 shape, the size goes.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, expect_values, promise
@@ -15,7 +13,7 @@ from classroom.mini.functions.part3.shared import counting, elements, is_array, 
 
 
 @promise("A sum over the last axis, and that axis is gone")
-def sums(mini: Any) -> None:
+def sums(mini) -> None:
     said = "a.sum(1)"
     source = counting(mini, 2, 3)
     got = source.sum(1)
@@ -27,7 +25,7 @@ def sums(mini: Any) -> None:
 
 
 @promise("Over the first axis, over the middle one, and over the only one")
-def sums_anywhere(mini: Any) -> None:
+def sums_anywhere(mini) -> None:
     for shape, axis in [((2, 3), 0), ((2, 3, 4), 1), ((4,), 0)]:
         said = f"a.sum({axis}), where the shape of a is {shape}"
         got = counting(mini, *shape).sum(axis)
@@ -37,7 +35,7 @@ def sums_anywhere(mini: Any) -> None:
 
 
 @promise("A matrix product, from moved, map and sum", needs=("Array.moved", "Array.map"))
-def product(mini: Any) -> None:
+def product(mini) -> None:
     a, b = np.arange(6).reshape(2, 3), np.array([[1, 0], [2, 1], [0, 3]])
     left = mini.Array((2, 3), lambda i: int(a[i])).moved((2, 2, 3), lambda i: (i[0], i[2]))
     right = mini.Array((3, 2), lambda i: int(b[i])).moved((2, 2, 3), lambda i: (i[2], i[1]))

@@ -11,7 +11,7 @@ from classroom.mini.check import describe, expect, promise, wrong_if
 
 
 @promise("All elements in the order of their places", needs=("unflat",))
-def lists(mini: Any) -> None:
+def lists(mini) -> None:
     said = "Array((2, 3), lambda i: 10 * i[0] + i[1]).tolist()"
 
     def at(index: Any) -> Any:

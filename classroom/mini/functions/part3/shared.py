@@ -26,7 +26,7 @@ class Counted:
         return self.function(*arguments)
 
 
-def counting(mini: Any, *shape: int) -> Any:
+def counting(mini, *shape: int) -> Any:
     """An Array of 1, 2, 3, …, made without anything that the learner writes."""
     sizes = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
 
@@ -76,7 +76,7 @@ NO_IF = (
 )
 
 
-def is_array(said: str, got: Any, mini: Any, shape: tuple[int, ...]) -> None:
+def is_array(said: str, got: Any, mini, shape: tuple[int, ...]) -> None:
     if not isinstance(got, mini.Array):
         nothing = " Is there a `return`?" if got is None else ""
         raise Wrong(f"{said} should give an Array.{nothing}", said, "an Array", repr(got))

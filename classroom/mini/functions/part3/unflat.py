@@ -7,8 +7,6 @@ Because: It's how you take a number apart into digits: remainder, quotient, rema
 The last digit comes out first.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, describe, expect, expect_values, promise
@@ -16,7 +14,7 @@ from classroom.mini.functions.part3.shared import NO_IF, Later
 
 
 @promise("The element at place 6 of 3 rows of 4 is (1, 2)")
-def back(mini: Any) -> None:
+def back(mini) -> None:
     expect("unflat(6, (3, 4))", mini.unflat(6, (3, 4)), (1, 2), {
         (2, 1): "These are the right numbers, back to front. You find the last number of the index "
                 "first.",
@@ -27,7 +25,7 @@ def back(mini: Any) -> None:
 
 
 @promise("It works for three axes and for none")
-def back_from_more(mini: Any) -> None:
+def back_from_more(mini) -> None:
     expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2),
            {(2, 0, 1): "These are the right numbers, back to front."})  # fmt: skip
     expect("unflat(0, ())", mini.unflat(0, ()), ())
@@ -36,7 +34,7 @@ def back_from_more(mini: Any) -> None:
 @promise("A place may be an array of places, or not be known yet",
         told={ValueError: NO_IF.format("NumPy arrays"), TypeError: NO_IF.format("loop counters"),
               AttributeError: NO_IF.format("loop counters")})  # fmt: skip
-def unflat_of_anything(mini: Any) -> None:
+def unflat_of_anything(mini) -> None:
     got = mini.unflat(np.arange(12), (3, 4))
     for axis, wanted in enumerate(np.unravel_index(np.arange(12), (3, 4))):
         expect_values(f"unflat(np.arange(12), (3, 4))[{axis}]", got[axis], wanted)
@@ -48,7 +46,7 @@ def unflat_of_anything(mini: Any) -> None:
 
 
 @promise("It undoes flat, for every element of a few shapes", needs=("flat",))
-def there_and_back(mini: Any) -> None:
+def there_and_back(mini) -> None:
     for shape in [(5,), (2, 7), (3, 1, 5), (2, 3, 2, 4)]:
         for place in range(int(np.prod(shape))):
             said = f"flat(unflat({place}, {shape}), {shape})"

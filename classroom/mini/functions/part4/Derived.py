@@ -62,7 +62,7 @@ OPERATIONS: tuple[tuple[str, str, Any, Any, tuple[tuple[Any, str], ...]], ...] =
 )  # fmt: skip
 
 
-def derived(mini: Any, operations: Any) -> None:
+def derived(mini, operations: Any) -> None:
     missing = [name for name in DERIVED if name not in vars(mini.Derived)]
     if missing:
         raise Wrong(f"There is no `{missing[0]}` in Derived"
@@ -91,12 +91,12 @@ UP_TO_INTERPRET = ("UOp.__new__", "UOp.toposort", "interpret")
 
 
 @promise("-x, x - y, x / y, with nodes and with numbers on either side", needs=UP_TO_INTERPRET)
-def arithmetic(mini: Any) -> None:
+def arithmetic(mini) -> None:
     derived(mini, OPERATIONS[:7])
 
 
 @promise("x > y, x.eq(y) and relu", needs=UP_TO_INTERPRET)
-def comparisons(mini: Any) -> None:
+def comparisons(mini) -> None:
     derived(mini, OPERATIONS[7:12])
     near = buffer(mini, [1e-8, 1.0]).eq(buffer(mini, [0.0, 1.0]))
     got = mini.interpret(sink_of(mini, near))[0]
@@ -106,7 +106,7 @@ def comparisons(mini: Any) -> None:
 
 
 @promise("exp and log, to seven digits", needs=UP_TO_INTERPRET)
-def exponentials(mini: Any) -> None:
+def exponentials(mini) -> None:
     derived(mini, OPERATIONS[12:])
 
 # %% wrong: with a number for y, Python turns y < x around, and asks __gt__ again

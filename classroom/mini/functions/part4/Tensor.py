@@ -11,7 +11,6 @@ object, so everybody who holds it sees that it has numbers now.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -35,7 +34,7 @@ def no_array_for_a_buffer(said: str) -> Iterator[None]:
 
 
 @promise("It is made from numbers or from a node, and has the node's shape", needs=ALL_BELOW)
-def holds_a_node(mini: Any) -> None:
+def holds_a_node(mini) -> None:
     with no_array_for_a_buffer("Tensor([[1, 2, 3]])"):
         mini.Tensor([[1, 2, 3]])
     for said, data, wanted in (
@@ -65,7 +64,7 @@ def holds_a_node(mini: Any) -> None:
 
 
 @promise("An expression becomes a BUFFER with its values", needs=ALL_BELOW)
-def becomes_a_buffer(mini: Any) -> None:
+def becomes_a_buffer(mini) -> None:
     t = mini.Tensor([1.0, 2.0]) * 3
     expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
     with no_array_for_a_buffer("t = Tensor([1, 2]) * 3; t.realize()"):
@@ -80,7 +79,7 @@ def becomes_a_buffer(mini: Any) -> None:
 
 
 @promise("t.numpy() is the array of its values, computed if need be", needs=ALL_BELOW)
-def gives_numbers(mini: Any) -> None:
+def gives_numbers(mini) -> None:
     for said, t, wanted in (
         ("Tensor([1, 2]).numpy()", mini.Tensor([1, 2]), [1, 2]),
         ("(Tensor([1, 2]) * 3).numpy()", mini.Tensor([1, 2]) * 3, [3, 6]),
@@ -93,7 +92,7 @@ def gives_numbers(mini: Any) -> None:
 
 
 @promise("What is realized is never computed again", needs=ALL_BELOW)
-def never_again(mini: Any) -> None:
+def never_again(mini) -> None:
     t = (mini.Tensor([1.0]) + 1).realize()
     before = t.uop
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
@@ -107,7 +106,7 @@ def never_again(mini: Any) -> None:
 
 
 @promise("Several at once share their work", needs=ALL_BELOW)
-def share(mini: Any) -> None:
+def share(mini) -> None:
     shared = mini.Tensor([4.0]).sqrt()
     a, b = shared + 1, shared * 10
     with counted(mini.COMPUTE, mini.Ops.SQRT) as calls:
@@ -123,7 +122,7 @@ def share(mini: Any) -> None:
 
 
 @promise("Nothing is computed before realize()", needs=ALL_BELOW)
-def nothing_before(mini: Any) -> None:
+def nothing_before(mini) -> None:
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
         t = mini.Tensor([1.0]) + mini.Tensor([2.0])
         expect("the number of additions before realize()", len(calls), 0)
@@ -131,7 +130,7 @@ def nothing_before(mini: Any) -> None:
 
 
 @promise("Whatever Tensor.run is, it computes", needs=ALL_BELOW)
-def hook(mini: Any) -> None:
+def hook(mini) -> None:
     t = mini.Tensor([1.0]) + 1
     run = staticmethod(lambda sink: [np.array([42.0]) for _ in sink.src])
     with mock.patch.object(mini.Tensor, "run", run):

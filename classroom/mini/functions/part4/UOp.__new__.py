@@ -10,7 +10,6 @@ differ. And no `hash` in the key: different things may share a hash, as -1.0 and
 
 import gc
 import weakref
-from typing import Any
 
 from classroom.mini.check import Wrong, expect, promise, wrong_if
 from classroom.mini.functions.part4.shared import constant
@@ -19,7 +18,7 @@ NO_FIELDS = "Set the `op`, `src` and `arg` of a node before you return it."
 
 
 @promise("A node knows its op, src and arg")
-def fields(mini: Any) -> None:
+def fields(mini) -> None:
     try:
         a = constant(mini, 2.0)
     except AttributeError as error:
@@ -37,7 +36,7 @@ def fields(mini: Any) -> None:
 
 
 @promise("Built again, it is the same object")
-def built_again(mini: Any) -> None:
+def built_again(mini) -> None:
     one, other = constant(mini, 2.0), constant(mini, 2.0)
     wrong_if(one is not other, "There are two nodes for the same constant. Look in the table "
              "before you make a new one, and put every new one in.",
@@ -48,7 +47,7 @@ def built_again(mini: Any) -> None:
 
 
 @promise("Different op, src or arg: a different node")
-def told_apart(mini: Any) -> None:
+def told_apart(mini) -> None:
     UOp, Ops = mini.UOp, mini.Ops
     a, b = constant(mini, 2.0), constant(mini, 3.0)
     below = UOp(Ops.ADD, (a, b)), UOp(Ops.ADD, (b, a))
@@ -66,7 +65,7 @@ def told_apart(mini: Any) -> None:
 
 
 @promise("Constants that Python calls equal are told apart; so are -1.0 and -2.0")
-def kinds_told_apart(mini: Any) -> None:
+def kinds_told_apart(mini) -> None:
     wrong_if(constant(mini, -1.0) is constant(mini, -2.0), "-1.0 and -2.0 became the same node: "
              "their `hash` is the same. Different values may share a hash, so a key holds the "
              "values themselves.", "UOp(Ops.CONST, (), -1.0) and UOp(Ops.CONST, (), -2.0)",
@@ -89,7 +88,7 @@ def kinds_told_apart(mini: Any) -> None:
 
 
 @promise("The table lets go of a node that nobody uses")
-def forgotten(mini: Any) -> None:
+def forgotten(mini) -> None:
     node = constant(mini, 1234.5)
     if node not in mini.UOp.table.values():
         raise Wrong("A new node is not in `UOp.table`.", "UOp(Ops.CONST, (), 1234.5)")

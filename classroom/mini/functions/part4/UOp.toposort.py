@@ -60,7 +60,7 @@ def visited(node: Any) -> list[Any]:
 
 
 @promise("For d = a * b + a: every node once, after its sources", needs=("UOp.__new__",))
-def small_graph(mini: Any) -> None:
+def small_graph(mini) -> None:
     UOp, Ops = mini.UOp, mini.Ops
     a, b = constant(mini, 2.0), constant(mini, 3.0)
     c = UOp(Ops.MUL, (a, b))
@@ -71,7 +71,7 @@ def small_graph(mini: Any) -> None:
 
 @promise("61 nodes, although 2^60 paths lead through them", needs=("UOp.__new__",),
          told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH})  # fmt: skip
-def nodes_not_paths(mini: Any) -> None:
+def nodes_not_paths(mini) -> None:
     order = doubled(mini, constant(mini, 1.0), DOUBLINGS).toposort()
     expect("len(t.toposort()) after 60 times t = t + t", len(order), DOUBLINGS + 1)
 
@@ -85,7 +85,7 @@ def nodes_not_paths(mini: Any) -> None:
                    "A dict or a set finds a node right away.",
     },
 )  # fmt: skip
-def deep(mini: Any) -> None:
+def deep(mini) -> None:
     node = constant(mini, 1.0)
     for _ in range(DEEP):
         node = mini.UOp(mini.Ops.SQRT, (node,))
@@ -93,7 +93,7 @@ def deep(mini: Any) -> None:
 
 
 @promise("A right order for 200 random graphs", needs=("UOp.__new__",))
-def graphs_by_chance(mini: Any) -> None:
+def graphs_by_chance(mini) -> None:
     dice = random.Random(0)
     for _ in range(200):
         nodes = [constant(mini, float(n)) for n in range(3)]

@@ -6,8 +6,6 @@ Because: Sources come first, so what a node needs is always there. Each node is 
 although it may have many users.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.limit import OutOfTime
@@ -16,7 +14,7 @@ from classroom.mini.functions.part4.shared import DOUBLINGS, buffer, counted, do
 
 
 @promise("[1, 2] + [10, 20] is [11, 22]", needs=("UOp.__new__", "UOp.toposort"))
-def adds(mini: Any) -> None:
+def adds(mini) -> None:
     a, b = buffer(mini, [1, 2]), buffer(mini, [10, 20])
     try:
         got = mini.interpret(sink_of(mini, mini.UOp(mini.Ops.ADD, (a, b))))
@@ -34,7 +32,7 @@ def adds(mini: Any) -> None:
 
 @promise("The results come in the order of the SINK's sources",
         needs=("UOp.__new__", "UOp.toposort"))  # fmt: skip
-def several(mini: Any) -> None:
+def several(mini) -> None:
     a, b = buffer(mini, [1, 2]), buffer(mini, [10, 20])
     product = mini.UOp(mini.Ops.MUL, (a, b))
     total = mini.UOp(mini.Ops.ADD, (product, a))
@@ -47,7 +45,7 @@ def several(mini: Any) -> None:
 @promise("2^60 from 60 additions, each node computed once", needs=("UOp.__new__", "UOp.toposort"),
          told={OutOfTime: "It computes shared nodes again and again. Keep each node's value, and "
          "go through toposort() once."})  # fmt: skip
-def each_once(mini: Any) -> None:
+def each_once(mini) -> None:
     top = doubled(mini, buffer(mini, [1.0]), DOUBLINGS)
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
         (got,) = mini.interpret(sink_of(mini, top))
@@ -56,7 +54,7 @@ def each_once(mini: Any) -> None:
 
 
 @promise("Every elementwise op agrees with NumPy", needs=("UOp.__new__", "UOp.toposort"))
-def agrees(mini: Any) -> None:
+def agrees(mini) -> None:
     x, y = np.array([[0.5, 2.0, 3.0]], np.float32), np.array([[1.0, 1.5, 0.25]], np.float32)
     a, b = buffer(mini, x), buffer(mini, y)
     for said, node, wanted in (

@@ -33,7 +33,7 @@ from classroom.mini.functions.part4b.shared import (
 )
 
 
-def rows_of(mini: Any, got: Any, said: str) -> list[tuple[Any, Any, Any]]:
+def rows_of(mini, got: Any, said: str) -> list[tuple[Any, Any, Any]]:
     """The kernels as rows of three nodes."""
     rows = []
     for row in as_list(got, said):
@@ -47,7 +47,7 @@ def rows_of(mini: Any, got: Any, said: str) -> list[tuple[Any, Any, Any]]:
     return rows
 
 
-def expect_kernels(mini: Any, said: str, graph: Any, names: Names | None = None) -> None:
+def expect_kernels(mini, said: str, graph: Any, names: Names | None = None) -> None:
     """Wrong unless cut() gives kernels that can be run one after the other, each on its own."""
     names = names or {}
     rows = rows_of(mini, mini.cut(graph), said)
@@ -79,7 +79,7 @@ def expect_kernels(mini: Any, said: str, graph: Any, names: Names | None = None)
     _expect_to_run(mini, said, rows, buffers, names)
 
 
-def _expect_to_run(mini: Any, said: str, rows: list[Any], buffers: set[Any], names: Names) -> None:
+def _expect_to_run(mini, said: str, rows: list[Any], buffers: set[Any], names: Names) -> None:
     """Run each kernel by itself, in order."""
     written, writer = set(buffers), {place: value for value, place, _ in rows}
     for value, place, graph in rows:
@@ -108,7 +108,7 @@ def _expect_to_run(mini: Any, said: str, rows: list[Any], buffers: set[Any], nam
 
 
 @promise("One kernel for each value that is stored", needs=("stored",))
-def one_each(mini: Any) -> None:
+def one_each(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
     node = op(mini, "ADD", op(mini, "MUL", a, b), a)
     names = {a: "a", b: "b", node: "a * b + a"}
@@ -120,7 +120,7 @@ def one_each(mini: Any) -> None:
 
 
 @promise("The second kernel reads what the first one wrote", needs=("stored",))
-def reads_memory(mini: Any) -> None:
+def reads_memory(mini) -> None:
     a = buffer(mini, 4, 5)
     s = total(mini, a)
     y = op(mini, "MUL", spread(mini, s, 4, 5), a)
@@ -135,7 +135,7 @@ def reads_memory(mini: Any) -> None:
 
 
 @promise("Whoever calls it chooses the memory", needs=("stored",))
-def chosen_memory(mini: Any) -> None:
+def chosen_memory(mini) -> None:
     a = buffer(mini, 4, 5)
     s = total(mini, a, 1)
     y = op(mini, "MUL", spread(mini, s, 4, 5), a)
@@ -154,7 +154,7 @@ def chosen_memory(mini: Any) -> None:
 
 
 @promise("Kernels of 100 random graphs can be run one by one", needs=("stored",))
-def run_by_chance(mini: Any) -> None:
+def run_by_chance(mini) -> None:
     dice = random.Random(5)
     for _ in range(100):
         expect_kernels(mini, "cut(SINK) of a random graph", random_graph(mini, dice))
@@ -173,7 +173,7 @@ TOO_SLOW = (
 
 @promise("A chain of 5,000 nodes, and sixty doublings", needs=("stored",),
          told={RecursionError: TOO_DEEP, OutOfTime: TOO_SLOW, MemoryError: TOO_SLOW})  # fmt: skip
-def deep(mini: Any) -> None:
+def deep(mini) -> None:
     node = buffer(mini, 4)
     for _ in range(60):
         node = op(mini, "MUL", op(mini, "ADD", node, node), constant(mini, 0.5))

@@ -28,7 +28,7 @@ from classroom.mini.functions.part4b.shared import (
 ALL_BELOW = ("stored", "cut")
 
 
-def expect_run(mini: Any, said: str, graph: Any) -> None:
+def expect_run(mini, said: str, graph: Any) -> None:
     got = as_list(mini.run_kernels(graph), said)
     if len(got) != len(graph.src):
         raise Wrong("There should be one array for each source of the SINK.", said,
@@ -44,7 +44,7 @@ def expect_run(mini: Any, said: str, graph: Any) -> None:
 
 
 @promise("The values of every source, in their order", needs=ALL_BELOW)
-def values_in_order(mini: Any) -> None:
+def values_in_order(mini) -> None:
     a = buffer(mini, 2, 2)
     s = total(mini, a)
     y = op(mini, "MUL", a, spread(mini, s, 2, 2))
@@ -55,7 +55,7 @@ def values_in_order(mini: Any) -> None:
 
 
 @promise("Each kernel is computed by itself", needs=ALL_BELOW)
-def one_by_one(mini: Any) -> None:
+def one_by_one(mini) -> None:
     root = op(mini, "SQRT", buffer(mini, 4, 5))
     x, y = total(mini, root, 0), total(mini, root, 1)
     said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
@@ -72,7 +72,7 @@ def one_by_one(mini: Any) -> None:
 
 
 @promise("The values of 100 random graphs", needs=ALL_BELOW)
-def runs_by_chance(mini: Any) -> None:
+def runs_by_chance(mini) -> None:
     dice = random.Random(6)
     for _ in range(100):
         expect_run(mini, "run_kernels(SINK) of a random graph", random_graph(mini, dice))

@@ -43,7 +43,7 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def trouble(mini: Any, graph: Any, cuts: list[Any], names: Names) -> str:
+def trouble(mini, graph: Any, cuts: list[Any], names: Names) -> str:
     """Why these nodes are no cuts of a graph; "" where they are."""
     asked = [source for source in graph.src if not in_memory(mini, source)]
     for node in asked:
@@ -78,7 +78,7 @@ def trouble(mini: Any, graph: Any, cuts: list[Any], names: Names) -> str:
     return ""
 
 
-def fewest(mini: Any, graph: Any) -> list[Any]:
+def fewest(mini, graph: Any) -> list[Any]:
     """Cuts that are few, found in the same way for every graph."""
     order = graph.toposort()
     users: dict[Any, list[Any]] = {}
@@ -99,7 +99,7 @@ def fewest(mini: Any, graph: Any) -> list[Any]:
     return [node for node in order if node in keep and not in_memory(mini, node)]
 
 
-def expect_cuts(mini: Any, said: str, graph: Any, names: Names | None = None) -> None:
+def expect_cuts(mini, said: str, graph: Any, names: Names | None = None) -> None:
     """Wrong unless stored() cuts a graph well: in words, at the first thing that isn't so."""
     names = names or {}
     cuts = as_list(mini.stored(graph), said)
@@ -142,7 +142,7 @@ EVERY_PATH = "This follows every path, and there are 2^60 of them. Visit each no
 
 @promise("However many additions: what was asked for, and nothing else",
          told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH})  # fmt: skip
-def elementwise(mini: Any) -> None:
+def elementwise(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
     product = op(mini, "MUL", a, b)
     node = op(mini, "ADD", product, a)
@@ -155,7 +155,7 @@ def elementwise(mini: Any) -> None:
 
 
 @promise("Several results are all stored, even if one is made from the other")
-def several(mini: Any) -> None:
+def several(mini) -> None:
     a = buffer(mini, 4, 5)
     root = op(mini, "SQRT", a)
     twice, square = op(mini, "ADD", root, root), op(mini, "MUL", root, root)
@@ -171,7 +171,7 @@ def several(mini: Any) -> None:
 
 
 @promise("What is in memory already isn't stored again, whatever its op is")
-def memory(mini: Any) -> None:
+def memory(mini) -> None:
     a = buffer(mini, 4, 5)
     root = op(mini, "SQRT", a)
     names = {a: "a", root: "a.sqrt()"}
@@ -190,7 +190,7 @@ def memory(mini: Any) -> None:
 
 
 @promise("A sum that everything needs is stored before it's repeated")
-def needed_whole(mini: Any) -> None:
+def needed_whole(mini) -> None:
     a = buffer(mini, 4, 5)
     for by, name in (("ADD", "sum"), ("MAX", "max")):
         s = total(mini, a, by=by)
@@ -208,7 +208,7 @@ def needed_whole(mini: Any) -> None:
 
 
 @promise("A reduction's kernel finishes what has its size")
-def finishes(mini: Any) -> None:
+def finishes(mini) -> None:
     a = buffer(mini, 4, 5)
     s = total(mini, op(mini, "MUL", a, a), 1)
     more = op(mini, "ADD", s, constant(mini, 1.0))
@@ -223,7 +223,7 @@ def finishes(mini: Any) -> None:
 
 
 @promise("Two reductions are two kernels, side by side or one after the other")
-def two_reductions(mini: Any) -> None:
+def two_reductions(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
     s, t = total(mini, a, 1), total(mini, b, 1)
     both = op(mini, "ADD", s, t)
@@ -243,7 +243,7 @@ def two_reductions(mini: Any) -> None:
 
 
 @promise("What two kernels need of a reduction is stored once")
-def shared(mini: Any) -> None:
+def shared(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
     s = total(mini, a, 1)
     p, q = op(mini, "SQRT", s), op(mini, "EXP2", s)
@@ -263,7 +263,7 @@ def shared(mini: Any) -> None:
 
 
 @promise("What a kernel reads comes before it in the list")
-def in_order(mini: Any) -> None:
+def in_order(mini) -> None:
     a = buffer(mini, 4, 5)
     root = op(mini, "SQRT", a)
     twice = op(mini, "ADD", root, root)
@@ -276,7 +276,7 @@ def in_order(mini: Any) -> None:
 
 
 @promise("The rules hold in 200 random graphs")
-def by_chance(mini: Any) -> None:
+def by_chance(mini) -> None:
     dice = random.Random(4)
     for _ in range(200):
         graph = random_graph(mini, dice)

@@ -5,8 +5,6 @@ Because: Element 0 can be read as often as you like, so 1 may become anything. F
 is no saying what should be read, so that's refused, with both shapes in the message.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, describe, expect_values, promise
@@ -14,7 +12,7 @@ from classroom.mini.functions.part5.shared import ALL_RULES, floats
 
 
 @promise("Axes of size 1 are stretched", needs=ALL_RULES)
-def stretched(mini: Any) -> None:
+def stretched(mini) -> None:
     for x, new in ((floats(3, 1), (3, 4)), (floats(1, 2, 1), (3, 2, 4)), (floats(2, 3), (2, 3))):
         said = f"x.expand{new}, where x has the shape {x.shape}"
         got = mini.Tensor(x).uop.expand(*new)
@@ -28,7 +26,7 @@ def stretched(mini: Any) -> None:
 
 
 @promise("Any other change of shape is a ValueError that names both shapes", needs=ALL_RULES)
-def refused(mini: Any) -> None:
+def refused(mini) -> None:
     for shape, new in (((3, 1), (6, 1)), ((2, 3), (2, 4)), ((3,), (3, 3)), ((2, 3), (2, 1))):
         said = f"x.expand{new}, where x has the shape {shape}"
         x = mini.Tensor(np.zeros(shape)).uop

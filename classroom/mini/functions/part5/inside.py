@@ -6,8 +6,6 @@ Because: A product of 0s and 1s is 1 only if all of them are: an "and" that work
 arrays and nodes. The comparisons are written with `<` alone, as nodes have no `<=`.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import expect_values, promise
@@ -19,7 +17,7 @@ NO_AND = (
 
 
 @promise("A row of 3 with (1, 2) around it: 1, 2 and 3 are inside")
-def which_are_inside(mini: Any) -> None:
+def which_are_inside(mini) -> None:
     got = [bool(mini.inside((i,), (3,), ((1, 2),))) for i in range(6)]
     said = "[inside((i,), (3,), ((1, 2),)) for i in range(6)]"
     expect_values(said, got, np.array([0, 1, 1, 1, 0, 0]), (
@@ -36,7 +34,7 @@ def which_are_inside(mini: Any) -> None:
 
 
 @promise("Along two axes, both have to be inside", told={ValueError: NO_AND})
-def inside_along_two(mini: Any) -> None:
+def inside_along_two(mini) -> None:
     shape, widths = (2, 2), ((1, 0), (0, 1))
     wanted = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 0]])
     got = [[bool(mini.inside((i, j), shape, widths)) for j in range(3)] for i in range(3)]

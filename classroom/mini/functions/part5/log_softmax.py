@@ -8,8 +8,6 @@ subtracted, every exp is at most 1 and their sum at least 1: nothing overflows, 
 0.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, expect_values, promise, shown
@@ -17,7 +15,7 @@ from classroom.mini.functions.part5.shared import NEEDED, expression, floats
 
 
 @promise("The rows that NumPy gives", needs=NEEDED)
-def softmax(mini: Any) -> None:
+def softmax(mini) -> None:
     x = floats(3, 5)
     wanted = x - np.log(np.exp(x).sum(1, keepdims=True))
     t = mini.Tensor(x)
@@ -35,7 +33,7 @@ def softmax(mini: Any) -> None:
 
 
 @promise("Numbers whose exponential is too large, and too small", needs=NEEDED)
-def softmax_of_large(mini: Any) -> None:
+def softmax_of_large(mini) -> None:
     half = -np.log(2)
     for rows, wanted in (
         ([[1000.0, 1000.0]], [[half, half]]),

@@ -32,7 +32,7 @@ SHAPES: tuple[tuple[str, Any, Any, Any, dict[Any, str]], ...] = (
 
 
 @promise("The shape of each of the seven movements")
-def shapes(mini: Any) -> None:
+def shapes(mini) -> None:
     for op, shape, arg, wanted, mistakes in SHAPES:
         said = f"moved_shape(Ops.{op}, {shape}, {arg})"
         got = mini.moved_shape(mini.Ops[op], shape, arg)

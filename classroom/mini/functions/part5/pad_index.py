@@ -7,8 +7,6 @@ Because: Outside, element 0 is read and thrown away: NumPy would take -1 for the
 C would read whatever lies beside the memory.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part5.shared import (
     NO_IF,
@@ -22,7 +20,7 @@ PADS = [((3,), ((1, 2),)), ((2, 3), ((1, 0), (0, 2))), ((2, 2), ((0, 0), (1, 1))
 
 
 @promise("Inside, the index is moved by `before`")
-def moved_by_before(mini: Any) -> None:
+def moved_by_before(mini) -> None:
     got = tuple(mini.pad_index((i,), (3,), ((1, 2),)) for i in (1, 2, 3))
     expect("[pad_index((i,), (3,), ((1, 2),)) for i in (1, 2, 3)]", got, ((0,), (1,), (2,)), {
         ((2,), (3,), (4,)): "You added `before`. Element 0 of the source is at index `before`.",
@@ -31,7 +29,7 @@ def moved_by_before(mini: Any) -> None:
 
 
 @promise("Outside, nothing is read that is not there", needs=("inside",))
-def nothing_outside(mini: Any) -> None:
+def nothing_outside(mini) -> None:
     for i in (0, 4, 5):
         said = f"pad_index(({i},), (3,), ((1, 2),))"
         got = mini.pad_index((i,), (3,), ((1, 2),))
@@ -44,13 +42,13 @@ def nothing_outside(mini: Any) -> None:
 
 @promise("All indices at once, and zeros around", needs=("inside", "moved_shape"),
         told={ValueError: NO_IF})  # fmt: skip
-def padded(mini: Any) -> None:
+def padded(mini) -> None:
     for shape, widths in PADS:
         on_arrays(mini, "PAD", shape, widths)
 
 
 @promise("Loop counters, which are nodes", needs=("inside",), told={TypeError: NO_SUCH_OPERATOR})
-def padded_nodes(mini: Any) -> None:
+def padded_nodes(mini) -> None:
     for shape, widths in PADS:
         on_nodes(mini, "PAD", shape, widths)
 

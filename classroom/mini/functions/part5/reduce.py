@@ -18,7 +18,7 @@ from classroom.mini.functions.part5.shared import ALL_RULES, AXES, floats
 BY_NUMPY: dict[str, Any] = {"ADD": np.sum, "MAX": np.max}
 
 
-def expect_reduced(mini: Any, name: str, x: np.ndarray, axes: tuple[int, ...], keep: bool) -> None:
+def expect_reduced(mini, name: str, x: np.ndarray, axes: tuple[int, ...], keep: bool) -> None:
     op, by_numpy, other = (
         mini.Ops[name],
         BY_NUMPY[name],
@@ -48,20 +48,20 @@ def expect_reduced(mini: Any, name: str, x: np.ndarray, axes: tuple[int, ...], k
 
 
 @promise("The axes that were reduced are gone", needs=ALL_RULES)
-def reduced(mini: Any) -> None:
+def reduced(mini) -> None:
     for axes in AXES:
         expect_reduced(mini, "ADD", floats(2, 3, 4), axes, False)
     expect_reduced(mini, "ADD", floats(1, 3, 1), (1,), False)
 
 
 @promise("With keepdim they stay, with size 1", needs=ALL_RULES)
-def kept(mini: Any) -> None:
+def kept(mini) -> None:
     for axes in AXES:
         expect_reduced(mini, "ADD", floats(2, 3, 4), axes, True)
 
 
 @promise("The largest, as well as the sum", needs=ALL_RULES)
-def of_a_maximum(mini: Any) -> None:
+def of_a_maximum(mini) -> None:
     for axes, keep in itertools.product(AXES, (True, False)):
         expect_reduced(mini, "MAX", floats(2, 3, 4) - 5, axes, keep)
 

@@ -37,7 +37,7 @@ def is_index(said: str, got: Any, rank: int) -> None:
         raise Wrong(f"An index of the source is a tuple of {rank}.", said, got=repr(got))
 
 
-def on_numbers(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
+def on_numbers(mini, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """Every element of a small source, one by one."""
     x = counting(*shape)
     wanted = moved_by_numpy(op, x, arg)
@@ -53,7 +53,7 @@ def on_numbers(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
             raise Wrong("This reads the wrong element.", said, where, got)
 
 
-def on_arrays(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
+def on_arrays(mini, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """All elements at once, through the row of COMPUTE."""
     x = floats(*shape)
     node = mini.UOp(mini.Ops[op], (mini.UOp(mini.Ops.BUFFER, (), mini.Buffer(x)),), arg)
@@ -61,7 +61,7 @@ def on_arrays(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
     expect_values(said, mini.COMPUTE[node.op](node, x), moved_by_numpy(op, x, arg))
 
 
-def value_of(mini: Any, node: Any, counters: dict[Any, int]) -> int:
+def value_of(mini, node: Any, counters: dict[Any, int]) -> int:
     """What an index is worth where loop counters have these values."""
     if not isinstance(node, mini.UOp):
         return int(node)
@@ -72,7 +72,7 @@ def value_of(mini: Any, node: Any, counters: dict[Any, int]) -> int:
     return int(mini.ALU[node.op](*(value_of(mini, source, counters) for source in node.src)))
 
 
-def single_numbers(mini: Any) -> AbstractContextManager[Any]:
+def single_numbers(mini) -> AbstractContextManager[Any]:
     """Loop counters are single numbers. So their arithmetic needs no `broadcast`, which is written
     later than the rules."""
 
@@ -82,7 +82,7 @@ def single_numbers(mini: Any) -> AbstractContextManager[Any]:
     return mock.patch.object(mini.UOp, "alu", plain)
 
 
-def on_nodes(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
+def on_nodes(mini, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """Loop counters for indices: as numbers of a place, they say the same as numbers do."""
     rule = mini.SOURCE_INDEX[mini.Ops[op]]
     new = moved_by_numpy(op, np.zeros(shape), arg).shape
@@ -124,23 +124,23 @@ def of_rule(
     cases = ((shape, arg), *more)
 
     @promise(f"From shape {shape} with {arg}: {index} reads {wanted}")
-    def example(mini: Any) -> None:
+    def example(mini) -> None:
         got = mini.SOURCE_INDEX[mini.Ops[op]](index, shape, arg)
         expect(f"{op.lower()}_index({index}, {shape}, {arg})", got, wanted, mistakes)
 
     @promise("Every element of other shapes")
-    def numbers(mini: Any) -> None:
+    def numbers(mini) -> None:
         for shape, arg in cases:
             on_numbers(mini, op, shape, arg)
 
     @promise("All indices at once, as NumPy arrays", needs=("moved_shape",),
              told={ValueError: NO_IF})  # fmt: skip
-    def arrays(mini: Any) -> None:
+    def arrays(mini) -> None:
         for shape, arg in cases:
             on_arrays(mini, op, shape, arg)
 
     @promise("Loop counters, which are nodes", told={TypeError: NO_SUCH_OPERATOR})
-    def nodes(mini: Any) -> None:
+    def nodes(mini) -> None:
         for shape, arg in cases:
             on_nodes(mini, op, shape, arg)
 
@@ -158,7 +158,7 @@ AXES: tuple[Shape, ...] = ((1,), (), (-1, 0), (0,), (2, 1), (-1,))
 NEEDED = (*BROADCASTS, "reduce")
 
 
-def expression(mini: Any, said: str, node: Any, *sources: Any) -> Any:
+def expression(mini, said: str, node: Any, *sources: Any) -> Any:
     """The Tensor of a node. Wrong if that isn't an expression of these Tensors, from which a
     gradient can flow back."""
     wrong_if(not isinstance(node, mini.UOp), f"{said} should be a node. Is there a `return`?", said)

@@ -37,7 +37,7 @@ def adam_by_numpy(
 
 
 @promise("The first step is as long as lr", needs=TRAINING)
-def first_step(mini: Any) -> None:
+def first_step(mini) -> None:
     w = mini.Tensor([2.0])
     with_a_step(mini.Adam([w], lr=0.5), "Adam")
     said = "Adam([w], lr=0.5).step((w * 10).sum()) with w = [2.0]"
@@ -55,7 +55,7 @@ def first_step(mini: Any) -> None:
 
 
 @promise("Five steps with different gradients", needs=TRAINING)
-def five_steps(mini: Any) -> None:
+def five_steps(mini) -> None:
     w, grads = mini.Tensor([0.0]), [1.0, -2.0, 0.5, 4.0, -1.0]
     adam = mini.Adam([w], lr=0.1)
     for count, g in enumerate(grads, 1):
@@ -71,7 +71,7 @@ def five_steps(mini: Any) -> None:
 
 
 @promise("Each parameter has averages of its own, of its own shape", needs=TRAINING)
-def several_parameters(mini: Any) -> None:
+def several_parameters(mini) -> None:
     a, b = mini.Tensor(np.zeros((2, 3))), mini.Tensor([0.0])
     adam = mini.Adam([a, b], lr=0.1, b1=0.5, b2=0.9, eps=1e-3)
     for g in (1.0, -2.0, 0.5):
@@ -86,7 +86,7 @@ def several_parameters(mini: Any) -> None:
 
 
 @promise("Every step makes the same graph, with other numbers in its buffers", needs=TRAINING)
-def same_graph(mini: Any) -> None:
+def same_graph(mini) -> None:
     w = mini.Tensor([1.0, 2.0])
     adam = mini.Adam([w], lr=0.1)
     steps: list[list[str]] = []
@@ -118,7 +118,7 @@ def same_graph(mini: Any) -> None:
 
 @promise("Four points that no line separates (XOR) are learned in 200 steps",
         needs=TRAINING, seconds=30)  # fmt: skip
-def xor(mini: Any) -> None:
+def xor(mini) -> None:
     dice = np.random.default_rng(0)
     x = mini.Tensor(list(itertools.product([0, 1], repeat=2)))
     y = mini.Tensor([[0], [1], [1], [0]])

@@ -6,8 +6,6 @@ Because: What forks on the way down is added on the way back. Reading many times
 each other's gradient.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import promise, wrong_if
@@ -15,7 +13,7 @@ from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("A row that was read three times collects three gradients")
-def expanded(mini: Any) -> None:
+def expanded(mini) -> None:
     x = buffer(mini, np.zeros((1, 4)))
     values = np.arange(12).reshape(3, 4)
     said = "expand_gradient with x of shape (1, 4), expanded to (3, 4)"

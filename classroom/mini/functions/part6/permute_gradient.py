@@ -6,8 +6,6 @@ Because: It is the inverse permutation, the same as in the rule of stage 5. For 
 nobody notices the difference, which is why three are checked.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, promise
@@ -15,7 +13,7 @@ from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("The permutation that undoes it")
-def permuted(mini: Any) -> None:
+def permuted(mini) -> None:
     x = buffer(mini, np.zeros((2, 3, 4)))
     values = np.arange(24).reshape(4, 2, 3)
     got = mini.GRADIENT[mini.Ops.PERMUTE](buffer(mini, values), x.permute(2, 0, 1), x)

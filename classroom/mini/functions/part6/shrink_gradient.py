@@ -6,8 +6,6 @@ Because: In front, `start` elements were cut off, and behind, size - end. Cuttin
 each other's gradient.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import promise, wrong_if
@@ -15,7 +13,7 @@ from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("Zeros for what was cut off")
-def shrunk(mini: Any) -> None:
+def shrunk(mini) -> None:
     x = buffer(mini, np.zeros(5))
     said = "shrink_gradient with x of shape (5,), node.arg ((1, 3),), grad = [7, 8]"
     got = mini.GRADIENT[mini.Ops.SHRINK](buffer(mini, [7, 8]), x.shrink((1, 3)), x)

@@ -7,8 +7,6 @@ Because: These ops rise or fall in each of their sources, as long as the others 
 extremes are at corners. `%` goes up and down, so it gets a case of its own.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part7a.shared import (
     PLACES,
@@ -21,7 +19,7 @@ from classroom.mini.functions.part7a.shared import (
 
 
 @promise("The smallest and the largest value of what has one op")
-def simple_bounds(mini: Any) -> None:
+def simple_bounds(mini) -> None:
     i, j, k = counters(mini)
     corners = "Four corners count: smallest times largest can be the smallest of all."
     for said, node, wanted, mistakes in (
@@ -53,7 +51,7 @@ def simple_bounds(mini: Any) -> None:
 
 
 @promise("No value of a hundred other numbers is outside of its bounds", seconds=20)
-def never_too_narrow(mini: Any) -> None:
+def never_too_narrow(mini) -> None:
     for seed in range(60):
         node = random_number(mini, seed)
         low, high = mini.bounds(node)

@@ -16,7 +16,7 @@ from classroom.mini.functions.part7a.shared import counters, keeps, number, plai
 
 
 @promise("Multiples come out, and bounds end a division", needs=("bounds", "terms", "total"))
-def divided(mini: Any) -> None:
+def divided(mini) -> None:
     i, j, k = counters(mini)
     IDIV, MOD = mini.Ops.IDIV, mini.Ops.MOD
     done = [
@@ -49,7 +49,7 @@ def divided(mini: Any) -> None:
                 raise Wrong(text, call, shown, plain(got))
 
 
-def settled(mini: Any, node: Any) -> Any:
+def settled(mini, node: Any) -> Any:
     """What is left of a node when divisions are divided again, as graph_rewrite would."""
     IDIV, MOD = mini.Ops.IDIV, mini.Ops.MOD
 
@@ -64,7 +64,7 @@ def settled(mini: Any, node: Any) -> Any:
     return node
 
 
-def rebuilt_by(mini: Any, root: Any, change: Callable[[Any], Any]) -> Any:
+def rebuilt_by(mini, root: Any, change: Callable[[Any], Any]) -> Any:
     new: dict[Any, Any] = {}
     for node in root.toposort():
         new[node] = change(mini.UOp(node.op, tuple(new[s] for s in node.src), node.arg))
@@ -72,7 +72,7 @@ def rebuilt_by(mini: Any, root: Any, change: Callable[[Any], Any]) -> Any:
 
 
 @promise("None where there is nothing to gain", needs=("bounds", "terms", "total"))
-def nothing_to_gain(mini: Any) -> None:
+def nothing_to_gain(mini) -> None:
     i, j, _ = counters(mini)
     for said, x, by in (("j", j, 3), ("i", i, 2), ("j * 2 + i", j * 2 + i, 5)):
         for op in (mini.Ops.IDIV, mini.Ops.MOD):
@@ -85,12 +85,12 @@ def nothing_to_gain(mini: Any) -> None:
                             plain(got))  # fmt: skip
 
 
-def settled_same(mini: Any, got: Any, x: Any, by: int, op: Any) -> bool:
+def settled_same(mini, got: Any, x: Any, by: int, op: Any) -> bool:
     """Whether this is the division as it was, which means the same to `rewrite`."""
     return bool(got is mini.UOp(op, (x, number(mini, by))))
 
 
-def common_factor(mini: Any, seed: int) -> tuple[Any, int]:
+def common_factor(mini, seed: int) -> tuple[Any, int]:
     """A sum, and a divisor that has a factor in common with all of it but the constant."""
     draw = random.Random(seed)
     i, j, _ = counters(mini)
@@ -101,7 +101,7 @@ def common_factor(mini: Any, seed: int) -> tuple[Any, int]:
 
 @promise("A hundred other divisions keep their values", needs=("bounds", "terms", "total"),
          seconds=20)  # fmt: skip
-def division_keeps(mini: Any) -> None:
+def division_keeps(mini) -> None:
     some = [(random_number(mini, seed), (2, 3, 4, 6, 8, 10)[seed % 6]) for seed in range(100)]
     for x, by in some + [common_factor(mini, seed) for seed in range(60)]:
         for op in (mini.Ops.IDIV, mini.Ops.MOD):

@@ -6,8 +6,6 @@ Because: Sums of floats can't be put in a different order without changing a dig
 left as they were written. Whole numbers can.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7a.shared import (
     counters,
@@ -24,7 +22,7 @@ EVERYTHING = ("match", "rewrite", "walk", "graph_rewrite", "bounds", "terms", "t
 
 @promise("Constants, equal sums, and comparisons that are decided",
          needs=("bounds", "terms", "total"))  # fmt: skip
-def folded(mini: Any) -> None:
+def folded(mini) -> None:
     i, j, _ = counters(mini)
     two, three = number(mini, 2), number(mini, 3)
     expect_node("fold(2 + 3)", mini.fold(two + three), number(mini, 5))
@@ -49,7 +47,7 @@ def folded(mini: Any) -> None:
 
 @promise("Floats are left alone: their sums may not be put in order",
          needs=("bounds", "terms", "total"))  # fmt: skip
-def floats_left(mini: Any) -> None:
+def floats_left(mini) -> None:
     t, u = floats(mini)
     for said, node in (
         ("t + u + t", t + u + t),
@@ -65,7 +63,7 @@ def floats_left(mini: Any) -> None:
 
 
 @promise("simplify: (j * 11 + i) % 10 becomes j + i", needs=EVERYTHING)
-def the_moment(mini: Any) -> None:
+def the_moment(mini) -> None:
     UOp, RANGE = mini.UOp, mini.Ops.RANGE
     j, o = UOp(RANGE, (), (0, 3)), UOp(RANGE, (), (1, 8))
     for said, node, wanted in (
@@ -85,7 +83,7 @@ def the_moment(mini: Any) -> None:
 
 @promise("simplify: eighty graphs keep their values, and come to an end", needs=EVERYTHING,
          seconds=20)  # fmt: skip
-def all_rules(mini: Any) -> None:
+def all_rules(mini) -> None:
     for seed in range(80):
         node = random_number(mini, seed)
         try:

@@ -6,14 +6,12 @@ Because: Rules make work for other rules, so one round isn't enough. Two rules t
 other would never end, and a compiler that hangs is worse than one that complains.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7a.shared import counters, expect_node, floats, number, plain
 
 
 @promise("It goes on until nothing changes", needs=("match", "rewrite", "walk"))
-def until_done(mini: Any) -> None:
+def until_done(mini) -> None:
     x = mini.hole("x")
     t, _ = floats(mini)
     rules = [(x + x, lambda x: x * 2.0)]
@@ -30,7 +28,7 @@ def until_done(mini: Any) -> None:
 
 @promise("Rules that undo each other for ever end in a RuntimeError",
          needs=("match", "rewrite", "walk"))  # fmt: skip
-def for_ever(mini: Any) -> None:
+def for_ever(mini) -> None:
     x, y = mini.hole("x"), mini.hole("y")
     i, j, _ = counters(mini)
     rules = [(x // y, lambda x, y: y // x)]
@@ -48,7 +46,7 @@ def for_ever(mini: Any) -> None:
 
 
 @promise("Forty rounds are not too many", needs=("match", "rewrite", "walk"))
-def many_rounds(mini: Any) -> None:
+def many_rounds(mini) -> None:
     i, j, _ = counters(mini)
     rules = [(i + number(mini, n), lambda n=n: i + number(mini, n - 1)) for n in range(40, 0, -1)]
     try:

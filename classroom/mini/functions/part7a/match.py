@@ -14,7 +14,7 @@ from classroom.mini.functions.part7a.shared import counters, floats, number, pla
 
 
 def expect_ways(
-    mini: Any,
+    mini,
     said: str,
     pattern: Any,
     node: Any,
@@ -41,7 +41,7 @@ def expect_ways(
 
 
 @promise("A hole takes any node, but constants only if its name begins with c")
-def holes(mini: Any) -> None:
+def holes(mini) -> None:
     i, j, _ = counters(mini)
     x, c, c1, four = mini.hole("x"), mini.hole("c"), mini.hole("c1"), number(mini, 4)
     for said, pattern, node, wanted, why in (
@@ -56,7 +56,7 @@ def holes(mini: Any) -> None:
 
 
 @promise("Op, arg and sources have to agree", needs=())
-def agree(mini: Any) -> None:
+def agree(mini) -> None:
     i, j, _ = counters(mini)
     x, y, (t, _) = mini.hole("x"), mini.hole("y"), floats(mini)
     row = mini.UOp(mini.Ops.REDUCE_AXIS, (x,), (mini.Ops.ADD, (0,)))
@@ -79,7 +79,7 @@ def agree(mini: Any) -> None:
 
 
 @promise("A hole that occurs twice is filled by the same node twice")
-def twice(mini: Any) -> None:
+def twice(mini) -> None:
     i, j, _ = counters(mini)
     x, y = mini.hole("x"), mini.hole("y")
     for said, pattern, node, wanted, why, found in (
@@ -95,7 +95,7 @@ def twice(mini: Any) -> None:
 
 
 @promise("+, * and MAX match either way round; //, % and < do not")
-def either_way(mini: Any) -> None:
+def either_way(mini) -> None:
     i, j, _ = counters(mini)
     x, y, c, four = mini.hole("x"), mini.hole("y"), mini.hole("c"), number(mini, 4)
     both = "i * 4 is 4 * i as well, so both orders of its sources may match."
@@ -117,7 +117,7 @@ def either_way(mini: Any) -> None:
 
 
 @promise("The dict that it is given stays as it was")
-def untouched(mini: Any) -> None:
+def untouched(mini) -> None:
     i, j, _ = counters(mini)
     x, y = mini.hole("x"), mini.hole("y")
     given: dict[str, Any] = {}

@@ -7,14 +7,12 @@ Because: The order of the table decides, which makes it possible to put a specia
 that gives the same node back would otherwise never let the rounds end.
 """
 
-from typing import Any
-
 from classroom.mini.check import promise
 from classroom.mini.functions.part7a.shared import counters, expect_node, floats, number
 
 
 @promise("The first rule that applies decides", needs=("match",))
-def first_rule(mini: Any) -> None:
+def first_rule(mini) -> None:
     i, j, _ = counters(mini)
     x, c = mini.hole("x"), mini.hole("c")
     t, u = floats(mini)
@@ -35,7 +33,7 @@ def first_rule(mini: Any) -> None:
 
 
 @promise("A rule that returns None, or the node itself, passes", needs=("match",))
-def passes(mini: Any) -> None:
+def passes(mini) -> None:
     i, j, _ = counters(mini)
     x, y, c = mini.hole("x"), mini.hole("y"), mini.hole("c")
     zero = number(mini, 0)

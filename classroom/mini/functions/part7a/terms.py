@@ -20,7 +20,7 @@ from classroom.mini.functions.part7a.shared import (
 )
 
 
-def expect_terms(mini: Any, said: str, node: Any, wanted: dict[Any, int], why: str = "") -> None:
+def expect_terms(mini, said: str, node: Any, wanted: dict[Any, int], why: str = "") -> None:
     got = mini.terms(node)
     wrong_if(not isinstance(got, dict), f"terms({said}) should be a dict.", f"terms({said})",
              "a dict", describe(got) if got is None else type(got).__name__)  # fmt: skip
@@ -35,7 +35,7 @@ def expect_terms(mini: Any, said: str, node: Any, wanted: dict[Any, int], why: s
 
 
 @promise("Sums and multiples are taken apart; all else is a term")
-def taken_apart(mini: Any) -> None:
+def taken_apart(mini) -> None:
     i, j, k = counters(mini)
     expect_terms(mini, "i", i, {i: 1})
     expect_terms(mini, "the constant 5", number(mini, 5), {None: 5})
@@ -55,7 +55,7 @@ def taken_apart(mini: Any) -> None:
 
 
 @promise("The sum of the terms is the number, for a hundred others")
-def same_sum(mini: Any) -> None:
+def same_sum(mini) -> None:
     for seed in range(100):
         node = random_number(mini, seed)
         parts = mini.terms(node)

@@ -7,14 +7,12 @@ Because: If the order is always the same, equal sums are one node, and the rules
 nothing changes any more.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7a.shared import counters, keeps, number, plain
 
 
 @promise("A sum with each term once, nothing that is 0, the constant last")
-def added_up(mini: Any) -> None:
+def added_up(mini) -> None:
     i, j, k = counters(mini)
     cases = [
         ({i: 4, j: 1, None: 3}, i * 4 + j + 3),
@@ -44,7 +42,7 @@ def added_up(mini: Any) -> None:
 
 
 @promise("Its terms, added up again, are the same node", needs=("terms",))
-def stays_as_it_is(mini: Any) -> None:
+def stays_as_it_is(mini) -> None:
     i, j, k = counters(mini)
     for parts in ({k: 1, j: 4, i: 2}, {i: 4, j: 1, None: 3}, {j // 2: 3, i: 1, None: -1}):
         once = mini.total(parts)

@@ -16,7 +16,7 @@ DOUBLINGS = 60
 
 
 @promise("Every node is rebuilt on top of its new sources")
-def rebuilt(mini: Any) -> None:
+def rebuilt(mini) -> None:
     i, j, k = counters(mini)
 
     def become(old: Any, new: Any) -> Callable[[Any], Any]:
@@ -54,7 +54,7 @@ def rebuilt(mini: Any) -> None:
 @promise("Where nothing changes, the same nodes come back; each is visited once",
          told={RecursionError: "This graph is deeper than Python lets functions call themselves. "
          "toposort gives you the nodes in order, without recursion."})  # fmt: skip
-def same_nodes(mini: Any) -> None:
+def same_nodes(mini) -> None:
     i, j, _ = counters(mini)
     root = (i + j) * 4 + (i + j)
     expect_node("walk(root, lambda node: node)", mini.walk(root, lambda node: node), root)

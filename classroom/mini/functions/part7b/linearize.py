@@ -38,7 +38,7 @@ def silent(node: Any) -> bool:
     return node.op.name == "CONST" or (node.op.name == "RANGE" and len(node.arg) > 2)
 
 
-def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
+def expect_lines(mini, said: str, sink: Any) -> list[Any]:
     """Wrong unless linearize gives lines in an order that can run, each in the loops it needs."""
     Ops = mini.Ops
     lines = mini.linearize(sink)
@@ -122,7 +122,7 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
     return lines
 
 
-def needs_loops(mini: Any, node: Any, nest: list[Any]) -> int:
+def needs_loops(mini, node: Any, nest: list[Any]) -> int:
     """How many of the loops have to be open around a node."""
     needed, waiting, seen = 0, [node], set()
     while waiting:
@@ -139,20 +139,20 @@ def needs_loops(mini: Any, node: Any, nest: list[Any]) -> int:
     return needed
 
 
-def loops_of(mini: Any, make: Callable[[Any, Any], Any]) -> Any:
+def loops_of(mini, make: Callable[[Any, Any], Any]) -> Any:
     graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
     ((kernel, _),) = kernels_of(mini, graph)
     return mini.lower(kernel)[0]
 
 
 @promise("Loops are opened and closed, and every line comes after what it needs", needs=LOOPS)
-def lines_in_order(mini: Any) -> None:
+def lines_in_order(mini) -> None:
     for said in ("a * 2", "a + b", "a.permute(1, 0)", "a.pad((1, 0), (0, 2))"):
         expect_lines(mini, said, loops_of(mini, CASES.get(said) or SUMS[said]))
 
 
 @promise("A sum starts before its loop, and is used after it", needs=LOOPS)
-def sums_in_order(mini: Any) -> None:
+def sums_in_order(mini) -> None:
     for said, make in SUMS.items():
         expect_lines(mini, said, loops_of(mini, make))
     expect_lines(mini, "(a * b).sum(1).sqrt() * 2", loops_of(
@@ -160,7 +160,7 @@ def sums_in_order(mini: Any) -> None:
 
 
 @promise("Loops are nested by number, whichever comes first in the graph", needs=LOOPS)
-def loops_by_number(mini: Any) -> None:
+def loops_by_number(mini) -> None:
     sink = loops_of(mini, CASES["a.permute(1, 0)"])
     counters = [node for node in sink.toposort() if node.op is mini.Ops.RANGE]
     renamed = {
@@ -170,7 +170,7 @@ def loops_by_number(mini: Any) -> None:
 
 
 @promise("Lines of thirty graphs compute what the interpreter does", needs=LOOPS, seconds=20)
-def lines_compute(mini: Any) -> None:
+def lines_compute(mini) -> None:
     for seed in range(30):
         for kernel, _ in kernels_of(mini, random_graph(mini, seed)):
             sink, arguments = mini.lower(kernel)

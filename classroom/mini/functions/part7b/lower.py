@@ -17,7 +17,7 @@ from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import CASES, SHAPE, SUMS, kernels_of, tensor, worth
 
 
-def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
+def expect_lower(mini, said: str, make: Callable[[Any, Any], Any]) -> Any:
     """Wrong unless the STORE of a kernel puts each value where it belongs. Returns the SINK."""
     Ops, graph = mini.Ops, make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
     kernel, read = kernels_of(mini, graph)[-1]
@@ -63,7 +63,7 @@ def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
 
 
 @promise("One STORE puts each value in its place, result first", needs=("value_at",))
-def stored_values(mini: Any) -> None:
+def stored_values(mini) -> None:
     for said in ("a * 2", "a + b", "a.pad((1, 0), (0, 2))", "a.sum(1)", "a @ b.permute(1, 0)"):
         expect_lower(mini, said, CASES.get(said) or SUMS[said])
     said = "b * a.sum(1, keepdim=True).expand(3, 4)"
@@ -71,7 +71,7 @@ def stored_values(mini: Any) -> None:
 
 
 @promise("What comes out is simplified", needs=("value_at",))
-def tidy_places(mini: Any) -> None:
+def tidy_places(mini) -> None:
     said = "(a * 2).reshape(4, 3).reshape(3, 4) + b"
     sink = expect_lower(mini, said, lambda a, b: (a * 2).reshape(4, 3).reshape(3, 4) + b)
     left = {node.op.name for node in sink.toposort()} & {"IDIV", "MOD"}

@@ -28,7 +28,7 @@ from classroom.mini.functions.part7b.shared import (
 LINES = ("value_at", "lower", "linearize")
 
 
-def expect_c(mini: Any, said: str, graph: Any) -> None:
+def expect_c(mini, said: str, graph: Any) -> None:
     """Wrong unless the C of every kernel of a graph computes what the interpreter does."""
     for kernel, _ in kernels_of(mini, graph):
         sink, arguments = mini.lower(kernel)
@@ -67,7 +67,7 @@ def expect_c(mini: Any, said: str, graph: Any) -> None:
 
 @promise("Loops, loads and stores: a copy, a sum of two arrays, a transpose", needs=LINES,
          seconds=30)  # fmt: skip
-def first_c(mini: Any) -> None:
+def first_c(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a * 2", "a + b", "a.permute(1, 0)"):
         make = CASES[said]
@@ -75,7 +75,7 @@ def first_c(mini: Any) -> None:
 
 
 @promise("Sums and maxima, with what they start from", needs=LINES, seconds=30)
-def sums_in_c(mini: Any) -> None:
+def sums_in_c(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a.sum(1)", "(a * b).sum(0) + 1", "a @ b.permute(1, 0)"):
         expect_c(mini, said, SUMS[said](a, b).uop)
@@ -85,7 +85,7 @@ def sums_in_c(mini: Any) -> None:
 
 @promise("Every elementwise op: comparison, choice, roots, powers, logarithms", needs=LINES,
          seconds=30)  # fmt: skip
-def ops_in_c(mini: Any) -> None:
+def ops_in_c(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     positive = mini.Tensor(np.abs(floats(*SHAPE)) + 0.5)
     for said, made in (
@@ -98,7 +98,7 @@ def ops_in_c(mini: Any) -> None:
 
 
 @promise("Infinity and NaN get through: as constants, and in maxima", needs=LINES, seconds=30)
-def special_numbers(mini: Any) -> None:
+def special_numbers(mini) -> None:
     a = tensor(mini, *SHAPE)
     for said, made in (
         ("(a < 0).where(float('-inf'), a)", (a < 0).where(float("-inf"), a)),
@@ -113,7 +113,7 @@ def special_numbers(mini: Any) -> None:
 
 
 @promise("Twelve graphs of all kinds, padding and all", needs=LINES, seconds=30)
-def any_c(mini: Any) -> None:
+def any_c(mini) -> None:
     for seed in range(12):
         expect_c(mini, "a graph of several steps", random_graph(mini, seed))
 

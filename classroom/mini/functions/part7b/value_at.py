@@ -28,14 +28,14 @@ from classroom.mini.functions.part7b.shared import (
 )
 
 
-def program(mini: Any, make: Callable[[Any, Any], Any]) -> tuple[Any, Any, np.ndarray]:
+def program(mini, make: Callable[[Any, Any], Any]) -> tuple[Any, Any, np.ndarray]:
     """Loops and the node of one value of a graph, and the values that the graph has."""
     graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
     (values,) = mini.interpret(mini.UOp(mini.Ops.SINK, (graph,)))
     return mini.Loops(mini.new_memory(graph)), graph, np.asarray(values)
 
 
-def expect_value_at(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
+def expect_value_at(mini, said: str, make: Callable[[Any, Any], Any]) -> Any:
     """Wrong unless value_at gives what the graph has, at every index. Returns the node."""
     loops, graph, values = program(mini, make)
     index = tuple(loops.counter(size) for size in values.shape)
@@ -71,7 +71,7 @@ def expect_value_at(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> An
 
 
 @promise("Memory is read, a constant is itself, arithmetic is done to values")
-def simple_values(mini: Any) -> None:
+def simple_values(mini) -> None:
     for said in ("a", "a * 2", "a + b"):
         expect_value_at(mini, said, CASES[said])
     loops, graph, _ = program(mini, CASES["a"])
@@ -87,13 +87,13 @@ def simple_values(mini: Any) -> None:
 
 
 @promise("A movement op reads its source at a different index")
-def moved_values(mini: Any) -> None:
+def moved_values(mini) -> None:
     for said, make in CASES.items():
         expect_value_at(mini, said, make)
 
 
 @promise("REDUCE_AXIS is a REDUCE with a counter for each axis that has more than one element")
-def reduced_values(mini: Any) -> None:
+def reduced_values(mini) -> None:
     for said, make in SUMS.items():
         got = expect_value_at(mini, said, make)
         reduces = [node for node in got.toposort() if node.op is mini.Ops.REDUCE]
@@ -114,7 +114,7 @@ EVERY_PATH = (
 
 
 @promise("What is shared is worked out once: 2^40 in 40 steps", told={OutOfTime: EVERY_PATH})
-def shared_values(mini: Any) -> None:
+def shared_values(mini) -> None:
     loops, graph, _ = program(mini, CASES["a"])
     for _ in range(40):
         graph = mini.UOp(mini.Ops.ADD, (graph, graph))
@@ -122,7 +122,7 @@ def shared_values(mini: Any) -> None:
 
 
 @promise("Thirty graphs of all kinds have the values that the interpreter finds", seconds=20)
-def any_values(mini: Any) -> None:
+def any_values(mini) -> None:
     for seed in range(30):
         for kernel, _ in kernels_of(mini, random_graph(mini, seed)):
             loops = mini.Loops(kernel.memory)

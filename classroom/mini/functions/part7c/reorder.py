@@ -5,14 +5,12 @@ Because: Outer loops can be nested in any order, since no iteration needs anothe
 The values stay the same, but the memory is visited in a different order.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
 @promise("The first number is the outermost loop")
-def reordered(mini: Any) -> None:
+def reordered(mini) -> None:
     case = Case(mini, "a @ b")
     for numbers, wanted in (((1, 0), [16, 12]), ((0, 1), [12, 16])):
         call = f"reorder(a @ b, {numbers[0]}, {numbers[1]})"
@@ -25,7 +23,7 @@ def reordered(mini: Any) -> None:
 
 
 @promise("Three loops in any order, and the rest stays where it is", needs=("split",))
-def reordered_three(mini: Any) -> None:
+def reordered_three(mini) -> None:
     case = Case(mini, "a * 2")
     program, inner = mini.split(case.program, 0, 4)
     names = sizes(mini, program)

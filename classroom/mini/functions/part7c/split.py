@@ -15,7 +15,7 @@ from classroom.mini.functions.part7b.shared import told
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
-def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]:
+def split_once(mini, case: Case, number: int, size: int) -> tuple[Any, Any]:
     call = f"split({case.said}, {number}, {size})"
     got = mini.split(case.program, number, size)
     if not (isinstance(got, tuple) and len(got) == 2):
@@ -48,17 +48,17 @@ def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]
     return program, inner
 
 
-def counter_of(mini: Any, program: Any, number: int) -> Any:
+def counter_of(mini, program: Any, number: int) -> Any:
     ranges = [node for node in program.toposort() if node.op is mini.Ops.RANGE]
     return next(node for node in ranges if node.arg[0] == number)
 
 
-def reduces(mini: Any, program: Any) -> list[Any]:
+def reduces(mini, program: Any) -> list[Any]:
     return [node for node in program.toposort() if node.op is mini.Ops.REDUCE]
 
 
 @promise("A loop of 12 is a loop of 3 around a loop of 4, and nothing else changes")
-def split_loops(mini: Any) -> None:
+def split_loops(mini) -> None:
     for said in ("a * 2", "a.permute(1, 0) + 1"):
         case = Case(mini, said)
         for number in (0, 1):
@@ -66,13 +66,13 @@ def split_loops(mini: Any) -> None:
 
 
 @promise("A REDUCE runs over both loops")
-def split_reduce(mini: Any) -> None:
+def split_reduce(mini) -> None:
     for said, number in (("a.sum(1)", 1), ("a @ b", 2)):
         split_once(mini, Case(mini, said), number, 2)
 
 
 @promise("Splitting again works, and so does a kind for the inner loop")
-def split_again(mini: Any) -> None:
+def split_again(mini) -> None:
     case = Case(mini, "a @ b")
     program, _ = mini.split(case.program, 0, 4)
     program, inner = mini.split(program, 1, 8)
@@ -86,7 +86,7 @@ def split_again(mini: Any) -> None:
 
 
 @promise("What doesn't divide is a ValueError")
-def split_uneven(mini: Any) -> None:
+def split_uneven(mini) -> None:
     case = Case(mini, "a * 2")
     try:
         got = mini.split(case.program, 0, 5)

@@ -6,14 +6,12 @@ Because: Equal nodes are one node, so what the copies have in common is there on
 anybody looking for it: a number that is loaded for four results is loaded once.
 """
 
-from typing import Any
-
 from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
 @promise("Each iteration stores several elements", needs=("split",))
-def upcast_stores(mini: Any) -> None:
+def upcast_stores(mini) -> None:
     for said, number, size in (("a * 2", 0, 4), ("a.permute(1, 0) + 1", 1, 3), ("a.sum(1)", 0, 2)):
         case = Case(mini, said)
         call = f"upcast({said}, {number}, {size})"
@@ -32,7 +30,7 @@ def upcast_stores(mini: Any) -> None:
 
 
 @promise("Twice, for a tile of a @ b: 4 rows and 2 columns", needs=("split",))
-def upcast_twice(mini: Any) -> None:
+def upcast_twice(mini) -> None:
     case = Case(mini, "a @ b")
     tile = mini.upcast(mini.upcast(case.program, 0, 4), 1, 2)
     case.expect("upcast(upcast(a @ b, 0, 4), 1, 2)", tile)

@@ -5,7 +5,6 @@ believes the promise.
 """
 
 import ctypes
-from typing import Any
 
 from classroom.mini.check import promise
 from classroom.mini.functions.part8.shared import expect_device, several
@@ -14,7 +13,7 @@ from classroom.mini.functions.part8.shared import expect_device, several
 @promise("C computes what the interpreter does", needs=("CRunner.__init__",),
          told={ctypes.ArgumentError: "C can't do anything with a NumPy array. It wants the address "
          "of its memory, as a ctypes.c_void_p."})  # fmt: skip
-def c_computes(mini: Any) -> None:
+def c_computes(mini) -> None:
     for said, graph in several(mini):
         expect_device(mini, mini.CRunner, "CRunner", said, graph)
 

@@ -8,8 +8,6 @@ Because: This is what the program means, one line at a time. It's slow; but if C
 disagree, you know which one to suspect.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, promise
@@ -18,13 +16,13 @@ from classroom.mini.functions.part8.shared import SHAPE, expect_device, several
 
 
 @promise("Loops, loads and stores are executed line by line", seconds=30)
-def python_stores(mini: Any) -> None:
+def python_stores(mini) -> None:
     for said, graph in several(mini)[:3]:
         expect_device(mini, mini.PythonRunner, "PythonRunner", said, graph)
 
 
 @promise("A sum starts anew for each result, and a maximum from minus infinity")
-def python_reduces(mini: Any) -> None:
+def python_reduces(mini) -> None:
     for said, graph in several(mini)[3:]:
         expect_device(mini, mini.PythonRunner, "PythonRunner", said, graph)
     below = mini.Tensor(-1 - np.abs(np.random.default_rng(8).standard_normal(SHAPE)))
@@ -33,14 +31,14 @@ def python_reduces(mini: Any) -> None:
 
 
 @promise("Ten graphs of all kinds", seconds=20)
-def python_any(mini: Any) -> None:
+def python_any(mini) -> None:
     for seed in range(10):
         expect_device(mini, mini.PythonRunner, "PythonRunner", "a graph of several steps",
                       random_graph(mini, seed))  # fmt: skip
 
 
 @promise("Whole numbers stay whole, and floats have 32 bits", seconds=30)
-def kinds_of_number(mini: Any) -> None:
+def kinds_of_number(mini) -> None:
     ones = mini.Tensor(np.full((2,), 16777216, np.float32))  # 2**24, the end of all odd floats
     expect_device(mini, mini.PythonRunner, "PythonRunner", "(a + 1) - a, for a = 2**24",
                   ((ones + 1) - ones).uop)  # fmt: skip
@@ -49,7 +47,7 @@ def kinds_of_number(mini: Any) -> None:
 
 
 @promise("An access outside of the memory is an IndexError", seconds=30)
-def no_such_element(mini: Any) -> None:
+def no_such_element(mini) -> None:
     a = tensor(mini, *SHAPE)
     ((kernel, _),) = kernels_of(mini, (a * 2).uop)
     lines = mini.linearize(mini.lower(kernel)[0])

@@ -15,14 +15,14 @@ from classroom.mini.functions.part7b.shared import tensor
 from classroom.mini.functions.part8.shared import SHAPE, sink
 
 
-def called(mini: Any, device: Any, *tensors: Any) -> Any:
+def called(mini, device: Any, *tensors: Any) -> Any:
     graph, arrays = mini.numbered(sink(mini, *tensors))
     return mini.call(graph, dict(arrays), device)
 
 
 @promise("Kernels run in order, each into memory of its own",
          needs=("numbered", "PythonRunner.__call__"))  # fmt: skip
-def kernels_in_order(mini: Any) -> None:
+def kernels_in_order(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     x, y = a.numpy().copy(), b.numpy().copy()
     for said, made, wanted in (

@@ -7,8 +7,6 @@ Because: Nodes are unique, so equal work is the same object, and the object is t
 cache. Building and compiling happen once; every later step finds them there.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import Wrong, describe, promise, wrong_if
@@ -17,7 +15,7 @@ from classroom.mini.functions.part8.shared import SHAPE, in_c, sink
 
 
 @promise("Equal work on different memory is the same node")
-def same_node(mini: Any) -> None:
+def same_node(mini) -> None:
     a, b, c, d = (tensor(mini, *SHAPE) for _ in range(4))
     numbered = mini.numbered(sink(mini, a + b))
     if not (isinstance(numbered, tuple) and len(numbered) == 2):
@@ -40,7 +38,7 @@ def same_node(mini: Any) -> None:
 
 
 @promise("Parameters are numbered from 0, and know their shapes")
-def parameters(mini: Any) -> None:
+def parameters(mini) -> None:
     a, b = tensor(mini, 4, 3), tensor(mini, 3, 2)
     graph, arrays = mini.numbered(sink(mini, a @ b, a * 2))
     found = sorted(node.arg for node in graph.toposort() if node.op is mini.Ops.DEFINE_GLOBAL)
@@ -56,7 +54,7 @@ def parameters(mini: Any) -> None:
 
 @promise("A hundred steps need the same plan",
          needs=("CRunner.__init__", "CRunner.__call__", "call"))  # fmt: skip
-def one_plan(mini: Any) -> None:
+def one_plan(mini) -> None:
     x = tensor(mini, 4)
     before = mini.plan.cache_info().misses
     with in_c(mini):

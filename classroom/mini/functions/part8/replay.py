@@ -20,9 +20,7 @@ from classroom.mini.functions.part8.shared import in_c
 DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered", "call")
 
 
-def steps(
-    mini: Any, function: Callable[..., Any], state: list[Any], inputs: list[Any]
-) -> list[Any]:
+def steps(mini, function: Callable[..., Any], state: list[Any], inputs: list[Any]) -> list[Any]:
     with in_c(mini):
         captured = mini.jit(function, state)
         return [captured(mini.Tensor(value)) for value in inputs]
@@ -36,7 +34,7 @@ def steps(
         'input nor to the state: start from what tape["memory"] has.'
     },
 )
-def new_inputs(mini: Any) -> None:
+def new_inputs(mini) -> None:
     inputs = [np.full((2,), float(n), np.float32) for n in range(1, 5)]
     ones = mini.Tensor([1.0, 1.0])  # memory that is neither an input nor state
     got = steps(mini, lambda x: (x * x + ones).realize(), [], inputs)
@@ -55,7 +53,7 @@ def new_inputs(mini: Any) -> None:
 
 
 @promise("State goes on from where it was", needs=DEVICES, seconds=30)
-def state_goes_on(mini: Any) -> None:
+def state_goes_on(mini) -> None:
     total = mini.Tensor([0.0])
 
     def add(x: Any) -> Any:
@@ -78,7 +76,7 @@ def state_goes_on(mini: Any) -> None:
 
 
 @promise("A training is the same, step for step", needs=DEVICES, seconds=30)
-def training(mini: Any) -> None:
+def training(mini) -> None:
     dice = np.random.default_rng(3)
     x, y = dice.standard_normal((12, 8, 3)).astype(np.float32), dice.standard_normal((12, 8, 1))
     start = dice.standard_normal((3, 1))
