@@ -14,6 +14,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from numbers import Real
 from types import CodeType, FunctionType
 from typing import Any
 from unittest import mock
@@ -163,6 +164,14 @@ def whole_number(got: Any, case: str = "") -> int:
     return int(got)
 
 
+def a_number(got: Any, case: str = "", what: str = "a number") -> float:
+    """A number, in whatever type it comes; Wrong where it is none."""
+    got = got.item() if isinstance(got, np.ndarray) and got.ndim == 0 else got
+    wrong_if(isinstance(got, bool) or not isinstance(got, Real), f"The answer has to be {what}.",
+             case, got=describe(got))  # fmt: skip
+    return float(got)
+
+
 def describe(value: Any) -> str:
     """A value in a few words."""
     if isinstance(value, Tensor):
@@ -208,11 +217,18 @@ def runs_as(tensor: Tensor, wanted: int, case: str = "", shown: bool = False) ->
     raise Wrong(text, case, more=tuple(rows))
 
 
-def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True) -> None:
+def same_values(
+    got: Tensor,
+    expected: np.ndarray,
+    case: str,
+    shown: bool = True,
+    mistakes: dict[str, np.ndarray] | None = None,
+) -> None:
     """Wrong unless shape and values agree, within what float32 rounds; says how they differ.
 
-    Where inputs are fresh, `shown` is False: then no value is named.
+    Where inputs are fresh, `shown` is False: then no value is named. mistakes: as `unlike` has it.
     """
+    unlike(got, mistakes or {}, expected, case, shown)
     expected = np.asarray(expected)
     values = got.numpy()
     if values.shape != expected.shape:

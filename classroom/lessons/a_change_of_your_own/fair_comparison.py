@@ -10,9 +10,7 @@ clock, taking turns of a machine that changes, and the median of interruptions.
 Right: Six machines, one of them on a Monday, and none could fool you.
 """
 
-import numpy as np
-
-from classroom.ask import Wrong, call, describe
+from classroom.ask import Wrong, a_number, call
 from classroom.contributing.clocks import MACHINES, Machine, Tired
 
 SECONDS = 60.0
@@ -49,11 +47,7 @@ def told_by(answer, machine: Machine, case: str) -> float:
     except Tired:
         raise Wrong("Your function calls the programs more than 200,000 times. Nobody waits for "
                     "that.", case) from None  # fmt: skip
-    if isinstance(said, np.ndarray) and said.ndim == 0:
-        said = said.item()
-    if isinstance(said, bool) or not isinstance(said, (int, float)):
-        raise Wrong("The answer has to be a number.", case, got=describe(said))
-    return float(said)
+    return a_number(said, case)
 
 # %% shared
 from statistics import median

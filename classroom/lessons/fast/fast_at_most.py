@@ -10,8 +10,8 @@ Right: You can now tell which kernels are worth an afternoon, and which aren't.
 
 import numpy as np
 
-from classroom.ask import Wrong, call, wrong_if
-from classroom.lessons.fast.shared import near, number
+from classroom.ask import Wrong, a_number, call, wrong_if
+from classroom.lessons.fast.shared import near
 from tinyframe.viz.roof import Roof
 
 SOME_ROOF = Roof(flops=100e9, bandwidth=20e9)
@@ -29,7 +29,9 @@ def check(answer) -> None:
     for case, operations, nbytes, seconds, roof in cases:
         shown = roof is SOME_ROOF
         name = f"{case} in {seconds} s; 100e9 operations a second, 20e9 bytes" if shown else case
-        got = number(call(answer, operations, nbytes, seconds, roof), "how many times", name)
+        got = a_number(
+            call(answer, operations, nbytes, seconds, roof), name, "a number: how many times"
+        )
         work, moving = operations / roof.flops, nbytes / roof.bandwidth
         expected = seconds / max(work, moving)
         if near(got, expected):

@@ -8,8 +8,8 @@ matrix once, so there's more work for each byte the larger they are.
 Right: Now you know where any matmul stands on the roofline, before it has run.
 """
 
-from classroom.ask import Wrong, call, fresh_sizes, wrong_if
-from classroom.lessons.fast.shared import near, number
+from classroom.ask import Wrong, a_number, call, fresh_sizes, wrong_if
+from classroom.lessons.fast.shared import near
 
 
 def check(answer) -> None:
@@ -18,7 +18,7 @@ def check(answer) -> None:
     for m, n, k in ((512, 512, 512), (2, 3, 4), tuple(sizes)):
         shown = m not in sizes
         case = f"`m, n, k = {m}, {n}, {k}`" if shown else "different sizes"
-        got = number(call(answer, m, n, k), "operations for each byte", case)
+        got = a_number(call(answer, m, n, k), case, "a number: operations for each byte")
         elements = m * k + k * n + m * n
         expected = 2 * m * n * k / (4 * elements)
         if near(got, expected):

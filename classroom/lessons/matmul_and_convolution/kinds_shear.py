@@ -22,7 +22,6 @@ from classroom.ask import (
     same_values,
     small_tensor,
     tensor_of,
-    unlike,
 )
 from classroom.exercise import wrong_if
 
@@ -43,8 +42,7 @@ def check(answer) -> None:
             "Your columns move down. It's the rows that should move to the right.":
                 sheared(values.T),
         }  # fmt: skip
-        unlike(got, mistakes, expected, case, small)
-        same_values(got, expected, case, shown=small)
+        same_values(got, expected, case, small, mistakes)
         wrong_if(moved, "The values are right, but they are computed. Movement alone can do this.",
                  case, "no kernel", count(moved, "kernel"))  # fmt: skip
         no_copy(got, x, "x", case)

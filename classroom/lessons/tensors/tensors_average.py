@@ -10,7 +10,7 @@ Right: The sum of two bytes may not fit in a byte. You made room first, then wen
 
 import numpy as np
 
-from classroom.ask import describe, fresh_sizes, same_values, tensor_of, unlike, wrong_if
+from classroom.ask import describe, fresh_sizes, same_values, tensor_of, wrong_if
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 
@@ -33,8 +33,7 @@ def check(answer) -> None:
                 np.round(halves),
             "Every half was rounded up. Here it is rounded down.": np.ceil(halves),
         }  # fmt: skip
-        unlike(got, mistakes, expected, case, small)
-        same_values(got, expected, case, shown=small)
+        same_values(got, expected, case, small, mistakes)
         wrong_if(got.dtype != dtypes.uint8,
                  "The values are right, but these are no longer bytes: cast the result to `uint8`.",
                  case, "a Tensor of uchar (uint8)", describe(got))  # fmt: skip

@@ -7,7 +7,7 @@ Because: `x.mean(axis=0)` goes down the rows and leaves one number for each colu
 Right: Every column now has mean 0. This is the first half of what BatchNorm does.
 """
 
-from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of
 
 
 def check(answer) -> None:
@@ -26,8 +26,7 @@ def check(answer) -> None:
             "You also divided by the standard deviation. Here the columns are only to be shifted.":
                 shifted / values.std(axis=0, ddof=1),
         }  # fmt: skip
-        unlike(got, mistakes, shifted, case, small)
-        same_values(got, shifted, case, shown=small)
+        same_values(got, shifted, case, small, mistakes)
 
 # %% wrong, each line
 lambda x: x - x.mean()  # says mean of the whole table

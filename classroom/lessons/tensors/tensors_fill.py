@@ -11,7 +11,7 @@ index.
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of
 from tinyframe import Tensor
 
 
@@ -41,8 +41,7 @@ def check(answer) -> None:
             "`mask.where(x, other)`.":
                 np.where(values != 0, ~holes, mean),
         }  # fmt: skip
-        unlike(got, mistakes, expected, case, small)
-        same_values(got, expected, case, shown=small)
+        same_values(got, expected, case, small, mistakes)
 
 # %% wrong, each line
 lambda x, holes: holes.where(x.mean(), x)  # says includes the elements in the holes

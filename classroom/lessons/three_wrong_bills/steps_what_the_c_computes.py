@@ -9,7 +9,7 @@ Right: Your formula is wrong in just the way the till is. You've read the C righ
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of
 from classroom.lessons.three_wrong_bills.shared import bills, shop
 from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
@@ -35,8 +35,7 @@ def check(answer) -> None:
             expected = bills(*inputs).numpy()
         got = tensor_of(answer, *inputs, case=case)
         shown = case != "different numbers"
-        unlike(got, misread(*(each.numpy() for each in inputs)), expected, case, shown)
-        same_values(got, expected, case, shown=shown)
+        same_values(got, expected, case, shown, misread(*(each.numpy() for each in inputs)))
 
 
 def misread(quantities: np.ndarray, prices: np.ndarray) -> dict[str, np.ndarray]:
