@@ -296,8 +296,7 @@ def moves(answer: Any, expected: Callable[[np.ndarray], np.ndarray], name: str) 
 def no_copy(got: Tensor, source: Tensor, name: str, case: str) -> None:
     """Wrong unless an answer has been made from a Tensor of this name."""
     if source.uop.base not in got.uop.toposort():
-        said = f"These are copies of the numbers. Move the elements of `{name}` itself."
-        raise Wrong(said, case)
+        raise Wrong(f"These are copies of the numbers. Move the elements of `{name}` itself.", case)
 
 
 @contextmanager

@@ -46,9 +46,8 @@ def counted(x: Tensor, opts: Sequence[Opt], case: str) -> Any:
 
 
 def in_registers(got: int, case: str) -> None:
-    if got > REGISTERS:
-        text = "It doesn't fit: the inner loop takes more registers than there are."
-        raise Wrong(text, case, f"at most {REGISTERS} registers", got)
+    wrong_if(got > REGISTERS, "It doesn't fit: the inner loop takes more registers than there are.",
+             case, f"at most {REGISTERS} registers", got)  # fmt: skip
 
 
 def tiles(registers: int) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from classroom.ask import Wrong, call
+from classroom.ask import Wrong, call, wrong_if
 from tinyframe.uop import Ops
 
 OPS: dict[Ops, tuple[str, Callable[[int, int], int]]] = {
@@ -63,14 +63,8 @@ def one_bound(answer, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> None:
             text = f"max({p}, {q})" if op is Ops.MAX else f"{p} {sign} {signed(q)}"
             raise Wrong(f"That has to be wider: {text} is {value}.", case, got=(low, high))
     best = min(values.values()), max(values.values())
-    if (low, high) != best:
-        raise Wrong(
-            "That's true, but wider than it has to be. Whatever is too wide keeps a division in "
-            "the program.",
-            case,
-            expected=best,
-            got=(low, high),
-        )
+    wrong_if((low, high) != best, "That's true, but wider than it has to be. Whatever is too wide "
+             "keeps a division in the program.", case, expected=best, got=(low, high))  # fmt: skip
 
 
 def signed(value: int) -> str:

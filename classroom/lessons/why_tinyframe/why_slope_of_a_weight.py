@@ -81,8 +81,7 @@ def _number(found: Any, where: str) -> float:
     if isinstance(found, (Tensor, np.ndarray)):
         values = found.numpy() if isinstance(found, Tensor) else found
         if values.size != 1:
-            text = f"{wanted} A sum over all axes makes one."
-            raise Wrong(text, where, "()", str(values.shape))
+            raise Wrong(f"{wanted} A sum over all axes makes one.", where, "()", str(values.shape))
         return float(values.reshape(())[()])
     if isinstance(found, bool) or not isinstance(found, (int, float, np.generic)):
         raise Wrong(wanted, where, got=describe(found))

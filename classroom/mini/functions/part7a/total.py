@@ -32,11 +32,9 @@ def added_up(mini) -> None:
         wrong_if(parts != before, "Leave the dict as it is: others may still need it.", call)
         size = len(wanted.toposort())
         if len(got.toposort()) > size:
-            text = (
-                "The value is right, but there's more in it than it takes: a product with 1 or "
-                "with 0, or a constant 0."
-            )
-            raise Wrong(text, call, plain(wanted), plain(got))
+            raise Wrong("The value is right, but there's more in it than it takes: a product with "
+                        "1 or with 0, or a constant 0.", call, plain(wanted),
+                        plain(got))  # fmt: skip
         if None in parts and len(parts) > 1 and parts[None] and got.src[1].op is not mini.Ops.CONST:
             raise Wrong("The constant comes last.", call, plain(wanted), plain(got))
 

@@ -50,11 +50,9 @@ def expect_value_at(mini, said: str, make: Callable[[Any, Any], Any]) -> Any:
             text = f"There is still a {node.op.name} in {call}: that's a whole array, not a number."
             raise Wrong(text, call, "LOADs and arithmetic", node.op.name)
         if node.op is Ops.REDUCE and any(c.op is not Ops.RANGE for c in node.src[1:]):
-            text = (
-                "One of the axes has a single element, so its counter is the constant 0, and no "
-                "loop. Leave it out of the REDUCE's sources."
-            )
-            raise Wrong(text, call, "RANGEs", plain(node))
+            raise Wrong("One of the axes has a single element, so its counter is the constant 0, "
+                        "and no loop. Leave it out of the REDUCE's sources.", call, "RANGEs",
+                        plain(node))  # fmt: skip
     arrays = [memory.arg.data for memory in loops.arguments]
     for place in np.ndindex(*values.shape):
         at = {c: i for c, i in zip(index, place, strict=True) if c.op is mini.Ops.RANGE}

@@ -26,9 +26,8 @@ def split_once(mini, case: Case, number: int, size: int) -> tuple[Any, Any]:
     new = max(before) + 1
     wanted = {**before, number: before[number] // size, new: size}
     found = sizes(mini, program)
-    if found != wanted:
-        text = f"{call} should leave loops of the sizes {wanted}, by number."
-        raise Wrong(text, call, str(wanted), str(found))
+    wrong_if(found != wanted, f"{call} should leave loops of the sizes {wanted}, by number.", call,
+             str(wanted), str(found))  # fmt: skip
     if getattr(inner, "arg", None) != (new, size):
         raise Wrong("The second of the pair is the inner RANGE.", call, f"RANGE of ({new}, {size})",
                     plain(inner) if hasattr(inner, "op") else describe(inner))  # fmt: skip

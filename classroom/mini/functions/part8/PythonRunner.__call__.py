@@ -74,11 +74,8 @@ def no_such_element(mini) -> None:
             mini.PythonRunner(mini.linearize(moved))(whole, whole)
         except IndexError:
             continue
-        text = (
-            f"This {what} element -3. Python counts that from the end, but memory has no such "
-            "element."
-        )
-        raise Wrong(text, "PythonRunner(lines)(…)", "IndexError", "nothing")
+        raise Wrong(f"This {what} element -3. Python counts that from the end, but memory has no "
+                    "such element.", "PythonRunner(lines)(…)", "IndexError", "nothing")  # fmt: skip
 
 # %% shared
 def run(self, *arrays):
