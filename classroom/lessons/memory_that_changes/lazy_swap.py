@@ -24,16 +24,13 @@ def check(answer) -> None:
         was_x, was_y = x.numpy().copy(), y.numpy().copy()
         _themselves(call(answer, x, y), {"x": x, "y": y}, case)
         now_x, now_y = x.numpy(), y.numpy()
-        for is_so, words in (
-            (_equal(now_x, was_x) and _equal(now_y, was_y), "Nothing has changed."),
-            (_equal(now_x, was_y) and _equal(now_y, was_y),
-             "Both hold the old values of `y` now. When `y` was assigned, `x` didn't hold its own "
-             "any more. Who still has them?"),
-            (_equal(now_x, was_x) and _equal(now_y, was_x),
-             "Both hold the old values of `x` now. When `x` was assigned, `y` didn't hold its own "
-             "any more. Who still has them?"),
-        ):  # fmt: skip
-            wrong_if(is_so, words, case)
+        both = (
+            "Both hold the old values of `{}` now. When `{}` was assigned, `{}` didn't hold its "
+            "own any more. Who still has them?"
+        )
+        wrong_if(_equal(now_x, was_x) and _equal(now_y, was_y), "Nothing has changed.", case)
+        wrong_if(_equal(now_x, was_y) and _equal(now_y, was_y), both.format(*"yyx"), case)
+        wrong_if(_equal(now_x, was_x) and _equal(now_y, was_x), both.format(*"xxy"), case)
         same_values(x, was_y, f"{case}: `x` afterwards", shown)
         same_values(y, was_x, f"{case}: `y` afterwards", shown)
 

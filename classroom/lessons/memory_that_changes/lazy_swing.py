@@ -31,17 +31,15 @@ def check(answer) -> None:
             later = 2 * here - there + 0.5 * bend
             _themselves(call(answer, now, before), {"now": now, "before": before}, where)
             got_now, got_before = now.numpy(), before.numpy()
-            for is_so, words in (
-                (_equal(got_before, later) and _equal(got_now, later),
-                 "`now` and `before` have the same values afterwards: `before` was assigned when "
-                 "`now` was a step further already."),
-                (_equal(got_now, later) and _equal(got_before, there) and not _equal(there, here),
-                 "`now` is right, but `before` hasn't changed."),
-                (_equal(got_now, here) and _equal(got_before, there), "Nothing has changed."),
-                (_equal(got_now, 2 * here - here + 0.5 * bend) and not _equal(later, got_now),
-                 "`before` had been overwritten when `now` needed it."),
-            ):  # fmt: skip
-                wrong_if(is_so, words, where)
+            wrong_if(_equal(got_before, later) and _equal(got_now, later),
+                     "`now` and `before` have the same values afterwards: `before` was assigned "
+                     "when `now` was a step further already.", where)  # fmt: skip
+            kept = _equal(got_before, there)
+            wrong_if(_equal(got_now, later) and kept and not _equal(there, here),
+                     "`now` is right, but `before` hasn't changed.", where)  # fmt: skip
+            wrong_if(_equal(got_now, here) and kept, "Nothing has changed.", where)
+            wrong_if(_equal(got_now, 2 * here - here + 0.5 * bend) and not _equal(later, got_now),
+                     "`before` had been overwritten when `now` needed it.", where)  # fmt: skip
             same_values(now, later, f"{where}: `now`", shown)
             same_values(before, here, f"{where}: `before`", shown)
             here, there = later.astype(np.float32), here
