@@ -64,8 +64,3 @@ least  # says TypeError
 
 # %% right, each line
 lambda o, b, s, roof: min(s * roof.flops / o, s * roof.bandwidth / b)
-
-# %% right: how much of each limit is used
-def at_most(operations, nbytes, seconds, roof):
-    used = operations / seconds / roof.flops, nbytes / seconds / roof.bandwidth
-    return 1 / max(used)

@@ -61,15 +61,5 @@ lambda registers: (1, 1)  # says needs fewer
 lambda registers: (0, 3)  # says at least one row
 lambda registers: 12  # says a pair of whole numbers
 
-# %% wrong: vectors and rows have changed places
-def best_tile(registers):
-    fits = [(w, h) for h in range(1, registers) for w in range(1, registers)
-            if h * w + w + 2 <= registers]
-    return min(fits, key=lambda t: (t[0] + t[1]) / (t[0] * t[1]))
-
 # %% right, each line
 lambda registers: min(tiles(registers), key=lambda t: (loads(t), t))
-
-# %% right
-import numpy as np
-lambda registers: np.array(min(tiles(registers), key=loads))

@@ -62,14 +62,6 @@ def vectors(n):
 [Opt(VECTOR, 5, 8)]  # says there is no axis 5
 6  # says list of Opts
 (6, 2)  # says list of Opts
-[eight, Opt(OptOps.UPCAST, 1, 2), Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.UPCAST, 1, 3)]  # two rows of six vectors have few loads, and take 20 registers
-[six_rows, Opt(OptOps.VECTOR, -1, 8), Opt(OptOps.UPCAST, 1, 2)]  # an axis -1, as in NumPy, is one that there isn't
 
 # %% right, each line
 (EIGHT, rows(4), vectors(3))
-
-# %% right
-def opts_of(h, w):
-    tile = [*([vectors(w)] if w > 1 else []), *([rows(h)] if h > 1 else [])]
-    return [EIGHT, *tile]
-opts_of(5, 2)

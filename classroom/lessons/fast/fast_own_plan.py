@@ -117,14 +117,6 @@ def along_the_sum(k):
     return Nest(((VECTOR, r, k.lanes),))
 along_the_sum
 
-# %% wrong: the right kernels, and vectors along whichever loop comes first
-from tinyframe.codegen.optimize.plans import Nest
-
-def mirrored(k):
-    if any(x.step(r) == -1 for r in k.around for x in k.table.reads):
-        return Nest(tiles=((OptOps.VECTOR, k.around[0], k.lanes),))
-    return None
-
 # %% wrong: only looks at the last loop; of a transposed picture it's the first that goes backwards
 from tinyframe.codegen.optimize.plans import Nest
 
@@ -135,13 +127,3 @@ def mirrored(k):
 
 # %% right, each line
 mirrored
-
-# %% right: a list of tiles
-from tinyframe.codegen.optimize.plans import Nest
-
-
-def mirrored(k):
-    backwards = {r: [x for x in k.table.reads if x.step(r) == -1] for r in k.around}
-    for r, reads in backwards.items():
-        if reads:
-            return Nest(tiles=[(OptOps.VECTOR, r, k.lanes)])

@@ -101,16 +101,3 @@ lambda out, data: out  # says from `UOp.sink(…)`
 
 # %% right, each line
 lambda out, data: kernel(out, data, lambda d, i: (d.index(i * i)).load() * 1.0)
-
-# %% right
-def node_by_node(out, data):
-    """Without a single method."""
-    n = UOp(Ops.CONST, dtypes.int, (), out.dtype.size)
-    true = UOp(Ops.CONST, dtypes.bool, (), True)
-    i = UOp(Ops.RANGE, dtypes.int, (n,), UOp.range(1, 3).arg)
-    square = UOp(Ops.MUL, dtypes.int, (i, i))
-    place = UOp(Ops.INDEX, out.dtype, (out, true, i), (out.dtype.size,))
-    there = UOp(Ops.INDEX, data.dtype, (data, true, square), (data.dtype.size,))
-    value = UOp(Ops.LOAD, dtypes.float, (there,))
-    return UOp(Ops.SINK, dtypes.void, (UOp(Ops.STORE, dtypes.void, (place, value, i)),))
-node_by_node

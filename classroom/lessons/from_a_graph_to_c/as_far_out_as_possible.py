@@ -106,18 +106,3 @@ def loops_around(u, nest):
 
 # %% right, each line
 deepest
-
-# %% right
-from functools import cache, reduce
-def by_depth(u, nest):
-    """Depths of sources, without sets; a REDUCE leaves its own loops."""
-
-    @cache
-    def depth(u):
-        if u.op is Ops.RANGE:
-            return nest.index(u) + 1
-        found = max((depth(s) for s in u.src), default=0)
-        return found - (len(u.src) - 1) if u.op is Ops.REDUCE else found
-
-    return depth(u)
-by_depth

@@ -52,9 +52,6 @@ def check(answer) -> None:
         case = f"row {row}, column {column}, i = {i}, j = {j}, in an image 6 wide"
         raise Wrong(words, case, int(expected[row, column, i, j]), int(got[row, column, i, j]))
 
-# %% shared
-import numpy as np
-
 # %% wrong, each line
 lambda r, c, i, j, width: r * width + c  # says corner of the window
 lambda r, c, i, j, width: (r + i) * 6 + c + j  # says wrong for other sizes
@@ -63,4 +60,3 @@ lambda row, column, i, j, width: column + j + width * row + i  # a pair of brack
 
 # %% right, each line
 lambda r, c, i, j, width: r * width + c + i * width + j
-lambda *where: int(np.dot(where[:4], (where[4], 1, where[4], 1)))

@@ -124,11 +124,3 @@ def removed_by(op, stages):
 
 # %% right, each line
 from_the_end
-
-# %% right: forgets what it found if the op comes back
-def removed_by(op, stages):
-    found = ""
-    for (_, old), (name, new) in zip(stages, stages[1:]):
-        had, has = (op in [u.op for u in nodes] for nodes in (old, new))
-        found = name if had and not has else "" if has else found
-    return found

@@ -55,12 +55,6 @@ def swapped(grad, a, b):
     return at_product * a, at_product * b + grad
 swapped
 
-# %% wrong: says At `a`
-def sine_of_the_result(grad, a, b):
-    at_product = grad * (a * b).sin()
-    return at_product * b + grad, at_product * a
-sine_of_the_result
-
 # %% wrong: tinyframe does the walk
 def flow(grad, a, b):
     x, y = Tensor(a), Tensor(b)
@@ -70,9 +64,3 @@ def flow(grad, a, b):
 def flow(grad, a, b):
     half = (a * b).cos() * grad
     return [grad + b * half, a * half]
-
-# %% right: a cosine as a sine a quarter turn ahead
-def flow(grad, a, b):
-    z = a * b
-    at_product = grad * (z + 1.5707963267948966).sin()
-    return at_product * b + grad, at_product * a

@@ -45,10 +45,3 @@ def nth_derivative(f, x, n):
 # %% right: by recursion, the innermost first
 def nth_derivative(f, x, n):
     return f(x) if n == 0 else nth_derivative(lambda t: f(t).sum().gradient(t)[0], x, n - 1)
-
-# %% right: realizes on the way: that cuts nothing in tinyframe
-def nth_derivative(f, x, n):
-    y = f(x)
-    while n:
-        y, n = y.sum().gradient(x)[0].realize(), n - 1
-    return y

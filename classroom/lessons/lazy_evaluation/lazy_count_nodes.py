@@ -84,14 +84,3 @@ def count_nodes(tensor, op):
 
 # %% right, each line
 lambda t, op: [u.op for u in t.uop.toposort()].count(op)
-
-# %% right: a walk of one's own; == for is
-def count_nodes(tensor, op):
-    seen, stack, found = set(), [tensor.uop], 0
-    while stack:
-        u = stack.pop()
-        if u not in seen:
-            seen.add(u)
-            found += u.op == op
-            stack.extend(u.src)
-    return found

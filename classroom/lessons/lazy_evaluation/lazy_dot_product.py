@@ -39,18 +39,6 @@ lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.ADD, [0]))  #
 from tinyframe import Tensor
 lambda a, b: (Tensor(a) * Tensor(b)).sum().uop
 
-# %% wrong: shape (1,), not ()
-def dot_product(a, b):
-    product = UOp(Ops.MUL, a.dtype, (a, b))
-    return UOp(Ops.REDUCE_AXIS, a.dtype, (product,), (Ops.ADD, (0,)))
-
-# %% right: in a loop over ops and arguments
-def dot_product(a, b):
-    nodes = [UOp(Ops.MUL, a.dtype, (a, b))]
-    for op, arg in ((Ops.REDUCE_AXIS, (Ops.ADD, (0,))), (Ops.RESHAPE, ())):
-        nodes.append(UOp(op, a.dtype, (nodes[-1],), arg))
-    return nodes.pop()
-
 # %% right: as the listing of a.max() has it
 def dot_product(a, b):
     product = UOp(Ops.MUL, a.dtype, (a, b))

@@ -56,17 +56,6 @@ product  # says too many multiplications
 lambda a, n: a**n  # says POW
 lambda a, n: a * n  # says case `a = [[1, 2, 3]]`, n = 2
 
-# %% wrong: 99 multiplications
-def power(a, n):
-    t = a
-    for _ in range(n - 1):
-        t = t * a
-    return t
-
-# %% wrong: no products only
-def power(a, n):
-    return (a.log() * n).exp()
-
 # %% right: all the squares first, then the product of those that n has a bit for
 from functools import reduce
 

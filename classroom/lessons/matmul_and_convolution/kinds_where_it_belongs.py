@@ -64,21 +64,5 @@ def mismatch(scene, piece):
     high, wide = piece.shape
     return (scene.unfold(0, high, 1).unfold(1, wide, 1) - piece).abs().sum((2, 3))
 
-# %% wrong: multiplied out: the squares of the piece are summed by themselves, in a second kernel
-def mismatch(scene, piece):
-    high, wide = piece.shape
-    seen = scene.unfold(0, high, 1).unfold(1, wide, 1)
-    return (seen * seen).sum((2, 3)) - 2 * (seen * piece).sum((2, 3)) + (piece * piece).sum()
-
 # %% right, each line
 lambda s, p: differences(s, p).square().flatten(2).sum(-1)
-
-# %% right: a pixel of the piece at a time, added up
-def mismatch(scene, piece):
-    (h, w), (high, wide) = scene.shape, piece.shape
-    total = 0
-    for i in range(high):
-        for j in range(wide):
-            seen = scene[i : i + h - high + 1, j : j + w - wide + 1]
-            total = total + (seen - piece[i, j]) ** 2
-    return total

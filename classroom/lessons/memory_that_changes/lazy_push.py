@@ -73,10 +73,6 @@ def push(window, value):
     window[:-1] = window[1:]
     return window
 
-# %% wrong: a new Tensor; the window is as it was
-def push(window, value):
-    return window[1:].cat(Tensor([value]))
-
 # %% wrong: says in different memory now
 def moved_house(window, value):
     window.uop = window[1:].cat(Tensor([value])).realize().uop
@@ -85,10 +81,3 @@ moved_house
 
 # %% right, each line
 lambda window, value: moved_up(window, value).realize()
-
-# %% right: one by one, from left to right
-def push(window, value):
-    for k in range(len(window) - 1):
-        window[k] = window[k + 1]
-    window[len(window) - 1] = value
-    return window

@@ -51,22 +51,5 @@ def swap(x, y):
     x[:], y[:] = y, x
     return x, y
 
-# %% wrong: two names, and nothing changed
-def swap(x, y):
-    return y, x
-
 # %% right, each line
 lambda x, y: exchanged(x, y, x + 0)
-
-# %% right
-def by_arithmetic(x, y):
-    x.assign(x + y)
-    y.assign(x - y)
-    x.assign(x - y)
-    return x, y
-lambda x, y: by_arithmetic(x, y)
-
-# %% right: nothing is copied, and a view of x has y's values, too
-def swap(x, y):
-    x.uop, y.uop = y.uop, x.uop
-    return x, y

@@ -74,21 +74,5 @@ def swing(now, before):
     before.assign(2 * now - before + 0.5 * bend(now))
     return before, now
 
-# %% wrong: two names, and nothing in place
-def swing(now, before):
-    now, before = 2 * now - before + 0.5 * bend(now), now
-    return now, before
-
 # %% right, each line
 lambda now, before: swung(now, before, 0.5)
-
-# %% right
-def exchanged(x, y, kept):
-    x.assign(y)
-    y.assign(kept)
-    return x, y
-def swung_by_swapping(now, before):
-    """First into `before`, which nobody needs after that; then the two exchange their values."""
-    before.assign(2 * now - before + bend(now) / 2)
-    return exchanged(now, before, now + 0)
-lambda now, before: swung_by_swapping(now, before)

@@ -17,8 +17,6 @@ puzzle = Mutant(wrong, par=3, best=2)
 # %% wrong, each line
 Variable("i", 0, 4) % 5  # says The rule fired
 Variable("i", -1, 4) % 5  # says never fired
-Variable('i', 0, 3) % 4  # here the rule is right
 
 # %% right, each line
-UOp.const(dtypes.int, 5) % UOp.const(dtypes.int, 5)  # says and we know no better way
 UOp.variable("n", 3, 3) % 3  # a Variable of one value

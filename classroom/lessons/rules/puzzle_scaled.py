@@ -23,4 +23,3 @@ i * 0 < 3  # says never fired
 
 # %% right, each line
 i * -1 < -1  # says and we know no better way
-Variable('i', 0, 2**30) * 4 < 5  # 2**30 times 4 is 0 in 32 bits, and 0 is below 5

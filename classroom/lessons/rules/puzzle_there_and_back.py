@@ -17,8 +17,6 @@ puzzle = Mutant(wrong, par=3, best=3)
 # %% wrong, each line
 Variable("i", 0, 2**24).cast(dtypes.float).cast(dtypes.int)  # says fired, and
 number("x").cast(dtypes.int).cast(dtypes.float)  # says never fired
-Variable('i', -100, 100).cast(dtypes.float).cast(dtypes.int)  # small ints survive
 
 # %% right, each line
 Variable("i", 0, 2**25).cast(dtypes.float).cast(dtypes.int)  # says and we know no better way
-Variable('i', 2**24, 2**24 + 1).cast(dtypes.float).cast(dtypes.int)  # the first int that a float can't hold

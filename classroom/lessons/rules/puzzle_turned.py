@@ -20,8 +20,6 @@ i = Variable("i", -2, 6)
 
 # %% wrong, each line
 (i > 2).where(i, 2)  # says fired, and
-(i < 2).where(i, 2)  # says never fired
 
 # %% right, each line
 (i > 2).where(i, 5)  # says and we know no better way
-(Variable('i', 0, 4) > 2).where(Variable('i', 0, 4), 7)  # at i = 2 it gives 7, and then 2; one node is used twice

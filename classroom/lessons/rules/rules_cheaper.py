@@ -90,17 +90,6 @@ C_ROW = (CDIV, careful)
 lambda: "shifts"  # says A row has to be a pair
 [(IDIV, lambda x, c: x // c + 0)]  # says Your rules never stop
 
-# %% wrong: -4 has one bit, too
-def cheaper():
-    k = lambda c: c.arg.bit_length() - 1
-    one_bit = lambda c: c.arg.bit_count() == 1
-    return [
-        (x // c, lambda x, c: x >> k(c) if one_bit(c) else None),
-        (x % c, lambda x, c: x & (c.arg - 1) if one_bit(c) else None),
-        (UPat(Ops.CDIV, src=(x, c)),
-         lambda x, c: x >> k(c) if one_bit(c) and x.vmin >= 0 else None),
-    ]
-
 # %% wrong: there's no logarithm of 0 or of -8
 import math
 
@@ -120,14 +109,3 @@ def cheaper():
 
 # %% right, each line
 [(IDIV, shift), (MOD, mask), C_ROW]
-
-# %% right: what C compilers do below zero: add c - 1 first
-def cheaper():
-    k = lambda c: c.arg.bit_length() - 1
-    power = lambda c: c.arg > 0 and c.arg.bit_count() == 1
-    return [
-        (x // c, lambda x, c: x >> k(c) if power(c) else None),
-        (x % c, lambda x, c: x & (c.arg - 1) if power(c) else None),
-        (UPat(Ops.CDIV, src=(x, c)),
-         lambda x, c: ((x < 0).where(x + (c.arg - 1), x)) >> k(c) if power(c) else None),
-    ]

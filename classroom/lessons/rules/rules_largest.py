@@ -70,8 +70,3 @@ def larger():
 
 # %% right, each line
 ((i < j).where(j, i), lambda x, y: y.maximum(x))
-
-# %% right: the comparison written the other way round, with holes of its own
-def larger():
-    big, small = UPat.var("big", dtypes.ints), UPat.var("small", dtypes.ints)
-    return (big > small).where(big, small), lambda big, small: big.maximum(small)

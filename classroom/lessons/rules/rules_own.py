@@ -128,7 +128,6 @@ def limits(v, c, d):
 LIMITS = (v.alu(Ops.MAX, c).alu(Ops.MAX, d), limits)
 
 # %% wrong, each line
-(two_limits, (v.alu(Ops.MAX, c), lambda v, c: v))  # says changed the result
 (two_limits, (v + v, lambda v: v * 2))  # says never fired
 (lambda t: t + t, (v + v, lambda v: v * 2))  # says isn't any smaller
 (lambda t: t * 2 * 4, (v * c, lambda v, c: v * c * 1))  # says never comes to an end

@@ -81,10 +81,6 @@ HALVE = (x * 2, lambda x: x + x)
 (DOUBLE, HALVE, m + m, n + n)  # says a row, another one, and an expression
 (DOUBLE, m + m)  # says You gave 1
 
-# %% wrong: says never ends even by itself
-TURN = (x + y, lambda x, y: y + x)
-(TURN, DOUBLE, m + n)
-
 # %% wrong: since patterns are met either way, each of the two goes on for ever alone
 def trap(i, j):
     z = UPat.var("z")
@@ -94,10 +90,3 @@ def trap(i, j):
 
 # %% right, each line
 (DOUBLE, HALVE, m + m)
-
-# %% right: a subtraction is an addition is a subtraction
-def trap(i, j):
-    minus = UPat(Ops.SUB, src=(x, y))
-    apart = (minus, lambda x, y: x + y * -1)
-    together = (x + y * -1, lambda x, y: x.alu(Ops.SUB, y))
-    return apart, together, i.alu(Ops.SUB, j)

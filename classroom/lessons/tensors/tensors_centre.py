@@ -37,8 +37,3 @@ lambda x: x.zero_()  # each column's mean is 0 now, true enough
 
 # %% right, each line
 lambda x: x - x.sum(0) / len(x)  # the mean by hand
-
-# %% right: in place; nobody said that x has to stay as it is
-def centre(x):
-    x -= x.mean(0)
-    return x

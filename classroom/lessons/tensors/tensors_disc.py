@@ -80,11 +80,6 @@ lambda n: disc(n)[0]  # says has 1 axis
     )
 )
 
-# %% wrong: a picture from -1 to 1: half a point off, and a little too large
-def disc(n):
-    r = Tensor.linspace(-1, 1, n)
-    return r.unsqueeze(0).square() + r.unsqueeze(1).square() < (2 / 3) ** 2
-
 # %% wrong: a diamond
 def disc(n):
     r = (Tensor.arange(n) - n // 2).abs()
@@ -92,9 +87,3 @@ def disc(n):
 
 # %% right, each line
 lambda n: 1 * disc(n)
-
-# %% right: meshgrid, hypot, lt
-def disc(n):
-    r = Tensor.arange(n).float() - n // 2
-    y, x = Tensor.meshgrid(r, r)
-    return x.hypot(y).lt(n / 3)

@@ -19,26 +19,10 @@ def check(answer) -> None:
 
 # %% wrong, each line
 lambda a: a.T  # says reversed along every axis
-lambda a: a.flip((0, 1))  # says Rows and columns are swapped
-lambda a: a.flip((0, 1)).T.contiguous()  # says 1 kernel; it should take none
 
 # %% wrong: says copies of the numbers
 from tinyframe import Tensor
 lambda a: Tensor(a.numpy().T[::-1, ::-1].copy())
 
-# %% wrong: that's a rotation
-def anti_transpose(a):
-    return a.T.flip(0)
-
-# %% wrong: the right numbers, put together by a kernel
-def anti_transpose(a):
-    n, m = a.shape
-    return Tensor.stack(*[a[:, m - 1 - k].flip(0) for k in range(m)])
-
 # %% right, each line
 lambda a: a[::-1, ::-1].T
-
-# %% right: one flip of the whole line
-def anti_transpose(a):
-    n, m = a.shape
-    return a.flatten().flip(0).reshape(n, m).T

@@ -59,9 +59,3 @@ def lines_touched(first, stride, count):
 
 # %% right, each line
 lambda f, s, n: np.unique((f + s * np.arange(n)) // 16).size
-
-# %% right: a formula: steps below 16 skip no line; the exercise shows no negative stride
-def lines_touched(first, stride, count):
-    if stride >= 16:
-        return count
-    return (first + stride * (count - 1)) // 16 - first // 16 + 1

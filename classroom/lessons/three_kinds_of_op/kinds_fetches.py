@@ -102,15 +102,3 @@ def fetches(cells, room):
 
 # %% right, each line
 lambda cells, room: np.float32(cache(cells, room))
-
-# %% right
-def cache_of_ages(cells, room):
-    """With the time of the last use of each line, as somebody may write it who likes dicts."""
-    used, count = {}, 0
-    for now, cell in enumerate(cells):
-        count += cell // 16 not in used
-        used[cell // 16] = now
-        if len(used) > room:
-            del used[min(used, key=used.get)]
-    return np.int64(count)
-cache_of_ages

@@ -50,16 +50,6 @@ lambda sink: list(sink.toposort())  # says has to be a graph
 from tinyframe.dtype import dtypes
 replaced(Ops.MUL, dtype=dtypes.int)
 
-# %% wrong: a kernel that does nothing is legal (I had said right)
-def spoil(sink):
-    return sink.replace(src=())
-
 # %% right: a loop without a length
 def spoil(sink):
     return sink.substitute({u: u.replace(src=()) for u in sink.toposort() if u.op.name == "RANGE"})
-
-# %% right: half precision by decree: the load, and not only the product, contradicts its memory
-def spoil(sink):
-    from tinyframe.dtype import dtypes
-    loads = [u for u in sink.toposort() if u.op is Ops.LOAD]
-    return sink.substitute({u: u.replace(dtype=dtypes.half) for u in loads})

@@ -65,4 +65,3 @@ lambda q, p: (q.int() * p.int()).sum(1, keepdim=True)  # a column, where the bil
 
 # %% right, each line
 lambda q, p: q.int() @ p.int()  # a matrix product
-lambda q, p: Tensor((np.trunc(q.numpy()) * np.trunc(p.numpy())).sum(1))  # NumPy computes the same, and the result is a Tensor

@@ -110,13 +110,6 @@ def folded(linear, norm):
     new.bias = (linear.bias - norm.running_mean) * scale + norm.bias
     return new
 
-# %% wrong: changes the original
-def folded(linear, norm):
-    scale = norm.weight / (norm.running_var + norm.eps).sqrt()
-    linear.weight.assign(linear.weight * scale.reshape(-1, 1)).realize()
-    linear.bias.assign((linear.bias - norm.running_mean) * scale + norm.bias).realize()
-    return linear
-
 # %% right: asks both layers what they do to 0 and to the unit vectors
 import copy
 
@@ -125,13 +118,4 @@ def folded(linear, norm):
     zero = Tensor.zeros(1, linear.weight.shape[1])
     new.bias = norm(linear(zero))[0]
     new.weight = (norm(linear(Tensor.eye(linear.weight.shape[1]))) - new.bias).T
-    return new
-
-# %% right: turned to scale the columns and turned back, loaded as a state
-def folded(linear, norm):
-    scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
-    new = nn.Linear(*reversed(linear.weight.shape))
-    bias = (linear.bias - norm.running_mean) * scale + norm.bias
-    state = {"weight": (linear.weight.T * scale).T, "bias": bias}
-    nn.state.load_state_dict(new, {k: v.contiguous().realize() for k, v in state.items()})
     return new

@@ -43,13 +43,6 @@ lambda p, v, g, r: (p + r * (0.9 * v + g), 0.9 * v + g)  # says uphill
 lambda p, v, g, r: (p - r * g, g)  # says plain step
 lambda p, v, g, r: p - r * (0.9 * v + g)  # says a pair of Tensors
 
-# %% wrong: an optimizer is no velocity
-def momentum_step(parameter, velocity, gradient, rate):
-    p = Tensor(parameter.numpy(), requires_grad=True)
-    p.grad = gradient
-    o = nn.optim.SGD([p], lr=rate, momentum=0.9)
-    return p, o
-
 # %% wrong: the classical form, whose velocity holds the rate: not what was asked
 def momentum_step(parameter, velocity, gradient, rate):
     velocity = 0.9 * velocity - rate * gradient
@@ -59,8 +52,3 @@ def momentum_step(parameter, velocity, gradient, rate):
 def momentum_step(parameter, velocity, gradient, rate):
     step = rate * gradient + velocity * (rate * 0.9)
     return [parameter - step, step / rate]
-
-# %% right: lerp from v to 10 g by a tenth is 0.9 v + g
-def momentum_step(parameter, velocity, gradient, rate):
-    velocity = velocity.lerp(gradient * 10, 0.1)
-    return parameter - rate * velocity, velocity

@@ -104,14 +104,6 @@ lambda *given: newton(*given)[::-1]  # says swapped
 lambda place, vx, vy, hoop: place(vx, vy)[0]  # says a pair of numbers
 lambda place, vx, vy, hoop: (5.2764, 7.0291)  # the answer of the real flight, learned by heart
 
-# %% wrong: says doesn't go in
-def downhill(place, vx, vy, hoop):
-    x, y = place(vx, vy)
-    miss = ((x - hoop[0]) * (x - hoop[0]) + (y - hoop[1]) * (y - hoop[1])).sum()
-    dvx, dvy = miss.gradient(vx, vy)
-    return vx - 0.9 * dvx, vy - 0.9 * dvy
-downhill
-
 # %% wrong: six steps, where one was asked for
 def next_throw(place, vx, vy, hoop):
     for _ in range(6):
@@ -145,11 +137,3 @@ def next_throw(place, vx, vy, hoop):
     (a, b), (c, d) = x.sum().gradient(vx, vy), y.sum().gradient(vx, vy)
     u, v, det = hoop[0] - x, hoop[1] - y, a * d - b * c
     return vx + (u * d - v * b) / det, vy + (a * v - c * u) / det
-
-# %% right: slopes that are measured: the same step, by the examiner's way
-def next_throw(place, vx, vy, hoop):
-    def landed(a, b):
-        return np.array([part.numpy().item() for part in place(Tensor([a]), Tensor([b]))])
-    a, b, e = vx.numpy().item(), vy.numpy().item(), 0.05
-    J = np.column_stack([landed(a + e, b) - landed(a - e, b), landed(a, b + e) - landed(a, b - e)])
-    return tuple(np.array([a, b]) + np.linalg.solve(J / (2 * e), np.subtract(hoop, landed(a, b))))

@@ -52,8 +52,6 @@ lambda grad: (grad, grad, grad)  # says 3 of them
 lambda grad: (None, None)  # says tinyframe noticed
 lambda grad: (grad, 1)  # says second gradient has to be made of `grad`
 lambda grad: (grad, gard)  # says NameError
-lambda grad: (grad * 1000, grad * 1000)  # size is not direction
-(lambda grad: (grad, -grad), 1)  # brackets in the wrong place
 lambda grad: (0, 0)  # constants not made of grad
 lambda grad: -grad  # one gradient for two sources
 

@@ -117,12 +117,3 @@ number(tanh=other_slope)
 
 # %% right, each line
 Number
-
-# %% right
-def with_a_stack(self, grad=1.0):
-    waiting = [(self, grad)]
-    while waiting:
-        number, arriving = waiting.pop()
-        number.grad = number.grad + arriving
-        waiting += [(source, arriving * slope) for source, slope in number.sources]
-number(backward=with_a_stack)

@@ -146,13 +146,3 @@ def slope(pixels, arriving, i, j):
 
 # %% right, each line
 lambda p, a, i, j: p[None].conv2d(a[None])[0, 0, i, j]  # the gradient of a convolution is a convolution
-
-# %% right
-def with_a_loop(pixels, arriving, i, j):
-    total = 0.0
-    for image, back in zip(pixels.tolist(), arriving.tolist(), strict=True):
-        for row in range(6):
-            for column in range(6):
-                total += image[row + i][column + j] * back[row][column]
-    return total
-with_a_loop

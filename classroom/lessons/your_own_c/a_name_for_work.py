@@ -213,13 +213,3 @@ def name(sink):
 
 # %% right, each line
 name
-
-# %% right
-def in_lines(sink):
-    order = [*sink.toposort()]
-    lines = []
-    for u in order:
-        what = "memory " + "x".join(map(str, u.shape)) if u.op.name == "BUFFER" else repr(u.arg)
-        lines.append(" ".join([u.op.name, *(str(order.index(s)) for s in u.src), what]))
-    return "\n".join(lines)
-in_lines

@@ -342,13 +342,3 @@ one_twice
 
 # %% right, each line
 fade
-
-# %% right
-def by_argtypes(function, one, other, t):
-    function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_float, ctypes.c_int]
-    function.restype = None
-    one, other = in_order(one), in_order(other)
-    out = np.zeros(one.shape, np.float32)
-    function(out.ctypes.data, one.ctypes.data, other.ctypes.data, t, one.size)
-    return out
-by_argtypes

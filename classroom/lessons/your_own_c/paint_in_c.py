@@ -108,14 +108,6 @@ def photograph(x, y):
     return own_c.julia(x, y) + noise
 photograph
 
-# %% wrong: says no number, or infinite
-def runs_away(x, y):
-    a = x
-    for _ in range(30):
-        a = a * a + 2 + y
-    return a
-runs_away
-
 # %% wrong: says a Tensor of mini
 def of_numpy(x, y):
     return own_c.julia(x, y).numpy()
@@ -136,11 +128,3 @@ chaos
 
 # %% right, each line
 own_c.julia
-
-# %% right
-def rings(x, y):
-    d = (x * x + y * y).sqrt() * 12
-    for _ in range(6):
-        d = (d - 1).maximum(1 - d)  # folded again and again
-    return d * x.exp()
-rings

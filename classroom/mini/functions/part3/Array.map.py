@@ -45,8 +45,3 @@ def map(self, function, *others):
 def map(self, function, *others):
     assert all(o.shape == self.shape for o in others), "shapes differ"
     return Array(self.shape, lambda i: function(self.at(i), *(o.at(i) for o in others)))
-
-# %% right
-def map(self, function, *others):
-    everybody = [self, *others]
-    return Array(self.shape, lambda i: function(*map(lambda array: array.at(i), everybody)))

@@ -71,12 +71,6 @@ def moved(self, shape, source_index):
 def moved(self, shape, source_index):
     return Array(shape, source_index)
 
-# %% wrong: says Elements were computed when the Array was made
-def moved(self, shape, source_index):
-    import itertools
-    stored = {i: self.at(source_index(i)) for i in itertools.product(*map(range, shape))}
-    return Array(shape, stored.get)
-
 # %% wrong: says should give an Array. Is there a `return`?
 def moved(self, shape, source_index):
     Array(shape, lambda index: self.at(source_index(index)))
@@ -88,9 +82,3 @@ def moved(self, shape, source_index):
 # %% right: tuples whatever comes
 def moved(self, shape, source_index):
     return Array(tuple(shape), lambda index: self.at(tuple(source_index(index))))
-
-# %% right
-def moved(self, shape, source_index):
-    moved = Array(shape, None)
-    moved.at = lambda index: self.at(source_index(index))
-    return moved

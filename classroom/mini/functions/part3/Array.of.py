@@ -33,8 +33,3 @@ def of(values, *shape):
 def of(values, *shape):
     strides = [prod(shape[k + 1:]) for k in range(len(shape))]
     return Array(shape, lambda i: values[sum(a * s for a, s in zip(i, strides))])
-
-# %% right: torch.tensor copies
-def of(values, *shape):
-    copy = tuple(values)
-    return Array(tuple(shape), lambda index: copy[flat(index, shape)])

@@ -35,11 +35,6 @@ def tolist(self):
 def tolist(self):
     return [self.at((i,)) for i in range(self.shape[0])]
 
-# %% right: all indices, in reading order
-def tolist(self):
-    import itertools
-    return [self.at(i) for i in itertools.product(*map(range, self.shape))]
-
 # %% right: a map
 def tolist(self):
     return [*map(lambda place: self.at(unflat(place, self.shape)), range(prod(self.shape)))]

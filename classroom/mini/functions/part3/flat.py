@@ -89,10 +89,3 @@ def flat(index, shape):
 # %% right: strides by prod
 def flat(index, shape):
     return sum(i * prod(shape[k + 1:]) for k, i in enumerate(index))
-
-# %% right
-def flat(index, shape):
-    step, place = 1, 0
-    for axis in range(len(shape) - 1, -1, -1):
-        place, step = place + step * index[axis], step * shape[axis]
-    return place

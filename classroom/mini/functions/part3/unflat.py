@@ -80,10 +80,6 @@ def unflat(place, shape):
             place, index[axis] = divmod(place, shape[axis])
     return tuple(index)
 
-# %% right: each axis by itself
-def unflat(place, shape):
-    return tuple(place // prod(shape[k + 1:]) % shape[k] for k in range(len(shape)))
-
 # %% right: divmod, from the right
 def unflat(place, shape):
     index = ()

@@ -157,32 +157,6 @@ class Tensor:
     def __repr__(self):
         return f"Tensor({self.shape}, realized={self.uop.op is Ops.BUFFER})"
 
-# %% right: slots; Tensors of one node share one BUFFER afterwards
-class Tensor:
-    __slots__ = ("uop",)
-
-    def __init__(self, data):
-        self.uop = data if isinstance(data, UOp) else UOp(Ops.BUFFER, arg=Buffer(data))
-
-    shape = property(lambda self: self.uop.shape)
-
-    def realize(self, *others):
-        waiting = {t.uop: None for t in (self, *others) if t.uop.op != Ops.BUFFER}
-        if waiting:
-            found = Tensor.run(UOp(Ops.SINK, tuple(waiting)))
-            for node, value in zip(waiting, found):
-                waiting[node] = UOp(Ops.BUFFER, arg=Buffer(value))
-        for t in (self, *others):
-            t.uop = waiting.get(t.uop, t.uop)
-        return self
-
-    def numpy(self):
-        self.realize()
-        return self.uop.arg.data
-
-    def __repr__(self):
-        return f"<{'realized' if self.uop.op == Ops.BUFFER else 'unrealized'} {self.shape}>"
-
 # %% right
 class Tensor:
     __slots__ = ("uop",)

@@ -104,33 +104,6 @@ def forgotten(mini) -> None:
             "UOp(Ops.CONST, (), 1234.5), then `del`",
         )
 
-# %% wrong: Python's cache keeps every node for good, and thinks 0.0 is -0.0
-from functools import lru_cache
-
-@lru_cache(maxsize=None, typed=True)
-def __new__(cls, op, src=(), arg=None):
-    node = object.__new__(cls)
-    node.op, node.src, node.arg = op, src, arg
-    return node
-
-# %% wrong, changed: different things may have one hash
-# -     key = (op, src, arg, repr(arg))  # 2 == 2.0 and 0.0 == -0.0, but they are written apart
-# +     key = hash((op, src, type(arg), arg))
-#
-# -         node = cls.table[key] = object.__new__(cls)
-# +         cls.table[key] = node = object.__new__(cls)
-
-# %% wrong: two Buffers with the same numbers become one
-import pickle
-
-def __new__(cls, op, src=(), arg=None):
-    key = (op, src, pickle.dumps(arg))
-    node = cls.table.get(key)
-    if node is None:
-        node = cls.table[key] = object.__new__(cls)
-        node.op, node.src, node.arg = op, src, arg
-    return node
-
 # %% wrong: says There are two nodes for the same constant
 def __new__(cls, op, src=(), arg=None):
     node = object.__new__(cls)
@@ -205,15 +178,3 @@ def __new__(cls, op, src=(), arg=None):
     new = object.__new__(cls)
     new.op, new.src, new.arg = op, src, arg
     return cls.table.setdefault((op, src, type(arg), arg, str(arg)), new)
-
-# %% right
-def __new__(cls, op, src=(), arg=None):
-    import struct
-    bits = struct.pack("d", arg) if isinstance(arg, float) else arg
-    key = (op, tuple(map(id, src)), type(arg), bits)
-    if key in cls.table:
-        return cls.table[key]
-    node = super().__new__(cls)
-    node.__dict__.update(op=op, src=src, arg=arg)
-    cls.table[key] = node
-    return node

@@ -165,26 +165,6 @@ def toposort(self):
             done[todo.pop()] = None
     return done
 
-# %% right: Kahn's way, backwards
-def toposort(self):
-    users, todo, seen = {}, [self], {self}
-    while todo:
-        node = todo.pop()
-        for source in set(node.src):
-            users[source] = users.get(source, 0) + 1
-            if source not in seen:
-                seen.add(source)
-                todo.append(source)
-    order, ready = [], [self]
-    while ready:
-        node = ready.pop()
-        order.append(node)
-        for source in set(node.src):
-            users[source] -= 1
-            if users[source] == 0:
-                ready.append(source)
-    return order[::-1]
-
 # %% right: since Python 3.12, plain calls need no C stack; ugly, but it has every node in order
 import sys
 

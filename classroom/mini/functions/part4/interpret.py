@@ -73,12 +73,6 @@ def interpret(sink):
 
     return [value(source) for source in sink.src]
 
-# %% wrong: says It computes shared nodes again and again
-def interpret(sink):
-    def value(node):
-        return COMPUTE[node.op](node, *(value(source) for source in node.src))
-    return [value(source) for source in sink.src]
-
 # %% wrong, changed: says COMPUTE has no row for SINK
 # -     for node in sink.toposort()[:-1]:  # the last one is the SINK
 # +     for node in sink.toposort():
@@ -89,22 +83,6 @@ def interpret(sink):
     for node in sink.toposort()[:-1]:
         values[node] = COMPUTE[node.op](node, *(values[source] for source in node.src))
     return list(values.values())
-
-# %% right: forgets what nobody needs any more
-def interpret(sink):
-    *nodes, _ = sink.toposort()
-    left = {}
-    for node in [*nodes, sink]:
-        for source in set(node.src):
-            left[source] = left.get(source, 0) + 1
-    values = {}
-    for node in nodes:
-        values[node] = COMPUTE[node.op](node, *map(values.get, node.src))
-        for source in set(node.src):
-            left[source] -= 1
-            if left[source] == 0:
-                del values[source]
-    return [values[source] for source in sink.src]
 
 # %% right
 def interpret(sink):

@@ -287,13 +287,3 @@ def cut(sink, memory_for=new_memory):
 # -     return kernels
 # +             kernels.append((node, stands_for[node], graph))
 # +     return tuple(kernels)
-
-# %% right
-def cut(sink, memory_for=new_memory):
-    places = {node: memory_for(node) for node in stored(sink)}
-    for value in places:
-        stands_for = {}
-        for node in value.toposort():
-            graph = UOp(node.op, tuple(stands_for[s] for s in node.src), node.arg)
-            stands_for[node] = places.get(node, graph)
-        yield Kernel(value, places[value], graph)

@@ -125,11 +125,3 @@ def run_kernels(sink):
         place.arg.data = interpret(UOp(Ops.SINK, (graph,)))[0]
         memory[value] = place
     return [memory.get(source, source).arg.data for source in sink.src]
-
-# %% right
-def run_kernels(sink):
-    places = {}
-    for kernel in cut(sink):
-        np.copyto(kernel.memory.arg.data, *interpret(UOp(Ops.SINK, (kernel.graph,))))
-        places[kernel.value] = kernel.memory
-    return interpret(UOp(Ops.SINK, tuple(places.get(s, s) for s in sink.src)))

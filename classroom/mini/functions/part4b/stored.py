@@ -304,10 +304,6 @@ def stored(sink):
 def stored(sink):
     return [node for node in sink.toposort() if node.src]
 
-# %% wrong: says That makes 2 kernels, and 1 will do. `a * b` doesn't have to be stored.
-def stored(sink):
-    return [node for node in sink.toposort()[:-1] if node.src]
-
 # %% wrong: says `a` is in memory already
 def stored(sink):
     return list(sink.src)
@@ -367,36 +363,3 @@ def stored(sink):
             taken.add(end)
         keep.add(end)
     return (node for node in order if node in keep and node.op not in MEMORY)
-
-# %% right
-def stored(sink):
-    order, users = sink.toposort(), {}
-    for node in order:
-        for source in set(node.src):
-            users.setdefault(source, []).append(node)
-    keep, inside = set(sink.src), {}
-    for start in [node for node in order if node.op is Ops.REDUCE_AXIS]:
-        end, group = start, {start}
-        while end not in keep:
-            open_ends = {u for node in group for u in users.get(node, ())} - group
-            grow = [u for u in order if u in open_ends]
-            if not grow or any(
-                u.op in (Ops.REDUCE_AXIS, Ops.SINK) or u in inside
-                or math.prod(u.shape) != math.prod(start.shape)
-                for u in grow
-            ) or any(node in keep for node in group):
-                break
-            group.add(grow[0])
-            open_ends = {u for node in group for u in users.get(node, ())} - group
-            leaving = [n for n in group if set(users.get(n, ())) - group or n in keep]
-            if len(leaving) == 1:
-                end = leaving[0]
-        if end is start:
-            group = {start}
-        leaving = [n for n in group if set(users.get(n, ())) - group or n in keep]
-        if leaving != [end]:
-            end = start if len(users[start]) > 1 else end
-            group = {start}
-        inside.update(dict.fromkeys(group))
-        keep.add(end)
-    return [node for node in order if node in keep and node.op not in MEMORY]

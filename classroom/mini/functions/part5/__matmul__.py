@@ -46,11 +46,3 @@ def __matmul__(a, b):
 # %% right: b lines up on the right by itself
 def __matmul__(a, b):
     return (a.reshape(*a.shape, 1) * b).sum(1)
-
-# %% right
-def __matmul__(a, b):
-    (n, k), (_, m) = a.shape, b.shape
-    total = 0
-    for j in range(k):
-        total = a.shrink((0, n), (j, j + 1)) * b.shrink((j, j + 1), (0, m)) + total
-    return total

@@ -88,17 +88,6 @@ def broadcast(*nodes):
 def broadcast(*nodes):
     return np.broadcast_shapes(*(node.shape for node in nodes))
 
-# %% right: by hand; expand refuses what does not fit
-def broadcast(*nodes):
-    rank = max(len(n.shape) for n in nodes)
-    lined = [
-        n if n.op is Ops.CONST else n.reshape(*(1,) * (rank - len(n.shape)), *n.shape)
-        for n in nodes
-    ]
-    full = [n.shape for n in lined if n.op is not Ops.CONST]
-    shape = [max(sizes, key=lambda size: (size != 1, size)) for sizes in zip(*full)]
-    return tuple(n if n.op is Ops.CONST else n.expand(*shape) for n in lined)
-
 # %% right
 def broadcast(*nodes):
     shape = np.broadcast_shapes(*(node.shape for node in nodes))

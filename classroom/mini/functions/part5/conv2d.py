@@ -78,22 +78,6 @@ def conv2d(x, weight):
             total += np.einsum("bcyx,fc->bfyx", piece, Tensor(weight).numpy()[:, :, i, j])
     return Tensor(total).uop
 
-# %% right: a place of the filter at a time, without windows
-def conv2d(x, weight):
-    batch, channels, height, width = x.shape
-    filters, _, h, w = weight.shape
-    total = None
-    for i in range(h):
-        for j in range(w):
-            seen = x.shrink(
-                (0, batch), (0, channels), (i, i + height - h + 1), (j, j + width - w + 1)
-            )
-            part = weight.shrink((0, filters), (0, channels), (i, i + 1), (j, j + 1))
-            seen = seen.reshape(batch, 1, channels, height - h + 1, width - w + 1)
-            one = (seen * part.reshape(1, filters, channels, 1, 1)).sum(2)
-            total = one if total is None else total + one
-    return total
-
 # %% right: im2col, and a matrix product
 def conv2d(x, weight):
     batch, channels, height, width = x.shape

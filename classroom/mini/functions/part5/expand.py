@@ -41,12 +41,6 @@ def refused(mini) -> None:
                     "are as many axes afterwards as before.", said, "ValueError",
                     describe(got))  # fmt: skip
 
-# %% wrong: as in PyTorch, (4,) could become (3, 4), which the rule can't follow
-def expand(x, *shape):
-    if np.broadcast_shapes(x.shape, shape) != shape:
-        raise ValueError(f"{x.shape} cannot be expanded to {shape}")
-    return x if x.shape == shape else UOp(Ops.EXPAND, (x,), shape)
-
 # %% wrong: says expand should return x itself
 @method
 def expand(x, *shape):

@@ -51,20 +51,6 @@ def inside(index, shape, widths):
 def inside(index, shape, widths):
     return True
 
-# %% wrong: says Write `*` for "and"
-def inside(index, shape, widths):
-    for i, size, (before, _) in zip(index, shape, widths):
-        if not before - 1 < i < before + size:
-            return False
-    return True
-
 # %% right: a product of products
 def inside(index, shape, widths):
     return math.prod((i > b - 1) * (i < b + n) for i, n, (b, _) in zip(index, shape, widths))
-
-# %% right
-def inside(index, shape, widths):
-    condition = 1
-    for i, size, (before, after) in zip(index, shape, widths):
-        condition = condition * (i > before - 1) * (before + size > i)
-    return condition

@@ -52,14 +52,3 @@ def moved_shape(op, shape, arg):
         Ops.PAD: lambda: [size + sum(width) for size, width in zip(shape, arg)],
     }
     return rules.get(op, lambda: shape)()
-
-# %% right
-def moved_shape(op, shape, arg):
-    empty = np.zeros(shape)
-    return {
-        Ops.RESHAPE: lambda: empty.reshape(arg),
-        Ops.EXPAND: lambda: np.broadcast_to(empty, arg),
-        Ops.PERMUTE: lambda: empty.transpose(arg),
-        Ops.SHRINK: lambda: empty[tuple(slice(*pair) for pair in arg)],
-        Ops.PAD: lambda: np.pad(empty, arg),
-    }.get(op, lambda: empty)().shape

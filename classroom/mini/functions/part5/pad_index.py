@@ -89,9 +89,3 @@ def pad_index(index, shape, widths):
 # %% right: a remainder is always inside; what is read there is thrown away
 def pad_index(index, shape, widths):
     return tuple((i - b) % n for i, n, (b, _) in zip(index, shape, widths))
-
-# %% right
-def pad_index(index, shape, widths):
-    condition = inside(index, shape, widths)
-    return tuple(where(condition, i - before, size - 1)
-                 for i, size, (before, _) in zip(index, shape, widths))

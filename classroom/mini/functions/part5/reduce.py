@@ -95,12 +95,3 @@ def reduce(x, op, axes, keepdim):
     axes = tuple(sorted({kept[axis] for axis in axes} or set(kept)))
     y = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
     return y if keepdim else y.reshape(*(x.shape[axis] for axis in kept if axis not in axes))
-
-# %% right
-def reduce(x, op, axes, keepdim):
-    # one axis at a time
-    rank = len(x.shape)
-    todo = sorted(axis % rank for axis in axes) or range(rank)
-    for axis in todo:
-        x = UOp(Ops.REDUCE_AXIS, (x,), (op, (axis,)))
-    return x if keepdim else x.reshape(*(n for k, n in enumerate(x.shape) if k not in todo))

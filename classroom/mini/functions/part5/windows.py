@@ -58,13 +58,3 @@ def windows(x, size):
     every = [(0, d) for d in lead]
     y = y.pad(*[(0, 0)] * len(lead), (0, size)).reshape(*lead, size, wide + 1)
     return y.shrink(*every, (0, size), (0, n - size + 1))
-
-# %% right: row by row, padded and added up
-def windows(x, size):
-    *lead, n = x.shape
-    keep = [(0, d) for d in lead]
-    rows = 0
-    for j in range(size):
-        row = x.shrink(*keep, (j, j + n - size + 1)).reshape(*lead, 1, n - size + 1)
-        rows = row.pad(*[(0, 0)] * len(lead), (j, size - 1 - j), (0, 0)) + rows
-    return rows

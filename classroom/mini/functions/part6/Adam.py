@@ -166,24 +166,3 @@ class Adam:
             m.uop, v.uop = (m * b1 + g * (1 - b1)).uop, (v * b2 + g * g * (1 - b2)).uop
             p.uop = (p - lr * (m / c1) / ((v / c2).sqrt() + eps)).uop
         return loss.realize(*self.params, *self.m, *self.v)
-
-# %% right
-class Adam:
-    # a dict for each parameter, and the step counted in a Tensor
-    def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
-        self.lr, self.b1, self.b2, self.eps = lr, b1, b2, eps
-        self.steps = Tensor(0.0)
-        zero = lambda p: Tensor(np.zeros(p.shape))
-        self.rows = [{"w": p, "mean": zero(p), "square": zero(p)} for p in params]
-
-    def step(self, loss):
-        grads = loss.gradient(*(row["w"] for row in self.rows))
-        self.steps.uop = (self.steps + 1).uop
-        down1 = 1 - (self.steps * math.log(self.b1)).exp()
-        down2 = 1 - (self.steps * math.log(self.b2)).exp()
-        for row, g in zip(self.rows, grads):
-            row["mean"].uop = (row["mean"] + (g - row["mean"]) * (1 - self.b1)).uop
-            row["square"].uop = (row["square"] * self.b2 + g * g * (1 - self.b2)).uop
-            rate = self.lr / ((row["square"] / down2).sqrt() + self.eps)
-            row["w"].uop = (row["w"] - row["mean"] / down1 * rate).uop
-        return loss.realize(self.steps, *(t for row in self.rows for t in row.values()))

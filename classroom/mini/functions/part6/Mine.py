@@ -272,9 +272,3 @@ class Mine:
             if is_one:
                 x = x.reshape(*x.shape[:axis], *x.shape[axis + 1 :])
         return x
-
-# %% right
-class Mine:
-    sigmoid = lambda x: ((x.maximum(-60) * -1).exp() + 1).recip()
-    minimum = lambda x, y: (x < y).where(x, y)
-    var = lambda x: ((x - x.mean()) * (x - x.mean())).sum() / math.prod(x.shape)

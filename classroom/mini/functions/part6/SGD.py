@@ -72,15 +72,3 @@ class SGD:
             (g,) = loss.gradient(p)
             p.uop = (p - g * self.lr).realize().uop
         return loss.realize()
-
-# %% right
-class SGD:
-    def __init__(self, weights, lr=0.1):
-        self.weights, self.lr = list(weights), Tensor([lr])
-
-    def step(self, loss):
-        new = [w - g * self.lr for w, g in zip(self.weights, loss.gradient(*self.weights))]
-        loss.realize(*new)
-        for w, changed in zip(self.weights, new):
-            w.uop = changed.reshape(*w.shape).realize().uop
-        return loss

@@ -44,8 +44,3 @@ def exp2_gradient(grad, node, x):
 @gradient_rule(Ops.EXP2)
 def exp2_gradient(grad, node, x):
     return (grad * x.exp2() / math.log2(math.e),)
-
-# %% right
-@gradient_rule(Ops.EXP2)
-def exp2_gradient(grad, node, x):
-    return (grad * x.exp2() * 0.6931471805599453,)

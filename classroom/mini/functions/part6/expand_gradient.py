@@ -49,11 +49,3 @@ def expand_gradient(grad, node, x):
 @gradient_rule(Ops.EXPAND)
 def expand_gradient(grad, node, x):
     return (grad.sum(*[k for k, n in enumerate(x.shape) if n == 1]).reshape(*x.shape),)
-
-# %% right
-@gradient_rule(Ops.EXPAND)
-def expand_gradient(grad, node, x):
-    for axis, size in enumerate(x.shape):
-        if size == 1:
-            grad = grad.sum(axis, keepdim=True)
-    return (grad,)

@@ -216,25 +216,3 @@ def gradient(loss, *wanted):
                 if part is not None:
                     table[source] = table[source] + part if source in table else part
     return tuple(table.get(node, loss.const(0.0)) for node in wanted)
-
-# %% right
-def gradient(loss, *wanted):
-    # users are counted first, and a node is ready when the last of them has been heard
-    order = loss.toposort()
-    waits = dict.fromkeys(order, 0)
-    for node in order:
-        for source in node.src:
-            waits[source] += 1
-    grads, ready = {loss: loss.const(1.0)}, [loss]
-    while ready:
-        node = ready.pop()
-        parts = [None] * len(node.src)
-        if node in grads and node.op in GRADIENT:
-            parts = GRADIENT[node.op](grads[node], node, *node.src)
-        for source, part in zip(node.src, parts):
-            if part is not None:
-                grads[source] = part if source not in grads else part + grads[source]
-            waits[source] -= 1
-            if waits[source] == 0:
-                ready.append(source)
-    return (grads.get(node, loss.const(0.0)) for node in wanted)

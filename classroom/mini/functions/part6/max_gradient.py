@@ -59,9 +59,3 @@ def max_gradient(grad, node, x, y):
 def max_gradient(grad, node, x, y):
     a, b = x.eq(node), y.eq(node)
     return grad * a / (a + b), grad * b / (a + b)
-
-# %% right
-@gradient_rule(Ops.MAX)
-def max_gradient(grad, node, x, y):
-    first = (y < x).where(1, (x < y).where(0, 0.5))
-    return grad * first, grad * (1 - first)

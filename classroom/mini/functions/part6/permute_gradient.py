@@ -45,9 +45,3 @@ def permute_gradient(grad, node, x):
 @gradient_rule(Ops.PERMUTE)
 def permute_gradient(grad, node, x):
     return (grad.permute(*np.argsort(node.arg)),)
-
-# %% right
-@gradient_rule(Ops.PERMUTE)
-def permute_gradient(grad, node, x):
-    order = sorted(range(len(node.arg)), key=node.arg.__getitem__)
-    return (grad.permute(*order),)

@@ -32,8 +32,3 @@ def recip_gradient(grad, node, x):
 @gradient_rule(Ops.RECIP)
 def recip_gradient(grad, node, x):
     return (-grad / (x * x),)
-
-# %% right
-@gradient_rule(Ops.RECIP)
-def recip_gradient(grad, node, x):
-    return (grad / (x * x) * -1,)

@@ -87,12 +87,3 @@ def reduce_gradient(grad, node, x):
         return (grad.expand(*x.shape),)
     mask = x.eq(node)
     return (mask * (grad / mask.sum(*axes, keepdim=True)),)
-
-# %% right
-@gradient_rule(Ops.REDUCE_AXIS)
-def reduce_gradient(grad, node, x):
-    wide = grad.expand(*x.shape)
-    if node.arg[0] is Ops.ADD:
-        return (wide,)
-    largest = 1 - (x < node)
-    return (wide * largest / largest.sum(*node.arg[1], keepdim=True),)

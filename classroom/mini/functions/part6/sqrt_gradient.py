@@ -26,8 +26,3 @@ def sqrt_gradient(grad, node, x):
 @gradient_rule(Ops.SQRT)
 def sqrt_gradient(grad, node, x):
     return (grad * 0.5 * x.recip().sqrt(),)
-
-# %% right
-@gradient_rule(Ops.SQRT)
-def sqrt_gradient(grad, node, x):
-    return (grad * 0.5 / x.sqrt(),)

@@ -40,9 +40,3 @@ def where_gradient(grad, node, condition, x, y):
 @gradient_rule(Ops.WHERE)
 def where_gradient(grad, node, condition, x, y):
     return None, grad * condition, grad * (1 - condition)
-
-# %% right: a zero made from grad itself
-@gradient_rule(Ops.WHERE)
-def where_gradient(grad, node, condition, x, y):
-    zero = grad - grad
-    return None, condition.where(grad, zero), condition.where(zero, grad)
