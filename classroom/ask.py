@@ -57,7 +57,8 @@ def small_tensor(rows: int, columns: int) -> Tensor:
 
 def wants_function(answer: Any, text: str = A_FUNCTION) -> None:
     """Wrong, with this text, unless an answer is a function, or a class."""
-    wrong_if(not callable(answer), text, got=describe(answer))
+    if not callable(answer):
+        raise Wrong(text, got=describe(answer))
 
 
 def wants_written(answer: Any, text: str = A_FUNCTION) -> None:

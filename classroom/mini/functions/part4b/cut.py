@@ -85,8 +85,9 @@ def _expect_to_run(mini, said: str, rows: list[Any], buffers: set[Any], names: N
     for value, place, graph in rows:
         kernel = f"The kernel of {name_of(value, names)}"
         leaves = {part for part in inside(graph, set()) if in_memory(mini, part)}
-        wrong_if(place in leaves, f"{kernel} reads the memory that it is about to write. Its graph "
-                 "is how to compute the value.", said, got=repr(graph))  # fmt: skip
+        if place in leaves:
+            raise Wrong(f"{kernel} reads the memory that it is about to write. Its graph is how to "
+                        "compute the value.", said, got=repr(graph))  # fmt: skip
         for leaf in leaves - written:
             late = f"`memory` of {name_of(writer[leaf], names)}" if leaf in writer else "a BUFFER"
             told = (f"{kernel} reads the {late}, which is only written later." if leaf in writer
