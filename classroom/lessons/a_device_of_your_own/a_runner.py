@@ -187,14 +187,3 @@ Numbered
 
 # %% right, each line
 OurRunner
-
-# %% right: nanoseconds, and False where nobody asked
-from time import perf_counter_ns
-class SnakeRunner(Runner):
-    def __init__(self, name, lib):
-        super().__init__(name, lib)
-        self.function = function_of(lib, name)
-    def __call__(self, *bufs, vals=(), wait=False, **sizes):
-        before = perf_counter_ns()
-        self.function(*[*bufs, *map(int, vals)])
-        return wait and (perf_counter_ns() - before) / 1e9

@@ -130,8 +130,3 @@ def launch_and_each(sizes, seconds):
 
 # %% right, each line
 ends
-
-# %% right: least squares of the percents
-def launch_and_each(sizes, seconds):
-    n, s = np.array(sizes), np.array(seconds)
-    return np.linalg.lstsq(np.c_[1 / s, n / s], np.ones(len(s)), rcond=None)[0]

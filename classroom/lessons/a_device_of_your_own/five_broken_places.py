@@ -168,16 +168,3 @@ class MendedSnake(Snake):
 
 # %% right, each line
 [MendedWords, snake()]
-
-# %% right: the old trick for `and or`: a list is never false
-class MendedWords(Words):
-    def copyout(self, dst, src):
-        dst[:] = src.tobytes()[: len(dst)]
-class MendedSnake(Snake):
-    type_names = Snake.type_names | {dtypes.ushort: "uint16"}
-    code_for_op = Snake.code_for_op | {
-        Ops.CMOD: "({0} - {1} * quotient({0}, {1}))".format,
-        Ops.WHERE: "({0} and [{1}] or [{2}])[0]".format,
-    }
-    def write(self, place, value, condition):
-        return f"if ({condition}): {super().write(place, value, condition)}"

@@ -76,7 +76,6 @@ if (t == 0) out[blockIdx.x] = s[0];
 
 # %% wrong, each line
 AS_GIVEN  # says so does thread 15 of block 0 (line 11)
-BLOCK_MAX.replace("max(", "maxx(")  # says doesn't understand
 BLOCK_MAX.replace("}\n", "\n")  # says only
 lambda a: a.max()  # says between triple quotes
 
@@ -136,16 +135,3 @@ if (t == 0) out[blockIdx.x] = s[0];
 # %% right
 VERY_SMALL = BLOCK_MAX.replace(LOAD, "s[t] = i < n ? a[i] : -1e30f;  // less than anything")
 VERY_SMALL
-
-# %% right: filled with minus infinity, shifted, unsigned
-"""
-__shared__ float s[16];
-int t = threadIdx.x, i = blockIdx.x * 16 + t;
-s[t] = i < n ? a[i] : -INFINITY;
-__syncthreads();
-for (unsigned half = 8; half; half >>= 1) {
-  if (t < half) s[t] = fmaxf(s[t], s[t + half]);
-  __syncthreads();
-}
-if (!t) out[blockIdx.x] = *s;
-"""

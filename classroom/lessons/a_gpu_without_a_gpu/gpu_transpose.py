@@ -89,10 +89,6 @@ NO_BARRIER
 TILE_BY_TILE = TRANSPOSE.replace("tile[tx][ty];", "tile[ty][tx];")
 TILE_BY_TILE
 
-# %% wrong: says between triple quotes
-import numpy as np
-np.transpose
-
 # %% right
 CROSSED_EARLY = TRANSPOSE.replace("tile[ty][tx] =", "tile[tx][ty] =").replace(
     "= tile[tx][ty];", "= tile[ty][tx];"

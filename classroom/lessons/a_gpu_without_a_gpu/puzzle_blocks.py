@@ -28,4 +28,3 @@ blocks.replace("* blockDim.x", "* 9")  # says `out[8]` was never written.
 
 # %% right, each line
 "#define I (blockIdx.x * 8 + threadIdx.x)\nif (I < n) out[I] = powf(a[I], 2);"  # a macro
-"int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) out[i] = a[i] * a[i];"  # says 2 loads

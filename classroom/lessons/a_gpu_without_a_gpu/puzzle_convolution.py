@@ -38,8 +38,6 @@ puzzle = KernelPuzzle(
 # %% wrong, each line
 convolution.replace("t < 2", "t < 1")  # says nobody has written to
 convolution.replace("s[10]", "s[8]")  # says and `s` has 8 elements
-convolution.replace("i + 8 < n ? a[i + 8] : 0", "a[i + 8]")  # says reads `a[17]`
-convolution.replace("v[t] = w[t]", "v[t] = w[2 - t]")  # says it should be
 convolution.replace("__syncthreads();", "")  # says A race
 
 # %% right, each line

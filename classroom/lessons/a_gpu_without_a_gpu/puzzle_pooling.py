@@ -22,7 +22,6 @@ puzzle = KernelPuzzle(
 # %% wrong, each line
 pooling.replace("if (i > 0)", "")  # says reads `s[-1]`, and an array starts at 0
 pooling.replace("__syncthreads();", "")  # says A race
-pooling.replace("i - 2", "i - 1")  # says it should be
 pooling.replace("__syncthreads();", "if (i > n) return;\n__syncthreads();")  # not everybody reaches the barrier
 
 # %% right, each line

@@ -40,27 +40,3 @@ for (int far = 1; far < 32; far *= 2, p = 1 - p) {
 }
 if (i < n) out[i] = s[p][i];
 """
-
-# %% right: up a tree and down again
-"""
-__shared__ float s[32];
-int i = threadIdx.x;
-float own = i < n ? a[i] : 0;
-s[i] = own;
-__syncthreads();
-for (int far = 1; far < 32; far *= 2) {
-  if ((i + 1) % (2 * far) == 0) s[i] += s[i - far];
-  __syncthreads();
-}
-if (i == 31) s[i] = 0;
-__syncthreads();
-for (int far = 16; far > 0; far /= 2) {
-  if ((i + 1) % (2 * far) == 0) {
-    float left = s[i - far];
-    s[i - far] = s[i];
-    s[i] += left;
-  }
-  __syncthreads();
-}
-if (i < n) out[i] = s[i] + own;
-"""

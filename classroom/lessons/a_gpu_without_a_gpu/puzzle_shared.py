@@ -29,13 +29,9 @@ puzzle = KernelPuzzle(
 
 # %% wrong, each line
 shared.replace("__syncthreads();", "")  # says A race
-shared.replace("i < n ? a[i] : 0", "a[i]")  # says of block 1 reads `a[15]`
-shared.replace("k < 8", "k < 7")  # says it should be
-shared.replace("__syncthreads();", "if (i < n) __syncthreads();")  # says A race
 
 # %% right, each line
 shared.replace("s[8]", "s[8], unused[2][3]")  # two arrays in one line
-shared.replace("float s[8];", "float s\n[8];")  # a line that ends in between
 
 # %% asked again: a range-based for, which the emulator can't watch (I had said right)
 """

@@ -27,12 +27,7 @@ puzzle = KernelPuzzle(
 )
 
 # %% wrong, each line
-two_d.replace("y * columns + x", "y * rows + x")  # rows are as long as there are columns
-two_d.replace("x < columns && y < rows", "x < columns")  # says Thread (0, 3)
 two_d.replace("y < rows", "y < columns")  # says and `a` has
-two_d.replace("y * columns + x", "y * 4 + x")  # right for 4 columns only
 
 # %% right, each line
-"int i = threadIdx.y * columns + threadIdx.x;\nif (threadIdx.x < columns) if (threadIdx.y < rows) out[i] = a[i] + 10;"  # an if in an if
 two_d.replace("y * columns + x", "x * rows + y")  # each is somebody's
-'int i = threadIdx.y * 4 + threadIdx.x;\nif (i < rows * columns) out[i] = a[i] + 10;'  # 16 threads in a row, whatever the shape

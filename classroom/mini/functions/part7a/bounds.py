@@ -83,19 +83,6 @@ def bounds(node):
     ends = [int(ALU[node.op](*corner)) for corner in product(*map(bounds, node.src))]
     return min(ends), max(ends)
 
-# %% right: narrower remainders, as in 7.6
-def bounds(node):
-    if node.op is Ops.CONST:
-        return node.arg, node.arg
-    if node.op is Ops.RANGE:
-        return 0, node.arg[1] - 1
-    if node.op is Ops.MOD:
-        low, high = bounds(node.src[0])
-        c = node.src[1].arg
-        return (low % c, high % c) if low // c == high // c else (0, c - 1)
-    ends = [int(ALU[node.op](a, b)) for a in bounds(node.src[0]) for b in bounds(node.src[1])]
-    return min(ends), max(ends)
-
 # %% right
 @cache
 def bounds(node):

@@ -127,18 +127,6 @@ def divide(x, c, op):
         return None
     return total({term: factor // g for term, factor in parts.items()}) // g
 
-# %% wrong: (i * 5 + j) // 4 could lose an i, and i + 4 a 1
-def divide(x, c, op):
-    low, high = bounds(x)
-    if 0 <= low and high < c.arg:
-        return x.const(0) if op is Ops.IDIV else x
-    parts = terms(x)
-    whole = {t: f // c.arg for t, f in parts.items() if f % c.arg == 0}
-    rest = total({t: f for t, f in parts.items() if t not in whole})
-    if not any(whole.values()):
-        return None
-    return total(whole) + rest // c if op is Ops.IDIV else rest % c
-
 # %% wrong: says can be simplified
 def divide(x, c, op):
     return None

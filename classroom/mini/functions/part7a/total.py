@@ -57,12 +57,6 @@ def total(parts):
 def total(parts):
     return sum(t * f for t, f in parts.items() if t)
 
-# %% wrong: says there's more in it than it takes
-def total(parts):
-    added = [t * f for t, f in parts.items() if t]
-    added.append(UOp(Ops.CONST, (), parts.get(None, 0)))
-    return sum(added[1:], added[0])
-
 # %% wrong: says Leave the dict as it is
 def total(parts):
     constant = parts.pop(None, 0)
@@ -90,13 +84,6 @@ def total(parts):
         return constant
     whole = sum(added[1:], added[0])
     return whole + constant if constant else whole
-
-# %% right: Python's sum, with a start of its own
-def total(parts):
-    nodes = [t if f == 1 else t * f for t, f in parts.items() if t is not None and f]
-    if parts.get(None) or not nodes:
-        nodes.append(UOp(Ops.CONST, (), parts.get(None, 0)))
-    return sum(nodes[1:], nodes[0])
 
 # %% right
 def total(parts):

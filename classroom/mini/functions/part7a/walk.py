@@ -78,17 +78,6 @@ def same_nodes(mini) -> None:
         deep = deep + j
     expect_node("walk of a graph of 5,000 nodes", mini.walk(deep, lambda node: node), deep)
 
-# %% wrong: recursion, with a memory; but graphs get deep, which the docstring now says
-def walk(root, change):
-    done = {}
-
-    def go(node):
-        if node not in done:
-            done[node] = change(UOp(node.op, tuple(go(s) for s in node.src), node.arg))
-        return done[node]
-
-    return go(root)
-
 # %% wrong, changed: only leaves are changed
 # -         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))
 # +         new[node] = change(node) if not node.src else UOp(
