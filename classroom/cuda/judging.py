@@ -50,8 +50,12 @@ class Task:
     one_each: bool = True
     most_shared: int | None = None
 
+    @property
+    def parameters(self) -> str:
+        return parameters_of({"out": None, **self.example})
+
     def kernel(self, answer: str) -> Kernel:
-        return Kernel(parameters_of({"out": None, **self.example}), body_of(answer))
+        return Kernel(self.parameters, body_of(answer))
 
     def launch(self, inputs: Inputs) -> Launch:
         """With an `out` in which nothing has been written, so that all of it is not a number."""
