@@ -45,6 +45,7 @@ lambda x, y: (y, x)  # says in the other order
 lambda x, y: (x, y)  # says Nothing has changed
 lambda x, y: (x * 1, y * 1)  # says returns a new Tensor
 lambda x, y: x  # says the two Tensors `x` and `y`
+lambda x, y: (y.assign(x), x.assign(y))[::-1]  # says the old values of `x` now
 
 # %% wrong: NumPy's classic: by the second assignment, x has changed
 def swap(x, y):

@@ -61,6 +61,8 @@ def swung(now, before, stiffness):
 lambda now, before: (now, before)  # says Nothing has changed
 lambda now, before: (later(now, before), now)  # says returns a new Tensor
 lambda now, before: swung(now, before, 0.25)  # says after 1 step: `now`
+lambda now, before: (now.assign(later(now, before)), before)  # says but `before` hasn't changed
+lambda now, before: (before.assign(now), now.assign(later(now, before)))[::-1]  # says overwritten when `now` needed it
 
 # %% wrong: before becomes later
 def swing(now, before):

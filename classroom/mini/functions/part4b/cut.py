@@ -15,7 +15,6 @@ import numpy as np
 
 from classroom.limit import OutOfTime
 from classroom.mini.check import Wrong, describe, expect_values, promise, wrong_if
-from classroom.mini.functions.part4.shared import constant
 from classroom.mini.functions.part4b.shared import (
     Names,
     as_list,
@@ -24,7 +23,6 @@ from classroom.mini.functions.part4b.shared import (
     inside,
     kernels_in_words,
     name_of,
-    op,
     random_graph,
     sink,
     spread,
@@ -111,11 +109,10 @@ def _expect_to_run(mini, said: str, rows: list[Any], buffers: set[Any], names: N
 @promise("One kernel for each value that is stored", needs=("stored",))
 def one_each(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
-    node = op(mini, "ADD", op(mini, "MUL", a, b), a)
-    names = {a: "a", b: "b", node: "a * b + a"}
+    node = a * b + a
+    root = node.sqrt()
+    names = {a: "a", b: "b", node: "a * b + a", root: "root"}
     expect_kernels(mini, "cut(UOp(Ops.SINK, (a * b + a,)))", sink(mini, node), names)
-    root = op(mini, "SQRT", node)
-    names[root] = "root"
     said = "cut(UOp(Ops.SINK, (a * b + a, root))), where root = (a * b + a).sqrt()"
     expect_kernels(mini, said, sink(mini, node, root), names)
 
@@ -124,12 +121,12 @@ def one_each(mini) -> None:
 def reads_memory(mini) -> None:
     a = buffer(mini, 4, 5)
     s = total(mini, a)
-    y = op(mini, "MUL", spread(mini, s, 4, 5), a)
+    y = spread(mini, s, 4, 5) * a
     names = {a: "a", s: "s", y: "y"}
     said = "cut(SINK) of y = s.expand(4, 5) * a, where s = a.sum(keepdim=True)"
     expect_kernels(mini, said, sink(mini, y), names)
     t = total(mini, y, 1)
-    last = total(mini, op(mini, "MUL", spread(mini, t, 4, 5), a))
+    last = total(mini, spread(mini, t, 4, 5) * a)
     names = {a: "a", s: "s", t: "t", last: "the last"}
     said = "cut(SINK) of three sums, each of a times what the one before gives"
     expect_kernels(mini, said, sink(mini, last), names)
@@ -138,8 +135,7 @@ def reads_memory(mini) -> None:
 @promise("Whoever calls it chooses the memory", needs=("stored",))
 def chosen_memory(mini) -> None:
     a = buffer(mini, 4, 5)
-    s = total(mini, a, 1)
-    y = op(mini, "MUL", spread(mini, s, 4, 5), a)
+    y = spread(mini, total(mini, a, 1), 4, 5) * a
     given: dict[Any, Any] = {}
 
     def memory_for(node: Any) -> Any:
@@ -177,9 +173,9 @@ TOO_SLOW = (
 def deep(mini) -> None:
     node = buffer(mini, 4)
     for _ in range(60):
-        node = op(mini, "MUL", op(mini, "ADD", node, node), constant(mini, 0.5))
+        node = (node + node) * 0.5
     for _ in range(5_000):
-        node = op(mini, "SQRT", node)
+        node = node.sqrt()
     rows = rows_of(mini, mini.cut(sink(mini, node)), "cut(SINK) of a long chain")
     wrong_if(len(rows) != 1, "A chain of elementwise ops is one kernel.",
              "cut(SINK) of a long chain", "1 kernel", kernels_in_words(len(rows)))  # fmt: skip

@@ -17,7 +17,6 @@ from classroom.mini.functions.part4b.shared import (
     as_list,
     buffer,
     computed,
-    op,
     random_graph,
     sink,
     spread,
@@ -47,7 +46,7 @@ def expect_run(mini, said: str, graph: Any) -> None:
 def values_in_order(mini) -> None:
     a = buffer(mini, 2, 2)
     s = total(mini, a)
-    y = op(mini, "MUL", a, spread(mini, s, 2, 2))
+    y = a * spread(mini, s, 2, 2)
     expect_run(mini, "run_kernels(UOp(Ops.SINK, (s,))), where s = a.sum(keepdim=True)",
                sink(mini, s))  # fmt: skip
     said = "run_kernels(UOp(Ops.SINK, (y, a, s))), where y = a * s.expand(2, 2)"
@@ -56,7 +55,7 @@ def values_in_order(mini) -> None:
 
 @promise("Each kernel is computed by itself", needs=ALL_BELOW)
 def one_by_one(mini) -> None:
-    root = op(mini, "SQRT", buffer(mini, 4, 5))
+    root = buffer(mini, 4, 5).sqrt()
     x, y = total(mini, root, 0), total(mini, root, 1)
     said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
     wrong_if((times := computed(mini, "SQRT", x, y)) < 2, "Two kernels need the root, and neither "
@@ -64,7 +63,7 @@ def one_by_one(mini) -> None:
              "whole.", said, "2 SQRT", f"{times} SQRT")  # fmt: skip
     a = buffer(mini, 4, 5)
     said = "run_kernels(SINK) of a * s.expand(4, 5), where s = a.sum(keepdim=True)"
-    share = op(mini, "MUL", a, spread(mini, total(mini, a), 4, 5))
+    share = a * spread(mini, total(mini, a), 4, 5)
     if (times := computed(mini, "REDUCE_AXIS", share)) > 1:
         raise Wrong("The first kernel stores the sum, and the second should read it from there. "
                     "Here it was added up again. A kernel's `graph` starts from memory, and its "
