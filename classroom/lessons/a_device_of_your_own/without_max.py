@@ -76,7 +76,7 @@ def _same(pairs: Sequence[Any], got: np.ndarray, wanted: np.ndarray, shown: bool
 lambda x, y: (x < y).where(y, x)  # says here the second one is
 lambda x, y: (x < y).where(y, x).sum()  # says different shape
 lambda x, y: ((x + y) + ((x + y * -1) * (x + y * -1)).sqrt()) * 0.5  # says op SQRT
-lambda x, y: -((-x).minimum(-y))  # a MAX in disguise
+lambda x, y: -((-x).minimum(-y))  # says There's a maximum in your graph
 lambda x, y: np.maximum(x.numpy(), y.numpy())  # says has to be a Tensor
 
 # %% right, each line

@@ -41,7 +41,7 @@ def check(answer) -> None:
 
 # %% wrong, each line
 lambda grad, a, b: grad * b  # says a pair of UOps
-lambda grad, a, b: ((a * b).cos() * b + 1, (a * b).cos() * a)  # forgets grad
+lambda grad, a, b: ((a * b).cos() * b + 1, (a * b).cos() * a)  # says At `a`
 
 # %% wrong: says one path is missing
 def one_path(grad, a, b):

@@ -28,7 +28,7 @@ def slopes(f, x, up, down, width):
 lambda f, x, e: slopes(f, x, e, 0, e)  # says one direction
 lambda f, x, e: slopes(f, x, e, -e, e)  # says twice as large
 lambda f, x, e: slopes(f, x, -e, e, 2 * e)  # says sign
-lambda f, x, eps=1e-2: Tensor(x).sum().gradient(Tensor(x))  # does not even look at f
+lambda f, x, eps=1e-2: Tensor(x).sum().gradient(Tensor(x))  # says an array
 
 # %% wrong: says has no attribute
 from tinyframe import Tensor, nn
@@ -39,7 +39,7 @@ def all_together(f, x, eps):
     return np.full(len(x), (f(x + eps) - f(x - eps)) / (2 * eps))
 all_together
 
-# %% wrong: no slope at all
+# %% wrong: says changed `x` itself
 def numerical(f, x, eps=1e-2):
     for i in range(len(x)):
         x[i] += eps

@@ -41,7 +41,7 @@ lambda x: x.abs().sqrt()  # says element
 lambda x: (x > 0).where(x.abs().sqrt().detach(), 0.0)  # says went through detach()
 lambda x: x.maximum(0).sqrt()  # nan, or infinite, at 0
 
-# %% wrong: a logarithm has the same trouble at 0
+# %% wrong: says `nan` in the gradient
 def safe_sqrt(x):
     return (x > 0).where((x.log() * 0.5).exp(), 0)
 

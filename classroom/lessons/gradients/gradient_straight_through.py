@@ -73,7 +73,7 @@ from tinyframe.uop import Ops
 (UPat(Ops.TRUNC), lambda grad: (grad * 0,))  # says element
 lambda grad: (grad,)  # says has to be a pair
 (UPat(Ops.TRUNC), lambda grad: (grad * 2,))  # trains, but twice as fast as it should
-(UPat(), lambda grad: (grad,))  # a row for every op there is
+(UPat(), lambda grad: (grad,))  # says matches SIN
 (UPat(Ops.TRUNC), lambda grad, x: (grad,))  # says just one parameter
 
 # %% right, each line

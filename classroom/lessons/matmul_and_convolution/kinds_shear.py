@@ -67,7 +67,7 @@ lambda x: sheared(x.T)  # says columns move down
 lambda x: x.pad(((0, 0), (0, len(x) - 1)))  # says not in the right places
 lambda x: sheared(Tensor(x.numpy() + 0).realize())  # says copies of the numbers
 
-# %% wrong: putting rows together takes a kernel
+# %% wrong: says Movement alone
 def shear(x):
     n, m = x.shape
     return Tensor.stack(*[x[i].pad((i, n - 1 - i)) for i in range(n)])

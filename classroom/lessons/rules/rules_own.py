@@ -138,7 +138,7 @@ two_limits  # says two things
 PRODUCT = (v * c * d, lambda v, c, d: v * (c.arg * d.arg))
 (lambda t: t * 2 * 4, PRODUCT)
 
-# %% wrong: 5 * 2**-149, halved and quartered, is rounded twice, to 0; an eighth of it is 2**-149
+# %% wrong: says changed the result
 def own():
     power = lambda n: 2.0**-20 <= n.arg <= 1 and n.arg.hex().startswith("0x1.0000000000000p")
     e = UPat.cvar("e")

@@ -81,7 +81,7 @@ HALVE = (x * 2, lambda x: x + x)
 (DOUBLE, HALVE, m + m, n + n)  # says a row, another one, and an expression
 (DOUBLE, m + m)  # says You gave 1
 
-# %% wrong: since patterns are met either way, each of the two goes on for ever alone
+# %% wrong: says never ends even by itself
 def trap(i, j):
     z = UPat.var("z")
     left = ((x + y) + z, lambda x, y, z: x + (y + z))

@@ -30,7 +30,7 @@ def check(answer) -> str:
 "simplify"  # says one heading further up
 "tensor graph"  # says still says `MUL float`
 "MUL"  # says No heading
-['tidy numbers']  # a list is no name
+['tidy numbers']  # says has to be the name of a stage
 
 # %% right, each line
 'Tidy Numbers'  # capital letters

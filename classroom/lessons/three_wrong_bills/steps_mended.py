@@ -56,7 +56,7 @@ lambda stages, name: stages  # says is still there
 lambda stages, name: []  # says `simplify` is gone
 lambda stages, name: sorted((s for s in stages if s[0] != name), key=lambda s: s[0])  # says in its place
 lambda stages, name: name  # says has to be a list
-lambda stages, name: [f for n, f in stages if n != name]  # no names
+lambda stages, name: [f for n, f in stages if n != name]  # says (name, function) pairs
 
 # %% wrong: a list that shrinks while one walks along it
 def mended(stages, name):

@@ -64,8 +64,8 @@ def _amounts(side: Any, what: str) -> np.ndarray:
 ([1.0], ["half"])  # says has to be two lists
 ([], [])  # says has to be two lists
 ([1e30], [1.0])  # says have to be numbers
-([3.0], [2.0])  # the till gets it right
-([1, 0], [0.5, 7])  # one thing too many
+([3.0], [2.0])  # says The till gets this one right
+([1, 0], [0.5, 7])  # says isn't the smallest
 
 # %% right, each line
 (1.0, 0.1)  # one number for a list of one

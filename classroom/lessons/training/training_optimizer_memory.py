@@ -44,7 +44,7 @@ from tinyframe import Tensor, nn
 
 # %% wrong, each line
 lambda optimizer: 8  # says learning rate
-lambda o: len(nn.state.get_state_dict(o)) - len(o.params)  # counts Tensors, not numbers
+lambda o: len(nn.state.get_state_dict(o)) - len(o.params)  # says few
 
 # %% wrong: says counted the parameters
 def every_number(optimizer):

@@ -55,9 +55,9 @@ from tinyframe import Tensor, nn
 
 # %% wrong, each line
 lambda hidden: Tensor.ones(2, hidden)  # says three Tensors
-lambda h: (Tensor.randn(2, h), Tensor.randn(h), Tensor.randn(h, 1))  # random, as it should be
-lambda h: (Tensor.ones(2, h), Tensor.zeros(h), Tensor.ones(h, 1))  # zeros
-lambda h: (Tensor.full((2, h), 50.0), Tensor.full((h,), 900.0), Tensor.full((h, 1), 0.5))  # copies, but so far out that they never move
+lambda h: (Tensor.randn(2, h), Tensor.randn(h), Tensor.randn(h, 1))  # says differ from one another
+lambda h: (Tensor.ones(2, h), Tensor.zeros(h), Tensor.ones(h, 1))  # says has a 0 in it
+lambda h: (Tensor.full((2, h), 50.0), Tensor.full((h,), 900.0), Tensor.full((h, 1), 0.5))  # says nothing moves at all
 
 # %% wrong: says wrong shape
 def transposed_start(hidden):

@@ -51,7 +51,7 @@ def total_count(run):
     return GlobalCounters.kernel_count
 total_count
 
-# %% wrong: a warm-up: what it was given to run once has run twice
+# %% wrong: says ran it 2 times
 def kernels_run(run):
     run()
     GlobalCounters.reset()

@@ -43,7 +43,7 @@ def check(answer) -> None:
 # %% wrong, each line
 lambda grad, x, y: (grad * y, None)  # says `y` gets nothing
 lambda grad, x, y: (grad * y, grad * x, None)  # three
-lambda ctx, x, y: (y, x)  # backward without grad_output
+lambda ctx, x, y: (y, x)  # says Multiply that by what arrives
 
 # %% right, each line
 lambda g, a, b: (g * b, g * a)

@@ -79,8 +79,8 @@ lambda v: (v + v + v, lambda v: v * 3)  # says does not match
 lambda v: v * 2 + v  # says a tuple of two
 lambda v: (v * 2 + v, v * 3)  # says be a function
 (UPat.var('v') * 2 + UPat.var('v'), lambda v: v * 3)  # a row, where a function was asked for
-lambda v: (v * 2 + v, lambda x: x * 3)  # the function has to take v
-lambda v: (v * 2 + v, lambda v: v + v + v)  # round and round
+lambda v: (v * 2 + v, lambda x: x * 3)  # says by these names: `lambda v: …`
+lambda v: (v * 2 + v, lambda v: v + v + v)  # says never ends
 
 # %% wrong: says write it with `v`
 from tinyframe import Tensor, Variable

@@ -77,7 +77,7 @@ def check(answer) -> str:
 from classroom.mini import own_c
 
 # %% wrong, each line
-lambda x, y: (x * 9).log() * (y * 9 + x).exp() - x * y * x * y  # NaN
+lambda x, y: (x * 9).log() * (y * 9 + x).exp() - x * y * x * y  # says no number, or infinite
 
 # %% wrong: says from top to bottom
 def stripes(x, y):

@@ -52,7 +52,7 @@ def table(mini) -> None:
     got = down.map(lambda x, y: x * y, across).at((123_456, 654_321))
     expect("table.at((123456, 654321))", got, 123_456 * 654_321)
 
-# %% wrong: it computes everything at once: nothing may be stored
+# %% wrong: says Elements were computed when the Array was made
 def moved(self, shape, source_index):
     values = [self.at(source_index(unflat(p, shape))) for p in range(prod(shape))]
     return Array.of(values, *shape)

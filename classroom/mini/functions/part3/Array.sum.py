@@ -42,7 +42,7 @@ def product(mini) -> None:
     got = left.map(lambda x, y: x * y, right).sum(2)
     expect_values("the matrix product of (2, 3) and (3, 2)", elements(got), a @ b)
 
-# %% wrong: keepdim
+# %% wrong: says The summed axis should disappear
 def sum(self, axis):
     shape = tuple(1 if k == axis else n for k, n in enumerate(self.shape))
     return Array(shape, lambda i: sum(

@@ -66,7 +66,7 @@ def agrees(mini) -> None:
     ):
         expect_values(said, mini.interpret(sink_of(mini, node))[0], wanted)
 
-# %% wrong: along every path
+# %% wrong: says It computes shared nodes again and again
 def interpret(sink):
     def value(node):
         return COMPUTE[node.op](node, *map(value, node.src))

@@ -264,7 +264,7 @@ def by_chance(mini) -> None:
     for _ in range(200):
         expect_cuts(mini, "stored(SINK) of a random graph", random_graph(mini, dice).src)
 
-# %% wrong: PyTorch: everything is stored
+# %% wrong: says That makes 2 kernels, and 1 will do. `a * b` doesn't have to be stored.
 def stored(sink):
     return [n for n in sink.toposort() if n.op not in MEMORY and n is not sink]
 

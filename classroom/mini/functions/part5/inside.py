@@ -43,7 +43,7 @@ def inside_along_two(mini) -> None:
     every = tuple(np.indices((3, 3)))
     expect_values(f"{said}, with arrays", mini.inside(every, shape, widths) * 1, wanted)
 
-# %% wrong: for single numbers only
+# %% wrong: says Write `*` for "and"
 def inside(index, shape, widths):
     return all(b <= i < b + n for i, n, (b, _) in zip(index, shape, widths))
 

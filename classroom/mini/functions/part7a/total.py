@@ -49,7 +49,7 @@ def stays_as_it_is(mini) -> None:
             raise Wrong("The terms should stay in their order. A rule that turns i + j into j + i "
                         "is never done.", "total(terms(x))", plain(once), plain(again))  # fmt: skip
 
-# %% wrong: Python's sum begins with a 0, and i * 1 is left
+# %% wrong: says there's more in it than it takes
 def total(parts):
     return sum(f if t is None else t * f for t, f in parts.items() if f)
 
