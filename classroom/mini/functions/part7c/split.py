@@ -144,10 +144,6 @@ def split(program, number, size, kind=()):
 # -             pairs = [(outer, inner) if source is both else (source,) for source in node.src]
 # +             pairs = [(outer,) if source is both else (source,) for source in node.src]
 
-# %% wrong, changed: says The REDUCE ran over the old loop
-# -         if node.op is Ops.REDUCE and both in node.src[1:]:
-# +         if False:
-
 # %% wrong: says The second of the pair is the inner RANGE
 def split(program, number, size, kind=()):
     program, _ = rightly(program, number, size, kind)
@@ -168,23 +164,3 @@ def split(program, number, size, kind=()):
         new = UOp(Ops.REDUCE, (node.src[0], *both), node.arg)
         program = substitute(program, {node: new})
     return simplify(substitute(program, {old: outer * size + inner})), inner
-
-# %% right
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    times, left = divmod(old.arg[1], size)
-    if left:
-        raise ValueError("left over")
-    outer = UOp(Ops.RANGE, (), (number, times) + old.arg[2:])
-    inner = UOp(Ops.RANGE, (), (1 + max(ranges), size) + tuple(kind))
-    new = {}
-    for node in program.toposort():
-        src = []
-        for source in node.src:
-            is_loop = node.op is Ops.REDUCE and source is old
-            src += [outer, inner] if is_loop else [new[source]]
-        new[node] = UOp(node.op, tuple(src), node.arg)
-        if node is old:
-            new[node] = outer * size + inner
-    return simplify(new[program]), inner

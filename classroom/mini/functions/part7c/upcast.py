@@ -76,12 +76,3 @@ def upcast(program, number, size):
     program, inner = split(program, number, size)
     stores = [substitute(s, {inner: UOp.const(inner, n)}) for n in range(size) for s in program.src]
     return simplify(program).__class__(Ops.SINK, tuple(map(simplify, stores)))
-
-# %% right
-def upcast(program, number, size):
-    program, inner = split(program, number, size)
-    stores = []
-    for n in range(size):
-        copy = substitute(program, {inner: UOp(Ops.CONST, (), n)})
-        stores.extend(copy.src)
-    return simplify(UOp(Ops.SINK, tuple(stores)))

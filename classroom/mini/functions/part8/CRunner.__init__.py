@@ -22,11 +22,6 @@ def compiled_function(mini) -> None:
                     "CRunner(lines).text", "the text of the C function",
                     describe(sorted(vars(runner))))  # fmt: skip
 
-# %% wrong: the docstring wants the text in self.text
-def __init__(self, lines):
-    name, self.source = render(lines)
-    self.function = getattr(ctypes.CDLL(str(compiled(self.source))), name)
-
 # %% wrong: says Keep the text
 def __init__(self, lines):
     self.function = None

@@ -91,11 +91,3 @@ def call(sink, memory, device):
     for function, _, arguments in kernels:
         function(*map(memory.get, arguments))
     return list(map(memory.__getitem__, results))
-
-# %% right
-def call(sink, memory, device):
-    kernels, places = plan(sink, device)
-    for run, out, parameters in kernels:
-        memory.setdefault(out, np.zeros(out.shape, "f4"))
-        run(*map(memory.get, parameters))
-    return list(map(memory.__getitem__, places))

@@ -66,7 +66,7 @@ def one_plan(mini) -> None:
     if not np.allclose(x.numpy(), 2, atol=1e-3):
         raise Wrong("x * 0.5 + 1 a hundred times comes to 2.", got=describe(x.numpy().tolist()))
 
-# %% wrong, changed: by shape; the docstring wants toposort's order, and says why by example only
+# %% wrong, changed: says 0 and 1
 # -     buffers = [node for node in sink.toposort() if node.op is Ops.BUFFER]
 # +     buffers = sorted((n for n in sink.toposort() if n.op is Ops.BUFFER), key=lambda n: n.shape)
 
@@ -94,10 +94,6 @@ def numbered(sink):
 # -     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
 # +     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, ())) for n, b in enumerate(buffers)}
 
-# %% wrong, changed: says 0 and 1
-# -     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers)}
-# +     slots = {b: UOp(Ops.DEFINE_GLOBAL, (), (n, b.shape)) for n, b in enumerate(buffers, 1)}
-
 # %% wrong, changed: says the array of a different one
 # -     return substitute(sink, slots), {slots[b]: b.arg.data for b in buffers}
 # +     return substitute(sink, slots), {slots[b]: c.arg.data for b, c in zip(buffers, reversed(buffers))}
@@ -110,12 +106,3 @@ def numbered(sink):
             slot = UOp(Ops.DEFINE_GLOBAL, (), (len(arrays), node.shape))
             sink, arrays[slot] = substitute(sink, {node: slot}), node.arg.data
     return sink, arrays
-
-# %% right
-def numbered(sink):
-    slots, arrays = {}, {}
-    for node in sink.toposort():
-        if node.op == Ops.BUFFER:
-            slot = UOp(Ops.DEFINE_GLOBAL, (), (len(slots), node.shape))
-            slots[node], arrays[slot] = slot, node.arg.data
-    return substitute(sink, slots), arrays
