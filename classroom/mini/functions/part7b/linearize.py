@@ -206,14 +206,6 @@ def in_order(sink):
     lines += [node for node in nodes if node in last]
     return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
 
-# %% wrong: everything in the innermost loop, and no DEFINE_REG
-def linearize(sink):
-    nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
-    inner = {r for n in nodes if n.op is Ops.REDUCE for r in n.src[1:]}
-    ranges = sorted((n for n in nodes if n.op is Ops.RANGE), key=lambda r: (r in inner, r.arg[0]))
-    rest = [n for n in nodes if n.op is not Ops.RANGE]
-    return [*ranges, *rest, *(UOp(Ops.ENDRANGE, (r,)) for r in reversed(ranges))]
-
 # %% wrong: says should give a list of nodes
 def linearize(sink):
     return None
@@ -323,36 +315,3 @@ def linearize(sink):
             lines[at:at] = [UOp(Ops.DEFINE_REG, (n,)) for n in reduces]
     lines += [UOp(Ops.ENDRANGE, (r,)) for r in reversed(inner)]
     return lines + after + [UOp(Ops.ENDRANGE, (r,)) for r in reversed(nest[: len(outer)])]
-
-# %% right
-def linearize(sink):
-    nodes = [node for node in sink.toposort() if node.op not in (Ops.CONST, Ops.SINK)]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = [] if not reduces else list(reduces[0].src[1:])
-    outer = [n for n in nodes if n.op is Ops.RANGE and len(n.arg) == 2 and n not in inner]
-    outer.sort(key=lambda node: node.arg[0])
-    done, lines = set(), []
-    below = {}
-    for node in sink.toposort():
-        below[node] = {node}.union(*(below[s] for s in node.src))
-    late = [n for n in nodes if n.op is Ops.STORE or
-            any(r in below[n] and n is not r for r in reduces)]
-    def write(opened):
-        for node in nodes:
-            needed = [n for n in below[node] if n in outer or n in inner]
-            ready = set(needed) <= set(opened) and node not in late
-            if ready and node not in done and node.op not in (Ops.RANGE, Ops.REDUCE):
-                done.add(node)
-                lines.append(node)
-    write([])
-    for k, counter in enumerate(outer, 1):
-        lines.append(counter)
-        write(outer[:k])
-    lines += [UOp(Ops.DEFINE_REG, (r,)) for r in reduces]
-    for k, counter in enumerate(inner, 1):
-        lines.append(counter)
-        write(outer + inner[:k])
-    lines += reduces
-    lines += [UOp(Ops.ENDRANGE, (r,)) for r in inner[::-1]]
-    lines += late
-    return lines + [UOp(Ops.ENDRANGE, (r,)) for r in outer[::-1]]

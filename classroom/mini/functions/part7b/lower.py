@@ -123,13 +123,3 @@ def lower(kernel):
     index = [loops.counter(size) for size in kernel.value.shape]
     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), loops.value(kernel.graph, index)))
     return UOp(Ops.SINK, (simplify(store),)), loops.arguments
-
-# %% right
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = [loops.counter(size) for size in kernel.memory.shape]
-    parameter, place = loops.element(kernel.memory, index)
-    value = value_at(kernel.graph, index, loops)
-    return simplify(UOp(Ops.SINK, (UOp(Ops.STORE, (parameter, place, value)),))), [
-        *loops.arguments
-    ]

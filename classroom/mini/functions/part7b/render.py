@@ -117,17 +117,13 @@ def any_c(mini) -> None:
     for seed in range(12):
         expect_c(mini, "a graph of several steps", random_graph(mini, seed))
 
-# %% wrong: no function in it
+# %% wrong: says There is no function
 def render(lines):
     return function_name(lines), beginning(lines)
 
 # %% wrong: says should give a pair of strings
 def render(lines):
     return None
-
-# %% wrong: says There is no function
-def render(lines):
-    return 'E_3_4', ''
 
 # %% wrong, changed: says writes outside of its memory
 # -             said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
@@ -140,45 +136,6 @@ def render(lines):
 # %% wrong, changed: says The C compiler refuses this
 # -         src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
 # +         src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
-
-# %% right: without restrict, and names by the number of the line
-def render(lines):
-    uses = Counter(s for n in lines for s in n.src)
-    said, body, tab = {}, [], 1
-
-    def text(n):
-        return c_number(n.arg) if n.op is Ops.CONST else said[n]
-
-    arguments = sorted((n for n in lines if n.op is Ops.DEFINE_GLOBAL), key=lambda n: n.arg[0])
-    for k, n in enumerate(lines):
-        if n.op is Ops.DEFINE_GLOBAL:
-            said[n] = f"data{n.arg[0]}"
-        elif n.op is Ops.RANGE:
-            said[n] = i = f"i{n.arg[0]}"
-            body.append("  " * tab + f"for (int {i} = 0; {i} < {n.arg[1]}; {i} += 1) {{")
-            tab += 1
-        elif n.op is Ops.ENDRANGE:
-            tab -= 1
-            body.append("  " * tab + "}")
-        elif n.op is Ops.DEFINE_REG:
-            said[n.src[0]] = f"acc{k}"
-            body.append("  " * tab + f"float acc{k} = {FIRST[n.src[0].arg]};")
-        elif n.op is Ops.REDUCE:
-            body.append("  " * tab + f"{said[n]} = {C[n.arg].format(said[n], text(n.src[0]))};")
-        elif n.op is Ops.STORE:
-            data, place, value = map(text, n.src)
-            body.append("  " * tab + f"{data}[{place}] = {value};")
-        else:
-            words = [text(s) for s in n.src]
-            found = f"{words[0]}[{words[1]}]" if n.op is Ops.LOAD else C[n.op].format(*words)
-            if is_inlined(n, uses):
-                said[n] = found
-            else:
-                said[n] = f"v{k}"
-                body.append("  " * tab + f"{c_type(n)} v{k} = {found};")
-    name = function_name(lines)
-    listed = ", ".join(f"{'const ' * (n.arg[0] > 0)}float* data{n.arg[0]}" for n in arguments)
-    return name, beginning(lines) + f"void {name}({listed}) {{\n" + "\n".join(body) + "\n}\n"
 
 # %% right
 def render(lines):

@@ -249,29 +249,3 @@ def value_at(node, index, loops):
         value = loops.value(node.src[0], SOURCE_INDEX[node.op](index, shape, node.arg))
         return where(inside(index, shape, node.arg), value, 0.0) if node.op is Ops.PAD else value
     return UOp(node.op, tuple(loops.value(s, index) for s in node.src), node.arg)
-
-# %% right
-def value_at(node, index, loops):
-    values = lambda i: tuple(loops.value(source, i) for source in node.src)
-    if node.op is Ops.CONST:
-        return node
-    if node.op in MEMORY:
-        parameter, place = loops.element(node, index)
-        return UOp(Ops.LOAD, (parameter, place))
-    if node.op is Ops.PAD:
-        shape = node.src[0].shape
-        is_inside = ZERO + inside(index, shape, node.arg)
-        (x,) = values(SOURCE_INDEX[Ops.PAD](index, shape, node.arg))
-        return is_inside.where(x, 0.0)
-    if node.op in SOURCE_INDEX:
-        return values(SOURCE_INDEX[node.op](index, node.src[0].shape, node.arg))[0]
-    if node.op is Ops.REDUCE_AXIS:
-        op, axes = node.arg
-        inner, own = list(index), []
-        for axis in reversed(axes):
-            inner[axis] = loops.counter(node.src[0].shape[axis])
-            if inner[axis].op is Ops.RANGE:
-                own.append(inner[axis])
-        (x,) = values(inner)
-        return UOp(Ops.REDUCE, (x, *own), op) if own else x
-    return UOp(node.op, values(index), node.arg)
