@@ -14,6 +14,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from numbers import Real
 from types import CodeType, FunctionType
 from typing import Any
 from unittest import mock
@@ -21,7 +22,7 @@ from unittest import mock
 import numpy as np
 
 from classroom import differences
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.guesses import Prediction
 from tinyframe import Tensor
 from tinyframe.schedule import create_schedule
@@ -93,9 +94,8 @@ def once(answer: Any, run: Callable[[], Any], case: str = "") -> Any:
         return run()
 
     got = call(answer, counted)
-    if len(calls) > 1:
-        raise Wrong(f"You ran it {len(calls)} times, and whatever it does has happened as often. "
-                    "Run it once.", case)  # fmt: skip
+    wrong_if(len(calls) > 1, f"You ran it {len(calls)} times, and whatever it does has happened as "
+             "often. Run it once.", case)  # fmt: skip
     return got
 
 
@@ -165,6 +165,14 @@ def whole_number(got: Any, case: str = "") -> int:
     return int(got)
 
 
+def a_number(got: Any, case: str = "", what: str = "a number") -> float:
+    """A number, in whatever type it comes; Wrong where it is none."""
+    got = got.item() if isinstance(got, np.ndarray) and got.ndim == 0 else got
+    wrong_if(isinstance(got, bool) or not isinstance(got, Real), f"The answer has to be {what}.",
+             case, got=describe(got))  # fmt: skip
+    return float(got)
+
+
 def describe(value: Any) -> str:
     """A value in a few words."""
     if isinstance(value, Tensor):
@@ -210,11 +218,18 @@ def runs_as(tensor: Tensor, wanted: int, case: str = "", shown: bool = False) ->
     raise Wrong(text, case, more=tuple(rows))
 
 
-def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True) -> None:
+def same_values(
+    got: Tensor,
+    expected: np.ndarray,
+    case: str,
+    shown: bool = True,
+    mistakes: dict[str, np.ndarray] | None = None,
+) -> None:
     """Wrong unless shape and values agree, within what float32 rounds; says how they differ.
 
-    Where inputs are fresh, `shown` is False: then no value is named.
+    Where inputs are fresh, `shown` is False: then no value is named. mistakes: as `unlike` has it.
     """
+    unlike(got, mistakes or {}, expected, case, shown)
     expected = np.asarray(expected)
     values = got.numpy()
     if values.shape != expected.shape:
@@ -248,9 +263,8 @@ def same_number(got: Any, expected: float, case: str = "", unit: str = "") -> No
     kinds = int if isinstance(expected, int) else (int, float)
     if isinstance(got, bool) or not isinstance(got, kinds):
         what = "a whole number" if isinstance(expected, int) else "a number"
-        raise Wrong(
-            f"The answer has to be {what}{f' of {unit}' * bool(unit)}.", case, got=describe(got)
-        )
+        raise Wrong(f"The answer has to be {what}{f' of {unit}' * bool(unit)}.", case,
+                    got=describe(got))  # fmt: skip
     if text := differences.of_numbers(got, expected, unit):
         raise Wrong(text, case, f"{expected:.6g}" if isinstance(expected, float) else expected, got)
 
@@ -283,8 +297,7 @@ def moves(answer: Any, expected: Callable[[np.ndarray], np.ndarray], name: str) 
 def no_copy(got: Tensor, source: Tensor, name: str, case: str) -> None:
     """Wrong unless an answer has been made from a Tensor of this name."""
     if source.uop.base not in got.uop.toposort():
-        said = f"These are copies of the numbers. Move the elements of `{name}` itself."
-        raise Wrong(said, case)
+        raise Wrong(f"These are copies of the numbers. Move the elements of `{name}` itself.", case)
 
 
 @contextmanager

@@ -2,10 +2,10 @@
 
     Exercise("4.5", "two-kernels", "Two kernels", check=two_kernels, hints=("…", "…"))
 
-A check is given the answer. It returns a sentence on what a right answer shows, or raises `Wrong`
-(never with the solution in it) or `Open`. `judge` calls it with a limit on time, so that an answer
-which raises, loops or has the wrong type becomes a sentence too. The learner's `check` and the
-grader both call `judge`.
+A check is given the answer. It raises `Wrong` (never with the solution in it) or `Open`, or returns
+a sentence on what a right answer shows, unless that is always the same one (`right`). `judge` calls
+it with a limit on time, so that an answer which raises, loops or has the wrong type becomes a
+sentence too. The learner's `check` and the grader both call `judge`.
 """
 
 from __future__ import annotations
@@ -62,6 +62,15 @@ class Wrong(Exception):
         self.rows = (*shown, *more)
 
 
+def wrong_if(is_so: object, text: str, *rows: Any, **more: Any) -> None:
+    """Raise Wrong, with this sentence and whatever else Wrong takes, if something is so.
+
+    The sentence is made in either case. One that says what only then is there takes an `if`.
+    """
+    if is_so:
+        raise Wrong(text, *rows, **more)
+
+
 class Open(Exception):
     """There is no answer yet; a sentence on what is missing, or nothing to say."""
 
@@ -75,6 +84,7 @@ class Exercise:
     shown_by: of a prediction, the place that shows what really happens ("the next cell").
     because: why the right answer is right. For a prediction it is shown, folded, once a guess has
         been made; for any other exercise it stands beside the worked answer.
+    right: what a right answer is told where the check returns nothing.
     seconds: how long a check may take.
     hints_first: whether the worked answer can be looked at only after the hints.
     """
@@ -82,10 +92,11 @@ class Exercise:
     number: str
     name: str
     title: str
-    check: Callable[[Any], str]
+    check: Callable[[Any], str | None]
     hints: tuple[str, ...]
     shown_by: str = ""
     because: str = ""
+    right: str = ""
     seconds: float = 10.0
     hints_first: bool = False
 
@@ -113,7 +124,7 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
     try:
         # Whatever the learner has set: a check is quiet, and does not search.
         with time_limit(exercise.seconds), Context(DEBUG=0, BEAM=0), _own_random_numbers(exercise):
-            return Outcome(exercise, "right", exercise.check(answer))
+            return Outcome(exercise, "right", exercise.check(answer) or exercise.right)
     except Open as nothing:
         return Outcome(exercise, "open", str(nothing))
     except Wrong as wrong:

@@ -1,6 +1,7 @@
 """The file of what a learner writes: an exercise, a puzzle, or a function of mini.
 
-a docstring     a title; two hints (`Hint: …`); why the right answer is right (`Because: …`)
+a docstring     a title; two hints (`Hint: …`); why the right answer is right (`Because: …`); what
+                one is told (`Right: …`), if the check doesn't say it
 code            what checks an answer
 # %% cells      planted answers, which only tests read
 """
@@ -23,14 +24,18 @@ class Description(NamedTuple):
     title: str
     hints: tuple[str, ...]
     because: str
+    right: str = ""
 
 
 def description(docstring: str) -> Description:
-    title, *said = re.split(r"(?:^|\n)\s*(?=Hint: |Because: )", docstring.strip())
+    title, *said = re.split(r"(?:^|\n)\s*(?=Hint: |Because: |Right: )", docstring.strip())
     words = [" ".join(paragraph.split()).partition(": ") for paragraph in said]
     hints = tuple(text for label, _, text in words if label == "Hint")
-    because = next((text for label, _, text in words if label == "Because"), "")
-    return Description(" ".join(title.split()), hints, because)
+    because, right = (
+        next((text for label, _, text in words if label == wanted), "")
+        for wanted in ("Because", "Right")
+    )
+    return Description(" ".join(title.split()), hints, because, right)
 
 
 def without_answers(text: str) -> str:

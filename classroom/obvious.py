@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from classroom.lies import Lie, differ, lie, number, shown
+from classroom.tables import Table
 from tinyframe.dtype import dtypes, truncate
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.evaluate import evaluate
@@ -134,6 +135,4 @@ def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], headline:
                 sheet.box(left + 3, top + 2, width - 10, ROW - 4, LOOKS[words], "none", [words])
             else:
                 sheet.words(left + 6, top + 14, words, SIZE, mono=True, colour=MUTED)
-    text = "\n".join("  ".join(w.ljust(max(len(r[k]) for r in [headings, *rows]))
-                     for k, w in enumerate(row)).rstrip() for row in [headings, *rows])  # fmt: skip
-    return DrawnPicture(headline, f"{headline}\n{text}", sheet)
+    return DrawnPicture(headline, f"{headline}\n{Table(headings, rows)!r}", sheet)

@@ -12,7 +12,7 @@ from inspect import unwrap
 from typing import Any
 
 from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.paths import Walk, counted, route, walked
 from classroom.places import Place, returned_by, said, temperature
 from classroom.walking import Call, calls_of
@@ -155,11 +155,9 @@ def answered(answers: Any, numbers: range) -> None:
     that are still to be read, where all that's there is right."""
     if isinstance(answers, (list, tuple)) and len(answers) == len(numbers):
         answers = dict(zip(numbers, answers, strict=True))
-    if not isinstance(answers, Mapping):
-        raise Wrong(
-            "The answer has to be a dict, from the number of a room to a name.",
-            got=describe(answers),
-        )
+    wrong_if(not isinstance(answers, Mapping),
+             "The answer has to be a dict, from the number of a room to a name.",
+             got=describe(answers))  # fmt: skip
     if not answers:
         raise Open("")
     given = {_number(key): value for key, value in answers.items()}

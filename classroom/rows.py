@@ -21,7 +21,7 @@ from unittest import mock
 import numpy as np
 
 from classroom.ask import call, describe
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.frames import learners_lines
 from classroom.limit import OutOfTime, time_limit
 from tinyframe import Tensor, TinyJit, nn
@@ -142,10 +142,8 @@ def _guarded(op: str, row: Row, fickle: set[str]) -> Row:
             with time_limit(SECONDS_OF_A_ROW):
                 found, again = call(row, *given), call(row, *given)
         except OutOfTime:
-            raise Wrong(
-                f"Your row was stopped after {SECONDS_OF_A_ROW:g} seconds. Is there a loop that "
-                "never ends?"
-            ) from None
+            raise Wrong(f"Your row was stopped after {SECONDS_OF_A_ROW:g} seconds. Is there a loop "
+                        "that never ends?") from None  # fmt: skip
         wanted = right.function(*given)
         gradients = fitting(op, found, wanted)  # type: ignore[arg-type]
         if gradients != fitting(op, again, wanted):  # type: ignore[arg-type]
@@ -163,8 +161,7 @@ def fitting(op: str, found: Any, right: Sequence[UOp | None]) -> tuple[UOp | Non
     asked += ", one for each source: `return …, …`." if count == 2 else "."
     if isinstance(found, (str, UOp, Tensor)) or not np.iterable(found):
         raise Wrong(asked, got=describe(found))
-    if len(gradients := tuple(found)) != count:
-        raise Wrong(asked, got=f"{len(gradients)} of them")
+    wrong_if(len(gradients := tuple(found)) != count, asked, got=f"{len(gradients)} of them")
     return tuple(
         None if one is None else _one(ORDINALS[place], one, expected)
         for place, (one, expected) in enumerate(zip(gradients, right, strict=True))
@@ -173,17 +170,11 @@ def fitting(op: str, found: Any, right: Sequence[UOp | None]) -> tuple[UOp | Non
 
 def _one(which: str, found: Any, expected: UOp | None) -> UOp:
     found = found.uop if isinstance(found, Tensor) else found
-    if not isinstance(found, UOp):
-        raise Wrong(
-            f"The {which} gradient has to be made of `grad`, or None. (For a constant, there is "
-            "`grad * 0 + 1`.)",
-            got=describe(found),
-        )
+    wrong_if(not isinstance(found, UOp), f"The {which} gradient has to be made of `grad`, or None. "
+             "(For a constant, there is `grad * 0 + 1`.)", got=describe(found))  # fmt: skip
     if expected is not None and found.shape != expected.shape:
-        raise Wrong(
-            f"The {which} gradient has the wrong shape. Each source gets one of its own shape.",
-            "", expected.shape, found.shape,
-        )  # fmt: skip
+        raise Wrong(f"The {which} gradient has the wrong shape. Each source gets one of its own "
+                    "shape.", "", expected.shape, found.shape)  # fmt: skip
     return found if expected is None else found.cast(expected.dtype)
 
 

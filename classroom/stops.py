@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 
 ROOT = Path(__file__).resolve().parents[1]
 PROMPT = "(Pdb) "
@@ -107,8 +107,7 @@ def understood(commands: Any) -> list[str]:
         raise Wrong("The answer has to be a list of commands, each of them a string.")
     lines = [line for command in commands for line in command.splitlines()]
     lines = [line.strip().removeprefix(PROMPT.strip()).strip() for line in lines]
-    if len(lines) > MOST:
-        raise Wrong(f"That's {len(lines)} commands. A few are enough.")
+    wrong_if(len(lines) > MOST, f"That's {len(lines)} commands. A few are enough.")
     return [line for line in lines if line]
 
 

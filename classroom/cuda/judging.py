@@ -17,8 +17,8 @@ import numpy as np
 from classroom import differences
 from classroom.cuda.drawn import accesses
 from classroom.cuda.running import Argument, Launch, NotCompiled, Run, Size, runs
-from classroom.cuda.source import Kernel, body_of, without_comments
-from classroom.exercise import Open, Wrong
+from classroom.cuda.source import Kernel, body_of, parameters_of, without_comments
+from classroom.exercise import Open, Wrong, wrong_if
 from tinyframe.device import NoCompiler
 from tinyframe.viz.picture import Picture
 
@@ -36,14 +36,12 @@ Inputs = Mapping[str, Argument]
 class Task:
     """What a kernel has to do.
 
-    parameters: of the kernel, `out` among them, which is where its results go. example: arguments
-    by name, without `out`. expected: what has to be in `out`, given those. fresh: more of them.
-    block, grid: how many threads and blocks, given those. one_each: whether a thread may write one
-    result at most. most_shared: how often a thread may read shared memory, where a tree is asked
-    for.
+    example: arguments by name, without `out`, which is where its results go. expected: what has to
+    be in `out`, given those. fresh: more of them. block, grid: how many threads and blocks, given
+    those. one_each: whether a thread may write one result at most. most_shared: how often a thread
+    may read shared memory, where a tree is asked for.
     """
 
-    parameters: str
     example: Inputs
     expected: Callable[..., np.ndarray]
     fresh: Callable[[np.random.Generator], Inputs]
@@ -52,15 +50,17 @@ class Task:
     one_each: bool = True
     most_shared: int | None = None
 
+    @property
+    def parameters(self) -> str:
+        return parameters_of({"out": None, **self.example})
+
     def kernel(self, answer: str) -> Kernel:
         return Kernel(self.parameters, body_of(answer))
 
     def launch(self, inputs: Inputs) -> Launch:
         """With an `out` in which nothing has been written, so that all of it is not a number."""
         out = np.full_like(self.expected(**inputs), np.nan, np.float32)
-        names = self.kernel("").names
-        arguments = {name: out if name == "out" else inputs[name] for name in names}
-        return Launch(self.grid(**inputs), self.block(**inputs), arguments)
+        return Launch(self.grid(**inputs), self.block(**inputs), {"out": out, **inputs})
 
     def cases(self) -> Iterator[Inputs]:
         """The example, a few that are the same each time, and one that is not."""
@@ -87,9 +87,8 @@ class Judgement:
         except NoCompiler as missing:
             raise Open(str(missing)) from None
         except NotCompiled as error:
-            raise Wrong(
-                f"The compiler doesn't understand it: {error}.", more=quoted(kernel, error.line)
-            ) from None
+            raise Wrong(f"The compiler doesn't understand it: {error}.",
+                        more=quoted(kernel, error.line)) from None  # fmt: skip
         for case, run in zip(cases, found, strict=False):
             self.run = run
             self._refuse(run, case, described(case))
@@ -110,32 +109,22 @@ class Judgement:
             both = [listed(x) for x in (expected, run.arrays["out"])] if few else ["", ""]
             raise Wrong(text, case, *both)
         if self.task.one_each and run.most_stores() > 1:
-            raise Wrong(
-                f"The numbers are right. But one thread writes {run.most_stores()} elements of "
-                "`out`, and here each thread writes one at most. Share the work.",
-                case,
-            )
+            raise Wrong(f"The numbers are right. But one thread writes {run.most_stores()} "
+                        "elements of `out`, and here each thread writes one at most. Share the "
+                        "work.", case)  # fmt: skip
         writers, cell = run.most_writers()
-        if self.task.most_shared is not None and writers > 1:
-            raise Wrong(
-                f"The numbers are right. But {writers} threads write `out[{cell}]`. It's the same "
-                "number each time, so let one of them do it, behind an `if`.",
-                case,
-            )
+        wrong_if(self.task.most_shared is not None and writers > 1, "The numbers are right. But "
+                 f"{writers} threads write `out[{cell}]`. It's the same number each time, so let "
+                 "one of them do it, behind an `if`.", case)  # fmt: skip
         most = self.task.most_shared
         if most is not None and run.most_shared_loads() > most:
-            raise Wrong(
-                f"The numbers are right. But one thread reads shared memory "
-                f"{run.most_shared_loads()} times, while the others wait. A tree needs fewer than "
-                f"{most}: let pairs be added at the same time, then pairs of those.",
-                case,
-            )
-        if most is not None and run.most_shared_loads() == 0:
-            raise Wrong(
-                "The numbers are right. But nothing went through shared memory, so somebody did "
-                "all the adding alone. Let the threads add in pairs, by way of a shared array.",
-                case,
-            )
+            raise Wrong("The numbers are right. But one thread reads shared memory "
+                        f"{run.most_shared_loads()} times, while the others wait. A tree needs "
+                        f"fewer than {most}: let pairs be added at the same time, then pairs of "
+                        "those.", case)  # fmt: skip
+        wrong_if(most is not None and run.most_shared_loads() == 0, "The numbers are right. But "
+                 "nothing went through shared memory, so somebody did all the adding alone. Let "
+                 "the threads add in pairs, by way of a shared array.", case)  # fmt: skip
 
 
 def in_words(loads: float) -> str:
@@ -156,11 +145,8 @@ def text_of(answer: Any) -> str:
     written = without_comments(body_of(answer))
     if "atomic" in written:
         raise Wrong("Atomic operations are not for today: every result here can do without them.")
-    if "#include" in written:
-        raise Wrong(
-            "Leave out `#include`. `max`, `min`, `fmaxf`, `sqrtf`, `expf` and their like are there "
-            "already, and nothing else is needed."
-        )
+    wrong_if("#include" in written, "Leave out `#include`. `max`, `min`, `fmaxf`, `sqrtf`, `expf` "
+             "and their like are there already, and nothing else is needed.")  # fmt: skip
     if "extern" in written:
         raise Wrong("Give a shared array its size: `__shared__ float s[8];`, without `extern`.")
     shared = Kernel("float* out", body_of(answer)).shared_shapes

@@ -18,7 +18,7 @@ from classroom.cuda.beside import beside
 from classroom.cuda.drawn import accesses, fetched
 from classroom.cuda.judging import is_open
 from classroom.cuda.running import Argument, Launch, NotCompiled, Run, Size, runs
-from classroom.cuda.source import Kernel, body_of
+from classroom.cuda.source import Kernel, body_of, parameters_of
 from classroom.exercise import judge
 from classroom.puzzlebook.game import by_name, exercise_of
 from tinyframe import Device, Tensor
@@ -71,8 +71,7 @@ def launch(
     }
     first = next(value for value in given.values() if isinstance(value, np.ndarray))
     given = {"out": np.zeros_like(first), **given}
-    kinds = [f"{_kind(name, value)} {name}" for name, value in given.items()]
-    kernel = Kernel(", ".join(kinds), body_of(text))
+    kernel = Kernel(parameters_of(given), body_of(text))
     grid, block = (x if isinstance(x, tuple) else (x,) for x in (blocks, threads))
     try:
         (run,) = runs(kernel, [Launch(grid, block, given)], races=races)
@@ -82,12 +81,6 @@ def launch(
     if run.trouble is not None:
         print(run.trouble.text.replace("`", ""))
     return run
-
-
-def _kind(name: str, value: Argument) -> str:
-    if isinstance(value, int):
-        return "int"
-    return "float*" if name == "out" else "const float*"
 
 
 # ---- the learner's answer, or a plain one --------------------------------------------------------
@@ -108,9 +101,9 @@ def side_by_side(name: str, text: Any) -> DrawnPicture:
     numbers."""
     example = EXAMPLES[name]
     written, called = yours_or_plain(name, text)
-    kernel = Kernel(example.parameters, body_of(written))
     inputs = {each: _numbers(64, 64, seed) for seed, each in enumerate(example.inputs)}
     launched = example.launch(64, inputs)
+    kernel = Kernel(parameters_of(launched.arguments), body_of(written))
     return beside(kernel, launched, inputs, example.compute, titles=(called, "tinyframe's"))
 
 
@@ -118,7 +111,6 @@ def side_by_side(name: str, text: Any) -> DrawnPicture:
 class Example:
     """A puzzle's op on larger matrices: n × n numbers in each of its inputs."""
 
-    parameters: str
     inputs: Sequence[str]
     number: str  # what the kernel calls n
     compute: Callable[..., Tensor]
@@ -133,12 +125,11 @@ class Example:
 
 EXAMPLES = {
     "axis_sum": Example(
-        "float* out, const float* a, int columns", ("a",), "columns",
-        lambda a: a.sum(axis=1), lambda n: (n,), (16,), lambda n: (n,),
+        ("a",), "columns", lambda a: a.sum(axis=1), lambda n: (n,), (16,), lambda n: (n,),
     ),
     "tiled_matmul": Example(
-        "float* out, const float* a, const float* b, int n", ("a", "b"), "n",
-        lambda a, b: a @ b, lambda n: (-(-n // 4), -(-n // 4)), (4, 4), lambda n: (n, n),
+        ("a", "b"), "n", lambda a, b: a @ b, lambda n: (-(-n // 4), -(-n // 4)), (4, 4),
+        lambda n: (n, n),
     ),
 }  # fmt: skip
 
@@ -155,13 +146,14 @@ def on_a_gpu(text: Any, n: int = 100, timed: int = 1024) -> None:
     """Runs the tiled matmul on this machine's GPU by way of tinyframe, and says how that went;
     where there is none, says why."""
     written, _ = yours_or_plain("tiled_matmul", text)
-    kernel = Kernel(EXAMPLES["tiled_matmul"].parameters, body_of(written))
     if why := Device.why_not("CUDA"):
         print("There's no GPU here that tinyframe can use, so the emulator has the last word.")
         print(f"({' '.join(why.split())[:160]} …)")
         return
     a, b = _numbers(n, n, 0), _numbers(n, n, 1)
-    got, _ = launched(kernel, EXAMPLES["tiled_matmul"].launch(n, {"a": a, "b": b}))
+    small = EXAMPLES["tiled_matmul"].launch(n, {"a": a, "b": b})
+    kernel = Kernel(parameters_of(small.arguments), body_of(written))
+    got, _ = launched(kernel, small)
     right = "right" if np.array_equal(got["out"], a @ b) else "WRONG"
     if settings.CUDA_EMULATE:
         print(f"CUDA is tinyframe's emulator here, which stands in for a GPU. {n} × {n}: {right}.")

@@ -8,8 +8,9 @@ three are written into the text, at each `name[` and behind each `__shared__`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 TOKEN = re.compile(
     r"#[^\n]*|//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|[A-Za-z_]\w*|\.?\d[\w.]*|->|::|\s+|.", re.S
@@ -43,6 +44,15 @@ MATHS = "".join(
 )  # fmt: skip
 # Words that may stand before an expression, where any other word would make it a declaration.
 VERBS = frozenset("return else do case".split())
+
+
+def parameters_of(arguments: Mapping[str, Any]) -> str:
+    """The parameters of a kernel that is given these: numbers, arrays to read, and `out`."""
+    kinds = {
+        name: "int" if isinstance(value, int) else "float*" if name == "out" else "const float*"
+        for name, value in arguments.items()
+    }
+    return ", ".join(f"{kind} {name}" for name, kind in kinds.items())
 
 
 @dataclass(frozen=True)

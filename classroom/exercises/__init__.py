@@ -88,7 +88,7 @@ def puzzles() -> tuple[Exercise, ...]:
 
 def _loaded(file: Path, number: str) -> Exercise:
     module = load(file)
-    title, hints, because = description(module.__doc__ or "")
+    title, hints, because, right = description(module.__doc__ or "")
     return Exercise(
         number,
         file.stem.replace("_", "-"),
@@ -97,5 +97,6 @@ def _loaded(file: Path, number: str) -> Exercise:
         hints,
         shown_by="the next cell" if isinstance(module.check, Prediction) else "",
         because=because,
+        right=right,
         seconds=getattr(module, "SECONDS", Exercise.seconds),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 
 SECONDS = 5.0  # for one check
 LONGEST = 160  # characters of an answer that are shown
@@ -162,8 +162,7 @@ def expect_values(
     within: float = CLOSE,
 ) -> None:
     """Wrong unless an array has this shape and, up to this part of each, these values."""
-    if got is None:
-        raise Wrong(f"{said} gives nothing. Is there a `return`?", said)
+    wrong_if(got is None, f"{said} gives nothing. Is there a `return`?", said)
     values = np.asarray(got)
     if is_close(values, wanted, within):
         return

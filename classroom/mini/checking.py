@@ -7,7 +7,6 @@ without an end is stopped, and that memory which runs out is that process's.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import subprocess
@@ -18,7 +17,7 @@ from typing import Any
 
 from classroom.mini.check import Result, Verdict
 from classroom.mini.stages import ROOT, Stage
-from classroom.written import written
+from classroom.written import place_of, written
 from tinyframe.settings import settings
 
 SECONDS_IN_ALL = 120.0
@@ -68,12 +67,8 @@ def _in_a_process(stage: Stage, paths: dict[str, Path]) -> Verdict:
 
 
 def _remembered_at(stage: Stage, paths: dict[str, Path]) -> Path:
-    here = Path(__file__).parent
-    texts = [*paths.values(), *sorted(here.rglob("*.py"))]
-    said = hashlib.sha256(f"{stage.name} {sys.version}".encode())
-    for path in texts:
-        said.update(hashlib.sha256(path.read_bytes()).digest())
-    return Path(settings.TINYFRAME_CACHE) / "mini" / f"{said.hexdigest()[:32]}.json"
+    checks = sorted(Path(__file__).parent.rglob("*.py"))
+    return place_of("mini", stage.name, [*paths.values(), *checks])
 
 
 def _from_json(fields: dict[str, Any]) -> Verdict:

@@ -11,6 +11,7 @@ from classroom.mini import loader, stages
 from classroom.mini.check import Verdict, listed
 from classroom.mini.checking import verdict
 from classroom.mini.stages import STAGES, Stage
+from classroom.tables import Table
 
 HEADINGS = ("stage", "", "checks", "lines of yours", "of all", "")
 
@@ -39,7 +40,7 @@ def show() -> int:
         print("Your own mini is in my_course/mini, which python3 start.py makes. "
               "These are the reference's stages.")  # fmt: skip
         folder = stages.REFERENCE
-    rows: list[tuple[str, ...]] = [HEADINGS]
+    rows: list[tuple[str, ...]] = []
     below: dict[str, Path] = {}
     for stage, choice in zip(STAGES, loader.choose(STAGES[-1]), strict=True):
         path = folder / stage.file
@@ -48,9 +49,7 @@ def show() -> int:
         else:
             rows.append((stage.name, stage.title, "-", "-", "-", "the file is not there"))
         below[stage.module] = choice.path
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
+    print(Table(HEADINGS, rows))
     return 0
 
 

@@ -52,11 +52,7 @@ STAGES = (
         "Your framework has room for a table of eight terabytes now, and needs no memory for it. "
         "Ask it for an element nobody has ever computed.",
     ),
-    Stage(
-        "4",
-        "Lazy Tensors",
-        "For your Tensor, sixty doublings are 61 nodes. Go on and double.",
-    ),
+    Stage("4", "Lazy Tensors", "For your Tensor, sixty doublings are 61 nodes. Go on and double."),
     Stage(
         "4b",
         "From a graph to kernels",

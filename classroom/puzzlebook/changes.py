@@ -21,7 +21,7 @@ from classroom.ask import (
     tensor_of,
     wants,
 )
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.places import said
 from classroom.puzzlebook.games.golf import opts_of
 from classroom.puzzlebook.hunted import PLAIN, floats, kernel_of, scaled
@@ -61,24 +61,17 @@ def twice_the_registers(answer: Any) -> str:
     same = len(opts) == len(TILE) and all(
         (one.op, one.axis) == (other.op, other.axis) for one, other in zip(opts, TILE, strict=False)
     )
-    if not same:
-        raise Wrong("Keep these two Opts and their axes, and change one number.", case, got=opts)
+    wrong_if(not same, "Keep these two Opts and their axes, and change one number.", case, got=opts)
     if opts == [*TILE]:
         raise Open("These are still the Opts from the question.")
     changed = sum(one.arg != other.arg for one, other in zip(opts, TILE, strict=True))
-    if changed != 1:
-        raise Wrong(f"You changed {changed} numbers. Change exactly one.", case, got=opts)
+    wrong_if(changed != 1, f"You changed {changed} numbers. Change exactly one.", case, got=opts)
     try:
         after = register_bytes(opts)
     except KernelOptError as error:
         raise Wrong(f"{error}.", case, got=opts) from None
-    if after != 2 * before:
-        raise Wrong(
-            "That's not twice as much.",
-            case,
-            f"sums in {2 * before} bytes of registers",
-            f"in {after}",
-        )
+    wrong_if(after != 2 * before, "That's not twice as much.", case,
+             f"sums in {2 * before} bytes of registers", f"in {after}")  # fmt: skip
     return (
         f"{before} bytes of registers hold sums with these Opts, and {after} with yours. "
         "The product stays what it was."
@@ -139,9 +132,8 @@ def one_number(answer: Any) -> str:
         after = len([*why(scaled())])
     if after != 1:
         row = thresholds.TABLE[name]
-        raise Wrong(
-            f"With {name} = {value:g}, {after} values are stored. This number is about {row.moves}."
-        )
+        raise Wrong(f"With {name} = {value:g}, {after} values are stored. This number is about "
+                    f"{row.moves}.")  # fmt: skip
     return f"With {name} = {value:g} it's one kernel, where it was {before}."
 
 
@@ -161,9 +153,8 @@ def spelled_out(answer: Any) -> str:
         raise Open
     source = get_program(kernel_of(floats(1, 2, 3) + floats(4, 5, 6)), answer, []).src
     line = next((text.strip() for text in source.splitlines() if "data0[" in text), "")
-    if "add(val0,val1)" not in line.replace(" ", ""):
-        raise Wrong("The sum isn't written like that.", "`a + b`",
-                    "`data0[ridx0] = add(val0, val1);`", f"`{line}`")  # fmt: skip
+    wrong_if("add(val0,val1)" not in line.replace(" ", ""), "The sum isn't written like that.",
+             "`a + b`", "`data0[ridx0] = add(val0, val1);`", f"`{line}`")  # fmt: skip
     times = get_program(kernel_of(floats(1, 2, 3) * floats(4, 5, 6)), answer, []).src
     if "val0 * val1" not in times:
         raise Wrong("Additions are right, and products look different now.", "`a * b`")
@@ -181,8 +172,7 @@ def row_taken_out(answer: Any) -> str:
     if graph_rewrite(times_one, answer) is not times_one:
         raise Wrong("This table still makes `x * 1` an `x`.")
     gone = len({*value_rules.rules} - {*answer.rules})
-    if gone > 1:
-        raise Wrong(f"{gone} of the rows are missing. Only one had to go.")
+    wrong_if(gone > 1, f"{gone} of the rows are missing. Only one had to go.")
     for before, after in ((x + 0.0, x), (x / 1.0, x)):
         if graph_rewrite(before, answer) is not after:
             raise Wrong("A row is gone that has nothing to do with `* 1`.")

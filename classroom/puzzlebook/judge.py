@@ -11,7 +11,7 @@ import numpy as np
 
 from classroom import grids
 from classroom.ask import call, same_values, wants
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from classroom.puzzlebook import ops
 from classroom.puzzlebook.game import against_par
 from classroom.puzzlebook.games.one_liners import NODES, Inputs, OneLiner
@@ -91,14 +91,12 @@ def called(puzzle: OneLiner, inputs: Inputs) -> str:
 
 def refuse(puzzle: OneLiner, answer: Any) -> None:
     """Wrong if the answer calls something that this puzzle does not allow."""
-    if not ops.is_learners(answer):
-        raise Wrong("Write a function of your own, with `def` or `lambda`.")
+    wrong_if(not ops.is_learners(answer), "Write a function of your own, with `def` or `lambda`.")
     allowed = {*puzzle.tools, *FREE}
     if not_allowed := sorted(ops.names(answer) - allowed):
-        raise Wrong(
-            f"`{not_allowed[0]}` is not one of the tools for this puzzle. You have operators, "
-            f"slices, and {', '.join(f'`{tool}`' for tool in puzzle.tools)}."
-        )
+        raise Wrong(f"`{not_allowed[0]}` is not one of the tools for this puzzle. You have "
+                    "operators, slices, and "
+                    f"{', '.join(f'`{tool}`' for tool in puzzle.tools)}.")  # fmt: skip
 
 
 def refuse_nodes(puzzle: OneLiner, got: Tensor) -> None:
@@ -107,10 +105,8 @@ def refuse_nodes(puzzle: OneLiner, got: Tensor) -> None:
     hidden = [tool for tool in puzzle.without if NODES[tool] in found]
     if hidden:
         node = NODES[hidden[0]].name
-        raise Wrong(
-            f"Your graph has a node called {node}, the one that `{hidden[0]}` makes. Do this one "
-            "without it."
-        )
+        raise Wrong(f"Your graph has a node called {node}, the one that `{hidden[0]}` makes. Do "
+                    "this one without it.")  # fmt: skip
     if odd := found - PLAIN:
         node = min(op.name for op in odd)
         raise Wrong(f"Your graph has a {node} node, which no tool of this puzzle makes.")

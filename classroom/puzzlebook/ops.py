@@ -20,7 +20,9 @@ KINDS = {
     **dict.fromkeys(GroupOp.Elementwise, "elementwise"),
     **dict.fromkeys(GroupOp.Movement, "movement"),
     **dict.fromkeys((Ops.REDUCE_AXIS, Ops.SCAN_AXIS), "reduction"),
-    Ops.IOTA: "arange", Ops.TAKE: "gather", Ops.ASSIGN: "scatter",
+    Ops.IOTA: "arange",
+    Ops.TAKE: "gather",
+    Ops.ASSIGN: "scatter",
 }
 # The constant that changes nothing: x * 1 and x + 0, which arange records, are no work.
 NEUTRAL = {Ops.MUL: 1, Ops.ADD: 0}

@@ -7,7 +7,6 @@ A submission is a text. A text that was graded before isn't graded again.
 from __future__ import annotations
 
 import atexit
-import hashlib
 import json
 import os
 import select
@@ -35,7 +34,7 @@ from classroom.grader.referee import answer as refereed
 from classroom.grader.report import Report, Row, rendered
 from classroom.grader.sandbox import ROOT, Limits, Protection, best_protection
 from classroom.grader.tasks import Ask, Ended, Open, Raised, Wrong, finding
-from classroom.written import written
+from classroom.written import place_of, written
 from tinyframe.settings import settings
 
 HERE = Path(__file__).parent
@@ -115,11 +114,7 @@ def really(text: str) -> Report:
 
 @cache
 def _really(text: str) -> Report:
-    parts = sorted([*Path(grader.__file__).parent.glob("*.py"), LARGER])
-    digest = hashlib.sha256(f"{sys.version} {text}".encode())
-    for path in parts:
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    place = Path(settings.TINYFRAME_CACHE) / "toys" / f"{digest.hexdigest()[:32]}.json"
+    place = place_of("toys", text, [*sorted(Path(grader.__file__).parent.glob("*.py")), LARGER])
     if settings.CACHE:
         with suppress(OSError, ValueError, TypeError, LookupError):
             found = json.loads(place.read_text())

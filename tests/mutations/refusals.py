@@ -1,7 +1,8 @@
 """A planted bug for every so many refusals of the classroom: the condition before it, negated.
 
-A refusal is an `if` whose body raises. Negated, it tells an answer what isn't true of it, or lets
-pass what it was there for; and for each there is a planted answer that has to notice.
+A refusal is an `if` whose body raises, or a call of `wrong_if`. Negated, it tells an answer what
+isn't true of it, or lets pass what it was there for; and for each there is a planted answer that
+has to notice.
 """
 
 from __future__ import annotations
@@ -34,36 +35,32 @@ ROOMS = {
 
 def refusal_mutations() -> Iterator[Mutation]:
     """Every so many refusals, in the order of rooms, files and lines."""
-    found = [(path, room, node) for room in ROOMS for path, node in refusals(room)]
-    for path, room, node in found[EVERY // 2 :: EVERY]:
-        old, new = negated(path, node)
+    found = [(path, room, test) for room in ROOMS for path, test in refusals(room)]
+    for path, room, test in found[EVERY // 2 :: EVERY]:
+        old, new = negated(path, test)
         named = path.stem.replace("_", "-")
         if room == "mini/functions" or path.stem == "shared":
             named = path.parent.name.removeprefix("part")
         tests = tuple(argument.format(name=named) for argument in ROOMS[room])
-        name, why = f"{path.parent.name}/{path.stem}:{node.lineno}", ast.unparse(node.test)
+        name, why = f"{path.parent.name}/{path.stem}:{test.lineno}", ast.unparse(test)
         yield Mutation(name, old, new, f"a refusal when {why}", tests)
 
 
-def refusals(room: str) -> Iterator[tuple[Path, ast.If]]:
-    """Each refusal of a room, by file and line."""
+def refusals(room: str) -> Iterator[tuple[Path, ast.expr]]:
+    """The condition of each refusal of a room, by file and line."""
     for path in sorted((ROOT / "classroom" / room).rglob("*.py")):
-        nodes = (
-            node
-            for node in ast.walk(ast.parse(without_answers(path.read_text())))
-            if isinstance(node, ast.If)
-        )
-        for node in sorted(nodes, key=lambda node: node.lineno):
-            if isinstance(node.body[0], ast.Raise):
-                yield path, node
+        nodes = [*ast.walk(ast.parse(without_answers(path.read_text())))]
+        ifs = [node for node in nodes if isinstance(node, ast.If)]
+        tests = [node.test for node in ifs if isinstance(node.body[0], ast.Raise)]
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        tests += [node.args[0] for node in calls if getattr(node.func, "id", "") == "wrong_if"]
+        yield from ((path, test) for test in sorted(tests, key=lambda test: test.lineno))
 
 
-def negated(path: Path, node: ast.If) -> tuple[str, str]:
-    """The lines of a refusal, as many as make them unique, and the same with its condition
-    negated."""
-    lines, first = path.read_text().splitlines(keepends=True), node.lineno - 1
-    test = node.test
-    last = node.body[0].lineno
+def negated(path: Path, test: ast.expr) -> tuple[str, str]:
+    """The lines of a condition, as many as make them unique, and the same with it negated."""
+    lines, first = path.read_text().splitlines(keepends=True), test.lineno - 1
+    last = test.end_lineno or test.lineno
     while sum(text.count("".join(lines[first:last])) for text in sources()) > 1:
         last += 1
     old = "".join(lines[first:last])

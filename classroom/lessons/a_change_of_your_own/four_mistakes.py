@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
+from classroom.ask import Wrong, describe
 from classroom.contributing.clocks import innocence, lines, mistakes
-from classroom.exercise import Wrong
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: the numbers of the lines with a mistake."""
     said, wrong = numbers(answer), mistakes()
     found = sorted(said & set(wrong))
@@ -35,7 +34,7 @@ def check(answer: Any) -> str:
     )
 
 
-def numbers(answer: Any) -> set[int]:
+def numbers(answer) -> set[int]:
     """Numbers of lines, in whatever form they came."""
     items: Iterable[Any]
     if isinstance(answer, str):

@@ -11,12 +11,10 @@ a multiplication by 1 / log(2), and a division doesn't match it.
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
-from classroom.ask import describe
+from classroom.ask import Wrong, describe, wrong_if
 from classroom.contributing.drive_by import HUNKS
 from classroom.contributing.scratch import judged
-from classroom.exercise import Wrong
 
 SECONDS = 150.0
 
@@ -27,39 +25,33 @@ def effects() -> dict[str, list[str]]:
     return judged([], hunks=True)["hunks"]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: the letters of the hunks that change kernels."""
     said = letters(answer)
     real = {letter for letter, names in effects().items() if names}
     if innocent := sorted(said - real):
         hunk = HUNKS[innocent[0]]
-        raise Wrong(
-            f"{innocent[0]} changes no kernel: nothing that uses `{hunk.function}` is different.",
-            got=", ".join(sorted(said)),
-        )
+        raise Wrong(f"{innocent[0]} changes no kernel: nothing that uses `{hunk.function}` is "
+                    "different.", got=", ".join(sorted(said)))  # fmt: skip
     if missing := sorted(real - said):
         names = ", ".join(f"`{name}`" for name in effects()[missing[0]])
-        raise Wrong(
-            f"Nothing on your list explains why these are different: {names}.",
-            got=", ".join(sorted(said)) or "nothing",
-        )
+        raise Wrong(f"Nothing on your list explains why these are different: {names}.",
+                    got=", ".join(sorted(said)) or "nothing")  # fmt: skip
     kinds = sum(map(len, effects().values()))
     return f"Three harmless-looking lines, and {kinds} kinds of kernels came out differently."
 
 
-def letters(answer: Any) -> set[str]:
+def letters(answer) -> set[str]:
     """Letters, in whatever form they came: "BCE", "b, c", a list, a set."""
-    if not isinstance(answer, Iterable) or isinstance(answer, (bytes, dict)):
-        raise Wrong(
-            "The answer has to be letters, as a text or as a list of texts.", got=describe(answer)
-        )
+    wrong_if(not isinstance(answer, Iterable) or isinstance(answer, (bytes, dict)),
+             "The answer has to be letters, as a text or as a list of texts.",
+             got=describe(answer))  # fmt: skip
     if isinstance(answer, str):  # "BCE", "b, c, e", "B, C and E"
         answer = "".join(re.split(r"\band\b|[\s,;&]+", answer))
     found = [str(item).strip().upper() for item in answer]
     if strange := [item for item in found if item not in HUNKS]:
-        raise Wrong(
-            f"The answer has to be letters from {min(HUNKS)} to {max(HUNKS)}.", got=strange[0]
-        )
+        raise Wrong(f"The answer has to be letters from {min(HUNKS)} to {max(HUNKS)}.",
+                    got=strange[0])  # fmt: skip
     return set(found)
 
 # %% wrong, each line

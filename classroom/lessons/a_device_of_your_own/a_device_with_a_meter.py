@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, does_nothing
+from classroom.ask import Open, Wrong, describe, does_nothing, wrong_if
 from classroom.conformed import conformance
-from classroom.exercise import Open, Wrong
 from classroom.lessons.a_device_of_your_own.shared import PLACES, _broken, _kind
 from classroom.own_device import reading, registered
 from tinyframe import Tensor
@@ -36,7 +35,7 @@ WORK: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: a device that computes, and whose meter() shows something about what it did."""
     if not callable(answer):
         raise Wrong("This exercise asks for the class of a device.", got=_kind(answer))
@@ -52,9 +51,8 @@ def check(answer: Any) -> str:
         raise Wrong(f"The device can't be opened. {error}") from None
     if not isinstance(opened, Compiled):
         raise Wrong("A device has to be a `Compiled`.", got=_kind(opened))
-    meter = getattr(opened, "meter", None)
-    if not callable(meter):
-        raise Wrong("Your device has no method `meter()`.")
+    meter: Any = getattr(opened, "meter", None)
+    wrong_if(not callable(meter), "Your device has no method `meter()`.")
     if does_nothing(meter) and meter() in (None, ...):
         raise Open
     with registered(answer, METERED) as device:
@@ -64,11 +62,8 @@ def check(answer: Any) -> str:
         text = "Your device has a meter, but doesn't compute correctly. 8.8 is about these places."
         raise Wrong(text, more=tuple(broken))
     if not noticed:
-        raise Wrong(
-            "It computes right, but the meter shows the same before and after.",
-            f"{', '.join(['a copy', *WORK])}",
-            got=describe(reading(device)),
-        )
+        raise Wrong("It computes right, but the meter shows the same before and after.",
+                    f"{', '.join(['a copy', *WORK])}", got=describe(reading(device)))  # fmt: skip
     return f"It computes right, and its meter noticed {', '.join(noticed)}."
 
 
@@ -98,8 +93,7 @@ def _noticed(device: Any) -> list[str]:
 
 def _shown(device: Any) -> str:
     value = reading(device)
-    if value is None or value is ...:
-        raise Wrong("`meter()` returns nothing. Did you forget `return`?")
+    wrong_if(value is None or value is ..., "`meter()` returns nothing. Did you forget `return`?")
     return repr(value)
 
 # %% shared
@@ -261,73 +255,5 @@ class NoParts(Compiled):
         return 0
 NoParts
 
-# %% wrong: a relu is wrong on it, and it's to compute correctly
-class Metered(Compiled):
-    def __init__(self, device):
-        self.count = 0
-        super().__init__(device, Words(), Snake(), Compiler(), self.load)
-
-    def meter(self):
-        return self.count
-
-    def load(self, name, lib):
-        self.count += 1
-        return runner(name, lib)
-
-# %% wrong: a property, and nobody fills it
-class Words(Words):
-    def copyout(self, dst, src):
-        dst[:] = memoryview(src).cast("B")[: len(dst)]
-
-class Snake(Snake):
-    type_names = {**Snake.type_names, dtypes.ushort: "uint16"}
-    code_for_op = {
-        **Snake.code_for_op,
-        Ops.CMOD: "({0} - quotient({0}, {1}) * {1})".format,
-        Ops.WHERE: "({1} if {0} else {2})".format,
-    }
-
-    def write(self, place, value, condition):
-        return f"if {condition}: {place} = {value}"
-
-class Metered(Compiled):
-    def __init__(self, device):
-        self.names = []
-        super().__init__(device, Words(), Snake(), Compiler(), runner)
-    @property
-    def meter(self):
-        return self.names
-
 # %% right, each line
 Log
-
-# %% right: seconds in kernels; meter is an attribute of the object
-class Words(Words):
-    def copyout(self, dst, src):
-        dst[:] = memoryview(src).cast("B")[: len(dst)]
-
-class Snake(Snake):
-    type_names = {**Snake.type_names, dtypes.ushort: "uint16"}
-    code_for_op = {
-        **Snake.code_for_op,
-        Ops.CMOD: "({0} - quotient({0}, {1}) * {1})".format,
-        Ops.WHERE: "({1} if {0} else {2})".format,
-    }
-
-    def write(self, place, value, condition):
-        return f"if {condition}: {place} = {value}"
-
-class Metered(Compiled):
-    def __init__(self, device):
-        self.busy = 0.0
-        def load(name, lib):
-            run = runner(name, lib)
-            def timed(*bufs, **given):
-                before = perf_counter()
-                try:
-                    return run(*bufs, **given)
-                finally:
-                    self.busy += perf_counter() - before
-            return timed
-        super().__init__(device, Words(), Snake(), Compiler(), load)
-        self.meter = lambda: f"{self.busy:.9f} s"

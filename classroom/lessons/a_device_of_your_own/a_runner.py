@@ -6,6 +6,7 @@ Hint: `self.function(*bufs, *vals)` runs it. `perf_counter()` before and after g
 seconds.
 Because: A kernel's arguments are its buffers and then the values of its Variables. The clock has
 to run while the kernel does, and nothing else.
+Right: Any kernel that this language can say, your Runner runs.
 """
 
 import inspect
@@ -14,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, does_nothing
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe, does_nothing, wrong_if
 from classroom.lessons.a_device_of_your_own.shared import _kind
 from tinyframe.device import ONE, Runner
 
@@ -54,7 +54,7 @@ REFUSED = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer: the class of a Runner for kernels that are written in Python."""
     if not inspect.isclass(answer) or not issubclass(answer, Runner):
         raise Wrong("This exercise asks for the class, SnakeRunner.", got=_kind(answer))
@@ -65,10 +65,8 @@ def check(answer: Any) -> str:
     if added != [10, 20, 30]:
         text = "The kernel got its buffers in a different order: the sums are in `data1`."
         raise Wrong(text, case)
-    if sums == [1, 2, 3]:
-        raise Wrong("Nothing was computed: `data0` is as it was before.", case)
-    if sums != [11, 22, 33]:
-        raise Wrong("The kernel ran more than once.", case, [11, 22, 33], sums)
+    wrong_if(sums == [1, 2, 3], "Nothing was computed: `data0` is as it was before.", case)
+    wrong_if(sums != [11, 22, 33], "The kernel ran more than once.", case, [11, 22, 33], sums)
     many = random.randint(1, 2)
     case = "a kernel with a Variable, which copies only the first `n` numbers"
     copied, _ = _launched(answer, "first", FIRST, case, vals=(many,), wait=False)
@@ -84,12 +82,9 @@ def check(answer: Any) -> str:
             "You stopped the clock too early, or started it too late: the kernel takes longer. (Or "
             "it's a clock that stops while nobody computes, as `process_time` does.)"
         )
-        raise Wrong(
-            text if seconds >= 0 else "You subtracted the later time from the earlier.", case
-        )
-    if seconds > 500 * SLEPT:
-        raise Wrong("That isn't in seconds.", case)
-    return "Any kernel that this language can say, your Runner runs."
+        raise Wrong(text if seconds >= 0 else "You subtracted the later time from the earlier.",
+                    case)  # fmt: skip
+    wrong_if(seconds > 500 * SLEPT, "That isn't in seconds.", case)
 
 
 def _launched(
@@ -192,14 +187,3 @@ Numbered
 
 # %% right, each line
 OurRunner
-
-# %% right: nanoseconds, and False where nobody asked
-from time import perf_counter_ns
-class SnakeRunner(Runner):
-    def __init__(self, name, lib):
-        super().__init__(name, lib)
-        self.function = function_of(lib, name)
-    def __call__(self, *bufs, vals=(), wait=False, **sizes):
-        before = perf_counter_ns()
-        self.function(*[*bufs, *map(int, vals)])
-        return wait and (perf_counter_ns() - before) / 1e9

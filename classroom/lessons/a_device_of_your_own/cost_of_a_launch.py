@@ -7,14 +7,14 @@ Then take its share out of the first time. Or `np.polyfit` with weights `w=1 / n
 so that each point counts by its percents.
 Because: In percents, each time is as good as any other. So the large sizes say what an element
 costs, since a launch is lost in them, and the small ones what a launch does.
+Right: One number for getting started, one for each element: that's most of a device's speed.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 
 SIZES = [4**k for k in range(13)]
 
@@ -31,7 +31,7 @@ SMALL = (
 SEED, ROUNDS = 0, 10  # a noise in which a line that's plain fails; how many others are tried
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(sizes, seconds): the seconds of a launch, and of each element."""
     sizes = [1000, 2000, 4000]
     _judge_line(answer, sizes, 5e-6, 1e-9, [1.0] * 3, 1e-3, "three sizes, no noise")
@@ -41,11 +41,10 @@ def check(answer: Any) -> str:
     for fresh in map(np.random.default_rng, range(1, ROUNDS + 1)):
         noise, launch = 1 + NOISE * fresh.random(len(SIZES)), 2e-6 + 3e-6 * fresh.random()
         _judge_line(answer, SIZES, launch, 2.5e-10, noise, WITHIN, "fresh noise", shown=False)
-    return "One number for getting started, one for each element: that's most of a device's speed."
 
 
 def _judge_line(
-    answer: Any,
+    answer,
     sizes: list[int],
     launch: float,
     each: float,
@@ -131,8 +130,3 @@ def launch_and_each(sizes, seconds):
 
 # %% right, each line
 ends
-
-# %% right: least squares of the percents
-def launch_and_each(sizes, seconds):
-    n, s = np.array(sizes), np.array(seconds)
-    return np.linalg.lstsq(np.c_[1 / s, n / s], np.ones(len(s)), rcond=None)[0]

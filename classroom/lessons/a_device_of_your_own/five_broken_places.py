@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from classroom.conformed import conformance
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.lessons.a_device_of_your_own.shared import PLACES, _broken, _kind, _sentence
 from classroom.own_device import OurRunner, registered
 from classroom.python_text import PythonText
@@ -51,7 +51,7 @@ def _device(memory: Any, language: Any) -> Iterator[str]:
         yield EXAMINED
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: the mended memory and the mended language, both classes."""
     memory, language = _two_classes(answer)
     with _device(memory, PythonText) as name:
@@ -63,10 +63,8 @@ def check(answer: Any) -> str:
         raise Open("All five places are still broken. Begin with the first row that's wrong.")
     if broken:
         number = len(PLACES) - len(broken)
-        raise Wrong(
-            f"{number} of 5 are mended. Still broken: {'; '.join(place for place, _ in broken)}.",
-            more=tuple(broken),
-        )
+        raise Wrong(f"{number} of 5 are mended. Still broken: "
+                    f"{'; '.join(place for place, _ in broken)}.", more=tuple(broken))  # fmt: skip
     with _device(memory, language) as name:
         table = conformance(name)
     if table.wrong:
@@ -76,10 +74,9 @@ def check(answer: Any) -> str:
     return f"All {len(table.rows)} rows are right, from the memory to the last condition."
 
 
-def _two_classes(answer: Any) -> tuple[Any, Any]:
+def _two_classes(answer) -> tuple[Any, Any]:
     text = "This exercise asks for the two classes: `(MendedWords, MendedSnake)`."
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Wrong(text, got=_kind(answer))
+    wrong_if(not isinstance(answer, (tuple, list)) or len(answer) != 2, text, got=_kind(answer))
     found: dict[type, Any] = {}
     for part in answer:
         for kind in (Allocator, PythonText):
@@ -171,16 +168,3 @@ class MendedSnake(Snake):
 
 # %% right, each line
 [MendedWords, snake()]
-
-# %% right: the old trick for `and or`: a list is never false
-class MendedWords(Words):
-    def copyout(self, dst, src):
-        dst[:] = src.tobytes()[: len(dst)]
-class MendedSnake(Snake):
-    type_names = Snake.type_names | {dtypes.ushort: "uint16"}
-    code_for_op = Snake.code_for_op | {
-        Ops.CMOD: "({0} - {1} * quotient({0}, {1}))".format,
-        Ops.WHERE: "({0} and [{1}] or [{2}])[0]".format,
-    }
-    def write(self, place, value, condition):
-        return f"if ({condition}): {super().write(place, value, condition)}"

@@ -9,7 +9,6 @@ memory, does somebody go down a column.
 """
 
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,6 @@ def a_matrix(rng: np.random.Generator) -> Inputs:
 
 
 TRANSPOSE = Task(
-    "float* out, const float* a, int rows, int columns",
     {"a": np.arange(40 * 70, dtype=np.float32).reshape(40, 70), "rows": 40, "columns": 70},
     lambda a, **_: a.T.copy(),
     a_matrix,
@@ -45,7 +43,7 @@ def scattered(run: Run, name: str, is_write: bool) -> int:
     return max(len(lines_of(group)) for group in groups(run, name, is_write))
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """a.T, where neither the loads nor the stores of a warp are scattered over memory."""
     judgement = Judgement(TRANSPOSE)
     judgement.check(answer)
@@ -56,12 +54,9 @@ def check(answer: Any) -> str:
         both = " What it " + far[1][0].replace("writes", "writes to") + " is scattered, too." \
             if len(far) > 1 else ""  # fmt: skip
         does, lines = far[0]
-        raise Wrong(
-            f"The numbers are right. But where a warp {does}, its accesses are spread over {lines} "
-            f"lines of memory. With neighbouring threads at neighbouring elements it takes "
-            f"{MOST_LINES} at most.{both}",
-            "a matrix of 40 × 70",
-        )
+        raise Wrong(f"The numbers are right. But where a warp {does}, its accesses are spread over "
+                    f"{lines} lines of memory. With neighbouring threads at neighbouring elements "
+                    f"it takes {MOST_LINES} at most.{both}", "a matrix of 40 × 70")  # fmt: skip
     return (
         f"At most {max(worst.values())} lines for a warp, on the way in and on the way out. The "
         "crossing happens in shared memory, where it costs next to nothing."
@@ -93,10 +88,6 @@ NO_BARRIER
 # %% wrong: says it should be
 TILE_BY_TILE = TRANSPOSE.replace("tile[tx][ty];", "tile[ty][tx];")
 TILE_BY_TILE
-
-# %% wrong: says between triple quotes
-import numpy as np
-np.transpose
 
 # %% right
 CROSSED_EARLY = TRANSPOSE.replace("tile[ty][tx] =", "tile[tx][ty] =").replace(

@@ -12,7 +12,6 @@ from classroom.puzzlebook.games.gpu import KernelPuzzle, a_wide_block, numbers, 
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, int columns",
         {"a": some(3, 20), "columns": 20},
         lambda a, columns: a.sum(axis=1),
         lambda rng: {
@@ -29,23 +28,7 @@ puzzle = KernelPuzzle(
 
 # %% wrong, each line
 axis_sum.replace("k += 16", "k += 8")  # says it should be
-axis_sum.replace("blockIdx.x * columns + k", "k")  # says it should be
 axis_sum.replace("out[blockIdx.x]", "out[0]")  # says in different blocks
-
-# %% wrong: the same in every block
-axis_sum = """
-__shared__ float s[16];
-int i = threadIdx.x;
-float own = 0;
-for (int k = i; k < columns; k += 16) own += a[blockIdx.x * columns + k];
-s[i] = own;
-__syncthreads();
-for (int half = 8; half > 0; half /= 2) {
-  if (i < half) s[i] += s[i + half];
-  __syncthreads();
-}
-out[blockIdx.x] = s[0];
-"""
 
 # %% right: each thread has a piece of its own; a pointer to the row
 """

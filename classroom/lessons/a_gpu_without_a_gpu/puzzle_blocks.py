@@ -8,19 +8,16 @@ thread.
 """
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, KernelPuzzle, T, a_block, enough, some, vector
+from classroom.puzzlebook.games.gpu import KernelPuzzle, T, a_block, enough, some, vector
 
 puzzle = KernelPuzzle(
     Task(
-        ONE_ROW,
         {"a": some(13), "n": 13},
         lambda a, n: a * a,
         lambda rng: vector(rng, 1, 5 * T),
         block=a_block,
         grid=enough,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line
@@ -31,4 +28,3 @@ blocks.replace("* blockDim.x", "* 9")  # says `out[8]` was never written.
 
 # %% right, each line
 "#define I (blockIdx.x * 8 + threadIdx.x)\nif (I < n) out[I] = powf(a[I], 2);"  # a macro
-"int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) out[i] = a[i] * a[i];"  # says 2 loads

@@ -18,7 +18,6 @@ def column_and_row(rng: np.random.Generator) -> Inputs:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, const float* b, int rows, int columns",
         {"a": some(4), "b": 10 * some(4), "rows": 4, "columns": 4},
         lambda a, b, **_: a[:, None] + b,
         column_and_row,

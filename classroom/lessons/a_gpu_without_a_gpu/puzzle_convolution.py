@@ -25,7 +25,6 @@ def slid(a: np.ndarray, w: np.ndarray, n: int) -> np.ndarray:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, const float* w, int n",
         {"a": some(16), "w": np.array([1, 10, 100], np.float32), "n": 16},
         slid,
         signal,
@@ -39,8 +38,6 @@ puzzle = KernelPuzzle(
 # %% wrong, each line
 convolution.replace("t < 2", "t < 1")  # says nobody has written to
 convolution.replace("s[10]", "s[8]")  # says and `s` has 8 elements
-convolution.replace("i + 8 < n ? a[i + 8] : 0", "a[i + 8]")  # says reads `a[17]`
-convolution.replace("v[t] = w[t]", "v[t] = w[2 - t]")  # says it should be
 convolution.replace("__syncthreads();", "")  # says A race
 
 # %% right, each line

@@ -21,7 +21,6 @@ def two_vectors(rng: np.random.Generator) -> Inputs:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, const float* b, int n",
         {"a": some(16), "b": some(16)[::-1].copy(), "n": 16},
         lambda a, b, n: np.array([a @ b], np.float32),
         two_vectors,
@@ -33,10 +32,8 @@ puzzle = KernelPuzzle(
 )
 
 # %% wrong, each line
-"if (threadIdx.x == 0) {\n  float sum = 0;\n  for (int k = 0; k < n; k++) sum += a[k] * b[k];\n  out[0] = sum;\n}"  # says nothing went through shared memory
 dot.replace("half = 8", "half = 4")  # says it should be
 dot.replace("if (i == 0) out", "out")  # says 16 threads write `out[0]`
-dot.replace("  __syncthreads();\n}", "}")  # says A race
 dot.replace("if (i < half) s[i] += s[i + half];\n  __syncthreads();", "if (i < half) { s[i] += s[i + half]; __syncthreads(); }")  # says waits at the barrier
 "out[0] += a[threadIdx.x] * b[threadIdx.x];"  # says A race
 

@@ -5,28 +5,15 @@ Because: Blocks come in one size and data in any, so almost every kernel begins 
 """
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, KernelPuzzle, T, a_block, plus_ten, some, vector
+from classroom.puzzlebook.games.gpu import KernelPuzzle, T, a_block, plus_ten, some, vector
 
 puzzle = KernelPuzzle(
-    Task(
-        ONE_ROW,
-        {"a": some(5), "n": 5},
-        plus_ten,
-        lambda rng: vector(rng, 1, T),
-        block=a_block,
-    ),
-    par=1,
-    best=1,
+    Task({"a": some(5), "n": 5}, plus_ten, lambda rng: vector(rng, 1, T), block=a_block)
 )
 
 # %% wrong, each line
 map  # says Thread 5 reads `a[5]`, and `a` has 5 elements
-guard.replace("i < n", "i <= n")  # says Thread 5 reads `a[5]`
 guard.replace("i < n", "i < n - 1")  # says `out[4]` was never written
-"if (threadIdx.x == 0) for (int i = 0; i < n; i++) out[i] = a[i] + 10;"  # says each thread writes one at most
 
 # %% right, each line
-"if (threadIdx.x >= n) return;\nout[threadIdx.x] = a[threadIdx.x] + 10;"  # returns early
-"for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = a[i] + 10;"  # a loop of one turn
-'int i = min(threadIdx.x, n - 1);\nout[i] = a[i] + 10;'  # some do the last one again, and write the same; more loads than par
 'int i = threadIdx.x;\ni < n && (out[i] = a[i] + 10);'  # && for if

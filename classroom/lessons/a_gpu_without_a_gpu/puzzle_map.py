@@ -9,14 +9,11 @@ from classroom.puzzlebook.games.gpu import KernelPuzzle, T, numbers, plus_ten, s
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a",
         {"a": some(T)},
         plus_ten,
         lambda rng: {"a": numbers(rng, int(rng.integers(1, 20)))},
         block=lambda a: (len(a),),
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line
@@ -29,7 +26,6 @@ map.replace("a[i] + 10;", "a[i] + 10")  # says doesn't understand
 "int i = threadIdx.x;\nout[i + 1] = a[i] + 10;"  # says writes `out[8]`, and `out` has 8
 "int i = threadIdx.x;\nout[i] = a[i - 1] + 10;"  # says an array starts at 0
 "int i = threadIdx.x;\nout[i] = a[i * 1000000];"  # says far outside of every array
-"if (threadIdx.x == 0) { out[0] = 1;"  # says 1 `{` and only 0 `}`
 "out[0] = 0; for (int i = 0; i < 10; i--) out[0] = 0;"  # says a loop that never ends
 "out[threadIdx.x] = a[0];\n__builtin_trap();"  # says It crashed
 "#include <math.h>\nout[0] = 1;"  # says Leave out `#include`
@@ -41,11 +37,7 @@ lambda a: a + 10  # says between triple quotes
 'a[threadIdx.x] += 10;'  # a is const
 
 # %% right, each line
-"out[threadIdx.x] = a[threadIdx.x] + 10;"  # no number of its own
-"__global__ void add(float* out, const float* a) {\n  int i = threadIdx.x;\n  out[i] = 10 + a[i];\n}\n"  # a whole kernel
 "*(out + threadIdx.x) = *(a + threadIdx.x) + 10;"  # pointers
-"const unsigned i = threadIdx.x; /* a[9] */ float x[2] = {a[i], 10}; // out[9]\nout[i] = x[0] + x[1];"  # what stands in a comment is no access
-'out[threadIdx.x] = 1e1 + a[blockIdx.x * 99 + threadIdx.x];'  # 1e1
 
 # %% asked again, each line
 "// not yet\n"  # a comment and nothing else

@@ -8,7 +8,7 @@ Because: Neighbours read the same numbers, so they read them once, together.
 import numpy as np
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, KernelPuzzle, T, a_block, some, vector
+from classroom.puzzlebook.games.gpu import KernelPuzzle, T, a_block, some, vector
 
 
 def last_three(a: np.ndarray, n: int) -> np.ndarray:
@@ -16,21 +16,12 @@ def last_three(a: np.ndarray, n: int) -> np.ndarray:
 
 
 puzzle = KernelPuzzle(
-    Task(
-        ONE_ROW,
-        {"a": some(8), "n": 8},
-        last_three,
-        lambda rng: vector(rng, 1, T),
-        block=a_block,
-    ),
-    par=1,
-    best=1,
+    Task({"a": some(8), "n": 8}, last_three, lambda rng: vector(rng, 1, T), block=a_block)
 )
 
 # %% wrong, each line
 pooling.replace("if (i > 0)", "")  # says reads `s[-1]`, and an array starts at 0
 pooling.replace("__syncthreads();", "")  # says A race
-pooling.replace("i - 2", "i - 1")  # says it should be
 pooling.replace("__syncthreads();", "if (i > n) return;\n__syncthreads();")  # not everybody reaches the barrier
 
 # %% right, each line

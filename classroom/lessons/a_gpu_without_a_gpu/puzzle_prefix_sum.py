@@ -11,19 +11,16 @@ after 8 and 16, of all 32.
 import numpy as np
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, WIDER, KernelPuzzle, some, vector
+from classroom.puzzlebook.games.gpu import WIDER, KernelPuzzle, some, vector
 
 puzzle = KernelPuzzle(
     Task(
-        ONE_ROW,
         {"a": some(32), "n": 32},
         lambda a, n: np.cumsum(a),
         lambda rng: vector(rng, 1, WIDER),
         block=lambda **_: (WIDER,),
         most_shared=28,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line
@@ -42,28 +39,4 @@ for (int far = 1; far < 32; far *= 2, p = 1 - p) {
   __syncthreads();
 }
 if (i < n) out[i] = s[p][i];
-"""
-
-# %% right: up a tree and down again
-"""
-__shared__ float s[32];
-int i = threadIdx.x;
-float own = i < n ? a[i] : 0;
-s[i] = own;
-__syncthreads();
-for (int far = 1; far < 32; far *= 2) {
-  if ((i + 1) % (2 * far) == 0) s[i] += s[i - far];
-  __syncthreads();
-}
-if (i == 31) s[i] = 0;
-__syncthreads();
-for (int far = 16; far > 0; far /= 2) {
-  if ((i + 1) % (2 * far) == 0) {
-    float left = s[i - far];
-    s[i - far] = s[i];
-    s[i] += left;
-  }
-  __syncthreads();
-}
-if (i < n) out[i] = s[i] + own;
 """

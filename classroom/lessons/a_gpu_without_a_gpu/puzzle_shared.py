@@ -10,7 +10,7 @@ cheap.
 import numpy as np
 
 from classroom.cuda.judging import Task
-from classroom.puzzlebook.games.gpu import ONE_ROW, KernelPuzzle, T, a_block, enough, numbers, some
+from classroom.puzzlebook.games.gpu import KernelPuzzle, T, a_block, enough, numbers, some
 
 
 def shares(a: np.ndarray, n: int) -> np.ndarray:
@@ -19,29 +19,19 @@ def shares(a: np.ndarray, n: int) -> np.ndarray:
 
 puzzle = KernelPuzzle(
     Task(
-        ONE_ROW,
         {"a": some(13), "n": 13},
         shares,
-        lambda rng: {
-            "a": (a := np.abs(numbers(rng, int(rng.integers(1, 30)))) + 1),
-            "n": len(a),
-        },
+        lambda rng: {"a": (a := np.abs(numbers(rng, int(rng.integers(1, 30)))) + 1), "n": len(a)},
         block=a_block,
         grid=enough,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line
 shared.replace("__syncthreads();", "")  # says A race
-shared.replace("i < n ? a[i] : 0", "a[i]")  # says of block 1 reads `a[15]`
-shared.replace("k < 8", "k < 7")  # says it should be
-shared.replace("__syncthreads();", "if (i < n) __syncthreads();")  # says A race
 
 # %% right, each line
 shared.replace("s[8]", "s[8], unused[2][3]")  # two arrays in one line
-shared.replace("float s[8];", "float s\n[8];")  # a line that ends in between
 
 # %% asked again: a range-based for, which the emulator can't watch (I had said right)
 """

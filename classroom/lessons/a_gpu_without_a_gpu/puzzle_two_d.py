@@ -19,23 +19,15 @@ def matrix(rng: np.random.Generator, least: int, most: int) -> Inputs:
 
 puzzle = KernelPuzzle(
     Task(
-        "float* out, const float* a, int rows, int columns",
         {"a": some(3, 4), "rows": 3, "columns": 4},
         plus_ten,
         lambda rng: matrix(rng, 1, SIDE),
         block=a_square,
-    ),
-    par=1,
-    best=1,
+    )
 )
 
 # %% wrong, each line
-two_d.replace("y * columns + x", "y * rows + x")  # rows are as long as there are columns
-two_d.replace("x < columns && y < rows", "x < columns")  # says Thread (0, 3)
 two_d.replace("y < rows", "y < columns")  # says and `a` has
-two_d.replace("y * columns + x", "y * 4 + x")  # right for 4 columns only
 
 # %% right, each line
-"int i = threadIdx.y * columns + threadIdx.x;\nif (threadIdx.x < columns) if (threadIdx.y < rows) out[i] = a[i] + 10;"  # an if in an if
 two_d.replace("y * columns + x", "x * rows + y")  # each is somebody's
-'int i = threadIdx.y * 4 + threadIdx.x;\nif (i < rows * columns) out[i] = a[i] + 10;'  # 16 threads in a row, whatever the shape

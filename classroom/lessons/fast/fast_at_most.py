@@ -5,21 +5,19 @@ Hint: The larger of `operations / roof.flops` and `nbytes / roof.bandwidth` is t
 can take.
 Because: Arithmetic and memory work side by side, so the slower of the two decides. No Opt changes
 either number: an Opt only gets a kernel closer to them.
+Right: You can now tell which kernels are worth an afternoon, and which aren't.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call
-from classroom.exercise import Wrong
-from classroom.lessons.fast.shared import near, number
+from classroom.ask import Wrong, a_number, call, wrong_if
+from classroom.lessons.fast.shared import near
 from tinyframe.viz.roof import Roof
 
 SOME_ROOF = Roof(flops=100e9, bandwidth=20e9)
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(operations, nbytes, seconds, roof): how many times as fast it could be."""
     fresh = np.random.default_rng().uniform(1, 9, 5)
     cases: list[tuple[str, float, float, float, Roof]] = [
@@ -31,7 +29,9 @@ def check(answer: Any) -> str:
     for case, operations, nbytes, seconds, roof in cases:
         shown = roof is SOME_ROOF
         name = f"{case} in {seconds} s; 100e9 operations a second, 20e9 bytes" if shown else case
-        got = number(call(answer, operations, nbytes, seconds, roof), "how many times", name)
+        got = a_number(
+            call(answer, operations, nbytes, seconds, roof), name, "a number: how many times"
+        )
         work, moving = operations / roof.flops, nbytes / roof.bandwidth
         expected = seconds / max(work, moving)
         if near(got, expected):
@@ -46,11 +46,9 @@ def check(answer: Any) -> str:
             max(work, moving): "That's the least time, in seconds. How many times as fast is it?",
         }
         for wrong, text in told.items():
-            if near(got, wrong):
-                raise Wrong(text, name)
+            wrong_if(near(got, wrong), text, name)
         both = (f"{expected:.4g}", f"{got:.4g}") if shown else ("", "")
         raise Wrong("It has to be the time it took, over the least it could take.", name, *both)
-    return "You can now tell which kernels are worth an afternoon, and which aren't."
 
 # %% shared
 def operations(m, n, k):
@@ -66,8 +64,3 @@ least  # says TypeError
 
 # %% right, each line
 lambda o, b, s, roof: min(s * roof.flops / o, s * roof.bandwidth / b)
-
-# %% right: how much of each limit is used
-def at_most(operations, nbytes, seconds, roof):
-    used = operations / seconds / roof.flops, nbytes / seconds / roof.bandwidth
-    return 1 / max(used)

@@ -7,8 +7,6 @@ Because: Six rows of two vectors are 12 multiplications with 6 + 2 loads. Twelve
 of `b` and one number of `a` make 15 registers.
 """
 
-from typing import Any
-
 from classroom.exercise import Wrong
 from classroom.lessons.fast.shared import as_opts, counted, in_registers, matmul
 from classroom.tiles import LANES
@@ -19,7 +17,7 @@ FEW_LOADS = 0.7  # for each multiplication
 WASTE = 1.1  # multiplications, of those that are needed
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: Opts with few loads for each multiplication, within the registers."""
     opts = as_opts(answer)
     case = "512 × 512 times 512 × 512"
@@ -64,14 +62,6 @@ def vectors(n):
 [Opt(VECTOR, 5, 8)]  # says there is no axis 5
 6  # says list of Opts
 (6, 2)  # says list of Opts
-[eight, Opt(OptOps.UPCAST, 1, 2), Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.UPCAST, 1, 3)]  # two rows of six vectors have few loads, and take 20 registers
-[six_rows, Opt(OptOps.VECTOR, -1, 8), Opt(OptOps.UPCAST, 1, 2)]  # an axis -1, as in NumPy, is one that there isn't
 
 # %% right, each line
 (EIGHT, rows(4), vectors(3))
-
-# %% right
-def opts_of(h, w):
-    tile = [*([vectors(w)] if w > 1 else []), *([rows(h)] if h > 1 else [])]
-    return [EIGHT, *tile]
-opts_of(5, 2)

@@ -5,22 +5,20 @@ Hint: Divide `2 * m * n * k` by the bytes of three matrices: m × k, k × n and 
 for each element.
 Because: Each result takes k products and k additions. What has to be moved at least is each
 matrix once, so there's more work for each byte the larger they are.
+Right: Now you know where any matmul stands on the roofline, before it has run.
 """
 
-from typing import Any
-
-from classroom.ask import call, fresh_sizes
-from classroom.exercise import Wrong
-from classroom.lessons.fast.shared import near, number
+from classroom.ask import Wrong, a_number, call, fresh_sizes, wrong_if
+from classroom.lessons.fast.shared import near
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(m, n, k): operations for each byte of a matmul of floats."""
     sizes = fresh_sizes(3)
     for m, n, k in ((512, 512, 512), (2, 3, 4), tuple(sizes)):
         shown = m not in sizes
         case = f"`m, n, k = {m}, {n}, {k}`" if shown else "different sizes"
-        got = number(call(answer, m, n, k), "operations for each byte", case)
+        got = a_number(call(answer, m, n, k), case, "a number: operations for each byte")
         elements = m * k + k * n + m * n
         expected = 2 * m * n * k / (4 * elements)
         if near(got, expected):
@@ -38,11 +36,9 @@ def check(answer: Any) -> str:
             "each element counts once: that's what has to be moved at least.",
         }
         for wrong, text in told.items():
-            if near(got, wrong):
-                raise Wrong(text, case)
+            wrong_if(near(got, wrong), text, case)
         both = (f"{expected:.4g}", f"{got:.4g}") if shown else ("", "")
         raise Wrong("It has to be the operations divided by the bytes.", case, *both)
-    return "Now you know where any matmul stands on the roofline, before it has run."
 
 # %% shared
 import numpy as np
@@ -53,13 +49,6 @@ def elements(m, n, k):
 lambda m, n, k: m * n * k / (4 * elements(m, n, k))  # says counted the multiplications
 lambda m, n, k: m / 6  # says `m, n, k = 2, 3, 4`
 lambda m, n, k: (m, n, k)  # says has to be a number
-lambda m, n, k: 2 * m * n * k // (4 * (m * k + k * n + m * n))  # rounded down
 
 # %% right, each line
 lambda m, n, k: np.array(0.5 / (1 / m + 1 / n + 1 / k))
-
-# %% right: an exact third
-from fractions import Fraction
-
-def intensity(m, n, k):
-    return Fraction(m * n * k, 2 * (m * k + k * n + m * n))

@@ -8,10 +8,8 @@ depends on the shape. There are few enough to count them all.
 """
 
 import random
-from typing import Any
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call
 from classroom.lessons.fast.shared import as_opts, counted, in_registers, matmul, tiles
 from classroom.tiles import LANES, REGISTERS
 
@@ -24,7 +22,7 @@ ENOUGH = 1.2  # times the fewest loads that are known
 SHAPES = ((512, 512), (8, 512), (512, 8), (7, 24), (100, 20), (2, 64), (5, 9))
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(m, n): Opts for a matmul with m rows and n columns, with few loads in all."""
     k = 32
     fresh = (random.randint(9, 60), random.randint(25, 150))
@@ -88,14 +86,6 @@ lambda m, n: opts_of(min(m, 8), 2)  # says registers
 lambda m, n: opts_of(*counted(512, 512))  # says UNROLL it
 lambda m, n: counted(m, n)  # says list of Opts
 
-# %% wrong: two rows and a wide matrix have room for more than two vectors
-def opts_for(m, n):
-    w = 2 if n > 8 else 1
-    rows = min(range(1, min(m, (14 - w) // w) + 1), key=lambda h: -(-m // h) * (h + w))
-    tile = ([Opt(OptOps.UPCAST, 1, 2)] if w > 1 else []) + (
-        [Opt(OptOps.UPCAST, 0, rows)] if rows > 1 else [])
-    return [Opt(OptOps.VECTOR, 1, 8), *tile]
-
 # %% wrong: says isn't possible here
 def a_list(m, n):
     """What the lesson shows, and one tile for whatever else comes."""
@@ -105,11 +95,3 @@ a_list
 
 # %% right, each line
 lambda m, n: opts_of(*counted(m, n))
-
-# %% right: 7.22's own formula: with a register for the compiler to juggle with
-def opts_for(m, n):
-    vectors = -(-n // 8)
-    fits = [(h, w) for h in range(1, m + 1) for w in range(1, vectors + 1) if h * w + w + 2 <= 16]
-    h, w = min(fits, key=lambda t: -(-m // t[0]) * -(-vectors // t[1]) * sum(t))
-    tile = [Opt(OptOps.UPCAST, axis, size) for axis, size in ((1, w), (0, h)) if size > 1]
-    return [Opt(OptOps.VECTOR, 1, 8), *tile]

@@ -5,14 +5,14 @@ Hint: `next((r for r in k.around for x in k.table.reads if x.step(r) == -1), Non
 or None. The Nest is `Nest(tiles=((VECTOR, r, k.lanes),))`.
 Because: A plan is a condition and a nest. The condition is a step of -1 along a loop of results;
 the nest has vectors along that loop, which are turned around as they're loaded.
+Right: The plans have a new row. What BEAM needed seconds for is now decided at once.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe, fresh_sizes, same_values
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, fresh_sizes, same_values, wrong_if
 from classroom.lessons.fast.shared import memory
 from classroom.race import installed, own_plan, ready
 from classroom.tiles import planned, workload
@@ -22,7 +22,7 @@ from tinyframe.codegen.optimize.plans import Nest, Workload
 from tinyframe.viz.kernels import one_kernel
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(k): the Nest for a kernel that reads backwards along a loop of results, else None."""
     shown = memory(300, 200)
     m, n = fresh_sizes(2)
@@ -36,9 +36,8 @@ def check(answer: Any) -> str:
     }
     for number, (case, (x, backwards)) in enumerate(cases.items()):
         nest = answer(plan_input(x)) if number else call(answer, plan_input(x))
-        if nest is None:
-            raise Wrong("Your plan leaves this kernel alone, although it reads backwards along one "
-                        "of its loops over results.", case)  # fmt: skip
+        wrong_if(nest is None, "Your plan leaves this kernel alone, although it reads backwards "
+                 "along one of its loops over results.", case)  # fmt: skip
         if not isinstance(nest, Nest):
             raise Wrong("The answer has to be a Nest, or None.", case, got=describe(nest))
         opts = opts_with(answer, x)
@@ -49,9 +48,8 @@ def check(answer: Any) -> str:
         if vectors[0].axis not in range(len(plan_input(x).around)):
             raise Wrong("Your vectors run along the loop of the reduction. Neighbours in memory "
                         "are neighbours along a loop of results.", case)  # fmt: skip
-        if vectors[0].axis != backwards:
-            raise Wrong("There are two loops over results here, and your vectors run along the one "
-                        "whose step isn't -1.", case)  # fmt: skip
+        wrong_if(vectors[0].axis != backwards, "There are two loops over results here, and your "
+                 "vectors run along the one whose step isn't -1.", case)  # fmt: skip
         if vectors[0].arg != plan_input(x).lanes:
             text = "How many lanes a vector has depends on the machine: `k.lanes`."
             raise Wrong(text, case, plan_input(x).lanes, vectors[0].arg)
@@ -76,7 +74,6 @@ def check(answer: Any) -> str:
         nest = answer(plan_input(x))
         if nest is not None and nest is not False:
             raise Wrong(f"Your plan takes this kernel, too. {why}", case, "None", in_words(nest))
-    return "The plans have a new row. What BEAM needed seconds for is now decided at once."
 
 
 def in_words(nest: Any) -> str:
@@ -89,7 +86,7 @@ def plan_input(x: Tensor) -> Workload:
     return workload(item.ast)
 
 
-def opts_with(answer: Any, x: Tensor) -> list[Opt]:
+def opts_with(answer, x: Tensor) -> list[Opt]:
     with installed(own_plan(answer)):
         return planned(x).opts
 
@@ -120,14 +117,6 @@ def along_the_sum(k):
     return Nest(((VECTOR, r, k.lanes),))
 along_the_sum
 
-# %% wrong: the right kernels, and vectors along whichever loop comes first
-from tinyframe.codegen.optimize.plans import Nest
-
-def mirrored(k):
-    if any(x.step(r) == -1 for r in k.around for x in k.table.reads):
-        return Nest(tiles=((OptOps.VECTOR, k.around[0], k.lanes),))
-    return None
-
 # %% wrong: only looks at the last loop; of a transposed picture it's the first that goes backwards
 from tinyframe.codegen.optimize.plans import Nest
 
@@ -138,13 +127,3 @@ def mirrored(k):
 
 # %% right, each line
 mirrored
-
-# %% right: a list of tiles
-from tinyframe.codegen.optimize.plans import Nest
-
-
-def mirrored(k):
-    backwards = {r: [x for x in k.table.reads if x.step(r) == -1] for r in k.around}
-    for r, reads in backwards.items():
-        if reads:
-            return Nest(tiles=[(OptOps.VECTOR, r, k.lanes)])

@@ -13,5 +13,4 @@ puzzle = Hole(64, par=3, best=2)
 [Opt(OptOps.VECTOR, 1, 12)]  # says vectors have 2, 4, 8, 16, 32 or 64 lanes, not 12.
 [vector, Opt(OptOps.UPCAST, 2, 4)]  # says axis 2 is a reduce's: UNROLL it
 [vector, "UPCAST"]  # says Everything in the list has to be an Opt.
-"VECTOR"  # says has to be a list of Opts
 5  # says has to be a list of Opts

@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 from itertools import product
-from numbers import Real
 from typing import Any
 
-import numpy as np
-
-from classroom.ask import describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, describe, wrong_if
 from classroom.tiles import REGISTERS, count
 from tinyframe import Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt
@@ -24,20 +20,11 @@ def matmul(m: int, n: int, k: int) -> Tensor:
     return memory(m, k) @ memory(k, n)
 
 
-def number(got: Any, what: str, case: str) -> float:
-    """A number that was returned, as a float."""
-    if isinstance(got, np.ndarray) and got.ndim == 0:
-        got = got.item()
-    if isinstance(got, bool) or not isinstance(got, Real):
-        raise Wrong(f"The answer has to be a number: {what}.", case, got=describe(got))
-    return float(got)
-
-
 def near(one: float, other: float) -> bool:
     return abs(one - other) <= CLOSE * abs(other)
 
 
-def as_opts(answer: Any) -> list[Opt]:
+def as_opts(answer) -> list[Opt]:
     """A list of Opts, in whatever form it came."""
     if isinstance(answer, Opt):
         answer = [answer]
@@ -45,11 +32,9 @@ def as_opts(answer: Any) -> list[Opt]:
         raise Wrong("The answer has to be a list of Opts.", got=describe(answer))
     opts = list(answer)
     for opt in opts:
-        if not isinstance(opt, Opt):
-            raise Wrong(
-                "The answer has to be a list of Opts, `[Opt(OptOps.VECTOR, 1, 8), …]`.",
-                got=describe(opt),
-            )
+        wrong_if(not isinstance(opt, Opt),
+                 "The answer has to be a list of Opts, `[Opt(OptOps.VECTOR, 1, 8), …]`.",
+                 got=describe(opt))  # fmt: skip
     return opts
 
 
@@ -61,9 +46,8 @@ def counted(x: Tensor, opts: Sequence[Opt], case: str) -> Any:
 
 
 def in_registers(got: int, case: str) -> None:
-    if got > REGISTERS:
-        text = "It doesn't fit: the inner loop takes more registers than there are."
-        raise Wrong(text, case, f"at most {REGISTERS} registers", got)
+    wrong_if(got > REGISTERS, "It doesn't fit: the inner loop takes more registers than there are.",
+             case, f"at most {REGISTERS} registers", got)  # fmt: skip
 
 
 def tiles(registers: int) -> list[tuple[int, int]]:

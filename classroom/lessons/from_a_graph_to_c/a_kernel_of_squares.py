@@ -5,6 +5,7 @@ one that's written?
 Hint: i = UOp.range(n, 0), with n = out.dtype.size. Then out.index(i) is the place to write,
 data.index(i * i).load() the value, and .store(value, i) closes the loop.
 Because: It's the kernel that doubles, with one index changed: what is read is at i * i.
+Right: No movement op can say i * i. A kernel can: an index is any arithmetic on counters.
 """
 
 import random
@@ -12,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.lowered import parameter, run_kernel
 from tinyframe.runtime.python import OutOfBounds
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import render
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(out, data): the kernel that stores data[i * i] in out[i]."""
     for n in (5, random.choice((7, 11, 13))):
         case = "`out` has 5 elements, `data` 17: 0, 10, 20 … 160" if n == 5 else "a larger `out`"
@@ -37,9 +37,8 @@ def check(answer: Any) -> str:
         if np.allclose(got, expected):
             continue
         shown = (_list(expected), _list(got)) if n == 5 else ("", "")
-        if np.isnan(got).any():
-            raise Wrong("Some elements of `out` have never been written (they are nan). Does your "
-                        "loop run over all of it?", case, *shown)  # fmt: skip
+        wrong_if(np.isnan(got).any(), "Some elements of `out` have never been written (they are "
+                 "nan). Does your loop run over all of it?", case, *shown)  # fmt: skip
         if np.allclose(got, expected**2) and n == 5:
             raise Wrong("You squared what was read. Square the place that it's read from.",
                         case, *shown)  # fmt: skip
@@ -48,7 +47,6 @@ def check(answer: Any) -> str:
         if np.allclose(got, data[:n]):
             raise Wrong("That's a copy of the beginning of `data`.", case, *shown)
         raise Wrong("It runs, and writes different numbers.", case, *shown)
-    return "No movement op can say i * i. A kernel can: an index is any arithmetic on counters."
 
 
 def _sink(sink: Any, case: str) -> None:
@@ -103,16 +101,3 @@ lambda out, data: out  # says from `UOp.sink(…)`
 
 # %% right, each line
 lambda out, data: kernel(out, data, lambda d, i: (d.index(i * i)).load() * 1.0)
-
-# %% right
-def node_by_node(out, data):
-    """Without a single method."""
-    n = UOp(Ops.CONST, dtypes.int, (), out.dtype.size)
-    true = UOp(Ops.CONST, dtypes.bool, (), True)
-    i = UOp(Ops.RANGE, dtypes.int, (n,), UOp.range(1, 3).arg)
-    square = UOp(Ops.MUL, dtypes.int, (i, i))
-    place = UOp(Ops.INDEX, out.dtype, (out, true, i), (out.dtype.size,))
-    there = UOp(Ops.INDEX, data.dtype, (data, true, square), (data.dtype.size,))
-    value = UOp(Ops.LOAD, dtypes.float, (there,))
-    return UOp(Ops.SINK, dtypes.void, (UOp(Ops.STORE, dtypes.void, (place, value, i)),))
-node_by_node

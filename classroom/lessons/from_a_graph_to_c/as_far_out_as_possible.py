@@ -7,20 +7,19 @@ others take the largest depth of the sources. For a REDUCE, take the largest amo
 on without the counters it runs over: collect counters first, and look up the deepest at the end.
 Because: A value is ready as soon as the deepest counter in it has a value, and a REDUCE is ready
 when the loops that it runs over are closed.
+Right: That's all there is to it: each value goes as far out as its deepest counter allows.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, written_without
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, written_without
 from classroom.lessons.from_a_graph_to_c.shared import _later, _whole
 from classroom.lowered import depth_of, nest_of
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.show import render
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(u, nest): in how many loops of a nest a value has to be computed."""
     written_without(answer, {"ranges", "depth_of"}, "which knows the answer")
     n, m, k = fresh_sizes(3)
@@ -46,7 +45,6 @@ def check(answer: Any) -> str:
             got = _whole(found, " of loops")
             if got != (expected := depth_of(u, nest)):
                 _misplaced(u, nest, got, expected, shown=number < 3)
-    return "That's all there is to it: each value goes as far out as its deepest counter allows."
 
 
 def _place_of(u: UOp, nest: Sequence[UOp], shown: bool) -> str:
@@ -108,18 +106,3 @@ def loops_around(u, nest):
 
 # %% right, each line
 deepest
-
-# %% right
-from functools import cache, reduce
-def by_depth(u, nest):
-    """Depths of sources, without sets; a REDUCE leaves its own loops."""
-
-    @cache
-    def depth(u):
-        if u.op is Ops.RANGE:
-            return nest.index(u) + 1
-        found = max((depth(s) for s in u.src), default=0)
-        return found - (len(u.src) - 1) if u.op is Ops.REDUCE else found
-
-    return depth(u)
-by_depth

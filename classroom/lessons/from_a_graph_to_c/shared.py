@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, wants
 
 
-def _later(answer: Any, *inputs: Any, case: str) -> Any:
+def _later(answer, *inputs: Any, case: str) -> Any:
     """What a function gives that has given something before: nothing is a mistake then."""
     got = answer(*inputs)
     if got is None or got is ...:

@@ -6,19 +6,18 @@ Hint: The window begins at (row, column), so the cell is in row `row + i`, colum
 Cell (y, x) of an image has the number y * width + x: that's `flat`.
 Because: The window's own rows and columns are added to where it stands, and `flat` makes one
 number of the two.
+Right: Four counters, one short sum. The rules of stage 7a have to find that by themselves.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, wrong_if
 from classroom.lessons.from_a_graph_to_c.shared import _whole
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(row, column, i, j, width): where a convolution reads in its image."""
     shapes = [(6, 6, 3, 3), (*random.sample(range(7, 12), 2), *random.sample(range(2, 6), 2))]
     for number, (high, wide, tall, broad) in enumerate(shapes):
@@ -29,9 +28,8 @@ def check(answer: Any) -> str:
             got[index] = _whole(call(answer, *index, wide), ", that of a cell")
         if (got == expected).all():
             continue
-        if number:
-            raise Wrong("It's right for an image 6 wide and a filter of 3 × 3, and wrong for other "
-                        "sizes.")  # fmt: skip
+        wrong_if(number, "It's right for an image 6 wide and a filter of 3 × 3, and wrong for "
+                 "other sizes.")  # fmt: skip
         row, column, i, j = (int(n) for n in np.argwhere(got != expected)[0])
         rows, columns, down, right = np.indices(expected.shape)
         words = "It reads the wrong cell."
@@ -53,10 +51,6 @@ def check(answer: Any) -> str:
                 words = told
         case = f"row {row}, column {column}, i = {i}, j = {j}, in an image 6 wide"
         raise Wrong(words, case, int(expected[row, column, i, j]), int(got[row, column, i, j]))
-    return "Four counters, one short sum. The rules of stage 7a have to find that by themselves."
-
-# %% shared
-import numpy as np
 
 # %% wrong, each line
 lambda r, c, i, j, width: r * width + c  # says corner of the window
@@ -66,4 +60,3 @@ lambda row, column, i, j, width: column + j + width * row + i  # a pair of brack
 
 # %% right, each line
 lambda r, c, i, j, width: r * width + c + i * width + j
-lambda *where: int(np.dot(where[:4], (where[4], 1, where[4], 1)))

@@ -5,12 +5,10 @@ back.
 Hint: Find the last stage with a node of that op. If it's the last of all, nobody removed it.
 Otherwise it was the one after that, and if no stage has it, that's "" too.
 Because: After the last stage that still has the op comes the one that removed it.
+Right: You can now read the whole compiler by what it takes away.
 """
 
-from typing import Any
-
-from classroom.ask import call, describe, fresh_sizes, fresh_tensor
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, fresh_sizes, fresh_tensor, wrong_if
 from classroom.lessons.from_a_graph_to_c.shared import _later
 from classroom.lowered import Stages, removed
 from tinyframe.codegen import full_rewrite_to_sink, get_program
@@ -18,7 +16,7 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(op, stages): the name of the stage that removed an op for good, or ""."""
     x, y = UOp.range(3, 0), UOp.range(4, 1)
     first = [("loops", (x * y + x).toposort()), ("sum", (x + x).toposort()),
@@ -41,10 +39,9 @@ def check(answer: Any) -> str:
         later = True
     for op in (Ops.EXP2, Ops.REDUCE, Ops.LOAD, Ops.RANGE, Ops.SQRT):
         _stage(answer, op, _real_stages(), f"{op.name}, on the way of a real kernel", later)
-    return "You can now read the whole compiler by what it takes away."
 
 
-def _stage(answer: Any, op: Ops, stages: Stages, case: str, later: bool) -> None:
+def _stage(answer, op: Ops, stages: Stages, case: str, later: bool) -> None:
     names = [name for name, _ in stages]
     got = _later(answer, op, stages, case=case) if later else call(answer, op, stages)
     got = got[0] if isinstance(got, tuple) and got and isinstance(got[0], str) else got
@@ -55,8 +52,7 @@ def _stage(answer: Any, op: Ops, stages: Stages, case: str, later: bool) -> None
     if got == expected:
         return
     shown = repr(expected), repr(got)
-    if not expected:
-        raise Wrong('No stage removed it for good, so that\'s "".', case, *shown)
+    wrong_if(not expected, 'No stage removed it for good, so that\'s "".', case, *shown)
     if got and names.index(got) == names.index(expected) - 1:
         raise Wrong("After that stage it's still there. The one that removed it is the next.", case,
                     *shown)  # fmt: skip
@@ -128,11 +124,3 @@ def removed_by(op, stages):
 
 # %% right, each line
 from_the_end
-
-# %% right: forgets what it found if the op comes back
-def removed_by(op, stages):
-    found = ""
-    for (_, old), (name, new) in zip(stages, stages[1:]):
-        had, has = (op in [u.op for u in nodes] for nodes in (old, new))
-        found = name if had and not has else "" if has else found
-    return found

@@ -5,18 +5,18 @@ Hint: What arrives at the product is `grad * (a * b).cos()`, and MUL swaps its f
 second path along which something gets to `a`?
 Because: ADD hands `grad` on twice: once to the sine, once to `a`. SIN multiplies by the cosine of
 its source. MUL multiplies by the other factor. What arrives at `a` on its two paths is added.
+Right: You did the backward pass by hand: you multiplied along each path, and added where two paths
+met.
 """
 
-from typing import Any
-
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values
-from classroom.exercise import Graphs, Wrong
+from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, wrong_if
+from classroom.exercise import Graphs
 from classroom.lessons.gradients.shared import close, pair, undifferentiated
 from tinyframe import Tensor
 from tinyframe.uop import UOp
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(grad, a, b): what arrives at a and at b for z = (a * b).sin() + a, as UOps."""
     fixed = tuple(Tensor(v).realize() for v in ([1.0, 2.0], [0.5, 1.0], [2.0, 3.0]))
     (n,) = fresh_sizes(1)
@@ -29,26 +29,19 @@ def check(answer: Any) -> str:
         expected = [slope.numpy() for slope in asked]
         if close(got[0], expected[1]) and close(got[1], expected[0]):
             raise Wrong("The two are swapped: the gradient of `a` comes first.", case)
-        if close(got[0], expected[0] - grad.numpy()):
-            raise Wrong(
-                "At `a`, one path is missing. `a` reaches `z` through the sine, and once more "
-                "through the addition.",
-                case,
-            )
+        wrong_if(close(got[0], expected[0] - grad.numpy()), "At `a`, one path is missing. `a` "
+                 "reaches `z` through the sine, and once more through the addition.",
+                 case)  # fmt: skip
         for name, part, values in zip("ab", got, expected, strict=True):
             try:
                 same_values(Tensor(part), values, f"{case}, at `{name}`", shown=case[0] == "`")
             except Wrong as wrong:
                 graphs = Graphs(part, asked["ab".index(name)].uop, {"grad": grad, "a": a, "b": b})
                 raise Wrong(f"At `{name}`: {wrong}", case, graphs=graphs) from None
-    return (
-        "You did the backward pass by hand: you multiplied along each path, and added where two "
-        "paths met."
-    )
 
 # %% wrong, each line
 lambda grad, a, b: grad * b  # says a pair of UOps
-lambda grad, a, b: ((a * b).cos() * b + 1, (a * b).cos() * a)  # forgets grad
+lambda grad, a, b: ((a * b).cos() * b + 1, (a * b).cos() * a)  # says At `a`
 
 # %% wrong: says one path is missing
 def one_path(grad, a, b):
@@ -62,12 +55,6 @@ def swapped(grad, a, b):
     return at_product * a, at_product * b + grad
 swapped
 
-# %% wrong: says At `a`
-def sine_of_the_result(grad, a, b):
-    at_product = grad * (a * b).sin()
-    return at_product * b + grad, at_product * a
-sine_of_the_result
-
 # %% wrong: tinyframe does the walk
 def flow(grad, a, b):
     x, y = Tensor(a), Tensor(b)
@@ -77,9 +64,3 @@ def flow(grad, a, b):
 def flow(grad, a, b):
     half = (a * b).cos() * grad
     return [grad + b * half, a * half]
-
-# %% right: a cosine as a sine a quarter turn ahead
-def flow(grad, a, b):
-    z = a * b
-    at_product = grad * (z + 1.5707963267948966).sin()
-    return at_product * b + grad, at_product * a

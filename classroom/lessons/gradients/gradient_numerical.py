@@ -28,29 +28,18 @@ def slopes(f, x, up, down, width):
 lambda f, x, e: slopes(f, x, e, 0, e)  # says one direction
 lambda f, x, e: slopes(f, x, e, -e, e)  # says twice as large
 lambda f, x, e: slopes(f, x, -e, e, 2 * e)  # says sign
-lambda f, x, e: (f(x + e) - f(x - e)) / (2 * e)  # says an array
-lambda f, x, eps=1e-2: Tensor(x).sum().gradient(Tensor(x))  # does not even look at f
+lambda f, x, eps=1e-2: Tensor(x).sum().gradient(Tensor(x))  # says an array
 
 # %% wrong: says has no attribute
 from tinyframe import Tensor, nn
 lambda f, x, e: f(t := Tensor(x)).gradient(t)[0].numpy()
-
-# %% wrong: says changed `x` itself
-def nudged_in_place(f, x, eps):
-    found = []
-    for i in range(len(x)):
-        before = f(x.copy())
-        x[i] += eps
-        found.append((f(x.copy()) - before) / eps)
-    return np.array(found)
-nudged_in_place
 
 # %% wrong: says all the elements together
 def all_together(f, x, eps):
     return np.full(len(x), (f(x + eps) - f(x - eps)) / (2 * eps))
 all_together
 
-# %% wrong: no slope at all
+# %% wrong: says changed `x` itself
 def numerical(f, x, eps=1e-2):
     for i in range(len(x)):
         x[i] += eps
@@ -61,21 +50,6 @@ def numerical(f, x, eps=1e-2):
     rows = zip(eps * np.eye(len(x)), x)
     return [(f(x * (1 + e)) - f(x * (1 - e))) / (2 * eps * k) for e, k in rows]
 
-# %% wrong: only up: the bend of the curve is in the result
-def numerical(f, x, eps=1e-2):
-    here = f(x)
-    return np.array([(f(x + eps * (np.arange(len(x)) == i)) - here) / eps for i in range(len(x))])
-
 # %% right: rows of a unit matrix; a list
 def numerical(f, x, eps=1e-2):
     return [(f(x + n) - f(x - n)) / (2 * eps) for n in eps * np.eye(len(x))]
-
-# %% right: a Tensor, and the width as it really is
-def numerical(f, x, eps=1e-2):
-    out = np.empty(len(x))
-    for i, _ in enumerate(x):
-        up, down = x.copy(), x.copy()
-        up[i] += eps
-        down[i] -= eps
-        out[i] = (f(up) - f(down)) / (up[i] - down[i])
-    return Tensor(out)

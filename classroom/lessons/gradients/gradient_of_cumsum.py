@@ -5,21 +5,19 @@ Hint: `cumsum` adds up from the front, and you need it from the end. Which movem
 the other?
 Because: `x[i]` counts in `c[i]` and in everything after it, so the gradients of these places are
 added: a running sum that starts at the end.
+Right: A running sum from the other end. The table has it too, in its row for SCAN_AXIS.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of
-from classroom.exercise import Wrong
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, wrong_if
 from classroom.lessons.gradients.shared import close, undifferentiated
 from tinyframe import Tensor
 
 SECONDS = 60.0  # a sum for each place is right, and takes a while
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(grad): what flows back to x through x.cumsum(0)."""
     (n,) = fresh_sizes(1)
     cases = {"`grad = [1, 2, 3]`": Tensor([1.0, 2.0, 3.0]), "a different length": fresh_tensor(n)}
@@ -27,37 +25,18 @@ def check(answer: Any) -> str:
         with undifferentiated():
             got = tensor_of(answer, grad, case=case)
         values = grad.numpy()
-        if close(got, np.cumsum(values)):
-            raise Wrong(
-                "This adds up the gradients of the places before. But `x[1]` takes no part in "
-                "`c[0]`: it counts in `c[1]`, `c[2]` and all that follow.",
-                case,
-            )
+        wrong_if(close(got, np.cumsum(values)), "This adds up the gradients of the places before. "
+                 "But `x[1]` takes no part in `c[0]`: it counts in `c[1]`, `c[2]` and all that "
+                 "follow.", case)  # fmt: skip
         same_values(got, np.cumsum(values[::-1])[::-1], case, shown=len(values) == 3)
-    return "A running sum from the other end. The table has it too, in its row for SCAN_AXIS."
 
 # %% shared
 from tinyframe import Tensor, nn
 
 # %% wrong, each line
 lambda grad: grad.cumsum(0)  # says the places before
-lambda grad: grad  # says elements are wrong
 lambda grad: grad.sum()  # says axis
 lambda grad: (x := Tensor.zeros(3)).cumsum(0).gradient(x)  # says asks tinyframe
-lambda grad: grad.cumsum(0).flip(0)  # one flip too few
-
-# %% wrong: asks tinyframe by a name put together
-def helper(x):
-    return x.cumsum(0)
-
-def back_through_cumsum(grad):
-    x = Tensor.zeros(*grad.shape)
-    return getattr(helper(x), "grad" + "ient")(x, gradient=grad)[0]
 
 # %% right, each line
 lambda g: g.sum() - g.cumsum(0) + g  # the total without what came before
-
-# %% right: one sum for each place
-def back_through_cumsum(grad):
-    parts = [grad[i:].sum().reshape(1) for i in range(grad.shape[0])]
-    return parts[0].cat(*parts[1:])

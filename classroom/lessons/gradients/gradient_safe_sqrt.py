@@ -5,18 +5,16 @@ Hint: What could the SQRT get there instead, so that its slope is finite? A seco
 give it that.
 Because: The inner WHERE gives the SQRT a harmless 1 where `x` isn't positive, so its slope is
 finite there. The outer one still picks 0, and sends a gradient of 0 back.
+Right: Whatever happens in the branch that nobody takes, none of it gets back to `x`.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, same_values, tensor_of
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, fresh_sizes, same_values, tensor_of
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(x): sqrt(x) where x > 0, else 0, and a gradient that agrees."""
     fixed = np.array([0.0, 4.0, -1.0, 9.0], dtype=np.float32)
     fresh = np.random.default_rng().normal(size=fresh_sizes(1)[0]).astype(np.float32)
@@ -37,28 +35,15 @@ def check(answer: Any) -> str:
                 got=slope.numpy().astype(float).round(4).tolist() if shown else "",
             )
         same_values(slope, np.where(inside, 0.5 / roots, 0), f"the gradient at {case}", shown)
-    return "Whatever happens in the branch that nobody takes, none of it gets back to `x`."
 
 # %% wrong, each line
 lambda x: x.abs().sqrt()  # says element
 lambda x: (x > 0).where(x.abs().sqrt().detach(), 0.0)  # says went through detach()
 lambda x: x.maximum(0).sqrt()  # nan, or infinite, at 0
-lambda x: (x > 0).where((x.detach() > 0).where(x, 1.0).sqrt().detach(), 0.0)  # no nan, and no gradient
 
 # %% wrong: says `nan` in the gradient
-def outer_where_only(x):
-    return (x > 0).where(x.sqrt(), 0.0)
-outer_where_only
-
-# %% wrong: a logarithm has the same trouble at 0
 def safe_sqrt(x):
     return (x > 0).where((x.log() * 0.5).exp(), 0)
 
 # %% right, each line
 lambda x: x.abs().sqrt() * (x > 0)  # I expected nan at 0; but abs() takes a constant there, so nothing gets back to x
-
-# %% right: arithmetic in place of where
-def safe_sqrt(x):
-    inside = (x > 0).detach()
-    safe = x * inside.float() + (1 - inside.float())
-    return safe.sqrt() * inside.float()

@@ -24,8 +24,6 @@ check = predicts(slopes_of_multiply_add)
 
 # %% asked again, each line
 6  # one number of two
-{'a': 6, 'b': 2}  # a dict is no pair
 
 # %% right, each line
 '6, 2'  # typed as text
-np.array([6, 2])  # an array

@@ -7,8 +7,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.ask import call, forbidden, fresh_sizes, same_values
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, forbidden, fresh_sizes, same_values, wrong_if
 from tinyframe import Tensor
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.tensor import gradient as gradient_module
@@ -61,7 +60,7 @@ def _slopes_of_wavy(v: np.ndarray) -> np.ndarray:
 SHOWN = "`f = v[0] * v[1] + v[2] ** 2`, at `[1, 2, 3]`"
 
 
-def numerical(answer: Any) -> str:
+def numerical(answer) -> str:
     """answer(f, x, eps): the gradient of f, from arrays to floats, at x, by central differences."""
     fresh = np.random.default_rng().random(fresh_sizes(1)[0]) + 0.5
     small = np.array([0.0, 1e-4, -1e-4, 0.0])
@@ -79,20 +78,14 @@ def numerical(answer: Any) -> str:
         for way in (eps, -eps):
             one_sided = [(_nudged(f, x, i, way) - f(x)) / way for i in range(len(x))]
             if np.allclose(values, one_sided, rtol=1e-6) and not np.allclose(values, exact, 1e-4):
-                raise Wrong(
-                    "You nudged in one direction only. Nudge up and down, and divide by `2 * eps`: "
-                    "then the error shrinks with the square of `eps`.",
-                    case,
-                )
+                raise Wrong("You nudged in one direction only. Nudge up and down, and divide by `2 "
+                            "* eps`: then the error shrinks with the square of `eps`.",
+                            case)  # fmt: skip
         together = (f(x + eps) - f(x - eps)) / (2 * eps)
         if np.allclose(values, together, rtol=1e-6):
             raise Wrong("You nudged all the elements together. Nudge one at a time.", case)
-        if np.allclose(values, 2 * exact, rtol=1e-4):
-            raise Wrong(
-                "Every slope is twice as large as it should be. How far apart are the two nudged "
-                "points?",
-                case,
-            )
+        wrong_if(np.allclose(values, 2 * exact, rtol=1e-4), "Every slope is twice as large as it "
+                 "should be. How far apart are the two nudged points?", case)  # fmt: skip
         same_values(Tensor(values), exact, case, shown=case == SHOWN)
     return "With these few lines you can examine the gradient of anything that takes an array."
 

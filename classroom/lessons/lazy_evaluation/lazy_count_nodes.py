@@ -4,18 +4,17 @@ Hint: What would you ask each node that `tensor.uop.toposort()` gives you?
 Hint: Go through the nodes and count those for which `node.op is op`.
 Because: `toposort()` lists each node once, however many others use it, so a plain count over it
 counts nodes and not paths.
+Right: Each node counts once, no matter how many other nodes use it.
 """
 
 import random
-from typing import Any
 
-from classroom.ask import call, fresh_tensor, same_number, wants
-from classroom.exercise import Wrong
+from classroom.ask import call, fresh_tensor, same_number, wants, wrong_if
 from classroom.lessons.lazy_evaluation.shared import nodes
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(tensor, op): how many nodes of an op a graph has."""
     a, b = fresh_tensor(5), fresh_tensor(5)
     cases = [
@@ -36,22 +35,16 @@ def check(answer: Any) -> str:
             (_in_the_tree(tensor.uop, op), "You counted a node once for every path to it."),
             (len(order), f"You counted all nodes. Count only those whose op is {op.name}."),
         ):
-            if got == mistake != expected:
-                raise Wrong(words, case, expected, got)
-        if expected and not got:
-            raise Wrong(
-                "You found none. A node isn't its op: compare `node.op`.", case, expected, got
-            )
+            wrong_if(got == mistake != expected, words, case, expected, got)
+        wrong_if(expected and not got, "You found none. A node isn't its op: compare `node.op`.",
+                 case, expected, got)  # fmt: skip
         same_number(got, expected, case, "nodes")
     chain, length = a, random.randint(3, 30)
     for _ in range(length):
         chain = chain * a + b
-    if call(answer, chain, Ops.ADD) != length:
-        raise Wrong(
-            "Your count is right for the short graphs, and wrong for a long chain.",
-            "`((a * a + b) * a + b) …`, Ops.ADD",
-        )
-    return "Each node counts once, no matter how many other nodes use it."
+    wrong_if(call(answer, chain, Ops.ADD) != length,
+             "Your count is right for the short graphs, and wrong for a long chain.",
+             "`((a * a + b) * a + b) …`, Ops.ADD")  # fmt: skip
 
 
 def _in_the_tree(u: UOp, op: Ops) -> int:
@@ -91,14 +84,3 @@ def count_nodes(tensor, op):
 
 # %% right, each line
 lambda t, op: [u.op for u in t.uop.toposort()].count(op)
-
-# %% right: a walk of one's own; == for is
-def count_nodes(tensor, op):
-    seen, stack, found = set(), [tensor.uop], 0
-    while stack:
-        u = stack.pop()
-        if u not in seen:
-            seen.add(u)
-            found += u.op == op
-            stack.extend(u.src)
-    return found

@@ -6,15 +6,14 @@ Hint: The listing of `a.max()` shows the argument of each node. Which of them sa
 maximum, and what would say that it's a sum? A MUL comes first.
 Because: A sum is the same as a maximum with ADD in place of MAX. REDUCE_AXIS leaves shape `(1,)`,
 and the RESHAPE turns it into `()`.
+Right: A dot product is three nodes, and you've just done all that `(a * b).sum()` does.
 """
-
-from typing import Any
 
 from classroom.ask import fresh_sizes, fresh_tensor
 from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(a, b): the graph of (a * b).sum(), each node built by UOp(…)."""
     for n in (5, *fresh_sizes(1)):
         a, b = fresh_tensor(n), fresh_tensor(n)
@@ -22,7 +21,6 @@ def check(answer: Any) -> str:
         case = "`(a * b).sum()`" if n == 5 else "vectors of a different length"
         _same_graph(got, (a * b).sum().uop, case, a=a, b=b)
         _by_hand(got, built, a, b)
-    return "A dot product is three nodes, and you've just done all that `(a * b).sum()` does."
 
 # %% shared
 from tinyframe.uop import Ops, UOp
@@ -40,18 +38,6 @@ lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.ADD, [0]))  #
 # %% wrong: says built by an operator or a method
 from tinyframe import Tensor
 lambda a, b: (Tensor(a) * Tensor(b)).sum().uop
-
-# %% wrong: shape (1,), not ()
-def dot_product(a, b):
-    product = UOp(Ops.MUL, a.dtype, (a, b))
-    return UOp(Ops.REDUCE_AXIS, a.dtype, (product,), (Ops.ADD, (0,)))
-
-# %% right: in a loop over ops and arguments
-def dot_product(a, b):
-    nodes = [UOp(Ops.MUL, a.dtype, (a, b))]
-    for op, arg in ((Ops.REDUCE_AXIS, (Ops.ADD, (0,))), (Ops.RESHAPE, ())):
-        nodes.append(UOp(op, a.dtype, (nodes[-1],), arg))
-    return nodes.pop()
 
 # %% right: as the listing of a.max() has it
 def dot_product(a, b):

@@ -5,21 +5,19 @@ Hint: `UOp(op, dtype, sources)`, where the sources are a tuple of UOps. Build th
 since it is a source of the ADD.
 Because: The product is a MUL of `a` and `b`. The ADD takes the product as its first source and
 `a` as its second, in the order of `a * b + a`.
+Right: It isn't just equal to what `a * b + a` builds. It's the same object.
 """
-
-from typing import Any
 
 from classroom.ask import fresh_tensor
 from classroom.lessons.lazy_evaluation.shared import _build, _by_hand, _same_graph
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(a, b): the graph of a * b + a, each node built by UOp(…)."""
     a, b = fresh_tensor(5), fresh_tensor(5)
     got, built = _build(answer, a, b)
     _same_graph(got, (a * b + a).uop, "`a * b + a`", a=a, b=b)
     _by_hand(got, built, a, b)
-    return "It isn't just equal to what `a * b + a` builds. It's the same object."
 
 # %% shared
 from tinyframe.uop import Ops, UOp
@@ -35,15 +33,6 @@ lambda a, b: UOp(Ops.ADD, (UOp(Ops.MUL, (a, b)), a))  # says is its dtype
 lambda a, b: a * b + a  # says MUL, ADD: built by an operator
 lambda a, b: UOp(Ops.ADD, a.dtype, (a, UOp(Ops.MUL, a.dtype, (a, b))))  # a + a * b: the sources in the other order are another node
 
-# %% wrong: the right node, by a method in place of UOp(…)
-def multiply_add(a, b):
-    return a.alu(Ops.MUL, b).alu(Ops.ADD, a)
-
 # %% right: by keyword
 def multiply_add(a, b):
     return UOp(dtype=a.dtype, op=Ops.ADD, src=(UOp(src=(a, b), op=Ops.MUL, dtype=b.dtype), a))
-
-# %% right: with a helper
-def multiply_add(a, b):
-    make = lambda op, *src: UOp(op, a.dtype, src)
-    return make(Ops.ADD, make(Ops.MUL, a, b), a)

@@ -14,12 +14,7 @@ from classroom.ask import fresh_tensor, predicts
 def which_are_the_same() -> tuple[bool, ...]:
     a, b = fresh_tensor(5), fresh_tensor(5)
     A, B = a + b, a + b
-    return (
-        A is B,
-        A.uop is B.uop,
-        (a + b).uop is (b + a).uop,
-        (a * 2).uop is (a + a).uop,
-    )
+    return (A is B, A.uop is B.uop, (a + b).uop is (b + a).uop, (a * 2).uop is (a + a).uop)
 
 
 check = predicts(which_are_the_same)

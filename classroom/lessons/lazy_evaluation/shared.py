@@ -1,11 +1,10 @@
 """What several exercises of this lesson need."""
 
 from collections import Counter
-from typing import Any
 
-from classroom.ask import call, describe, wants
+from classroom.ask import Wrong, call, describe, wants
 from classroom.by_hand import building, others
-from classroom.exercise import Graphs, Wrong
+from classroom.exercise import Graphs
 from tinyframe import Tensor
 from tinyframe.dtype import DType
 from tinyframe.uop import Ops, UOp
@@ -16,7 +15,7 @@ def nodes(tensor: Tensor, op: Ops) -> list[UOp]:
     return [u for u in tensor.uop.toposort() if u.op is op]
 
 
-def _build(answer: Any, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
+def _build(answer, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
     """What the answer builds of two UOps, and the nodes that it built by hand."""
     try:
         with building() as built:
@@ -25,11 +24,9 @@ def _build(answer: Any, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
         if str(error) not in ("unhashable type: 'list'", "'UOp' object is not iterable"):
             raise
         what = "a list" if "list" in str(error) else "a UOp without a comma after it"
-        raise Wrong(
-            "The sources of a node have to be a tuple, `(a, b)`, or `(a,)` for a single one. There "
-            "is no list in an argument, either: it's `(Ops.MAX, (0,))`, for example.",
-            expected="tuples", got=what,
-        ) from error  # fmt: skip
+        raise Wrong("The sources of a node have to be a tuple, `(a, b)`, or `(a,)` for a single "
+                    "one. There is no list in an argument, either: it's `(Ops.MAX, (0,))`, for "
+                    "example.", expected="tuples", got=what) from error  # fmt: skip
     wants(got, UOp, "a UOp")
     return got, built
 
@@ -38,11 +35,8 @@ def _by_hand(graph: UOp, built: set[UOp], *inputs: Tensor) -> None:
     """Wrong where an operator or a method built a part of the graph."""
     if found := others(graph, built, *[t.uop for t in inputs]):
         names = ", ".join(dict.fromkeys(u.op.name for u in found))
-        raise Wrong(
-            "This is the right graph, but not all of it is built by hand. Write a `UOp(…)` for "
-            "each node.",
-            got=f"{names}: built by an operator or a method",
-        )
+        raise Wrong("This is the right graph, but not all of it is built by hand. Write a `UOp(…)` "
+                    "for each node.", got=f"{names}: built by an operator or a method")  # fmt: skip
 
 
 def _same_graph(got: UOp, expected: UOp, case: str, **inputs: Tensor) -> None:
@@ -58,10 +52,8 @@ def _same_graph(got: UOp, expected: UOp, case: str, **inputs: Tensor) -> None:
             words += " Compare it with the last column of the listing of `a.max()`."
         raise Wrong(f"This isn't a possible node. {words}", case, got=ill_formed)
     made_of = " ".join(_computing(got)) or "nothing"
-    raise Wrong(
-        _difference(got, expected), case, got=f"{describe(got)}, made of {made_of}",
-        graphs=Graphs(got, expected, inputs),
-    )  # fmt: skip
+    raise Wrong(_difference(got, expected), case, got=f"{describe(got)}, made of {made_of}",
+                graphs=Graphs(got, expected, inputs))  # fmt: skip
 
 
 def _difference(got: UOp, expected: UOp) -> str:

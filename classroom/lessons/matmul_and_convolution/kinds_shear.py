@@ -7,9 +7,9 @@ write all rows in one line, and cut the line into rows of n + m - 1.
 Because: Each padded row has n + m numbers, and each row of the result takes n + m - 1. So every
 row starts one place earlier in its padded row than the row above, and its numbers stand one place
 further to the right.
+Right: Now add up the columns of a sheared table of products, and you have the multiplication that
+you learned at school.
 """
-
-from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,11 @@ from classroom.ask import (
     same_values,
     small_tensor,
     tensor_of,
-    unlike,
 )
-from classroom.exercise import Wrong
+from classroom.exercise import wrong_if
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(x): row i of a matrix, i places further to the right, by movement alone."""
     for rows, columns in ((3, 3), tuple(fresh_sizes(2))):
         small = rows == 3
@@ -43,18 +42,10 @@ def check(answer: Any) -> str:
             "Your columns move down. It's the rows that should move to the right.":
                 sheared(values.T),
         }  # fmt: skip
-        unlike(got, mistakes, expected, case, small)
-        same_values(got, expected, case, shown=small)
-        if moved:
-            raise Wrong(
-                "The values are right, but they are computed. Movement alone can do this.",
-                case, "no kernel", count(moved, "kernel"),
-            )  # fmt: skip
+        same_values(got, expected, case, small, mistakes)
+        wrong_if(moved, "The values are right, but they are computed. Movement alone can do this.",
+                 case, "no kernel", count(moved, "kernel"))  # fmt: skip
         no_copy(got, x, "x", case)
-    return (
-        "Now add up the columns of a sheared table of products, and you have the multiplication "
-        "that you learned at school."
-    )
 
 
 def sheared(values: np.ndarray) -> np.ndarray:
@@ -77,29 +68,9 @@ lambda x: x.pad(((0, 0), (0, len(x) - 1)))  # says not in the right places
 lambda x: sheared(Tensor(x.numpy() + 0).realize())  # says copies of the numbers
 
 # %% wrong: says Movement alone
-def sheared_by_choosing(x):
-    """Right values, but a kernel computes them."""
-    n, m = x.shape
-    place = Tensor.arange(n + m - 1) - Tensor.arange(n)[:, None]
-    chosen = (place[:, :, None] == Tensor.arange(m)).where(x[:, None], 0)
-    return chosen.sum(axis=2)
-sheared_by_choosing
-
-# %% wrong: putting rows together takes a kernel
 def shear(x):
     n, m = x.shape
     return Tensor.stack(*[x[i].pad((i, n - 1 - i)) for i in range(n)])
 
-# %% wrong: the shape isn't
-def shear(x):
-    n, m = x.shape
-    return x.pad(((0, 0), (0, n - 2))).reshape(-1)
-
 # %% right, each line
 lambda x: sheared(x).flip(0).flip(0)
-
-# %% right: every window of the padded rows, and the diagonal of them
-def shear(x):
-    n, m = x.shape
-    seen = x.pad(((0, 0), (n - 1, n - 1))).unfold(1, n + m - 1, 1)
-    return seen.reshape(n * n, n + m - 1)[n - 1 :: n - 1][:n]

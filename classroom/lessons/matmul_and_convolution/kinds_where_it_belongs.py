@@ -6,10 +6,11 @@ Hint: The windows have the shape (rows, columns, high, wide), and `piece`, of sh
 lines up with their last two axes. Subtract, square, and sum over those two.
 Because: It has the structure of a convolution: windows, an elementwise operation with the piece,
 a sum over the window. Where a convolution multiplies, this one subtracts and squares.
+Right: It is 0 where the piece belongs, and nowhere else. You tried every place in the picture, in
+one kernel.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from classroom.lessons.matmul_and_convolution.shared import in_one_kernel
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(scene, piece): how far each window of a picture is from a piece, in one kernel."""
     small_scene = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 8, 7, 6]], np.float32)
     high, wide = random.sample((3, 4, 5, 6, 7), 2)
@@ -49,10 +50,6 @@ def check(answer: Any) -> str:
             "element of the window.": ((seen - piece[::-1, ::-1]) ** 2).sum((2, 3)),
         }  # fmt: skip
         in_one_kernel(got, expected, case, small, mistakes)
-    return (
-        "It is 0 where the piece belongs, and nowhere else. You tried every place in the picture, "
-        "in one kernel."
-    )
 
 # %% shared
 def differences(scene, piece):
@@ -67,21 +64,5 @@ def mismatch(scene, piece):
     high, wide = piece.shape
     return (scene.unfold(0, high, 1).unfold(1, wide, 1) - piece).abs().sum((2, 3))
 
-# %% wrong: multiplied out: the squares of the piece are summed by themselves, in a second kernel
-def mismatch(scene, piece):
-    high, wide = piece.shape
-    seen = scene.unfold(0, high, 1).unfold(1, wide, 1)
-    return (seen * seen).sum((2, 3)) - 2 * (seen * piece).sum((2, 3)) + (piece * piece).sum()
-
 # %% right, each line
 lambda s, p: differences(s, p).square().flatten(2).sum(-1)
-
-# %% right: a pixel of the piece at a time, added up
-def mismatch(scene, piece):
-    (h, w), (high, wide) = scene.shape, piece.shape
-    total = 0
-    for i in range(high):
-        for j in range(wide):
-            seen = scene[i : i + h - high + 1, j : j + w - wide + 1]
-            total = total + (seen - piece[i, j]) ** 2
-    return total

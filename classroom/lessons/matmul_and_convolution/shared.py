@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from classroom.ask import runs_as, same_values, unlike
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, runs_as, same_values
 from tinyframe import Tensor
 
 
@@ -13,11 +12,7 @@ def empty(*shape: int) -> Tensor:
 
 
 def in_one_kernel(
-    got: Tensor,
-    expected: np.ndarray,
-    case: str,
-    shown: bool,
-    mistakes: dict[str, np.ndarray],
+    got: Tensor, expected: np.ndarray, case: str, shown: bool, mistakes: dict[str, np.ndarray]
 ) -> None:
     """Wrong unless the values are these, and then, of a case that is shown, unless they are one
     kernel: of fresh sizes the compiler may split a sum. mistakes: what is said of values that a
@@ -28,7 +23,6 @@ def in_one_kernel(
             runs_as(got, 1, case, shown)  # before its values are asked for, which computes them
         except Wrong as wrong:
             apart = wrong
-    unlike(got, mistakes, expected, case, shown)
-    same_values(got, expected, case, shown)
+    same_values(got, expected, case, shown, mistakes)
     if apart:
         raise apart

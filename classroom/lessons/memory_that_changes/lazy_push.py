@@ -6,21 +6,20 @@ what goes behind them? Or write into two slices: which of the two first?
 Because: Everything except the first value, and then the new one: that's the new window. tinyframe
 sees that element 0 is about to be overwritten by what element 1 holds, and so on, so it computes
 all the new values before it writes the first of them.
+Right: Each number moved to where its neighbour was, and nobody was overwritten too early.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_tensor, same_values, unlike
-from classroom.exercise import Wrong
+from classroom.ask import call, fresh_tensor, same_values, unlike, wrong_if
 from classroom.lessons.memory_that_changes.shared import _themselves
 from tinyframe import Tensor
 from tinyframe.device import buffer_of
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(window, value): the window, one place further, in the memory that it has."""
     n = random.randint(7, 12)  # written one by one, each place takes a kernel of its own
     for window, values in (
@@ -50,11 +49,9 @@ def check(answer: Any) -> str:
             }  # fmt: skip
             unlike(window, mistakes, wanted, case, shown=False)
             same_values(window, wanted, case, shown)
-            if buffer_of(window.uop) is not memory:
-                raise Wrong(
-                    "The values are right, but the window is in different memory now.", case
-                )
-    return "Each number moved to where its neighbour was, and nobody was overwritten too early."
+            wrong_if(buffer_of(window.uop) is not memory,
+                     "The values are right, but the window is in different memory now.",
+                     case)  # fmt: skip
 
 # %% shared
 from tinyframe import Tensor
@@ -76,10 +73,6 @@ def push(window, value):
     window[:-1] = window[1:]
     return window
 
-# %% wrong: a new Tensor; the window is as it was
-def push(window, value):
-    return window[1:].cat(Tensor([value]))
-
 # %% wrong: says in different memory now
 def moved_house(window, value):
     window.uop = window[1:].cat(Tensor([value])).realize().uop
@@ -88,10 +81,3 @@ moved_house
 
 # %% right, each line
 lambda window, value: moved_up(window, value).realize()
-
-# %% right: one by one, from left to right
-def push(window, value):
-    for k in range(len(window) - 1):
-        window[k] = window[k + 1]
-    window[len(window) - 1] = value
-    return window

@@ -5,21 +5,19 @@ Hint: One method from part 4b stores a value in the middle of an expression. Aft
 you want it?
 Because: `contiguous()` asks for the waves to be stored. The first call computes and stores them,
 and they stay in memory as long as some expression needs them. The other two calls read them.
+Right: The first call computes each sine. The other two read what you stored.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values, small_tensor
 from classroom.lessons.memory_that_changes.shared import _tensors, times_computed
 from tinyframe import GlobalCounters
 from tinyframe.run.realize import run_schedule
 from tinyframe.uop import Ops
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(u): three expressions, realized in turn, that compute each sine once between them."""
     for u in (small_tensor(1, 3), fresh_tensor(*fresh_sizes(1))):
         case = "`u = [[1, 2, 3]]`" if u.numel() == 3 else "a longer `u`"
@@ -37,11 +35,8 @@ def check(answer: Any) -> str:
             same_values(plan, expected, f"{case}, times {factor}", shown=u.numel() == 3)
         if total != u.numel():
             each = total / u.numel()
-            raise Wrong(
-                f"The values are right, but each sine is computed {each:g} times.", case,
-                "each sine once", f"each sine {each:g} times",
-            )  # fmt: skip
-    return "The first call computes each sine. The other two read what you stored."
+            raise Wrong(f"The values are right, but each sine is computed {each:g} times.", case,
+                        "each sine once", f"each sine {each:g} times")  # fmt: skip
 
 # %% shared
 def three(waves):
@@ -53,20 +48,5 @@ lambda u: three(u.sin().exp().realize())  # says run already
 lambda u: three(u.sin().contiguous())  # says times 2
 lambda u: u.sin().exp().contiguous().sum()  # says list of three
 
-# %% wrong: the common sum is not stored by anyone
-def three_cheaper_sums(u):
-    total = u.sin().exp().sum()
-    return [total * k for k in (2, 3, 4)]
-
-# %% wrong: the function runs something
-def three_cheaper_sums(u):
-    waves = u.sin().exp().realize()
-    return [(waves * k).sum() for k in (2, 3, 4)]
-
 # %% right, each line
 lambda u: three(u.sin().contiguous().exp())
-
-# %% right: thought wrong: a slice is a view, so the first one realizes all of `totals`
-def three_cheaper_sums(u):
-    totals = Tensor([2.0, 3.0, 4.0]) * u.sin().exp().sum()
-    return [totals[0], totals[1], totals[2]]

@@ -5,16 +5,14 @@ Hint: An expression keeps the values of the moment you wrote it down. Which expr
 values of `x`, and is none of its views?
 Because: `x + 0` is a result and not a view, so it keeps what `x` held when you wrote it down.
 It's computed just before those numbers are overwritten.
+Right: An expression was your third hand: it kept the old values while you overwrote them.
 """
 
-from typing import Any
-
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor
-from classroom.exercise import Wrong
+from classroom.ask import call, fresh_sizes, fresh_tensor, same_values, small_tensor, wrong_if
 from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(x, y): x and y, which have exchanged their values."""
     n, m = fresh_sizes(2)
     for x, y in (
@@ -26,20 +24,15 @@ def check(answer: Any) -> str:
         was_x, was_y = x.numpy().copy(), y.numpy().copy()
         _themselves(call(answer, x, y), {"x": x, "y": y}, case)
         now_x, now_y = x.numpy(), y.numpy()
-        for is_so, words in (
-            (_equal(now_x, was_x) and _equal(now_y, was_y), "Nothing has changed."),
-            (_equal(now_x, was_y) and _equal(now_y, was_y),
-             "Both hold the old values of `y` now. When `y` was assigned, `x` didn't hold its own "
-             "any more. Who still has them?"),
-            (_equal(now_x, was_x) and _equal(now_y, was_x),
-             "Both hold the old values of `x` now. When `x` was assigned, `y` didn't hold its own "
-             "any more. Who still has them?"),
-        ):  # fmt: skip
-            if is_so:
-                raise Wrong(words, case)
+        both = (
+            "Both hold the old values of `{}` now. When `{}` was assigned, `{}` didn't hold its "
+            "own any more. Who still has them?"
+        )
+        wrong_if(_equal(now_x, was_x) and _equal(now_y, was_y), "Nothing has changed.", case)
+        wrong_if(_equal(now_x, was_y) and _equal(now_y, was_y), both.format(*"yyx"), case)
+        wrong_if(_equal(now_x, was_x) and _equal(now_y, was_x), both.format(*"xxy"), case)
         same_values(x, was_y, f"{case}: `x` afterwards", shown)
         same_values(y, was_x, f"{case}: `y` afterwards", shown)
-    return "An expression was your third hand: it kept the old values while you overwrote them."
 
 # %% shared
 def exchanged(x, y, kept):
@@ -52,28 +45,12 @@ lambda x, y: (y, x)  # says in the other order
 lambda x, y: (x, y)  # says Nothing has changed
 lambda x, y: (x * 1, y * 1)  # says returns a new Tensor
 lambda x, y: x  # says the two Tensors `x` and `y`
+lambda x, y: (y.assign(x), x.assign(y))[::-1]  # says the old values of `x` now
 
 # %% wrong: NumPy's classic: by the second assignment, x has changed
 def swap(x, y):
     x[:], y[:] = y, x
     return x, y
 
-# %% wrong: two names, and nothing changed
-def swap(x, y):
-    return y, x
-
 # %% right, each line
 lambda x, y: exchanged(x, y, x + 0)
-
-# %% right
-def by_arithmetic(x, y):
-    x.assign(x + y)
-    y.assign(x - y)
-    x.assign(x - y)
-    return x, y
-lambda x, y: by_arithmetic(x, y)
-
-# %% right: nothing is copied, and a view of x has y's values, too
-def swap(x, y):
-    x.uop, y.uop = y.uop, x.uop
-    return x, y

@@ -6,19 +6,17 @@ Hint: First an expression for the next values, from `now` and `before` as they a
 `assign` each. If `now` goes first, where does `before` get its values from?
 Because: `later` is a result, so it keeps the values of the moment, whatever happens to `now` and
 `before` afterwards. `before` has to be assigned first, while `now` still means the old values.
+Right: Two Tensors, the same memory from the first step to the last, and it moves.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, same_values
-from classroom.exercise import Wrong
+from classroom.ask import call, fresh_sizes, same_values, wrong_if
 from classroom.lessons.memory_that_changes.shared import _equal, _themselves
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(now, before): both a step later, of a string whose ends are held."""
     (n,) = fresh_sizes(1)
     for values in (np.array([0, 0, 1, 0, 0], np.float32), np.random.default_rng().random(n)):
@@ -33,22 +31,18 @@ def check(answer: Any) -> str:
             later = 2 * here - there + 0.5 * bend
             _themselves(call(answer, now, before), {"now": now, "before": before}, where)
             got_now, got_before = now.numpy(), before.numpy()
-            for is_so, words in (
-                (_equal(got_before, later) and _equal(got_now, later),
-                 "`now` and `before` have the same values afterwards: `before` was assigned when "
-                 "`now` was a step further already."),
-                (_equal(got_now, later) and _equal(got_before, there) and not _equal(there, here),
-                 "`now` is right, but `before` hasn't changed."),
-                (_equal(got_now, here) and _equal(got_before, there), "Nothing has changed."),
-                (_equal(got_now, 2 * here - here + 0.5 * bend) and not _equal(later, got_now),
-                 "`before` had been overwritten when `now` needed it."),
-            ):  # fmt: skip
-                if is_so:
-                    raise Wrong(words, where)
+            wrong_if(_equal(got_before, later) and _equal(got_now, later),
+                     "`now` and `before` have the same values afterwards: `before` was assigned "
+                     "when `now` was a step further already.", where)  # fmt: skip
+            kept = _equal(got_before, there)
+            wrong_if(_equal(got_now, later) and kept and not _equal(there, here),
+                     "`now` is right, but `before` hasn't changed.", where)  # fmt: skip
+            wrong_if(_equal(got_now, here) and kept, "Nothing has changed.", where)
+            wrong_if(_equal(got_now, 2 * here - here + 0.5 * bend) and not _equal(later, got_now),
+                     "`before` had been overwritten when `now` needed it.", where)  # fmt: skip
             same_values(now, later, f"{where}: `now`", shown)
             same_values(before, here, f"{where}: `before`", shown)
             here, there = later.astype(np.float32), here
-    return "Two Tensors, the same memory from the first step to the last, and it moves."
 
 # %% shared
 def bend(u):
@@ -67,6 +61,8 @@ def swung(now, before, stiffness):
 lambda now, before: (now, before)  # says Nothing has changed
 lambda now, before: (later(now, before), now)  # says returns a new Tensor
 lambda now, before: swung(now, before, 0.25)  # says after 1 step: `now`
+lambda now, before: (now.assign(later(now, before)), before)  # says but `before` hasn't changed
+lambda now, before: (before.assign(now), now.assign(later(now, before)))[::-1]  # says overwritten when `now` needed it
 
 # %% wrong: before becomes later
 def swing(now, before):
@@ -80,21 +76,5 @@ def swing(now, before):
     before.assign(2 * now - before + 0.5 * bend(now))
     return before, now
 
-# %% wrong: two names, and nothing in place
-def swing(now, before):
-    now, before = 2 * now - before + 0.5 * bend(now), now
-    return now, before
-
 # %% right, each line
 lambda now, before: swung(now, before, 0.5)
-
-# %% right
-def exchanged(x, y, kept):
-    x.assign(y)
-    y.assign(kept)
-    return x, y
-def swung_by_swapping(now, before):
-    """First into `before`, which nobody needs after that; then the two exchange their values."""
-    before.assign(2 * now - before + bend(now) / 2)
-    return exchanged(now, before, now + 0)
-lambda now, before: swung_by_swapping(now, before)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from tinyframe import Tensor
 from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop import Ops
@@ -44,15 +44,12 @@ def _themselves(got: Any, asked: dict[str, Tensor], case: str) -> None:
     wanted = list(asked.values())
     if all(one is other for one, other in zip(found, wanted, strict=True)):
         return
-    if all(one is other for one, other in zip(found, reversed(wanted), strict=True)):
-        raise Wrong(
-            f"You returned {names} in the other order. That only changes who is called what: the "
-            "values in memory have to move.", case,
-        )  # fmt: skip
-    raise Wrong(
-        f"This returns a new Tensor. Change {names} {'itself' if len(asked) == 1 else 'themselves'}"
-        ", with `assign` or by writing into a slice.", case,
-    )  # fmt: skip
+    wrong_if(all(one is other for one, other in zip(found, reversed(wanted), strict=True)),
+             f"You returned {names} in the other order. That only changes who is called what: the "
+             "values in memory have to move.", case)  # fmt: skip
+    raise Wrong(f"This returns a new Tensor. Change {names} "
+                f"{'itself' if len(asked) == 1 else 'themselves'}, with `assign` or by writing "
+                "into a slice.", case)  # fmt: skip
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> bool:

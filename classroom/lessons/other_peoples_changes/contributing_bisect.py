@@ -6,13 +6,14 @@ Hint: While bad - good is above 1: try the middle, (good + bad) // 2, and let it
 one of the two. At the end, bad is the first one.
 Because: Between good and bad there's always the place where it changed. Each trial keeps that so,
 and halves the distance. When they are neighbours, there's nothing left to ask.
+Right: 30 patches in 5 trials, wherever the first bad one is. A million would take 20, and that is
+why nobody reads a million patches.
 """
 
 import itertools
 from typing import Any
 
-from classroom.ask import call, same_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, same_number
 from classroom.lessons.other_peoples_changes.shared import (
     number_of_patch,
     several,
@@ -21,7 +22,7 @@ from classroom.lessons.other_peoples_changes.shared import (
 )
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(good, bad, is_bad): the first that's bad, in as few trials as halving takes."""
     for first_bad in (19, 1, 30, 2, 16, 15):
         one_bisect(
@@ -31,13 +32,9 @@ def check(answer: Any) -> str:
         for first_bad in range(low + 1, low + count + 1):
             case = f"{low} is good, {low + count} is bad, and {first_bad} is the first bad one"
             one_bisect(answer, low, low + count, first_bad, case)
-    return (
-        "30 patches in 5 trials, wherever the first bad one is. A million would take 20, and that "
-        "is why nobody reads a million patches."
-    )
 
 
-def one_bisect(answer: Any, low: int, high: int, first_bad: int, case: str) -> None:
+def one_bisect(answer, low: int, high: int, first_bad: int, case: str) -> None:
     trials: list[int] = []
 
     def is_bad(n: Any) -> bool:
@@ -48,12 +45,9 @@ def one_bisect(answer: Any, low: int, high: int, first_bad: int, case: str) -> N
     allowed = max(worst_case(high - low), 0)
     if len(trials) > allowed:
         again = "" if len(set(trials)) == len(trials) else " Some were tried twice."
-        raise Wrong(
-            f"You found it, but in {several(len(trials), 'trial')}, and {allowed} would do. Each "
-            f"trial can rule out half of what's left.{again}",
-            case,
-            more=(("you tried", shown(trials)),),
-        )
+        raise Wrong(f"You found it, but in {several(len(trials), 'trial')}, and {allowed} would "
+                    f"do. Each trial can rule out half of what's left.{again}", case,
+                    more=(("you tried", shown(trials)),))  # fmt: skip
 
 # %% wrong, each line
 lambda good, bad, is_bad: bad if is_bad(good - 1) else bad  # says go from 0 to 30

@@ -7,6 +7,8 @@ view.strides[1]. For a flipped view that's -1.
 Because: The number of columns is only the distance between rows as long as nobody has cropped or
 swapped anything, and + j is only one to the right as long as nobody has flipped anything. Strides
 are there to know both.
+Right: The owl is whole again, and place is what its author had in mind: one line in one place.
+There was nothing wrong with the idea.
 """
 
 import random
@@ -18,7 +20,7 @@ from classroom.contributing.history import History
 OWL = History()
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(view, i, j): where in its cells a view's cell (i, j) is."""
     make = OWL.module(0)["View"]
     whole = make("", (17, 10), (10, 1))
@@ -39,13 +41,9 @@ def check(answer: Any) -> str:
         view = make("", (rng.randint(1, 9), rng.randint(1, 9)), strides, rng.randint(0, 99))
         i, j = rng.randint(0, 20), rng.randint(0, 20)
         one_place(answer, view, i, j, f"strides {strides}, offset {view.offset}; i, j = {i}, {j}")
-    return (
-        "The owl is whole again, and place is what its author had in mind: one line in one place. "
-        "There was nothing wrong with the idea."
-    )
 
 
-def one_place(answer: Any, view: Any, i: int, j: int, case: str) -> None:
+def one_place(answer, view: Any, i: int, j: int, case: str) -> None:
     down, right = view.strides
     got = call(answer, view, i, j)
     if isinstance(got, float) and got.is_integer():

@@ -19,16 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, does_nothing, wants
+from classroom.ask import Open, Wrong, describe, does_nothing, wants, wrong_if
 from classroom.contributing import issues
-from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_changes.shared import learners_line
 from tinyframe import Tensor
 
 SECONDS = 30
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer: (number, test): one of the fifteen, and a test of it that fails today."""
     pair = list(answer) if isinstance(answer, (tuple, list)) else []
     if len(pair) != 2:
@@ -37,9 +36,8 @@ def check(answer: Any) -> str:
     known = [issue.number for issue in issues.issues()]
     text = str(number).strip().lstrip("#") if isinstance(number, (str, int, np.integer)) else ""
     if isinstance(number, bool) or not text.isdigit() or int(text) not in known:
-        raise Wrong(
-            f"The issues have numbers from {known[0]} to {known[-1]}.", got=describe(number)
-        )
+        raise Wrong(f"The issues have numbers from {known[0]} to {known[-1]}.",
+                    got=describe(number))  # fmt: skip
     wants(test, object, "a function")
     if not callable(test):
         raise Wrong("The answer has to be two things: the number of an issue, and a function.",
@@ -49,24 +47,18 @@ def check(answer: Any) -> str:
     issue = issues.issue(int(text))
     error, files = what_fails(test)
     if error is None:
-        raise Wrong(
-            "It passes today. Then it can't tell whether anybody has done anything. What does the "
-            "issue's own snippet print, and what should it?",
-            str(issue),
-        )
+        raise Wrong("It passes today. Then it can't tell whether anybody has done anything. What "
+                    "does the issue's own snippet print, and what should it?",
+                    str(issue))  # fmt: skip
     own = learners_line(error)
     row = (("your line", own),) if own else ()
-    if isinstance(error, (NameError, SyntaxError)) and not isinstance(error, AttributeError):
-        raise Wrong(
-            f"It's your test that fails here, and not tinyframe: {error}.", str(issue), more=row
-        )
+    wrong_if(isinstance(error, (NameError, SyntaxError)) and not isinstance(error, AttributeError),
+             f"It's your test that fails here, and not tinyframe: {error}.", str(issue),
+             more=row)  # fmt: skip
     if not is_about(test, files, issue):
         near = ", ".join(sorted({path.name for path in issue.files if path.suffix == ".py"})[:3])
-        raise Wrong(
-            f"It fails, but it doesn't come near the issue. Nothing in {near} ran.",
-            str(issue),
-            more=row,
-        )
+        raise Wrong(f"It fails, but it doesn't come near the issue. Nothing in {near} ran.",
+                    str(issue), more=row)  # fmt: skip
     name = type(error).__name__
     words = " ".join(str(error).partition(" (/")[0].split())[:90]
     return (

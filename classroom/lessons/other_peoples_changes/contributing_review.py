@@ -6,16 +6,15 @@ Hint: There's a new dependency, an unrelated change, a default value that rememb
 about columns, a dtype that can't hold 256 squared, a gradient without its n, an exception that
 disappears, and a test that compares something with itself.
 Because: Five of them pass every test, as one of the eight is that the test can't fail.
+Right: Eight of eight, and nobody accused wrongly. This change isn't getting in.
 """
-
-from typing import Any
 
 from classroom.contributing import review
 from classroom.exercise import Open, Wrong
 from classroom.lessons.other_peoples_changes.shared import several
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer: the numbers of the lines that are faults, one or more for each of the eight."""
     try:
         numbers = review.numbers_of(answer)
@@ -36,12 +35,9 @@ def check(answer: Any) -> str:
             head += f" {several(len(found.innocent), 'mark')} too many."
         raise Wrong(head, more=tuple(rows))
     if found.innocent:
-        raise Wrong(
-            f"You found all eight, and {several(len(found.innocent), 'line')} besides that aren't "
-            "faults. An author who is wrongly accused stops reading.",
-            more=tuple(rows[len(found.found) :]),
-        )
-    return "Eight of eight, and nobody accused wrongly. This change isn't getting in."
+        raise Wrong(f"You found all eight, and {several(len(found.innocent), 'line')} besides that "
+                    "aren't faults. An author who is wrongly accused stops reading.",
+                    more=tuple(rows[len(found.found) :]))  # fmt: skip
 
 # %% shared
 from classroom.contributing.review import first_lines

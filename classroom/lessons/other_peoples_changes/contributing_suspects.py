@@ -7,6 +7,8 @@ one in the middle of those. At the end, everything after good, up to and includi
 suspect.
 Because: A skipped patch says nothing, so it stays a suspect as long as it's between the last good
 one and the first bad one. All others there have been tried.
+Right: It names one patch where that can be known, and where it can't, it says so rather than
+blaming somebody.
 """
 
 import random
@@ -15,14 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.contributing import history
 from classroom.contributing.history import BAD, GOOD, SKIP, most_trials, tried_by
-from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_changes.shared import number_of_patch, shown
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(good, bad, verdict): all that could be the first bad one, as a list."""
     one_search(answer, 0, 30, 16, set(), "30 patches; 16 is the first bad one; all can be tested")
     case = "30 patches; 20 is the first bad one; 15 can't be tested"
@@ -42,15 +43,9 @@ def check(answer: Any) -> str:
         those = f"; {shown(sorted(skipped))} can't be tested" if skipped else ""
         case = f"{low} is good, {low + count} is bad, the first bad one is {first_bad}{those}"
         one_search(answer, low, low + count, first_bad, skipped, case)
-    return (
-        "It names one patch where that can be known, and where it can't, it says so rather than "
-        "blaming somebody."
-    )
 
 
-def one_search(
-    answer: Any, low: int, high: int, first_bad: int, skipped: set[int], case: str
-) -> None:
+def one_search(answer, low: int, high: int, first_bad: int, skipped: set[int], case: str) -> None:
     def judged(n: Any) -> str:
         n = number_of_patch(n, low, high, case)
         return SKIP if n in skipped else BAD if n >= first_bad else GOOD
@@ -68,10 +63,9 @@ def one_search(
         said += f" {hint_on(numbers, expected, dict(trials))}"
         raise Wrong(said, case, expected=expected, got=numbers, more=tried)
     allowed = most_trials(high - low, len(skipped))
-    if len(trials) > allowed:
-        raise Wrong(
-            f"You found it, but in {len(trials)} trials, and {allowed} would do.", case, more=tried
-        )
+    wrong_if(len(trials) > allowed,
+             f"You found it, but in {len(trials)} trials, and {allowed} would do.", case,
+             more=tried)  # fmt: skip
 
 
 def hint_on(got: list[int], expected: list[int], tried: dict[int, str]) -> str:

@@ -12,15 +12,14 @@ changes, and one slope measured, and there's nowhere left to hide.
 from collections.abc import Callable
 from typing import Any
 
-from classroom.ask import wants_written
+from classroom.ask import Wrong, wants_written
 from classroom.contributing.rms import HONEST, SPOILED, Pair
-from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_changes.shared import learners_line
 
 SECONDS = 20
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(rms, rms_gradient): a test, which raises AssertionError for each faulty pair only."""
     wants_written(answer)
     for pair in HONEST:

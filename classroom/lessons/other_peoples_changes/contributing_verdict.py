@@ -6,14 +6,15 @@ Hint: Inside of `try`, get the rows; `except Exception` is "skip". Then count th
 from their mirror image. The wink makes five of those, the bug fifteen.
 Because: The frame is symmetric, too, so mirrors don't mind it. The wink changes a few rows, the
 bug nearly all. And a version that can't run says nothing about the bug.
+Right: All 31 versions, the joke and the broken ones among them. Your computer can take it from
+here.
 """
 
 from typing import Any
 
-from classroom.ask import call, describe
+from classroom.ask import Wrong, call, describe
 from classroom.contributing import history
 from classroom.contributing.history import BAD, GOOD, SKIP
-from classroom.exercise import Wrong
 
 ABOUT = {
     0: "the owl as it was at first",
@@ -29,7 +30,7 @@ ABOUT = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(n): "good", "bad" or "skip" of each version of the owl."""
     numbers = [30, 0, 17, 19, 18, 22, 9, 14, *range(31)]
     for n in numbers:
@@ -47,10 +48,6 @@ def check(answer: Any) -> str:
         else:
             said = f'That one is {wanted}. Look at it: `owls({{"": owl.poster({n})}})`.'
         raise Wrong(said, case, expected=wanted, got=got)
-    return (
-        "All 31 versions, the joke and the broken ones among them. Your computer can take it from "
-        "here."
-    )
 
 
 def as_word(got: Any, case: str) -> str:

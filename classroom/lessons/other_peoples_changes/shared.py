@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from classroom import differences
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 
 
 def worst_case(patches: int) -> int:
@@ -25,8 +24,7 @@ def number_of_patch(n: Any, low: int, high: int, case: str) -> int:
         n = int(n)
     if isinstance(n, bool) or not isinstance(n, int):
         raise Wrong("What you try has to be the number of a patch.", case, got=describe(n))
-    if not low <= n <= high:
-        raise Wrong(f"You tried {n}, and the patches go from {low} to {high}.", case)
+    wrong_if(not low <= n <= high, f"You tried {n}, and the patches go from {low} to {high}.", case)
     return n
 
 
@@ -45,7 +43,7 @@ def learners_line(error: BaseException) -> str:
     return f"`{lines[-1]}`" if lines else ""
 
 
-def gradient(answer: Any) -> str:
+def gradient(answer) -> str:
     """answer(grad, x): what flows back to x from the rms of each row."""
     x = np.array([[3.0, 4.0], [6.0, 8.0]], np.float32)
     one_gradient(answer, np.ones(2, np.float32), x, "`x = [[3, 4], [6, 8]]`, `grad = [1, 1]`")
@@ -61,9 +59,7 @@ def gradient(answer: Any) -> str:
     return "That's the n that was missing, and PyTorch will check it once more in a moment."
 
 
-def one_gradient(
-    answer: Any, grad: np.ndarray, x: np.ndarray, case: str, named: bool = True
-) -> None:
+def one_gradient(answer, grad: np.ndarray, x: np.ndarray, case: str, named: bool = True) -> None:
     kept = x.copy()
     got = call(answer, grad, x)
     if not isinstance(got, np.ndarray):

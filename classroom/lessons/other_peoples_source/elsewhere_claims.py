@@ -4,27 +4,21 @@ Hint: Five of these you've seen in a picture or done yourself. Which one haven't
 Hint: Somebody has to know about both kernels in order to fuse them. Who sees only one at a time?
 Because: Triton is handed one function at a time, and makes a kernel of it. It never sees the next
 one.
+Right: Triton compiles one function, and that's a kernel. Which operations share it is decided by
+whoever writes it: you, or Inductor.
 """
 
-from typing import Any
-
-from classroom.ask import describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, describe, wrong_if
 from classroom.other_frameworks import CLAIMS
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """The number of the claim that's wrong."""
     typed = str(answer).strip(" .[](){}").lower().removeprefix("claim").strip()
     number = int(float(typed)) if typed.replace(".", "", 1).isdecimal() else 0
     if isinstance(answer, bool) or not 1 <= number <= len(CLAIMS):
         raise Wrong(f"The answer has to be a number from 1 to {len(CLAIMS)}.", got=describe(answer))
-    if why := CLAIMS[number - 1][1]:
-        raise Wrong(f"That claim is right. {why}", f"claim {number}")
-    return (
-        "Triton compiles one function, and that's a kernel. Which operations share it is decided "
-        "by whoever writes it: you, or Inductor."
-    )
+    wrong_if(why := CLAIMS[number - 1][1], f"That claim is right. {why}", f"claim {number}")
 
 # %% wrong, each line
 3  # says That claim is right

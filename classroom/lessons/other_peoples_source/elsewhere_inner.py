@@ -5,15 +5,13 @@ of 4?
 Hint: `ops.load("x", j * 4 + i)` and `ops.load("b", j)`, then `ops.add`, then `ops.relu`.
 Because: A transposed view costs nothing: it's only a different expression in a load. And fusion
 costs nothing, either. The add and the relu are calls inside of one function.
+Right: One function, and what it means is up to whoever calls it.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe, same_values
+from classroom.ask import call, describe, same_values, wrong_if
 from classroom.define_by_run import Loads, Text, as_c, numbers, reading
-from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import near, values
 from classroom.loop_nests import Var
 from tinyframe import Tensor
@@ -21,17 +19,14 @@ from tinyframe import Tensor
 X_SHAPE, RESULT = (3, 4), (4, 3)
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(index): the value of (x.T + b).relu() there, by ops."""
     case = f"`x` of shape {X_SHAPE}, `b` of shape {X_SHAPE[:1]}"
     with reading(Loads()) as taken:
         value = call(answer, (1, 1))
-    if not isinstance(value, np.floating) and not taken.read:
-        raise Wrong(
-            "What it returns has to be made by `ops`, from what `ops.load` gives.",
-            case,
-            got=describe(value),
-        )
+    wrong_if(not isinstance(value, np.floating) and not taken.read,
+             "What it returns has to be made by `ops`, from what `ops.load` gives.", case,
+             got=describe(value))  # fmt: skip
     first = np.arange(1, 13, dtype=np.float32).reshape(X_SHAPE) - 6
     for x, b in ((first, np.array([0, 10, -3], np.float32)), (values(*X_SHAPE), values(3))):
         shown = x is first
@@ -39,29 +34,20 @@ def check(answer: Any) -> str:
         wanted = np.maximum(x.T + b, 0)
         if near(made, wanted):
             continue
-        if near(made, x.T + b):
-            raise Wrong("The relu is missing: no value may be below 0.", case)
-        if near(made, np.maximum(x.T, 0)):
-            raise Wrong("And `b`?", case)
-        if near(made, np.maximum(x.reshape(RESULT) + b, 0)):
-            raise Wrong(
-                "That's x.reshape(4, 3): you read x in the order in which it lies in memory. "
-                "Element (i, j) of x.T is element (j, i) of x.",
-                case,
-            )
+        wrong_if(near(made, x.T + b), "The relu is missing: no value may be below 0.", case)
+        wrong_if(near(made, np.maximum(x.T, 0)), "And `b`?", case)
+        wrong_if(near(made, np.maximum(x.reshape(RESULT) + b, 0)), "That's x.reshape(4, 3): you "
+                 "read x in the order in which it lies in memory. Element (i, j) of x.T is element "
+                 "(j, i) of x.", case)  # fmt: skip
         same_values(Tensor(made), wanted, case, shown)
     try:
         with reading(Text()):
             text = str(answer((Var("i"), Var("j"))))
     except TypeError:
         text = as_c(answer, RESULT)
-    if not all(part in text for part in ("x[", "b[", "max(")):
-        raise Wrong(
-            "When `ops` writes C instead of computing, something gets lost: your function has to "
-            "work with whatever `ops` gives it.",
-            got=text,
-        )
-    return "One function, and what it means is up to whoever calls it."
+    wrong_if(not all(part in text for part in ("x[", "b[", "max(")), "When `ops` writes C instead "
+             "of computing, something gets lost: your function has to work with whatever `ops` "
+             "gives it.", got=text)  # fmt: skip
 
 # %% shared
 from classroom.define_by_run import ops

@@ -8,16 +8,13 @@ Because: VECTOR and UPCAST split, mark and move all the way in. Of Halide's reor
 xo are left to say, and parallel is THREAD.
 """
 
-from typing import Any
-
-from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe
 from classroom.lessons.other_peoples_source.shared import described, same_nest
 from classroom.loop_nests import NestError, matmul_in_halide, nest_of
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt
 
 
-def as_opts(answer: Any) -> list[Opt]:
+def as_opts(answer) -> list[Opt]:
     if isinstance(answer, Opt):
         answer = [answer]
     try:
@@ -29,7 +26,7 @@ def as_opts(answer: Any) -> list[Opt]:
     return opts
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """Opts whose nest is the one that a Halide schedule makes."""
     opts = as_opts(answer)
     if not opts:

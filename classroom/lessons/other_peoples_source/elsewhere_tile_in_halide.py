@@ -6,12 +6,10 @@ Hint: `c.split(x, xo, xi, 8).split(xo, xo, xm, 2).split(y, yo, yi, 6)`, then a r
 with xi and has k behind the copies.
 Because: An UPCAST is a split, an unroll, and a place in the order. Halide has a directive for
 each, so you can also say what UPCAST can't.
+Right: The register tile of 7c, in Halide. What UPCAST does in one word takes it three.
 """
 
-from typing import Any
-
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
 from classroom.loop_nests import (
     UNROLLED,
@@ -24,7 +22,7 @@ from classroom.loop_nests import (
 )
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(c): c, scheduled in Halide's manner, with the loops of TILE."""
     stage = matmul_in_halide()
     try:
@@ -41,12 +39,10 @@ def check(answer: Any) -> str:
         inside = [w for n, w in enumerate(got.nest.alike) if w[3] == "serial"
                   and any(kind in (UNROLLED, VECTORIZED) for kind in kinds[:n])]  # fmt: skip
         if inside:
-            raise Wrong(
-                f"The right loops, but that of {inside[0][0]} runs inside the copies. An UPCAST "
-                "always goes all the way in. Halide leaves a loop where it was until you reorder."
-            )
+            raise Wrong(f"The right loops, but that of {inside[0][0]} runs inside the copies. An "
+                        "UPCAST always goes all the way in. Halide leaves a loop where it was "
+                        "until you reorder.")  # fmt: skip
     same_nest(got.nest, wanted)
-    return "The register tile of 7c, in Halide. What UPCAST does in one word takes it three."
 
 # %% shared
 from classroom.loop_nests import Var

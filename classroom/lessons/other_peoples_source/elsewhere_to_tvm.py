@@ -6,14 +6,13 @@ Hint: One `sch.reorder`, of the loops, the copies and the lanes, puts everything
 end. Unroll and vectorize after that.
 Because: Our Opts name a loop by its position, TVM's by what split gave back. So a translator has
 to remember which loop is at which position by now.
+Right: That's a compiler, from one scheduling language to another.
 """
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
-from classroom.ask import wants_written
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, wants_written
 from classroom.lessons.other_peoples_source.shared import TILE, same_nest
 from classroom.loop_nests import Nest, NestError, TVMSchedule, difference, matmul_in_tvm, nest_of
 from tinyframe.codegen.optimize.loops import Opt, OptOps
@@ -42,7 +41,7 @@ def opt_lists() -> list[tuple[list[Opt], bool]]:
     ]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(sch, opts): does to a schedule of TVM's what these Opts do to our loops."""
     wants_written(answer, "This exercise asks for a function.")
     lists = opt_lists()
@@ -51,10 +50,9 @@ def check(answer: Any) -> str:
     for opts, shown in lists:
         case = f"`{opts}`" if shown else "a different list"
         same_nest(run_in_tvm(answer, opts, shown), nest_of(opts), case)
-    return "That's a compiler, from one scheduling language to another."
 
 
-def run_in_tvm(answer: Any, opts: Sequence[Opt], shown: bool) -> Nest:
+def run_in_tvm(answer, opts: Sequence[Opt], shown: bool) -> Nest:
     sch = matmul_in_tvm()
     try:
         given = answer(sch, list(opts))

@@ -5,9 +5,8 @@ a place of the grid?
 Hint: Each of our eight words is needed once.
 Because: A schedule is about one kernel's loops for Halide, and about the order of many kernels
 for XLA and for us. What lower() of JAX gives still has whole arrays in it.
+Right: Eight sentences from six houses, and no dictionary.
 """
-
-from typing import Any
 
 from classroom.exercise import Wrong
 from classroom.lessons.other_peoples_source.shared import understood
@@ -16,7 +15,7 @@ from classroom.other_frameworks import FRIENDS, numbered
 OUR_WORDS = tuple(dict.fromkeys(word for _, _, word, _ in FRIENDS))
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """{1: "opts", …}: our word for what each of them means."""
     names = [said for _, said, _, _ in FRIENDS]
     found = understood(
@@ -26,14 +25,11 @@ def check(answer: Any) -> str:
         given = found[said].removesuffix("s") if found[said] not in OUR_WORDS else found[said]
         given = {"opt": "opts", "beam": "BEAM", "threadblock": "thread block"}.get(given, given)
         if given not in OUR_WORDS:
-            raise Wrong(
-                f"Which of our words is {found[said]!r}? Choose from {', '.join(OUR_WORDS)}.",
-                f"sentence {number}",
-            )
+            raise Wrong(f"Which of our words is {found[said]!r}? Choose from "
+                        f"{', '.join(OUR_WORDS)}.", f"sentence {number}")  # fmt: skip
         if given != word:
             same = " They use our word, and don't mean what we do." if given in said else ""
             raise Wrong(f"Not that one.{same} {why}", f"sentence {number}, {who}: {said}")
-    return "Eight sentences from six houses, and no dictionary."
 
 # %% shared
 from classroom.other_frameworks import FRIENDS, PINNED, ROOMS, room_of

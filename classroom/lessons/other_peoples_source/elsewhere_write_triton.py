@@ -5,14 +5,12 @@ behind the row, so that they neither are the maximum nor add to the sum?
 Hint: `tl.load(…, mask=mask, other=-float("inf"))`, then `tl.max`, `tl.exp`, `tl.sum`.
 Because: exp of minus infinity is 0, and minus infinity is no maximum. With that, a block that's
 longer than the row does no harm.
+Right: A softmax in one kernel, and what's behind the end of a row doesn't count.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, same_values, wants_written
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, fresh_sizes, same_values, wants_written, wrong_if
 from classroom.lessons.other_peoples_source.shared import near, values
 from classroom.triton_like import by_rows
 from tinyframe import Tensor
@@ -30,7 +28,7 @@ def padded_softmax(x: np.ndarray, block: int) -> np.ndarray:
     return softmax_of(wide)[:, : x.shape[1]]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(x_ptr, out_ptr, columns, BLOCK): the softmax of a row, in each program."""
     wants_written(answer, "This exercise asks for a kernel, which is a function.")
     rows = fresh_sizes(1)[0]
@@ -47,14 +45,12 @@ def check(answer: Any) -> str:
         wanted = softmax_of(x)
         if near(made, wanted):
             continue
-        if np.isnan(made).all() and "large" not in case and block == x.shape[1]:
-            raise Wrong(
-                "Nothing sensible arrived in out_ptr. Does each program store its row?", case
-            )
-        if np.isnan(made).all(axis=1).any() and "large" in case:
-            raise Wrong(
-                "exp of 1000 is more than a float can hold. Subtract the row's maximum first.", case
-            )
+        wrong_if(np.isnan(made).all() and "large" not in case and block == x.shape[1],
+                 "Nothing sensible arrived in out_ptr. Does each program store its row?",
+                 case)  # fmt: skip
+        wrong_if(np.isnan(made).all(axis=1).any() and "large" in case,
+                 "exp of 1000 is more than a float can hold. Subtract the row's maximum first.",
+                 case)  # fmt: skip
         if near(made[:1], wanted[:1]) and len(x) > 1 and not np.isfinite(made[1:]).any():
             raise Wrong("Only the first row arrives. Where in out_ptr does a row begin?", case)
         if near(made, padded_softmax(x, block)) or (made.sum(axis=1) < 0.999).any():
@@ -66,22 +62,15 @@ def check(answer: Any) -> str:
                 if "different" not in case
                 else (),
             )
-        if np.isnan(made).all() and "below" in case:
-            raise Wrong(
-                "Your maximum looks behind the end of the row, too. What's there is larger than "
-                "anything in these rows.",
-                case,
-            )
-        if np.isnan(made).any():
-            raise Wrong(
-                "There's NaN in it. Where a mask is False nothing is loaded, and what's there "
-                "then isn't defined, unless you give `load` an `other`.",
-                case,
-            )
+        wrong_if(np.isnan(made).all() and "below" in case, "Your maximum looks behind the end of "
+                 "the row, too. What's there is larger than anything in these rows.",
+                 case)  # fmt: skip
+        wrong_if(np.isnan(made).any(), "There's NaN in it. Where a mask is False nothing is "
+                 "loaded, and what's there then isn't defined, unless you give `load` an `other`.",
+                 case)  # fmt: skip
         if block == x.shape[1] and near(made.sum(axis=1), np.ones(len(x), np.float32)):
             raise Wrong("It adds up to 1, but it isn't the softmax.", case)
         same_values(Tensor(made), wanted, case, shown="different" not in case)
-    return "A softmax in one kernel, and what's behind the end of a row doesn't count."
 
 # %% shared
 from classroom.define_by_run import ops

@@ -1,12 +1,10 @@
 """What several exercises of this lesson need."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe
 from classroom.loop_nests import HalideStage, Nest, Var, difference
 from classroom.other_frameworks import FRIENDS, PINNED
 from tinyframe.codegen.optimize.loops import Opt, OptOps
@@ -21,9 +19,7 @@ def near(got: np.ndarray, wanted: np.ndarray) -> bool:
     return got.shape == wanted.shape and np.allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
 
-def understood(
-    answer: Any, read: Callable[[], dict[str, str]], asked: int, done: str
-) -> dict[str, str]:
+def understood(answer, read: Callable[[], dict[str, str]], asked: int, done: str) -> dict[str, str]:
     """Answers by name, in whatever form they were written; Open where none or too few are there."""
     if not isinstance(answer, (dict, list, tuple)):
         raise Wrong("The answer has to be a dict: {1: …, 2: …}.", got=describe(answer))

@@ -3,9 +3,8 @@
 Hint: In 7.3 you met the larger of two numbers without MAX. What did it look like?
 Hint: `condition.where(a, b)` takes from `a` where the condition holds, and else from `b`.
 Because: A comparison gives a Tensor of True and False, and `where` picks by it.
+Right: 100 of 100 points, from a grader that trusts nobody. Count your lines, and theirs.
 """
-
-from typing import Any
 
 from classroom.exercise import Wrong
 from classroom.lessons.projects_and_portfolio.shared import program
@@ -14,7 +13,7 @@ from classroom.toys.grading import really
 SECONDS = 300.0
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     report = really(program(answer))
     if report.notes and report.score < 100:
         raise Wrong(report.notes[0])
@@ -22,7 +21,6 @@ def check(answer: Any) -> str:
         if not row.passed:
             more = (("your line", f"{row.line}: `{row.text}`"),) if row.line else ()
             raise Wrong(f"{report.score} of 100 points. {row.shows}: {row.found}.", more=more)
-    return "100 of 100 points, from a grader that trusts nobody. Count your lines, and theirs."
 
 # %% shared
 from classroom.toys.files import FORGED, HARD_CODED, UNDER_ANOTHER_NAME

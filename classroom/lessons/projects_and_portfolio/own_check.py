@@ -8,10 +8,7 @@ Because: Each cheat is right about something. A check catches it by asking about
 and by running the graph on numbers that the file never saw.
 """
 
-from typing import Any
-
-from classroom.ask import count, wants_written
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, count, wants_written, wrong_if
 from classroom.toys.files import COUSINS, HONEST
 from classroom.toys.grading import refused
 
@@ -21,7 +18,7 @@ SECONDS = 120.0
 TRIES = 4  # of a check of the learner's, with each file
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     wants_written(answer)
     for how, text in HONEST.items():
         for seed in range(TRIES):
@@ -30,13 +27,9 @@ def check(answer: Any) -> str:
                             got=said)  # fmt: skip
     for what, text in COUSINS.items():
         caught = sum(bool(refused(answer, text, seed)) for seed in range(TRIES))
-        if not caught:
-            raise Wrong(f"Your check is fooled by a file that {what}.")
-        if caught < TRIES:
-            raise Wrong(
-                f"A file that {what} gets away with it in {TRIES - caught} of {TRIES} tries. Ask "
-                "for more numbers."
-            )
+        wrong_if(not caught, f"Your check is fooled by a file that {what}.")
+        wrong_if(caught < TRIES, f"A file that {what} gets away with it in {TRIES - caught} of "
+                 f"{TRIES} tries. Ask for more numbers.")  # fmt: skip
     return (
         f"{count(len(COUSINS), 'cheat')} caught, every time, and {len(HONEST)} honest files let "
         "through. That's a check you could grade a class with."

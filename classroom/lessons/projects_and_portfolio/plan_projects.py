@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from classroom.portfolio.projects import described
 
 FIRST = 4  # the part that is done in week 1
@@ -22,7 +21,7 @@ FIRST = 4  # the part that is done in week 1
 Rows = Sequence[tuple[str, int, int]]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     case = '`plan([("basics", 3, 4), ("ops", 4, 5)], 2)`'
     follows_the_rules(call(answer, [("basics", 3, 4), ("ops", 4, 5)], 2), 2,
                       [("basics", 3, 4), ("ops", 4, 5)], case)  # fmt: skip

@@ -10,15 +10,13 @@ change is what comes later less what was before.
 
 import textwrap
 from collections.abc import Mapping
-from typing import Any
 
-from classroom.ask import describe, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, describe, wants
 from classroom.toys.files import HALF_DONE
 from classroom.toys.grading import readings
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     report = readings(patched(HALF_DONE, answer))
     for row in report.rows[:3]:
         if not row.passed:
@@ -29,7 +27,7 @@ def check(answer: Any) -> str:
     return f"{report.score} of 100 points, from 20. Two lines, and the report told you which."
 
 
-def patched(text: str, answer: Any) -> str:
+def patched(text: str, answer) -> str:
     """The text with some of its lines replaced; where a new line isn't indented, it is."""
     if isinstance(answer, (list, tuple)) and all(
         isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in answer

@@ -6,13 +6,12 @@ Hint: Cut each line at `#`, strip it, and drop it if nothing is left. Do that to
 and count your lines that are in neither of the others.
 Because: Lines are compared without comments and spaces, so a copied one is found whatever it's
 dressed up in.
+Right: A copied file counts for nothing, whatever it's dressed up in, and work counts.
 """
 
 import random
-from typing import Any
 
-from classroom.ask import call, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, whole_number, wrong_if
 
 GIVEN = """\
 def double(x):
@@ -35,7 +34,7 @@ def triple(x):
 """
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     own = f"value_{random.randint(10, 99)}"
     copied = [line for line in SOLUTION.splitlines() if line.strip()]
     cases: list[tuple[str, str, int, int]] = [
@@ -62,9 +61,7 @@ def check(answer: Any) -> str:
         if got > most:
             text = "nothing in it is new" if not most else f"at most {most} lines are new"
             raise Wrong(f"You count too many: {text}.", case, wanted, got)
-        if got < least:
-            raise Wrong("You count too few: somebody worked on this.", case, wanted, got)
-    return "A copied file counts for nothing, whatever it's dressed up in, and work counts."
+        wrong_if(got < least, "You count too few: somebody worked on this.", case, wanted, got)
 
 # %% shared
 def as_python(mine, given, solution):

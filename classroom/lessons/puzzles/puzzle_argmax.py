@@ -21,9 +21,6 @@ puzzle = OneLiner(
 # %% wrong, each line
 lambda a: a.max()  # says 9
 lambda a: a == a.max()  # says axis
-lambda a: (a[:, None] < a).sum(axis=0).max()  # counts how many are smaller: n - 1
 
 # %% right, each line
-lambda a: (a * len(a) + Tensor.arange(len(a))).max() % len(a)  # says and we know no better way
-lambda a: (a == a.max()) @ Tensor.arange(len(a))  # one-hot times indices
 lambda a: (a == a.max()).where(Tensor.arange(len(a)), 0).sum()  # where

@@ -18,10 +18,7 @@ puzzle = OneLiner(
 )
 
 # %% wrong, each line
-lambda a, edges: (a[:, None] > edges).sum(axis=1)  # says Element [1]
 lambda a, edges: (a[:, None] < edges).sum(axis=1)  # says reversed
 
 # %% right, each line
-lambda a, edges: (a[:, None] < edges).where(0, 1).sum(axis=1)  # says and we know no better way
 lambda a, edges: (edges <= a[:, None]).sum(1)  # turned round
-lambda a, edges: len(edges) - (edges[:, None] > a).sum(0)  # all edges but those above

@@ -15,9 +15,6 @@ puzzle = OneLiner(
 
 # %% wrong, each line
 lambda n: (Tensor.arange(n)[:, None] + Tensor.arange(n) + 1) % 2  # says reversed
-lambda n: (Tensor.arange(n * (n + 1)) % 2).reshape(n, n + 1)[:, :n]  # says Element [1, 0]
 
 # %% right, each line
-lambda n: (Tensor.arange(n * (n | 1)) % 2).reshape(n, n | 1)[:, :n]  # says and we know no better way
 lambda n: (Tensor.arange(n)[:, None] ^ Tensor.arange(n)) & 1  # bits
-lambda n: (Tensor.arange(n)[:, None] % 2) != (Tensor.arange(n) % 2)  # different parities

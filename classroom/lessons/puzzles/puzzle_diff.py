@@ -13,9 +13,6 @@ puzzle = OneLiner("diff(a)", (ints(1, 4, 9, 16),), lambda a: np.diff(a), a_vecto
 
 # %% wrong, each line
 lambda a: a[:-1] - a[1:]  # says sign
-lambda a: a[1:] + a[:-1]  # says Element
 
 # %% right, each line
-lambda a: a[1:] - a[:-1]  # says and we know no better way
 lambda a: -(a[:-1] - a[1:])  # turned round twice
-lambda a: a[1 : len(a)] - a[0 : len(a) - 1]  # slices written in full

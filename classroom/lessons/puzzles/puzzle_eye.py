@@ -12,17 +12,8 @@ from classroom.puzzlebook.games.one_liners import OneLiner, a_size
 puzzle = OneLiner("eye(n)", (3,), lambda n: np.eye(n), a_size, par=6, best=4)
 
 # %% wrong, each line
-lambda n: Tensor.arange(n)[:, None] != Tensor.arange(n)  # says [0, 0]
-lambda n: Tensor.ones(n, n)  # says Element [0, 1]
 lambda n: Tensor.eye(n)  # that is the tool one is to make
 Tensor.eye  # not even a function of one's own
 
 # %% right, each line
-lambda n: (Tensor.arange(n * n) % (n + 1) == 0).reshape(n, n)  # says 4 ops: 2 elementwise, 1 movement, 1 arange. Par is 6, and we know no better way.
-lambda n: Tensor.ones(n, 1).pad(((0, 0), (0, n))).reshape(-1)[: n * n].reshape(n, n)  # says Par is 6, and we know no better way
 lambda n: Tensor.arange(n) == Tensor.arange(n).reshape(n, 1)  # turned
-
-# %% right: not more and not less is equal
-def eye(n):
-    i = Tensor.arange(n)
-    return ((i[:, None] <= i) & (i[:, None] >= i)).where(1, 0)

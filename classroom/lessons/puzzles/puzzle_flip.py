@@ -12,13 +12,7 @@ puzzle = OneLiner(
 
 # %% wrong, each line
 lambda a: a.flip(0)  # says `flip` is not one of the tools
-lambda a: (Tensor.arange(len(a))[:, None] == Tensor.arange(len(a))) @ a  # says reverse
 lambda a: a[::-1]  # a negative step
 
 # %% right, each line
 lambda a: a.expand(2 * len(a) - 1, len(a)).reshape(len(a), 2 * len(a) - 1)[:, len(a) - 1]  # says and we know no better way
-
-# %% right: a mask and a sum for the product
-def flip(a):
-    n = len(a)
-    return ((Tensor.arange(n)[:, None] + Tensor.arange(n) == n - 1) * a).sum(1)

@@ -20,10 +20,7 @@ puzzle = OneLiner(
 
 # %% wrong, each line
 lambda x: x / x.sum()  # says factor of 2
-lambda x: x / x.sum(axis=0)  # says Element
 lambda x: x / x.sum(dim=1)  # the trap of part 3a
 
 # %% right, each line
-lambda x: x / x.sum(axis=1, keepdim=True)  # says and we know no better way
 lambda x: x / x.sum(-1)[:, None]  # without keepdim
-lambda x: (x.T / x.sum(axis=1)).T  # transposed, so that rows meet

@@ -23,10 +23,6 @@ puzzle = OneLiner(
 lambda a, b: b[:, None] * a  # says swapped
 lambda a, b: a[:, None] + b  # says Element
 lambda a, b: a.unsqueeze(1) * b  # not among the tools
-lambda a, b: a.reshape(1, -1) * b.reshape(-1, 1)  # a row for each of b
 
 # %% right, each line
-lambda a, b: a[:, None] * b  # says and we know no better way
-lambda a, b: a.reshape(-1, 1) * b // 1.0  # a division that rounds is an operator like any other
-lambda a, b: a.reshape(-1, 1) @ b.reshape(1, -1)  # a product of matrices
 lambda a, b: (a[None] * b[:, None]).T  # transposed twice

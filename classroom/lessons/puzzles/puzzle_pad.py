@@ -26,12 +26,7 @@ puzzle = OneLiner(
 
 # %% wrong, each line
 lambda a, n: a.pad(((0, n - len(a)),))  # says `pad` is not one of the tools
-lambda a, n: (Tensor.arange(n)[:, None] <= Tensor.arange(len(a))) @ a  # says Element [0]
 lambda a, n: (Tensor.arange(n) < len(a)).where(a.expand(n), 0)  # expand stretches an axis of size 1 only, so this raises
 
 # %% right, each line
 lambda a, n: (Tensor.arange(n) < len(a)).where(a.expand(n, len(a)).reshape(-1)[:n], 0)  # says and we know no better way
-
-# %% right: the matrix that picks
-def pad(a, n):
-    return (Tensor.arange(n)[:, None] == Tensor.arange(len(a))) @ a

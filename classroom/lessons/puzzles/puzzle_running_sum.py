@@ -14,15 +14,9 @@ puzzle = OneLiner(
 
 # %% wrong, each line
 lambda a: a.cumsum(0)  # says `cumsum` is not one of the tools
-lambda a: (Tensor.arange(len(a)) < Tensor.arange(len(a))[:, None]) @ a  # says Element [0]
 lambda a: getattr(a, "cum" + "sum")(0)  # says `getattr` is not
 lambda a: Tensor([a[: k + 1].sum().item() for k in range(len(a))])  # says is not one
 Tensor.cumsum  # says a function of your own
 
 # %% right, each line
 lambda a: a.pad(((len(a) - 1, 0),)).expand(2 * len(a), 2 * len(a) - 1).reshape(2 * len(a) - 1, 2 * len(a))[: len(a), : len(a)].sum(axis=1)  # says and we know no better way
-
-# %% right: a mask and a sum for the product
-def running_sum(a):
-    n = len(a)
-    return (a * (Tensor.arange(n)[:, None] >= Tensor.arange(n))).sum(axis=1)

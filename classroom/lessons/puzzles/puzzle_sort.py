@@ -20,16 +20,8 @@ puzzle = OneLiner(
 )
 
 # %% wrong, each line
-lambda a: ((a[:, None] < a).sum(axis=1) == Tensor.arange(len(a))[:, None]) @ a  # says reverse
-lambda a: (a[:, None] > a).sum(axis=1)  # says Element
 lambda a: a.sort()[0]  # says `sort` is not one of the tools
 lambda a: Tensor(sorted(a.tolist()))  # Python sorts
 
 # %% right, each line
 lambda a: (((rows := a.expand(len(a), len(a))).T > rows).sum(axis=1, keepdim=True) == Tensor.arange(len(a))).where(rows.T, 0).sum(axis=0)  # says and we know no better way
-
-# %% right: a mask and a sum for the product
-def sort(a):
-    n = len(a)
-    rank = (a < a[:, None]).sum(axis=1)
-    return ((rank == Tensor.arange(n)[:, None]) * a).sum(axis=1)

@@ -18,11 +18,8 @@ puzzle = OneLiner(
 
 # %% wrong, each line
 lambda a, index: a[:3]  # says Element
-lambda a, index: (Tensor.arange(len(a))[:, None] == index).sum(axis=1) * a  # says axis 0
 lambda a, index: a.gather(0, index)  # gather is no tool
 
 # %% right, each line
-lambda a, index: (index[:, None] == Tensor.arange(len(a))).where(a, 0).sum(axis=1)  # says and we know no better way
 lambda a, index: one_hot(index, len(a)) @ a  # an answer that was given before is a tool
-lambda a, index: ((index[:, None] == Tensor.arange(len(a))) * a).sum(axis=1)  # a mask and a sum
 lambda a, index: a[index]  # as the text says, with 19 ops

@@ -12,11 +12,8 @@ from classroom.puzzlebook.games.one_liners import OneLiner, a_size
 puzzle = OneLiner("triu(n)", (4,), lambda n: np.triu(np.ones((n, n))), a_size, par=7, best=5)
 
 # %% wrong, each line
-lambda n: Tensor.arange(n)[:, None] < Tensor.arange(n)  # says [0, 0]
 lambda n: Tensor.arange(n)[:, None] >= Tensor.arange(n)  # says transposed
 lambda n: Tensor.ones(n, n).triu()  # `triu` is no tool
 
 # %% right, each line
-lambda n: Tensor.ones(n, n).pad(((0, 0), (0, n))).reshape(-1)[: n * (2 * n - 1)].reshape(n, 2 * n - 1)[:, :n]  # says and we know no better way
 lambda n: 1 - (Tensor.arange(n)[:, None] > Tensor.arange(n))  # one minus what is below
-lambda n: (Tensor.arange(n)[:, None] <= Tensor.arange(n)) * 1.0  # floats that are equal

@@ -5,16 +5,14 @@ Hint: 6: print the `uops` of a program. 7: a dict with a row for each op. 8: C's
 who has `__call__`? 10: what does `Linear.__call__` return?
 Because: A list needs an end for each loop, which a graph doesn't. A language is a table. Every
 kernel is entered by the same door. A GPU needs a runner of its own, and a layer hardly anything.
+Right: From a list of nodes to two kinds of machine, and to a layer. That's all ten.
 """
-
-from typing import Any
 
 from classroom.rooms import answered
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     answered(answer, range(6, 11))
-    return "From a list of nodes to two kinds of machine, and to a layer. That's all ten."
 
 # %% shared
 ALL_OF_BACK = {6: "ENDRANGE", 7: "code_for_op", 8: "_entry", 9: "CUDARunner", 10: "linear"}

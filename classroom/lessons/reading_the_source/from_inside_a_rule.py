@@ -4,11 +4,11 @@ Hint: Which of the frames above knows the whole kernel? `w` shows them all.
 Hint: `up` takes a number. In the frame of `get_program`, the kernel is called `ast`.
 Because: A rule sees one node. Whoever called the compiler still has the whole kernel, and in a
 frame further out you can use its variables.
+Right: You looked up from a rule, through the compiler, to the whole kernel.
 """
 
 import random
 import re
-from typing import Any
 
 from classroom import stops
 from classroom.added import added
@@ -42,19 +42,15 @@ def printed_in(kernel: UOp, commands: list[str]) -> str:
     return stops.answers(said[0])
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     commands = stops.understood(answer)
     for size in (3, *random.sample(range(20, 80), 2)):
         kernel, nodes = deeper(size)
         printed = printed_in(kernel, commands)
         if not re.search(rf"(?<![\w.]){nodes}(?![\w.])", printed):
-            raise Wrong(
-                "The number of nodes isn't among what was printed.",
-                "a kernel that adds 1",
-                nodes if size == 3 else "",
-                (printed.strip() or "nothing")[-200:] if size == 3 else "",
-            )
-    return "You looked up from a rule, through the compiler, to the whole kernel."
+            raise Wrong("The number of nodes isn't among what was printed.", "a kernel that adds 1",
+                        nodes if size == 3 else "",
+                        (printed.strip() or "nothing")[-200:] if size == 3 else "")  # fmt: skip
 
 # %% wrong, each line
 ["w"]  # says isn't among what was printed

@@ -7,16 +7,14 @@ Hint: 1: `Tensor.__mro__`. 2: a constant in capitals, near the top. 3: which cla
 Because: `+` is written once, for Tensors and nodes alike. Contiguous copies, copies and
 assignments are always stored. The key is the graph without its buffers. A node that's there is
 found before a new one is made. And a padding's condition goes to the INDEX.
+Right: Five rooms, and you can find your way about in each. Half the house is yours.
 """
-
-from typing import Any
 
 from classroom.rooms import answered
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     answered(answer, range(1, 6))
-    return "Five rooms, and you can find your way about in each. Half the house is yours."
 
 # %% shared
 ALL_OF_FRONT = {1: "Operators", 2: "COPY", 3: "_GraphKey", 4: "__new__", 5: "guard"}

@@ -9,8 +9,7 @@ house needs.
 import random
 from typing import Any
 
-from classroom.ask import call, count, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, count, describe, wrong_if
 from classroom.paths import Walk, counted, walked
 from classroom.walking import Call
 
@@ -20,7 +19,7 @@ SECONDS = 90
 SMALL: list[Call] = [("b.py", "f"), ("a.py", "g"), ("b.py", "h"), ("b.py", "f"), ("a.py", "g")]
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     letters = "abcdefg"
     fresh = [(f"{random.choice(letters)}.py", random.choice(letters)) for _ in range(200)]
     real = [*walked("a + b").calls]
@@ -46,9 +45,8 @@ def same_rooms(got: Any, expected: dict[str, int], case: str, calls: list[Call])
             raise Wrong("You counted calls. A function that's called twice is still one function.",
                         case, *shown)  # fmt: skip
         raise Wrong("The files are right, and the numbers of functions aren't.", case, *shown)
-    if [*found] != [*expected]:
-        raise Wrong("The numbers are right, and the order isn't: a file's place is that of its "
-                    "first call.", case, *shown)  # fmt: skip
+    wrong_if([*found] != [*expected], "The numbers are right, and the order isn't: a file's place "
+             "is that of its first call.", case, *shown)  # fmt: skip
 
 # %% shared
 from collections import Counter, OrderedDict

@@ -6,10 +6,7 @@ Because: Methods that are made of many others take a long way: random numbers ne
 and sorting needs comparisons, gathering and movement.
 """
 
-from typing import Any
-
-from classroom.ask import count, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, count, describe
 from classroom.paths import walked
 
 SECONDS = 90
@@ -21,7 +18,7 @@ SHORT = 30  # characters
 TO_BEAT = "Tensor.rand(3).sum()"
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     if not isinstance(answer, str):
         raise Wrong("The answer has to be an expression in quotes.", got=describe(answer))
     text = answer.strip()
@@ -29,11 +26,8 @@ def check(answer: Any) -> str:
         raise Wrong(f"That's {len(text)} characters. At most {SHORT} are allowed.", got=text)
     mine, least = walked(text), walked(TO_BEAT)
     if len(mine.rooms) <= len(least.rooms):
-        raise Wrong(
-            f"It enters {count(len(mine.rooms), 'room')}, and `{TO_BEAT}` enters "
-            f"{len(least.rooms)}. Which room has nobody been in?",
-            got=text,
-        )
+        raise Wrong(f"It enters {count(len(mine.rooms), 'room')}, and `{TO_BEAT}` enters "
+                    f"{len(least.rooms)}. Which room has nobody been in?", got=text)  # fmt: skip
     new = [file for file in mine.rooms if file not in least.rooms]
     return (
         f"{len(mine.rooms)} rooms in {len(text)} characters. You got into "

@@ -7,9 +7,7 @@ Because: -1 + 3 is 2, whose remainder is 2, and C's remainder of -1 is -1. With 
 the row would be right.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, i
-from tinyframe.rewrite import PatternMatcher, UPat
-from tinyframe.uop import Ops
+from classroom.puzzlebook.games.mutants import Mutant, Ops, PatternMatcher, UPat, c, i
 
 wrong = PatternMatcher([
     (UPat(Ops.CMOD, src=(i + c, c)), lambda x, c: x.alu(Ops.CMOD, c)),

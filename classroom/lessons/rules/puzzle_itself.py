@@ -5,8 +5,7 @@ Because: 0 / 0 and infinity / infinity are NaN. A single variable is enough, sin
 the division are the same node.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, x
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, x
 
 wrong = PatternMatcher([
     (x / x, lambda x: x.const_like(1)),
@@ -20,7 +19,6 @@ i = Variable("i", -2, 6)
 
 # %% wrong, each line
 x / 2.0  # says never fired
-(x * x + 1.0) / (x * x + 2.0)  # says never fired
 Tensor([1.0]) / 2  # says A Tensor has buffers
 1.0  # says Python has computed that already
 True  # says Python has computed that already
@@ -30,7 +28,6 @@ sum((i * k for k in range(2, 150)), i)  # says It can be done in a handful
 
 # %% right, each line
 x / x  # says and we know no better way
-lambda: (x + 1.0) / (x + 1.0)  # a function that gives the expression
 
 # %% asked again, each line
 lambda: ...  # a function that isn't written

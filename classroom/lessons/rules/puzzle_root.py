@@ -6,8 +6,7 @@ Because: The square overflows, so the honest answer is infinity. (For tiny numbe
 algebra is about numbers, and the compiler's has to be about floats.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, f
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, f
 
 wrong = PatternMatcher([
     ((f * f).sqrt(), lambda x: (0 < x).where(x, 0 - x)),
@@ -20,8 +19,6 @@ x, y = number("x"), number("y")
 
 # %% wrong, each line
 x.sqrt()  # says never fired
-(x * y).sqrt()  # says never fired
 
 # %% right, each line
 (x * x).sqrt()  # says and we know no better way
-(y * y).sqrt() + x  # the mutant is in a part of it

@@ -6,8 +6,7 @@ Because: Dividing by a negative number turns `<` into `>`, and the row doesn't l
 c. With c = d = -1, the two constants are one node.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, d, i
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, c, d, i
 
 wrong = PatternMatcher([
     (i * c < d, lambda x, c, d: x < -(-d.arg // c.arg) if c.arg else None),
@@ -24,4 +23,3 @@ i * 0 < 3  # says never fired
 
 # %% right, each line
 i * -1 < -1  # says and we know no better way
-Variable('i', 0, 2**30) * 4 < 5  # 2**30 times 4 is 0 in 32 bits, and 0 is below 5

@@ -5,8 +5,7 @@ Because: Each `//` rounds down. Divide by a negative number after that, and down
 // -2 // -2 is 0 // -2, which is 0; -1 // 4 is -1.
 """
 
-from classroom.puzzlebook.games.mutants import Mutant, c, d, i
-from tinyframe.rewrite import PatternMatcher
+from classroom.puzzlebook.games.mutants import Mutant, PatternMatcher, c, d, i
 
 wrong = PatternMatcher([
     (i // c // d, lambda x, c, d: x // (c.arg * d.arg)),
@@ -19,10 +18,7 @@ i, minus_one = Variable("i", -2, 6), UOp.const(dtypes.int, -1)
 
 # %% wrong, each line
 i // 2 // 2  # says fired, and
-i // 2 * 2  # says never fired: nothing in your expression matches the row
 minus_one // -2 // -2  # says never fired: `(-1//-2)//-2` does match the row, but
-minus_one // i // i.const_like(-2)  # not what the row is about
 
 # %% right, each line
 i // -2 // -2  # says and we know no better way
-Variable('i', -5, 5) // 2 // -2  # 1 // 2 // -2 is 0, and 1 // -4 is -1

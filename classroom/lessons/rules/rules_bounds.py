@@ -6,18 +6,18 @@ Hint: For `*` try all four corners. For `%`: if both ends of x have the same quo
 == high // n`, the remainder just goes up from `low % n` to `high % n`. Otherwise it's 0 to n - 1.
 Because: + , -, max and * have their extremes at the corners, since they rise or fall in each
 side. A remainder goes up and starts again at 0, unless x stays between two multiples of n.
+Right: Never too narrow, never wider than it has to be, on negative numbers, too. A compiler with
+that function knows things about your program that you never told it.
 """
 
 import itertools
 import operator
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, wrong_if
 from tinyframe.uop import Ops
 
 OPS: dict[Ops, tuple[str, Callable[[int, int], int]]] = {
@@ -29,7 +29,7 @@ OPS: dict[Ops, tuple[str, Callable[[int, int], int]]] = {
 }
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(op, x, y): the bounds of x op y, where x and y are pairs of bounds."""
     cases = [
         (Ops.ADD, (0, 3), (1, 5)), (Ops.SUB, (0, 3), (1, 5)), (Ops.MUL, (2, 3), (1, 5)),
@@ -44,13 +44,9 @@ def check(answer: Any) -> str:
         (a, b), (c, d) = (sorted(random.choices(range(-12, 13), k=2)) for _ in range(2))
         n = random.randint(1, 9)
         one_bound(answer, op, (a, b), (n, n) if op is Ops.MOD else (c, d))
-    return (
-        "Never too narrow, never wider than it has to be, on negative numbers, too. A compiler "
-        "with that function knows things about your program that you never told it."
-    )
 
 
-def one_bound(answer: Any, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> None:
+def one_bound(answer, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> None:
     sign, function = OPS[op]
     case = f"`{op}`, {x}, {y}"
     got = call(answer, op, x, y)
@@ -67,14 +63,8 @@ def one_bound(answer: Any, op: Ops, x: tuple[int, int], y: tuple[int, int]) -> N
             text = f"max({p}, {q})" if op is Ops.MAX else f"{p} {sign} {signed(q)}"
             raise Wrong(f"That has to be wider: {text} is {value}.", case, got=(low, high))
     best = min(values.values()), max(values.values())
-    if (low, high) != best:
-        raise Wrong(
-            "That's true, but wider than it has to be. Whatever is too wide keeps a division in "
-            "the program.",
-            case,
-            expected=best,
-            got=(low, high),
-        )
+    wrong_if((low, high) != best, "That's true, but wider than it has to be. Whatever is too wide "
+             "keeps a division in the program.", case, expected=best, got=(low, high))  # fmt: skip
 
 
 def signed(value: int) -> str:
@@ -108,26 +98,5 @@ corners  # says has to be wider
 lambda op, x, y: (-1000, 1000)  # says wider than it has to be
 lambda op, x, y: 3  # says a pair of numbers
 
-# %% wrong: 3 to 4 modulo 4 is 3, 0: smallest and largest have changed places
-def bounds(op, x, y):
-    if op is Ops.MOD:
-        n = y[0]
-        return (0, n - 1) if x[1] - x[0] >= n else (x[0] % n, x[1] % n)
-    how = {Ops.ADD: lambda a, b: a + b, Ops.SUB: lambda a, b: a - b, Ops.MUL: lambda a, b: a * b,
-           Ops.MAX: max}[op]
-    found = [how(a, b) for a in x for b in y]
-    return min(found), max(found)
-
 # %% right, each line
 by_cases
-
-# %% right: ops by their names, and no more remainders than there are
-import operator
-
-def bounds(op, x, y):
-    how = {"ADD": operator.add, "SUB": operator.sub, "MUL": operator.mul, "MAX": max}
-    if op.name in how:
-        found = [how[op.name](a, b) for a in x for b in y]
-    else:
-        found = [v % y[0] for v in range(x[0], min(x[1], x[0] + y[0]) + 1)]
-    return min(found), max(found)

@@ -6,21 +6,21 @@ Hint: `UPat.var("x", dtypes.ints)` matches whole numbers only. Then `(x < y).whe
 pattern, and the function gets x and y.
 Because: A name that occurs twice has to meet the same node twice, which is what tells a maximum
 from any other choice. And with a NaN the WHERE isn't a maximum, so the row is for whole numbers.
+Right: It fires where it should, with constants and with sums in the holes, and it leaves minima and
+floats alone.
 """
 
 import random
-from typing import Any
 
 from classroom.added import table_of
-from classroom.ask import wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, wants
 from classroom.lessons.rules.shared import given, refuse_lie
 from classroom.lies import lie, number, written
 from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops, UOp
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(): a row that makes x.maximum(y) of where(x < y, y, x), of whole numbers."""
     table = table_of(given(answer))
     i, j, k = (UOp.variable(name, -n, 9) for n, name in enumerate("ijk", 2))
@@ -36,9 +36,8 @@ def check(answer: Any) -> str:
         wants(after, UOp, "a UOp", f"`{written(before)}`")
         refuse_lie(before, after)
         if any(u.op is Ops.WHERE for u in after.toposort()):
-            raise Wrong(
-                "There's still a WHERE in it.", f"`{written(before)}`", got=f"`{written(after)}`"
-            )
+            raise Wrong("There's still a WHERE in it.", f"`{written(before)}`",
+                        got=f"`{written(after)}`")  # fmt: skip
     for before in ((i < j).where(i, j), (i < j).where(j, k), (i < j).where(k, i)):
         if (after := table.rewrite(before)) is not None:
             refuse_lie(before, after)
@@ -46,15 +45,9 @@ def check(answer: Any) -> str:
     if (after := table.rewrite(floats)) is not None:
         found = lie(floats, after)
         said = "" if found is None else f" For {found.where()}, it lies."
-        raise Wrong(
-            f"It fires for floats as well.{said} UPat.var takes the dtypes that may match as its "
-            "second argument.",
-            f"`{written(floats)}`, with floats p and q",
-        )
-    return (
-        "It fires where it should, with constants and with sums in the holes, and it leaves "
-        "minima and floats alone."
-    )
+        raise Wrong(f"It fires for floats as well.{said} UPat.var takes the dtypes that may match "
+                    "as its second argument.",
+                    f"`{written(floats)}`, with floats p and q")  # fmt: skip
 
 # %% shared
 from tinyframe.rewrite import PatternMatcher, UPat
@@ -77,8 +70,3 @@ def larger():
 
 # %% right, each line
 ((i < j).where(j, i), lambda x, y: y.maximum(x))
-
-# %% right: the comparison written the other way round, with holes of its own
-def larger():
-    big, small = UPat.var("big", dtypes.ints), UPat.var("small", dtypes.ints)
-    return (big > small).where(big, small), lambda big, small: big.maximum(small)

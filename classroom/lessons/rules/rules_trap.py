@@ -5,13 +5,14 @@ Hint: Doubling: `x + x` and `x * 2`. Or factoring: `x * y + x * z` and `x * (y +
 each direction, and an expression to start from.
 Because: Each row alone runs out of places to fire. Together, each makes what the other is looking
 for.
+Right: Each of your rows is right, each ends, and together they never do. A compiler's tables have
+hundreds of rows, by many authors. That's why somebody counts the steps.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from classroom.added import table_of
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from classroom.lessons.rules.shared import given, refuse_lie
 from classroom.lies import written
 from tinyframe.rewrite import PatternMatcher, RewriteLoopError, graph_rewrite
@@ -19,7 +20,7 @@ from tinyframe.rewrite.matcher import record
 from tinyframe.uop import UOp
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(i, j): two rows, and an expression that they never finish, though each alone would."""
     answer = given(answer, UOp.variable("i", 0, 7), UOp.variable("j", 0, 3))
     if isinstance(answer, Mapping) or not hasattr(answer, "__len__") or len(answer) not in (2, 3):
@@ -30,8 +31,7 @@ def check(answer: Any) -> str:
         text = f"The answer has to be three things, and the {last} has to be an expression, a UOp."
         raise Wrong(text, got=type(expression).__name__)
     both = PatternMatcher([rule for row in rows for rule in table_of(row)])
-    if len(both) != 2:
-        raise Wrong(f"Two rows are asked for. You gave {len(both)}.")
+    wrong_if(len(both) != 2, f"Two rows are asked for. You gave {len(both)}.")
     case = f"`{written(expression)}`"
     for name, rule in zip(("first", "second"), both, strict=True):
         alone = PatternMatcher([rule])
@@ -39,10 +39,8 @@ def check(answer: Any) -> str:
             try:
                 graph_rewrite(root, alone)
             except RewriteLoopError:
-                raise Wrong(
-                    f"The {name} row never ends even by itself. It takes two to make a trap.",
-                    f"`{written(root)}`",
-                ) from None
+                raise Wrong(f"The {name} row never ends even by itself. It takes two to make a "
+                            "trap.", f"`{written(root)}`") from None  # fmt: skip
     with record() as passes:
         try:
             after = graph_rewrite(expression, both)
@@ -54,10 +52,6 @@ def check(answer: Any) -> str:
             raise Wrong(words, case, got=f"`{written(after)}`")
     for step in passes[0].steps[:20]:
         refuse_lie(step.before, step.after)
-    return (
-        "Each of your rows is right, each ends, and together they never do. A compiler's tables "
-        "have hundreds of rows, by many authors. That's why somebody counts the steps."
-    )
 
 
 def after_one_step(expression: UOp, table: PatternMatcher) -> Iterator[UOp]:
@@ -88,10 +82,6 @@ HALVE = (x * 2, lambda x: x + x)
 (DOUBLE, m + m)  # says You gave 1
 
 # %% wrong: says never ends even by itself
-TURN = (x + y, lambda x, y: y + x)
-(TURN, DOUBLE, m + n)
-
-# %% wrong: since patterns are met either way, each of the two goes on for ever alone
 def trap(i, j):
     z = UPat.var("z")
     left = ((x + y) + z, lambda x, y, z: x + (y + z))
@@ -100,10 +90,3 @@ def trap(i, j):
 
 # %% right, each line
 (DOUBLE, HALVE, m + m)
-
-# %% right: a subtraction is an addition is a subtraction
-def trap(i, j):
-    minus = UPat(Ops.SUB, src=(x, y))
-    apart = (minus, lambda x, y: x + y * -1)
-    together = (x + y * -1, lambda x, y: x.alu(Ops.SUB, y))
-    return apart, together, i.alu(Ops.SUB, j)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from classroom.added import work
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call
 from classroom.lies import lie, shown, written
 from tinyframe import Context, Tensor
 from tinyframe.rewrite import PatternMatcher, Rule, UPat, graph_rewrite
@@ -52,7 +51,7 @@ def work_of_four() -> tuple[int, ...]:
     return tuple(counts)
 
 
-def given(answer: Any, *inputs: Any) -> Any:
+def given(answer, *inputs: Any) -> Any:
     """What the learner's function gives; or the answer itself, if somebody passed that."""
     if isinstance(answer, (tuple, list, PatternMatcher, Rule)) or hasattr(answer, "__next__"):
         return answer
@@ -72,9 +71,5 @@ def refuse_lie(before: UOp, after: UOp) -> None:
     """Wrong if what a table made of an expression has a different value somewhere."""
     if (found := lie(before, after)) is not None:
         where = f", for {found.where()}" if found.values else ""
-        raise Wrong(
-            f"That's a lie{where}.",
-            f"`{written(before)}` became `{written(after)}`",
-            expected=shown(found.honest),
-            got=shown(found.other),
-        )
+        raise Wrong(f"That's a lie{where}.", f"`{written(before)}` became `{written(after)}`",
+                    expected=shown(found.honest), got=shown(found.other))  # fmt: skip

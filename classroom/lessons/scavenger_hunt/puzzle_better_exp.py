@@ -5,9 +5,7 @@ Because: The C of a plain processor has no EXP2, so decomposing makes one of pro
 The elementary functions have a file to themselves.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(
     Names(hunted.where_exponentials_are_made, "Its functions ran when I compiled an EXP2.")

@@ -5,9 +5,7 @@ Hint: `Compiler.compile_cached` in `device.py` puts two things into the key. One
 Because: The key is that string and the source: compiler, version, flags and machine.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(
     Names(

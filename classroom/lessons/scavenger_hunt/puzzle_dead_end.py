@@ -5,9 +5,7 @@ Because: Comparisons and whole-number tricks have no slope, so there's no row fo
 is there to stop a gradient.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Words
+from classroom.puzzlebook.games.hunt import Question, Words, hunted
 
 puzzle = Question(
     Words(

@@ -6,9 +6,7 @@ Because: Every rewrite is a step, and somebody adds them up. The same class reco
 DEBUG=4.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(
     Names(hunted.who_counts_steps, "I let such a rule run. That's where the error was raised.")

@@ -4,9 +4,7 @@ Hint: `ProgramSpec` asks for it when somebody first wants to know its name in th
 Because: The name is E or r, for elementwise or reduce, and the lengths of its loops.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(Names(hunted.who_names_kernels, "It returned the name of `a + b`."))
 

@@ -7,9 +7,7 @@ Because: Up to there, a VECTOR loop is a RANGE like any other. This pass makes i
 lanes of one value.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Words
+from classroom.puzzlebook.games.hunt import Question, Words, hunted
 
 puzzle = Question(
     Words(

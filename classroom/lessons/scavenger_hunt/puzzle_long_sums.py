@@ -6,9 +6,7 @@ Because: A running sum loses digits as it grows, so it's taken in blocks. The nu
 additions a block may have.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Words
+from classroom.puzzlebook.games.hunt import Question, Words, hunted
 
 puzzle = Question(
     Words(

@@ -7,9 +7,7 @@ Because: Algebra wants one form for every sum, and a sum of products is that for
 at the very end, as an idiom.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(
     Names(hunted.who_subtracts, "It's the row that made a SUB when I compiled `i - j`.")

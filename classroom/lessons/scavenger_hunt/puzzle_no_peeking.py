@@ -5,9 +5,7 @@ Because: Validity belongs to the INDEX, and a load of an INDEX with a condition 
 :`, so nothing is read where it's false. The words are the language's: `guarded`.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(
     Names(

@@ -7,8 +7,7 @@ Because: The inexact rules are only used if RELAXED is 1. With NOOPT=1, which al
 begin with, `simplify` takes the index rules alone.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.no_operation_left)
 

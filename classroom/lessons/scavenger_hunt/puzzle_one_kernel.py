@@ -5,8 +5,7 @@ Because: FUSE tells the cost rule to store nothing below it, so the sum is compu
 anew. It's legal, and on a large x it's terrible.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.in_one_kernel)
 

@@ -7,8 +7,7 @@ Because: The cost rule compares the evaluations with a limit, unless the value i
 either, and the exponentials move into the kernel.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.one_number)
 

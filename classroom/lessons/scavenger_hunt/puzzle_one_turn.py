@@ -5,9 +5,7 @@ Because: A RANGE whose smallest and largest value are the same is a constant. Th
 algebra, so the row is among the index rules.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(
     Names(hunted.rule_for_one_turn, "I simplified a kernel with such a loop, and this row fired.")

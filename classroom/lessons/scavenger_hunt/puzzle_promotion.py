@@ -4,9 +4,7 @@ Hint: `dtype.py`: which function is given some dtypes, and returns one?
 Because: Promotion is a small lattice, and the answer is the least dtype above both.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(Names(hunted.who_promotes, "It was given both dtypes, and returned the float16."))
 

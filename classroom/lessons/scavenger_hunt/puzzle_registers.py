@@ -5,8 +5,7 @@ Hint: The tile is 4 rows of 8. Either 4 or 8 can be doubled.
 Because: The sums are a tile, rows times lanes. Doubling either doubles the registers.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.twice_the_registers)
 

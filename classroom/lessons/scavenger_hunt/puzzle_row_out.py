@@ -5,8 +5,7 @@ Hint: Record `graph_rewrite(x * 1.0, value_rules)` to find the row; then `withou
 Because: Rules are data, so taking one out needs no change to tinyframe.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.row_taken_out)
 

@@ -6,8 +6,7 @@ Because: A language is a table, and one row of it is different. That's how WGSL 
 too.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.spelled_out)
 

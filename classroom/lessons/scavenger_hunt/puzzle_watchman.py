@@ -5,9 +5,7 @@ Hint: `tinyframe/settings.py`, in the part on how to compile.
 Because: What's legal at which level is a table, too: `rewrite/spec.py`. The tests run with it.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Words
+from classroom.puzzlebook.games.hunt import Question, Words, hunted
 
 puzzle = Question(
     Words(

@@ -5,9 +5,7 @@ Because: The cost rule is one method, and its answer is the reason, as a string,
 prints is simply that.
 """
 
-from classroom.puzzlebook import hunted
-from classroom.puzzlebook.games.hunt import Question
-from classroom.puzzlebook.hunted import Names
+from classroom.puzzlebook.games.hunt import Names, Question, hunted
 
 puzzle = Question(Names(hunted.who_stores, "It returned that very string."))
 

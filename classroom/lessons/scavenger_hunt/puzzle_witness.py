@@ -6,8 +6,7 @@ Because: Nobody has to be asked: the runner tells whoever observes. That's how t
 explorer know what happened.
 """
 
-from classroom.puzzlebook import changes
-from classroom.puzzlebook.games.hunt import Question
+from classroom.puzzlebook.games.hunt import Question, changes
 
 puzzle = Question(changes.witnessed)
 

@@ -1,10 +1,8 @@
 """What several exercises of this lesson need."""
 
 import dis
-from typing import Any
 
-from classroom.ask import codes
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, codes
 from classroom.guesses import Shape
 from tinyframe import Tensor
 
@@ -13,7 +11,7 @@ def shapes_of(*tensors: Tensor) -> tuple[Shape, ...]:
     return tuple(Shape(t.max_shape) for t in tensors)
 
 
-def without_a_loop(answer: Any) -> None:
+def without_a_loop(answer) -> None:
     """Wrong where the learner's function has a `for` or a `while` in it."""
     code = getattr(answer, "__code__", None)
     for each in codes(code) if code is not None else ():

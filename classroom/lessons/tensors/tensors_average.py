@@ -5,19 +5,17 @@ Hint: Which dtype has room for 300? `a.int()` converts, `//` divides and rounds 
 `.cast("uint8")` goes back.
 Because: 200 + 100 needs more than 8 bits, so the sum has to be made in a wider dtype. The mean
 fits again, so it can go back to uint8.
+Right: The sum of two bytes may not fit in a byte. You made room first, then went back.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, fresh_sizes, same_values, tensor_of, unlike
-from classroom.exercise import Wrong
+from classroom.ask import describe, fresh_sizes, same_values, tensor_of, wrong_if
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(a, b): the mean of two pictures of uint8, rounded down, as uint8."""
     first = np.array([10, 200, 255], np.uint8), np.array([20, 100, 255], np.uint8)
     fresh = np.random.default_rng().integers(0, 256, (2, *fresh_sizes(2)), dtype=np.uint8)
@@ -35,23 +33,15 @@ def check(answer: Any) -> str:
                 np.round(halves),
             "Every half was rounded up. Here it is rounded down.": np.ceil(halves),
         }  # fmt: skip
-        unlike(got, mistakes, expected, case, small)
-        same_values(got, expected, case, shown=small)
-        if got.dtype != dtypes.uint8:
-            raise Wrong(
-                "The values are right, but these are no longer bytes: cast the result to `uint8`.",
-                case, "a Tensor of uchar (uint8)", describe(got),
-            )  # fmt: skip
-    return "The sum of two bytes may not fit in a byte. You made room first, then went back."
+        same_values(got, expected, case, small, mistakes)
+        wrong_if(got.dtype != dtypes.uint8,
+                 "The values are right, but these are no longer bytes: cast the result to `uint8`.",
+                 case, "a Tensor of uchar (uint8)", describe(got))  # fmt: skip
 
 # %% wrong, each line
 lambda a, b: (a + b) / 2  # says they wrapped around
 lambda a, b: a // 2 + b // 2 + 1  # says [0] is 16
 lambda a, b: (a.int() + b) / 2  # says no longer bytes
-lambda a, b: ((a + b) / 2).cast('uint8')  # wrapped around
-lambda a, b: (a.int() + b.int()) // 2  # not cast back
-lambda a, b: a + (b - a) // 2  # b - a wraps around
 
 # %% right, each line
 lambda a, b: (a & b) + (a ^ b) // 2
-lambda a, b: Tensor.stack([a, b]).mean(dim=0).cast('uint8')  # stack

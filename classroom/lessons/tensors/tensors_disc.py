@@ -6,9 +6,8 @@ Hint: `i = Tensor.arange(n) - n // 2` counts from the middle. `i[:, None] ** 2` 
 2` is a row. What do they make together?
 Because: `i` counts from the middle. The column i² and the row i² add up to a table of squared
 distances, and a comparison with (n / 3)² says which of them are inside.
+Right: A circle from a column, a row and one comparison. Pythagoras would be pleased.
 """
-
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from tinyframe import Tensor
 SHOWN = (7, 9)  # sizes of a picture that can be told
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(n): a filled circle of True."""
     without_a_loop(answer)
     odd, half = fresh_sizes(2)
@@ -50,7 +49,6 @@ def check(answer: Any) -> str:
     for n, got in given.items():
         expected = circle(n, n / 3).astype(np.int32)
         same_values(got.int(), expected, _rows(n), shown=n in SHOWN)
-    return "A circle from a column, a row and one comparison. Pythagoras would be pleased."
 
 
 def circle(n: int, radius: float, middle: float | None = None) -> np.ndarray:
@@ -82,11 +80,6 @@ lambda n: disc(n)[0]  # says has 1 axis
     )
 )
 
-# %% wrong: a picture from -1 to 1: half a point off, and a little too large
-def disc(n):
-    r = Tensor.linspace(-1, 1, n)
-    return r.unsqueeze(0).square() + r.unsqueeze(1).square() < (2 / 3) ** 2
-
 # %% wrong: a diamond
 def disc(n):
     r = (Tensor.arange(n) - n // 2).abs()
@@ -94,9 +87,3 @@ def disc(n):
 
 # %% right, each line
 lambda n: 1 * disc(n)
-
-# %% right: meshgrid, hypot, lt
-def disc(n):
-    r = Tensor.arange(n).float() - n // 2
-    y, x = Tensor.meshgrid(r, r)
-    return x.hypot(y).lt(n / 3)

@@ -34,5 +34,4 @@ check = predicts(dtypes_of_pixels)
 ('float32', 'uint8', 'float32', 'int64')  # PyTorch counts in int64
 
 # %% right, each line
-('float32', 'uint8', 'float32', 'int32')  # long names
 (float, 'uchar', float, int)  # Python's types

@@ -5,17 +5,17 @@ Hint: With zeros in the holes, the sum of `x` would be that of the others: use `
 `~holes` is True for the others.
 Because: Zeros do not change a sum, so put zeros into the holes, add up, and divide by the number
 of elements that are not holes. The result has shape `()`, which fits everywhere.
+Right: With `where`, nothing has to be cut out or put back: it chooses between two tensors, index by
+index.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of, unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, small_tensor, tensor_of
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(x, holes): the mean of the other elements where `holes` is True."""
     rows, columns = fresh_sizes(2)
     pattern = np.random.default_rng().random((rows, columns)) < 0.3
@@ -41,12 +41,7 @@ def check(answer: Any) -> str:
             "`mask.where(x, other)`.":
                 np.where(values != 0, ~holes, mean),
         }  # fmt: skip
-        unlike(got, mistakes, expected, case, small)
-        same_values(got, expected, case, shown=small)
-    return (
-        "With `where`, nothing has to be cut out or put back: it chooses between two tensors, "
-        "index by index."
-    )
+        same_values(got, expected, case, small, mistakes)
 
 # %% wrong, each line
 lambda x, holes: holes.where(x.mean(), x)  # says includes the elements in the holes
@@ -55,4 +50,3 @@ lambda x, holes: x.where(~holes, x[~holes].mean())  # PyTorch's x.where(mask, ot
 
 # %% right, each line
 lambda x, holes: holes.where(x[~holes].mean(), x)
-lambda x, holes: x * ~holes + holes * (x * ~holes).sum() / (~holes).sum()  # multiplied by the mask

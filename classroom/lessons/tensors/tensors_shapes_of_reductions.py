@@ -30,5 +30,4 @@ check = predicts(shapes_of_reductions)
 ((2, 4), (2, 3, 1), (1, 3, 1))  # kept
 
 # %% right, each line
-[(2, 4), (2, 3, 1), 3]  # 3 for (3,)
 [[2, 4], [2, 3, 1], [3]]  # lists

@@ -7,40 +7,22 @@ other two. What do you have to do to the matrix first?
 Because: Reversing both axes is half a turn: each number lands opposite its old place. The
 transpose then reflects the result across the main diagonal. Half a turn and a reflection across
 one diagonal make a reflection across the other.
+Right: You rearranged a whole matrix without moving a single number.
 """
-
-from typing import Any
 
 from classroom.ask import moves
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(a): a reflected across its other diagonal, without a kernel."""
     moves(answer, lambda a: a[::-1, ::-1].T, "a")
-    return "You rearranged a whole matrix without moving a single number."
 
 # %% wrong, each line
 lambda a: a.T  # says reversed along every axis
-lambda a: a.flip((0, 1))  # says Rows and columns are swapped
-lambda a: a.flip((0, 1)).T.contiguous()  # says 1 kernel; it should take none
 
 # %% wrong: says copies of the numbers
 from tinyframe import Tensor
 lambda a: Tensor(a.numpy().T[::-1, ::-1].copy())
 
-# %% wrong: that's a rotation
-def anti_transpose(a):
-    return a.T.flip(0)
-
-# %% wrong: the right numbers, put together by a kernel
-def anti_transpose(a):
-    n, m = a.shape
-    return Tensor.stack(*[a[:, m - 1 - k].flip(0) for k in range(m)])
-
 # %% right, each line
 lambda a: a[::-1, ::-1].T
-
-# %% right: one flip of the whole line
-def anti_transpose(a):
-    n, m = a.shape
-    return a.flatten().flip(0).reshape(n, m).T

@@ -5,17 +5,17 @@ Hint: The line of a cell is `cell // 16`. Which Python type keeps each line once
 you put it in?
 Because: A line counts once, however many of its floats you read. So collect the line of each cell
 in a set, and count the set.
+Right: Ten floats side by side come in one or two cache lines. Ten floats that are 16 or more cells
+apart take ten.
 """
 
 import random
-from typing import Any
 
-from classroom.ask import call, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, whole_number
 from classroom.lessons.three_kinds_of_op.shared import FLOATS_IN_A_LINE, _if
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(first, stride, count): how many cache lines these reads touch."""
     shown = [(0, 1, 16), (0, 1, 17), (8, 1, 16), (0, 16, 10), (0, 40, 3), (0, 0, 10)]
     fresh = [(random.randint(0, 50), random.randint(1, 40), random.randint(2, 60)) for _ in "1234"]
@@ -26,10 +26,6 @@ def check(answer: Any) -> str:
         expected = len({(first + k * stride) // FLOATS_IN_A_LINE for k in range(number)})
         if got != expected:
             raise Wrong(_about_lines(got, expected, reads), case, *_if(case, expected, got))
-    return (
-        "Ten floats side by side come in one or two cache lines. Ten floats that are 16 or more "
-        "cells apart take ten."
-    )
 
 
 def _about_lines(got: int, expected: int, reads: tuple[int, int, int]) -> str:
@@ -63,9 +59,3 @@ def lines_touched(first, stride, count):
 
 # %% right, each line
 lambda f, s, n: np.unique((f + s * np.arange(n)) // 16).size
-
-# %% right: a formula: steps below 16 skip no line; the exercise shows no negative stride
-def lines_touched(first, stride, count):
-    if stride >= 16:
-        return count
-    return (first + stride * (count - 1)) // 16 - first // 16 + 1

@@ -10,16 +10,14 @@ read puts its line at the end, whether it was in the list or had to be fetched.
 """
 
 import random
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, whole_number
 from classroom.lessons.three_kinds_of_op.shared import FLOATS_IN_A_LINE
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(cells, room): how many lines a cache of so many lines fetches for these reads."""
     across = np.arange(64 * 64).reshape(64, 64)
     shown = [([0, 1, 2, 31], 4), ([0, 1, 16, 17, 0], 1), ([0, 16, 0, 32, 0, 16], 2)]
@@ -104,15 +102,3 @@ def fetches(cells, room):
 
 # %% right, each line
 lambda cells, room: np.float32(cache(cells, room))
-
-# %% right
-def cache_of_ages(cells, room):
-    """With the time of the last use of each line, as somebody may write it who likes dicts."""
-    used, count = {}, 0
-    for now, cell in enumerate(cells):
-        count += cell // 16 not in used
-        used[cell // 16] = now
-        if len(used) > room:
-            del used[min(used, key=used.get)]
-    return np.int64(count)
-cache_of_ages

@@ -7,21 +7,20 @@ jumps two rows and two columns at a time. View 3 stays where it is when you go d
 Because: `grid.flip(1)` has strides (6, -1) and begins in cell 5, and the transpose swaps the
 strides. `grid[1::2, ::2]` begins in row 1 and doubles both. `grid[:, 2]` walks down a column in
 steps of 6, and expanding it adds an axis with stride 0.
+Right: You read strides backwards: from the walk through memory to the movement that makes it.
 """
-
-from typing import Any
 
 import numpy as np
 
 from classroom.ask import call, count, describe, no_copy, runs_as, same_values, wants
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.lessons.three_kinds_of_op.shared import numbered_grid
 from tinyframe import Tensor
 
 VIEWS = (((6, 4), (-1, 6), 5), ((2, 3), (12, 2), 6), ((3, 4), (0, 6), 2))  # as 5.1 asks for them
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(grid): three views of a matrix in memory, whose strides and offsets are given."""
     grid = numbered_grid()
     got = call(answer, grid)
@@ -32,8 +31,7 @@ def check(answer: Any) -> str:
         if view is ...:
             raise Open(f"View {number} is still missing.")
         wants(view, Tensor, "a Tensor", case)
-        if view.shape != shape:
-            raise Wrong("The shape is different.", case, shape, view.shape)
+        wrong_if(view.shape != shape, "The shape is different.", case, shape, view.shape)
         runs_as(view, 0, case, shown=True)
         no_copy(view, grid, "grid", case)
         how = view.uop.st
@@ -46,18 +44,14 @@ def check(answer: Any) -> str:
                 "no single number of cells" if how.strides[axis] is None
                 else count(how.strides[axis], "cell"),
             )  # fmt: skip
-            raise Wrong(
-                f"In yours, {said[0]} is {said[1]} in memory; it should be {strides[axis]}.",
-                case, asked, found,
-            )  # fmt: skip
+            raise Wrong(f"In yours, {said[0]} is {said[1]} in memory; it should be "
+                        f"{strides[axis]}.", case, asked, found)  # fmt: skip
         if how.offset != offset:
-            raise Wrong(
-                f"The strides are right, but yours begins in cell {how.offset}.", case, asked, found
-            )
+            raise Wrong(f"The strides are right, but yours begins in cell {how.offset}.", case,
+                        asked, found)  # fmt: skip
         (rows, columns), (down, along) = shape, strides
         cells = offset + down * np.arange(rows)[:, None] + along * np.arange(columns)
         same_values(view, cells.astype(np.float32), case)
-    return "You read strides backwards: from the walk through memory to the movement that makes it."
 
 # %% shared
 def views(*others):
@@ -82,26 +76,5 @@ lambda g: g.flip(1).T  # says a tuple of three views
 from tinyframe import Tensor
 views((1, lambda g: Tensor(g.numpy()[:, ::-1].T.copy()).realize()))
 
-# %% wrong: the second is rows 0 and 1
-def three_views(grid):
-    return grid.flip(1).T, grid.unfold(0, 2, 1)[0], grid[:, 2].repeat(3, 1)
-
-# %% wrong: the first has memory of its own
-def three_views(grid):
-    return grid.T.flip(0).contiguous(), grid[1::2, ::2], grid[:, 2].expand(3, 4)
-
-# %% wrong: the first one flips the other axis
-def three_views(grid):
-    return grid.flip(0).T, grid[1::2, ::2], grid[:, 2].expand(3, 4)
-
 # %% right, each line
 views((1, lambda g: g.T[::-1]))
-
-# %% right: from one line of cells, with windows of one, and -1 for a size that stays
-def three_views(grid):
-    flat = grid.flatten()
-    return (
-        flat.reshape(4, 6).permute(1, 0).flip(0),
-        flat[6:].reshape(3, 6)[::2, ::2],
-        flat[2:].unfold(0, 1, 6).reshape(1, 4).expand(3, -1),
-    )

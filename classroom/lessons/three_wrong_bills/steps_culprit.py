@@ -7,15 +7,12 @@ Because: Down to `lower to ranges`, the line says `MUL float`. Below `tidy numbe
 is new, and it says `MUL int`.
 """
 
-from typing import Any
-
-from classroom.ask import wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, wants, wrong_if
 from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
 from classroom.sabotage import CULPRIT, healthy, sabotage
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """The name of the stage that spoils the product."""
     wants(answer, str, "the name of a stage, in quotes")
     named = " ".join(answer.lower().replace("_", " ").strip("─ .").split())
@@ -24,22 +21,16 @@ def check(answer: Any) -> str:
     if named == CULPRIT:
         return "Every stage before it has the product right, and every stage after it has it wrong."
     known = {"tensor graph", "prepare", "lower to ranges", *stages}
-    if named not in known:
-        raise Wrong("No heading of `DEBUG=4` says this.", got=answer)
-    if named in stages:
-        raise Wrong(
-            f"Below `{named}` the damage is done, but look one heading further up: was the `MUL` "
-            "of the two `LOAD`s still a `float` there?"
-        )
+    wrong_if(named not in known, "No heading of `DEBUG=4` says this.", got=answer)
+    wrong_if(named in stages, f"Below `{named}` the damage is done, but look one heading further "
+             "up: was the `MUL` of the two `LOAD`s still a `float` there?")  # fmt: skip
     raise Wrong(f"Below `{named}`, the line still says `MUL float`. Read on.")
 
 # %% wrong, each line
 "simplify"  # says one heading further up
 "tensor graph"  # says still says `MUL float`
 "MUL"  # says No heading
-4  # says has to be the name of a stage
-['tidy numbers']  # a list is no name
+['tidy numbers']  # says has to be the name of a stage
 
 # %% right, each line
 'Tidy Numbers'  # capital letters
-__import__('tinyframe.codegen').codegen.passes[0][0]  # looked up where the compiler keeps it

@@ -9,15 +9,14 @@ the others stay, in their order: each relies on what the ones before it did.
 from collections.abc import Iterable
 from typing import Any
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.lessons.three_wrong_bills.shared import bills, shop
 from classroom.sabotage import CULPRIT, PLANTED, healthy
 from tinyframe.codegen import passes
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(stages, name): the stages without the one of that name."""
     whole = list(passes)
     middle = len(whole) // 2
@@ -37,15 +36,13 @@ def check(answer: Any) -> str:
         left = list(got)
         if not all(isinstance(stage, tuple) and len(stage) == 2 for stage in left):
             raise Wrong(f"The answer has to be {what}.", case, got=describe(_names(left)))
-        if name in _names(left):
-            raise Wrong(f"`{name}` is still there.", case)
+        wrong_if(name in _names(left), f"`{name}` is still there.", case)
         if lost := [one for one in _names(whole) if one not in _names(left)]:
             raise Wrong(f"`{lost[0]}` is gone, and it did nothing wrong.", case)
         if left != whole:
-            raise Wrong(
-                "The other stages aren't what they were. Each has to be there once, in its place.",
-                case, ", ".join(_names(whole)), ", ".join(_names(left)),
-            )  # fmt: skip
+            raise Wrong("The other stages aren't what they were. Each has to be there once, in its "
+                        "place.", case, ", ".join(_names(whole)),
+                        ", ".join(_names(left)))  # fmt: skip
     passes[:] = list(answer([PLANTED, *whole], CULPRIT))
     right = bills(*shop()).tolist()
     return f"With the compiler that you leave, the bills are {', '.join(f'{b:g}' for b in right)}."
@@ -57,11 +54,9 @@ def _names(stages: Iterable[Any]) -> list[Any]:
 # %% wrong, each line
 lambda stages, name: stages  # says is still there
 lambda stages, name: []  # says `simplify` is gone
-lambda stages, name: [n for n, _ in stages if n != name]  # says (name, function) pairs
 lambda stages, name: sorted((s for s in stages if s[0] != name), key=lambda s: s[0])  # says in its place
 lambda stages, name: name  # says has to be a list
-lambda stages, name: [s for s in stages if name not in s[0]][1:]  # one too many is gone
-lambda stages, name: [f for n, f in stages if n != name]  # no names
+lambda stages, name: [f for n, f in stages if n != name]  # says (name, function) pairs
 
 # %% wrong: a list that shrinks while one walks along it
 def mended(stages, name):
@@ -72,10 +67,3 @@ def mended(stages, name):
 
 # %% right, each line
 lambda stages, name: [s for s in stages if name not in s]  # in, on a pair
-
-# %% right: taken out of the list itself
-def mended(stages, name):
-    for stage in list(stages):
-        if stage[0] == name:
-            stages.remove(stage)
-    return stages

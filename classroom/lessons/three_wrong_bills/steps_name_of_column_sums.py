@@ -32,4 +32,3 @@ check = predicts(name_of_column_sums)
 
 # %% right, each line
 'R_4_3'  # capital letters
-r'r_4_3 '  # a space after it

@@ -8,12 +8,9 @@ Because: A product of floats is a float. Other ops have rules of their own (a co
 bool), so this one asks about `MUL` alone.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from classroom.lessons.three_wrong_bills.shared import bills, shop, stages_of
 from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
@@ -22,7 +19,7 @@ from tinyframe.uop import Ops, UOp
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(node): True of a product whose type does not fit its sources, False of all else."""
     quantities, prices = shop()
 
@@ -40,11 +37,9 @@ def check(answer: Any) -> str:
         for name, nodes in stages_of(tensor).items():
             for node in nodes:
                 if _accused(answer, node, case):
-                    raise Wrong(
-                        "Your rule accuses an innocent node. The answer has to be False for every "
-                        "node that a healthy compiler makes.",
-                        f"{case}, after `{name}`", got=_line(node),
-                    )  # fmt: skip
+                    raise Wrong("Your rule accuses an innocent node. The answer has to be False "
+                                "for every node that a healthy compiler makes.",
+                                f"{case}, after `{name}`", got=_line(node))  # fmt: skip
     bad = {
         "a `MUL` of two floats that says it's an int": loaded.replace(dtype=dtypes.int),
         "a `MUL` of two ints that says it's a float": counted.replace(dtype=dtypes.float),
@@ -71,7 +66,7 @@ def _nodes(tensor: Tensor) -> list[UOp]:
     return list(item.ast.toposort())
 
 
-def _accused(answer: Any, node: UOp, case: str) -> bool:
+def _accused(answer, node: UOp, case: str) -> bool:
     said = answer(node)
     if said is not None and not isinstance(said, (bool, np.bool_)):
         raise Wrong("The answer has to be True or False.", case, got=describe(said))
@@ -90,9 +85,6 @@ from tinyframe.uop import Ops
 lambda node: True  # says accuses an innocent
 lambda node: False  # says lets this one go
 lambda node: node.op.name  # says True or False
-lambda node: any(s.dtype != node.dtype for s in node.src)  # a comparison of floats is a bool, and rightly so
-lambda n: n.op == 'MUL' and n.dtype != n.src[0].dtype  # an op is no string
 
 # %% right, each line
-lambda node: np.all([node.op is Ops.MUL, len({u.dtype for u in (node, *node.src)}) > 1])  # NumPy's True
 lambda n: n.op is Ops.MUL and {s.dtype for s in n.src} != {n.dtype}  # sets

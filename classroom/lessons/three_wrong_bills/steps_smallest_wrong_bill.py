@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe
 from classroom.lessons.three_wrong_bills.shared import bills
 from classroom.sabotage import sabotage
 from tinyframe import Tensor
@@ -22,7 +21,7 @@ from tinyframe import Tensor
 LARGEST_AMOUNT = 1e6  # what a bill may be made of, and be exact enough in a float
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """(quantities, prices): a bill of one thing that the till gets wrong."""
     what = "two lists: quantities, and a price for each of them"
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
@@ -30,21 +29,17 @@ def check(answer: Any) -> str:
     quantities, prices = (_amounts(side, what) for side in answer)
     case = f"`quantities = {quantities.tolist()}`, `prices = {prices.tolist()}`"
     if quantities.shape != prices.shape:
-        raise Wrong(
-            "Each thing needs a quantity and a price.",
-            got=f"{quantities.size} quantities and {prices.size} prices",
-        )
+        raise Wrong("Each thing needs a quantity and a price.",
+                    got=f"{quantities.size} quantities and {prices.size} prices")  # fmt: skip
     with sabotage():
         till = bills(Tensor(quantities), Tensor(prices)).item()
     right = float((quantities.astype(np.float64) * prices).sum())
     if math.isclose(till, right, rel_tol=1e-5, abs_tol=1e-6):
         raise Wrong("The till gets this one right.", case, f"{right:g}", f"{till:g}")
     if quantities.size > 1:
-        raise Wrong(
-            "The till gets this one wrong, but it isn't the smallest. Take something out of the "
-            "basket and see whether the bill is still wrong.",
-            case, f"{right:g}", f"{till:g}",
-        )  # fmt: skip
+        raise Wrong("The till gets this one wrong, but it isn't the smallest. Take something out "
+                    "of the basket and see whether the bill is still wrong.", case, f"{right:g}",
+                    f"{till:g}")  # fmt: skip
     return f"One thing, {right:g} to pay, and the till says {till:g}. What goes missing?"
 
 
@@ -64,17 +59,13 @@ def _amounts(side: Any, what: str) -> np.ndarray:
     return amounts
 
 # %% wrong, each line
-([2.0], [1.0])  # says The till gets this one right
-([1.0, 1.0], [0.5, 1.0])  # says isn't the smallest
 ([1.0, 2.0], [0.5])  # says 2 quantities and 1 prices
 0.5  # says has to be two lists
 ([1.0], ["half"])  # says has to be two lists
 ([], [])  # says has to be two lists
 ([1e30], [1.0])  # says have to be numbers
-([3.0], [2.0])  # the till gets it right
-[1.0, 0.5, 0.5]  # three numbers are no two lists
-([1, 0], [0.5, 7])  # one thing too many
+([3.0], [2.0])  # says The till gets this one right
+([1, 0], [0.5, 7])  # says isn't the smallest
 
 # %% right, each line
 (1.0, 0.1)  # one number for a list of one
-(np.array([1]), np.array([2.5]))  # arrays

@@ -7,28 +7,22 @@ Because: A load without an address, or a loop without a length, means nothing. E
 has a row in the spec that says what it needs, and the first node that breaks its row is named.
 """
 
-from typing import Any
-
-from classroom.ask import call, fresh_tensor, small_tensor, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_tensor, small_tensor, wants
 from classroom.sabotage import healthy
 from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop import UOp
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(sink): a kernel's graph, changed so that SPEC refuses it, in a way of their own."""
     (item,) = (small_tensor(3, 4) * fresh_tensor(4)).sum(axis=1).schedule()
     got = call(answer, item.ast)
     wants(got, UOp, "a graph: the UOp that `substitute` gives back")
     if got is item.ast:
         names = ", ".join(sorted({u.op.name for u in got.toposort()}))
-        raise Wrong(
-            "This is the graph that you were given, with nothing changed. Does it have the op "
-            "that you replace?",
-            more=(("its ops", names),),
-        )
+        raise Wrong("This is the graph that you were given, with nothing changed. Does it have the "
+                    "op that you replace?", more=(("its ops", names),))  # fmt: skip
     try:
         verify(got, spec_kernel)
     except SpecError as error:
@@ -56,16 +50,6 @@ lambda sink: list(sink.toposort())  # says has to be a graph
 from tinyframe.dtype import dtypes
 replaced(Ops.MUL, dtype=dtypes.int)
 
-# %% wrong: a kernel that does nothing is legal (I had said right)
-def spoil(sink):
-    return sink.replace(src=())
-
 # %% right: a loop without a length
 def spoil(sink):
     return sink.substitute({u: u.replace(src=()) for u in sink.toposort() if u.op.name == "RANGE"})
-
-# %% right: half precision by decree: the load, and not only the product, contradicts its memory
-def spoil(sink):
-    from tinyframe.dtype import dtypes
-    loads = [u for u in sink.toposort() if u.op is Ops.LOAD]
-    return sink.substitute({u: u.replace(dtype=dtypes.half) for u in loads})

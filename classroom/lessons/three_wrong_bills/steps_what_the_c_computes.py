@@ -4,20 +4,19 @@ Hint: `(int)val0 * (int)val1`: what happens first, the multiplication or the cut
 Hint: `quantities.int()` is a Tensor of whole numbers. It cuts off fractions, as C does.
 Because: `(int)` in C is `.int()` of a Tensor: the fraction is cut off. The C does it to each
 quantity and each price before it multiplies, so 0.5 becomes 0, and -1.5 becomes -1.
+Right: Your formula is wrong in just the way the till is. You've read the C right.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of, unlike
+from classroom.ask import fresh_sizes, fresh_tensor, same_values, tensor_of
 from classroom.lessons.three_wrong_bills.shared import bills, shop
 from classroom.sabotage import healthy, sabotage
 from tinyframe import Tensor
 
 
 @healthy()
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(quantities, prices): what the sabotaged kernel computes, said with Tensors."""
     weighed = Tensor([[1.5, 0.75, 2.25], [3.5, 2.5, 0.5]]).realize()
     refund = Tensor([[-1.5, 2.0], [-0.5, -2.5]]).realize()
@@ -36,9 +35,7 @@ def check(answer: Any) -> str:
             expected = bills(*inputs).numpy()
         got = tensor_of(answer, *inputs, case=case)
         shown = case != "different numbers"
-        unlike(got, misread(*(each.numpy() for each in inputs)), expected, case, shown)
-        same_values(got, expected, case, shown=shown)
-    return "Your formula is wrong in just the way the till is. You've read the C right."
+        same_values(got, expected, case, shown, misread(*(each.numpy() for each in inputs)))
 
 
 def misread(quantities: np.ndarray, prices: np.ndarray) -> dict[str, np.ndarray]:
@@ -68,4 +65,3 @@ lambda q, p: (q.int() * p.int()).sum(1, keepdim=True)  # a column, where the bil
 
 # %% right, each line
 lambda q, p: q.int() @ p.int()  # a matrix product
-lambda q, p: Tensor((np.trunc(q.numpy()) * np.trunc(p.numpy())).sum(1))  # NumPy computes the same, and the result is a Tensor

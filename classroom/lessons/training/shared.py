@@ -1,10 +1,8 @@
 """What several exercises of this lesson need."""
 
 from collections.abc import Callable
-from typing import Any
 
-from classroom.ask import call, same_values, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, same_values, wants, wrong_if
 from tinyframe import Tensor, TinyJit
 from tinyframe.jit.jit import JitError
 
@@ -21,7 +19,7 @@ def _counted(function: Callable[..., Tensor]) -> tuple[TinyJit, list[str]]:
     return TinyJit(noted), runs
 
 
-def scale(answer: Any) -> str:
+def scale(answer) -> str:
     """answer(captured, x, number): x * number by a captured function, for any number."""
     captured, runs = _counted(lambda x, k: x * k)
     x = Tensor([1.0, 2.0]).realize()
@@ -32,21 +30,13 @@ def scale(answer: Any) -> str:
         except JitError as error:
             if "is a constant" not in str(error):
                 raise
-            raise Wrong(
-                f"`Tensor({number})` of a single number is a constant: it's written into the "
-                "kernel, and has no memory that a replay could look up. Give it memory: "
-                "`.contiguous()` does.",
-                case,
-            ) from None
+            raise Wrong(f"`Tensor({number})` of a single number is a constant: it's written into "
+                        "the kernel, and has no memory that a replay could look up. Give it "
+                        "memory: `.contiguous()` does.", case) from None  # fmt: skip
         wants(got, Tensor, "a Tensor", case)
         same_values(got, x.numpy() * number, case)
-    if not runs:
-        raise Wrong("The values are right, but `captured` was never called.")
-    if len(runs) != 2:
-        raise Wrong(
-            "The Python of `captured` should run twice, for the first call and for the recording.",
-            "four calls",
-            2,
-            len(runs),
-        )
+    wrong_if(not runs, "The values are right, but `captured` was never called.")
+    wrong_if(len(runs) != 2,
+             "The Python of `captured` should run twice, for the first call and for the recording.",
+             "four calls", 2, len(runs))  # fmt: skip
     return "Two runs of Python, and four right results."

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, forbidden, wants, written_without
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, forbidden, wants, written_without
 from tinyframe import Tensor, TinyJit, nn
 from tinyframe.nn.datasets import digits
 from tinyframe.uop import Ops, UOp
@@ -30,7 +29,7 @@ READS = "Your model reads numbers out of a Tensor. It should only write down a g
 CARRIES = "Your model carries numbers that aren't trained. They count, too."
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(side, classes): a model of at most 600 numbers, trained to 97% of the digits."""
     written_without(answer, {"digits", "load_digits"}, "and the model has to learn from scratch")
     Tensor.manual_seed(0)
@@ -61,12 +60,9 @@ def check(answer: Any) -> str:
             Tensor.manual_seed(seed)
             share = max(share, _share_right(call(answer, 8, 10)))
     if share < SHARE:
-        raise Wrong(
-            "Your model is within the budget and learns, but it gets too many wrong.",
-            "355 digits that it has not seen",
-            f"{SHARE:.0%} right",
-            f"{share:.1%} right",
-        )
+        raise Wrong("Your model is within the budget and learns, but it gets too many wrong.",
+                    "355 digits that it has not seen", f"{SHARE:.0%} right",
+                    f"{share:.1%} right")  # fmt: skip
     return f"Over {SHARE:.0%} of the digits, within the budget. Nicely designed."
 
 

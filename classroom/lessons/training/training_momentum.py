@@ -4,19 +4,17 @@ Hint: Which of the two changes first?
 Hint: Which velocity moves the parameter, the one you were given or the one you just made?
 Because: The velocity takes in the new gradient first. Then the parameter moves by the new
 velocity, not by the gradient.
+Right: That's momentum in two lines. `nn.optim.SGD` with `momentum=0.9` takes the same step.
 """
-
-from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, fresh_sizes, fresh_tensor, same_values
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, fresh_tensor, same_values
 from classroom.lessons.gradients.shared import close, pair
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(parameter, velocity, gradient, rate): (new parameter, new velocity)."""
     fixed = tuple(Tensor([v]).realize() for v in (1.0, 2.0, 3.0))
     (n,) = fresh_sizes(1)
@@ -37,7 +35,6 @@ def check(answer: Any) -> str:
             raise Wrong("The parameter moved uphill: the step is subtracted.", case)
         same_values(got[1], velocity, f"the new velocity for {case}", shown)
         same_values(got[0], parameter, f"the new parameter for {case}", shown)
-    return "That's momentum in two lines. `nn.optim.SGD` with `momentum=0.9` takes the same step."
 
 # %% wrong, each line
 lambda p, v, g, r: (p - r * v, 0.9 * v + g)  # says old velocity
@@ -45,13 +42,6 @@ lambda p, v, g, r: (0.9 * v + g, p - r * (0.9 * v + g))  # says swapped
 lambda p, v, g, r: (p + r * (0.9 * v + g), 0.9 * v + g)  # says uphill
 lambda p, v, g, r: (p - r * g, g)  # says plain step
 lambda p, v, g, r: p - r * (0.9 * v + g)  # says a pair of Tensors
-
-# %% wrong: an optimizer is no velocity
-def momentum_step(parameter, velocity, gradient, rate):
-    p = Tensor(parameter.numpy(), requires_grad=True)
-    p.grad = gradient
-    o = nn.optim.SGD([p], lr=rate, momentum=0.9)
-    return p, o
 
 # %% wrong: the classical form, whose velocity holds the rate: not what was asked
 def momentum_step(parameter, velocity, gradient, rate):
@@ -62,8 +52,3 @@ def momentum_step(parameter, velocity, gradient, rate):
 def momentum_step(parameter, velocity, gradient, rate):
     step = rate * gradient + velocity * (rate * 0.9)
     return [parameter - step, step / rate]
-
-# %% right: lerp from v to 10 g by a tenth is 0.9 v + g
-def momentum_step(parameter, velocity, gradient, rate):
-    velocity = velocity.lerp(gradient * 10, 0.1)
-    return parameter - rate * velocity, velocity

@@ -18,8 +18,6 @@ from tinyframe import Tensor, nn
 lambda captured, x, number: x * number  # says never called
 lambda captured, x, number: captured(x, number)  # says raised JitError
 lambda captured, x, number: captured(x, Tensor(number))  # says `.contiguous()` does
-lambda captured, x, n: captured(x, Tensor(n).realize())  # a constant that is realized is still a constant
-lambda captured, x, number: TinyJit(lambda x, k: x * k)(x, Tensor([number]))  # a function of its own in place of captured
 
 # %% wrong: says should run twice
 def recaptured(captured, x, number):
@@ -29,10 +27,3 @@ recaptured
 
 # %% right, each line
 lambda captured, x, n: captured(x, x * 0 + n)  # computed, so it gets memory of its own
-
-# %% right: one piece of memory, written anew
-kept = Tensor([0.0]).realize()
-
-def scale(captured, x, number):
-    kept.assign(Tensor([number])).realize()
-    return captured(x, kept)

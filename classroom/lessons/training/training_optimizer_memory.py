@@ -6,16 +6,14 @@ Hint: `optimizer.params` is the list of parameters. Add up `numel()` for both. T
 you want.
 Because: SGD keeps its learning rate and nothing else. Momentum adds a velocity for each
 parameter. Adam has two averages for each, and counts its steps.
+Right: Nothing for SGD but its learning rate. For Adam, two more copies of the whole model.
 """
 
-from typing import Any
-
-from classroom.ask import call, fresh_sizes, same_number, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, fresh_sizes, same_number, whole_number, wrong_if
 from tinyframe import nn
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(optimizer): how many numbers it keeps beside the parameters."""
     inside, out = fresh_sizes(2)
     first = nn.Linear(3, 2)
@@ -36,44 +34,27 @@ def check(answer: Any) -> str:
         expected = without if plain <= without else expected
         if plain == expected + parameters:
             raise Wrong("You counted the parameters, too. They belong to the model.", case)
-        if expected - 2 <= plain < expected:
-            raise Wrong(
-                "Nearly. Did you count the learning rate, and the number of steps if there is one? "
-                "They're Tensors with one number each.",
-                case,
-            )
+        wrong_if(expected - 2 <= plain < expected, "Nearly. Did you count the learning rate, and "
+                 "the number of steps if there is one? They're Tensors with one number each.",
+                 case)  # fmt: skip
         same_number(plain, expected, case, "numbers")
-    return "Nothing for SGD but its learning rate. For Adam, two more copies of the whole model."
 
 # %% shared
 from tinyframe import Tensor, nn
 
 # %% wrong, each line
 lambda optimizer: 8  # says learning rate
-lambda o: len(nn.state.get_state_dict(o)) - len(o.params)  # counts Tensors, not numbers
+lambda o: len(nn.state.get_state_dict(o)) - len(o.params)  # says few
 
 # %% wrong: says counted the parameters
 def every_number(optimizer):
     return sum(t.numel() for t in nn.state.get_parameters(optimizer))
 every_number
 
-# %% wrong: says few
-def tensors_not_numbers(optimizer):
-    return len(nn.state.get_state_dict(optimizer)) - len(optimizer.params)
-tensors_not_numbers
-
 # %% wrong: `in` compares Tensors by ==, which is a Tensor or an error
 def remembered(optimizer):
     state = nn.state.get_state_dict(optimizer)
     return sum(t.numel() for t in state.values() if t not in optimizer.params)
-
-# %% right: two averages, the rate and the steps: that none was missed is nothing to keep
-def remembered(optimizer):
-    kept = [optimizer.lr]
-    for name in ("b", "m", "v"):
-        kept += getattr(optimizer, name, [])
-    kept += [optimizer.t] if hasattr(optimizer, "t") else []
-    return sum(t.numel() for t in kept)
 
 # %% right: told apart by identity
 def remembered(optimizer):

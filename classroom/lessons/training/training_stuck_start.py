@@ -7,18 +7,15 @@ stay copies forever. That's why networks start from random numbers: they don't h
 only different.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.ask import call, describe, wants
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wants, wrong_if
 from tinyframe import Tensor
 
 SECONDS = 30.0
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(hidden): w1, b1, w2 without a 0, from which the hidden values stay copies of one."""
     hidden = 6
     case = f"`hidden = {hidden}`"
@@ -29,8 +26,7 @@ def check(answer: Any) -> str:
     shapes = {"w1": (2, hidden), "b1": (hidden,), "w2": (hidden, 1)}
     for (name, shape), tensor in zip(shapes.items(), got, strict=True):
         wants(tensor, Tensor, f"three Tensors, and `{name}` is none", case)
-        if tensor.shape != shape:
-            raise Wrong(f"`{name}` has the wrong shape.", case, shape, tensor.shape)
+        wrong_if(tensor.shape != shape, f"`{name}` has the wrong shape.", case, shape, tensor.shape)
         if not np.isfinite(tensor.numpy()).all():
             raise Wrong(f"`{name}` has a number that isn't finite.", case)
         if (np.abs(tensor.numpy()) < 1e-3).any():
@@ -44,21 +40,14 @@ def check(answer: Any) -> str:
         for p, slope in zip((w1, b1, w2), loss.gradient(w1, b1, w2), strict=True):
             p.assign((p - 0.1 * slope).detach())
         Tensor.realize(w1, b1, w2)
-    if np.abs(w1.numpy() - start).max() < 1e-6:
-        raise Wrong(
-            "From there, nothing moves at all: `tanh` is flat that far out. We want a network that "
-            "does learn, and still gets nothing from having more than one hidden value.",
-            case,
-        )
+    wrong_if(np.abs(w1.numpy() - start).max() < 1e-6, "From there, nothing moves at all: `tanh` is "
+             "flat that far out. We want a network that does learn, and still gets nothing from "
+             "having more than one hidden value.", case)  # fmt: skip
     values = (x @ w1 + b1).tanh().numpy()
     # of how they vary from point to point: all of them near 1 is not yet all of them the same
     sizes = np.linalg.svd(values - values.mean(axis=0), compute_uv=False)
-    if sizes[1] > 1e-3 * sizes[0]:
-        raise Wrong(
-            "After 30 steps, the hidden values differ from one another, so each of them can learn "
-            "something of its own.",
-            case,
-        )
+    wrong_if(sizes[1] > 1e-3 * sizes[0], "After 30 steps, the hidden values differ from one "
+             "another, so each of them can learn something of its own.", case)  # fmt: skip
     return f"All {hidden} hidden values learned, and all of them learned the same thing."
 
 # %% shared
@@ -66,25 +55,9 @@ from tinyframe import Tensor, nn
 
 # %% wrong, each line
 lambda hidden: Tensor.ones(2, hidden)  # says three Tensors
-lambda h: (Tensor.randn(2, h), Tensor.randn(h), Tensor.randn(h, 1))  # random, as it should be
-lambda h: (Tensor.ones(2, h), Tensor.zeros(h), Tensor.ones(h, 1))  # zeros
-lambda h: (Tensor.full((2, h), 50.0), Tensor.full((h,), 900.0), Tensor.full((h, 1), 0.5))  # copies, but so far out that they never move
-
-# %% wrong: says differ from one another
-def ones_with_different_ends(hidden):
-    ends = Tensor([[0.5 + k] for k in range(hidden)])
-    return Tensor.ones(2, hidden), Tensor.ones(hidden), ends
-ones_with_different_ends
-
-# %% wrong: says has a 0 in it
-def with_zeros(hidden):
-    return Tensor.zeros(2, hidden), Tensor.ones(hidden), Tensor.ones(hidden, 1)
-with_zeros
-
-# %% wrong: says nothing moves at all
-def far_out(hidden):
-    return Tensor.full((2, hidden), 1e4), Tensor.full((hidden,), 1e6), Tensor.ones(hidden, 1)
-far_out
+lambda h: (Tensor.randn(2, h), Tensor.randn(h), Tensor.randn(h, 1))  # says differ from one another
+lambda h: (Tensor.ones(2, h), Tensor.zeros(h), Tensor.ones(h, 1))  # says has a 0 in it
+lambda h: (Tensor.full((2, h), 50.0), Tensor.full((h,), 900.0), Tensor.full((h, 1), 0.5))  # says nothing moves at all
 
 # %% wrong: says wrong shape
 def transposed_start(hidden):
@@ -100,8 +73,3 @@ infinite
 def stuck_start(hidden):
     column = Tensor([[0.5], [-0.25]]).expand(2, hidden)
     return column, Tensor.full((hidden,), 0.1), Tensor.full((hidden, 1), 0.3)
-
-# %% right: random, and the same for all: views of one draw
-def stuck_start(hidden):
-    one = Tensor.randn(2, 1), Tensor.randn(1), Tensor.randn(1, 1)
-    return one[0].expand(2, hidden), one[1].expand(hidden), one[2].expand(hidden, 1)

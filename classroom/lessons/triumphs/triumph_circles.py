@@ -5,6 +5,7 @@ Hint: `(slope,) = f(x).sum().gradient(x)`, and the same line again for `slope`. 
 them into arrays with `.numpy()`, and write the three formulas.
 Because: The slope is a graph of `x`, so `gradient` takes it like any other. Calling `.numpy()`
 too early would replace that graph by its numbers.
+Right: Every circle touches its curve, and bends as it does.
 """
 
 from typing import Any
@@ -12,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from classroom import differences
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe
 from classroom.mini import triumphs
 
 NAMES = ("`across`", "`up`", "`radius`")
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(f, x): across, up, radius of the circles that fit the curve y = f(x) best."""
     Tensor = triumphs.mini().Tensor
     fresh = np.random.default_rng().random(7, dtype=np.float32) + 0.5
@@ -43,7 +43,6 @@ def check(answer: Any) -> str:
             text = differences.of_values(one, other, named=shown)
             rows = (str(np.round(v.astype(float), 3).tolist()) for v in (other, one))
             raise Wrong(f"{name}: {text}", case, *(rows if shown else ()))
-    return "Every circle touches its curve, and bends as it does."
 
 
 def _values(value: Any, length: int, case: str) -> np.ndarray:
@@ -76,32 +75,9 @@ def of_the_slope_alone(f, x):
     return s, s, abs(s)
 of_the_slope_alone
 
-# %% wrong: without the absolute value
-def circle(f, x):
-    y = f(x).numpy()
-    s = f(x).sum().gradient(x)[0].numpy()
-    b = f(x).sum().gradient(x)[0].sum().gradient(x)[0].numpy()
-    x = x.numpy()
-    return [x - s * (1 + s**2) / b, y + (1 + s**2) / b, (1 + s**2) ** 1.5 / b]
-
-# %% wrong: the centre on the wrong side: a sign
-def circle(f, x):
-    (s,) = f(x).sum().gradient(x)
-    (b,) = s.sum().gradient(x)
-    s, b = s.numpy(), b.numpy()
-    return x.numpy() + s * (1 + s**2) / b, f(x).numpy() + (1 + s**2) / b, (1 + s**2) ** 1.5 / abs(b)
-
 # %% right: all in mini's Tensors, the absolute value as a root
 def circle(f, x):
     (s,) = f(x).sum().gradient(x)
     (b,) = s.sum().gradient(x)
     q = 1 + s * s
     return x - s * q / b, f(x) + q / b, q * q.sqrt() / (b * b).sqrt()
-
-# %% right: one array with three rows
-def circle(f, x):
-    y = f(x)
-    (s,) = y.sum().gradient(x)
-    (b,) = s.sum().gradient(x)
-    x, y, s, b = (t.numpy() for t in (x, y, s, b))
-    return np.array([x - s * (1 + s**2) / b, y + (1 + s**2) / b, (1 + s**2) ** 1.5 / abs(b)])

@@ -17,14 +17,13 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, call, describe
 from classroom.mini import triumphs
 
 SECONDS = 300.0
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(dice): parameters and a model, trained to 97% of the digits."""
     module = triumphs.mini()
     Tensor, Ops = module.Tensor, module.Ops
@@ -51,12 +50,9 @@ def check(answer: Any) -> str:
         raise Wrong("Your model never calls `conv2d`, so nothing in it looks at every place.")
     training = triumphs.trained(answer)
     if not training.accuracy >= triumphs.ENOUGH:
-        raise Wrong(
-            f"It trains, but not far enough in {triumphs.EPOCHS} epochs.",
-            "355 digits that it has not seen",
-            f"{triumphs.ENOUGH:.0%} right",
-            f"{training.accuracy:.1%} right",
-        )
+        raise Wrong(f"It trains, but not far enough in {triumphs.EPOCHS} epochs.",
+                    "355 digits that it has not seen", f"{triumphs.ENOUGH:.0%} right",
+                    f"{training.accuracy:.1%} right")  # fmt: skip
     return f"Your network read over {triumphs.ENOUGH:.0%} of the digits it had never seen."
 
 
@@ -92,10 +88,8 @@ def _network(value: Any, tensor: type) -> tuple[list[Any], Any]:
             and callable(model)
         ):
             return list(parameters), model
-    raise Wrong(
-        "The answer has to be a list of mini's Tensors, the parameters, and a function, the model.",
-        got=type(value).__name__,
-    )
+    raise Wrong("The answer has to be a list of mini's Tensors, the parameters, and a function, "
+                "the model.", got=type(value).__name__)  # fmt: skip
 
 # %% shared
 from classroom.mini import triumphs

@@ -7,14 +7,14 @@ throw is off. Ask for gradients before you call `.numpy()` on x and y.
 Because: If the flight were a straight function of the throw, the four slopes would say exactly
 how far the throw is off, in both directions. It isn't straight, so you throw again; but each
 throw starts much closer, where it's straighter.
+Right: One step of Newton's method: four slopes, two equations, one better throw.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.mini import triumphs
 
 SECONDS = 60.0
@@ -23,7 +23,7 @@ SECONDS = 60.0
 STRAIGHT = "`place` returns `(2 * vx + vy + 1, 4 * vx - 3 * vy)`, and `vx = 1`, `vy = 2`"
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(place, vx, vy, hoop): the throw that Newton's method makes next."""
     Tensor = triumphs.mini().Tensor
 
@@ -44,12 +44,9 @@ def check(answer: Any) -> str:
             continue
         if case != STRAIGHT:
             there = [triumphs.plain(part) for part in place(*(Tensor([v]) for v in got))]
-            if np.allclose(there, triumphs.HOOP, atol=1e-2):
-                raise Wrong(
-                    "That throw goes in, so it's more than one step. `next_throw` should take one "
-                    "and return.",
-                    case,
-                )
+            wrong_if(np.allclose(there, triumphs.HOOP, atol=1e-2), "That throw goes in, so it's "
+                     "more than one step. `next_throw` should take one and return.",
+                     case)  # fmt: skip
             raise Wrong("It's right where the flight is a straight line, but not here.", case)
         moved, asked = np.subtract(got, start), np.subtract(expected, start)
         if np.allclose(moved, -asked, atol=1e-3):
@@ -62,20 +59,12 @@ def check(answer: Any) -> str:
         if np.allclose(got, start - np.linalg.solve(matrix, landed), atol=1e-3):
             raise Wrong("You aimed at 0, 0. The ball should get to `hoop`.", case)
         missed = np.subtract(triumphs.HOOP, landed)
-        if np.allclose(got, start + np.linalg.solve(matrix.T, missed), atol=1e-3):
-            raise Wrong(
-                "Two of your slopes have changed places. The first equation is about x, and has "
-                "`dx_dvx` and `dx_dvy` in it.",
-                case,
-            )
-        raise Wrong(
-            "From there, this throw doesn't go in. `place` is a straight function here, so one "
-            "step has to be enough.",
-            case,
-            [round(v, 3) for v in expected],
-            [round(v, 3) for v in got],
-        )
-    return "One step of Newton's method: four slopes, two equations, one better throw."
+        wrong_if(np.allclose(got, start + np.linalg.solve(matrix.T, missed), atol=1e-3),
+                 "Two of your slopes have changed places. The first equation is about x, and has "
+                 "`dx_dvx` and `dx_dvy` in it.", case)  # fmt: skip
+        raise Wrong("From there, this throw doesn't go in. `place` is a straight function here, so "
+                    "one step has to be enough.", case, [round(v, 3) for v in expected],
+                    [round(v, 3) for v in got])  # fmt: skip
 
 
 def _throw(value: Any, case: str) -> tuple[float, float]:
@@ -83,9 +72,8 @@ def _throw(value: Any, case: str) -> tuple[float, float]:
         one, other = value.tolist() if isinstance(value, np.ndarray) else value
         return triumphs.plain(one), triumphs.plain(other)
     except (TypeError, ValueError):
-        raise Wrong(
-            "The answer has to be a pair of numbers: the new vx and vy.", case, got=describe(value)
-        ) from None
+        raise Wrong("The answer has to be a pair of numbers: the new vx and vy.", case,
+                    got=describe(value)) from None  # fmt: skip
 
 # %% shared
 import numpy as np
@@ -114,15 +102,7 @@ lambda *given: newton(*given, aim=(0.0, 0.0))  # says aimed at 0, 0
 lambda *given: newton(*given, sign=1.0, whole=False)  # says Return the new throw
 lambda *given: newton(*given)[::-1]  # says swapped
 lambda place, vx, vy, hoop: place(vx, vy)[0]  # says a pair of numbers
-lambda place, vx, vy, hoop: (5.2764, 7.0291)  # the answer of the real flight, learned by heart
-
-# %% wrong: says doesn't go in
-def downhill(place, vx, vy, hoop):
-    x, y = place(vx, vy)
-    miss = ((x - hoop[0]) * (x - hoop[0]) + (y - hoop[1]) * (y - hoop[1])).sum()
-    dvx, dvy = miss.gradient(vx, vy)
-    return vx - 0.9 * dvx, vy - 0.9 * dvy
-downhill
+lambda place, vx, vy, hoop: (5.2764, 7.0291)  # says doesn't go in
 
 # %% wrong: six steps, where one was asked for
 def next_throw(place, vx, vy, hoop):
@@ -157,11 +137,3 @@ def next_throw(place, vx, vy, hoop):
     (a, b), (c, d) = x.sum().gradient(vx, vy), y.sum().gradient(vx, vy)
     u, v, det = hoop[0] - x, hoop[1] - y, a * d - b * c
     return vx + (u * d - v * b) / det, vy + (a * v - c * u) / det
-
-# %% right: slopes that are measured: the same step, by the examiner's way
-def next_throw(place, vx, vy, hoop):
-    def landed(a, b):
-        return np.array([part.numpy().item() for part in place(Tensor([a]), Tensor([b]))])
-    a, b, e = vx.numpy().item(), vy.numpy().item(), 0.05
-    J = np.column_stack([landed(a + e, b) - landed(a - e, b), landed(a, b + e) - landed(a, b - e)])
-    return tuple(np.array([a, b]) + np.linalg.solve(J / (2 * e), np.subtract(hoop, landed(a, b))))

@@ -4,15 +4,14 @@ Hint: Two loops, one inside the other: over the items, and over each item's `buf
 Hint: A buffer's `size` counts elements; its `nbytes` counts bytes.
 Because: `nbytes` is size times bytes per element, whatever the dtype. A buffer that one kernel
 writes and the next one reads is touched twice, so it counts twice.
+Right: A schedule names all the memory it will use before a single byte is read.
 """
 
-from typing import Any
-
 from classroom.ask import call, fresh_sizes, fresh_tensor, same_number, whole_number
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(items): the bytes of all buffers that a schedule's items name, item by item."""
     n, m = fresh_sizes(2)
     cases = {
@@ -37,28 +36,16 @@ def check(answer: Any) -> str:
                 "You took 4 bytes for every element, and a double has 8.",
             ),
         ):
-            if case and got == mistake != expected:
-                raise Wrong(words, case, expected, got)
+            wrong_if(case and got == mistake != expected, words, case, expected, got)
         if case:
             same_number(got, expected, case, "bytes")
         elif got != expected:
             raise Wrong("The three small schedules are right, and a larger one is wrong.")
-    return "A schedule names all the memory it will use before a single byte is read."
 
 # %% wrong, each line
 lambda items: len(items)  # says 43 too few
 lambda items: 4 * sum(b.size for i in items for b in i.bufs)  # says a double has 8
 lambda items: sum(b.size * max(4, b.dtype.itemsize) for i in items for b in i.bufs)  # says a larger one is wrong
 
-# %% wrong: not every number has four bytes
-def bytes_touched(items):
-    return sum(buf.size * 4 for item in items for buf in item.bufs)
-
 # %% right, each line
 lambda items: sum(b.size * b.dtype.itemsize for i in items for b in i.bufs)
-
-# %% right: fsum makes a float of it, which is a whole number
-import math
-
-def bytes_touched(items):
-    return math.fsum(buf.nbytes for item in items for buf in item.bufs)

@@ -4,16 +4,14 @@ Hint: Which function counts kernels without running them? Call it in a loop.
 Hint: `for n in range(2, 100)`, print n and `kernels(shares(n))`. Where does it change?
 Because: There are as many row sums as rows. With 32 of them the rule sees enough independent
 results to keep a processor busy; with 31 it stores the sums first.
+Right: You've measured a limit of the cost rule, without reading its code.
 """
 
-from typing import Any
-
-from classroom.ask import count, kernels, whole_number
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, count, kernels, whole_number
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """The number of rows from which on a division by row sums is a single kernel."""
     if isinstance(answer, str) and answer.strip().isdecimal():
         answer = int(answer)
@@ -25,7 +23,6 @@ def check(answer: Any) -> str:
         raise Wrong("That isn't enough rows.", case, "1 kernel", count(found, "kernel"))
     if _kernels_of_shares(answer - 1) == 1:
         raise Wrong("That gives one kernel, but one row fewer does too.", case)
-    return "You've measured a limit of the cost rule, without reading its code."
 
 
 def _kernels_of_shares(rows: int) -> int:
@@ -37,14 +34,6 @@ def _kernels_of_shares(rows: int) -> int:
 64  # says one row fewer does too
 1  # says between 2 and 4,096
 31.5  # says a whole number
-kernels  # a function; measured, so it can be tried again
 
 # %% right, each line
 32.0
-
-# %% right: searched with the notebook's own function
-def shares(n):
-    rows = Tensor.rand(n, 64).realize()
-    return rows / rows.sum(axis=1, keepdim=True)
-
-fewest_rows = next(n for n in range(1, 200) if kernels(shares(n)) == 1)

@@ -4,19 +4,19 @@ Hint: What is in `times.kernels` after the `with` block?
 Hint: `max` takes a `key`: a function that gives the seconds of a (name, seconds) pair.
 Because: An observer is told the name and the seconds of each kernel as it finishes. All that's
 left is to find the pair with the largest second number.
+Right: Now you can ask a slow program the first question: which kernel takes the time?
 """
 
 import itertools
 from typing import Any
 
-from classroom.ask import call
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, wrong_if
 from classroom.lessons.where_the_time_goes.shared import Times
 from tinyframe import Tensor
 from tinyframe.observe import observing
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(run): the name of the kernel of run() that took longest."""
     # so much that a kernel which the system interrupts for a moment is not the slower one
     few, many = Tensor.ones(5).contiguous().realize(), Tensor.ones(320, 320).contiguous().realize()
@@ -35,16 +35,11 @@ def check(answer: Any) -> str:
         with observing(times):
             got = call(answer, lambda order=order: [kernels[name]() for name in order])
         _is_the_slowest(got, times.kernels, f"`run()` launches kernels that are {', '.join(order)}")
-    return "Now you can ask a slow program the first question: which kernel takes the time?"
 
 
 def _is_the_slowest(got: Any, ran: list[tuple[str, float]], case: str) -> None:
-    if not ran:
-        raise Wrong(
-            "`run` was never called. It has to be called inside `with observing(…)`, while your "
-            "observer watches.",
-            case,
-        )
+    wrong_if(not ran, "`run` was never called. It has to be called inside `with observing(…)`, "
+             "while your observer watches.", case)  # fmt: skip
     names = [name for name, _ in ran]
     if got not in names:
         asked = "The answer has to be the name of a kernel that ran."
@@ -83,31 +78,9 @@ def never_watched(run):
     return "r_160_160_160"
 never_watched
 
-# %% wrong: the pair, not the name
-def slowest(run):
-    times = Times()
-    with observing(times):
-        run()
-    return sorted(times.kernels, key=lambda k: -k[1])[0]
-
-# %% wrong: the largest name
-def slowest(run):
-    with observing(t := Times()):
-        run()
-    return max(t.kernels)[0]
-
 # %% right: a with … as, as one would expect
 def slowest(run):
     with observing(Times()) as times:
         run()
     times.kernels.sort(key=lambda k: k[1])
     return times.kernels[-1][0]
-
-# %% right: a dictionary by name
-def slowest(run):
-    seconds = {}
-    with observing(t := Times()):
-        run()
-    for name, s in t.kernels:
-        seconds[name] = max(s, seconds.get(name, 0))
-    return max(seconds, key=seconds.get)

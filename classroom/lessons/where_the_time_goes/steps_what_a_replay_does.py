@@ -40,4 +40,3 @@ check = predicts(five_calls)
 
 # %% right, each line
 [2, 15]  # a list
-(2.0, np.int64(15))  # whole numbers all the same

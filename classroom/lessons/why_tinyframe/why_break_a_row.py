@@ -8,11 +8,10 @@ every step goes uphill, and the network climbs.
 """
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from classroom.rows import trained
 
 SECONDS = 120  # it trains a network
@@ -24,16 +23,14 @@ def losses_as_it_is() -> tuple[float, ...]:
     return tuple(trained().losses)
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(grad): two gradients for the sources of ADD, with which the network learns nothing."""
     found = trained(rows={"ADD": answer})
     if found.learned:
-        if np.allclose(found.losses, losses_as_it_is(), rtol=0.05, atol=0.02):
-            raise Wrong(
-                "The network learns exactly as before. The way it is trained here, what counts is "
-                "the direction of each gradient, not its size. Turn one of them round, or hold it "
-                "back."
-            )
+        wrong_if(np.allclose(found.losses, losses_as_it_is(), rtol=0.05, atol=0.02),
+                 "The network learns exactly as before. The way it is trained here, what counts is "
+                 "the direction of each gradient, not its size. Turn one of them round, or hold it "
+                 "back.")  # fmt: skip
         raise Wrong("It still learns: most of the test digits are read right. Break it properly.")
     if not np.isfinite(found.losses).all():
         return (
@@ -55,8 +52,6 @@ lambda grad: (grad, grad, grad)  # says 3 of them
 lambda grad: (None, None)  # says tinyframe noticed
 lambda grad: (grad, 1)  # says second gradient has to be made of `grad`
 lambda grad: (grad, gard)  # says NameError
-lambda grad: (grad * 1000, grad * 1000)  # size is not direction
-(lambda grad: (grad, -grad), 1)  # brackets in the wrong place
 lambda grad: (0, 0)  # constants not made of grad
 lambda grad: -grad  # one gradient for two sources
 

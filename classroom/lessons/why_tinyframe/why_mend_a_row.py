@@ -4,19 +4,20 @@ Hint: Take `x` = 3 and `y` = 5, so that `x * y` is 15. What is it if `x` grows b
 Hint: It grows by 5, which is `y`. So which of the two belongs to the first source?
 Because: If `x` grows a little, `x * y` grows `y` times as much. So `x` gets `grad * y`, and `y`
 gets `grad * x`.
+Right: Mended. If `x` grows a little, `x * y` grows `y` times as much, so `x` gets `grad * y`; and
+the other way round.
 """
 
 from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, same_values
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, same_values
 from classroom.rows import fitting, row_of
 from tinyframe import Tensor
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(grad, x, y): what MUL sends back to x and to y."""
     fresh = np.random.default_rng().random((3, 4)) + 0.5
     shown = np.array([[1, 10], [2, 3], [5, 7]])
@@ -37,20 +38,12 @@ def check(answer: Any) -> str:
                     said = f"How fast `x * y` grows with `{name}` is right. Multiply that by what "
                     said += "arrives, `grad`."
                 rows = dict(wrong.rows)
-                raise Wrong(
-                    said, case, rows.get("expected", ""), rows.get("got", "")
-                ) from None  # fmt: skip
-    return (
-        "Mended. If `x` grows a little, `x * y` grows `y` times as much, so `x` gets `grad * y`; "
-        "and the other way round."
-    )
+                raise Wrong(said, case, rows.get("expected", ""), rows.get("got", "")) from None
 
 # %% wrong, each line
-lambda grad, x, y: (y, x)  # says Multiply that by what arrives
 lambda grad, x, y: (grad * y, None)  # says `y` gets nothing
 lambda grad, x, y: (grad * y, grad * x, None)  # three
-lambda ctx, x, y: (y, x)  # backward without grad_output
+lambda ctx, x, y: (y, x)  # says Multiply that by what arrives
 
 # %% right, each line
 lambda g, a, b: (g * b, g * a)
-lambda grad, x, y: (grad * x * y / x, grad * x * y / y)  # the long way: nothing is 0 in the check

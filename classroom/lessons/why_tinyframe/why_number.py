@@ -7,6 +7,7 @@ calls `source.backward(…)` with what goes there, what has arrived times slope.
 Because: Each operation only knows its own slopes, and `backward` multiplies them along every path
 from the result down. A number that is used twice is at the end of two paths, and their products
 add up. That's the chain rule.
+Right: Every slope is what a measurement says it is. You've written a `loss.backward()`.
 """
 
 import math
@@ -15,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import describe, does_nothing, same_number, wants
-from classroom.exercise import Open, Wrong
+from classroom.ask import Open, Wrong, describe, does_nothing, same_number, wants
 
 # Each of two numbers, and of a function that is math.tanh or the learner's.
 FORMULAS: dict[str, Callable[..., Any]] = {
@@ -42,7 +42,7 @@ SLIPS = {
 TINY = 1e-5  # how far a number moves for its slope to be measured
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer: a class with +, *, tanh() and backward(), which leaves slopes in `grad`."""
     if not isinstance(answer, type):
         raise Wrong("This exercise asks for the class. Pass `Number`.", got=describe(answer))
@@ -67,7 +67,6 @@ def check(answer: Any) -> str:
                 )
                 said += f"`y` grows {slope:.4g} times as much."
                 raise Wrong(SLIPS.get(formula, said), case, f"{slope:.4g}", f"{got:.4g}")
-    return "Every slope is what a measurement says it is. You've written a `loss.backward()`."
 
 
 def _slopes(of: Callable[..., Any], values: tuple[float, ...]) -> list[float]:
@@ -118,12 +117,3 @@ number(tanh=other_slope)
 
 # %% right, each line
 Number
-
-# %% right
-def with_a_stack(self, grad=1.0):
-    waiting = [(self, grad)]
-    while waiting:
-        number, arriving = waiting.pop()
-        number.grad = number.grad + arriving
-        waiting += [(source, arriving * slope) for source, slope in number.sources]
-number(backward=with_a_stack)

@@ -36,5 +36,4 @@ check = predicts(numbers_read_for_an_entry)
 'two'  # a word for a number
 
 # %% right, each line
-2.0  # a float that is a whole number
 len({123_456, 654_321})  # counted

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, count, describe, same_values
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, count, describe, same_values, wrong_if
 from classroom.rows import data, trained
 from tinyframe import GlobalCounters, Tensor
 
@@ -31,7 +30,7 @@ TOO_MANY_KERNELS = (
 )
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(pixels, arriving, i, j): the gradient with respect to the weight [i, j] of a 3 x 3
     filter; pixels of shape (n, 8, 8), arriving of shape (n, 6, 6)."""
     small = np.zeros((1, 8, 8), np.float32)
@@ -51,8 +50,7 @@ def check(answer: Any) -> str:
             ran = GlobalCounters.kernel_count - before
             if abs(got - expected) > 1e-3 * max(1.0, abs(expected)):
                 _explain(got, pixels, arriving, (i, j), where, expected, bool(case))
-            if ran > MOST_KERNELS:
-                raise Wrong(TOO_MANY_KERNELS, where, got=count(ran, "kernel"))
+            wrong_if(ran > MOST_KERNELS, TOO_MANY_KERNELS, where, got=count(ran, "kernel"))
     if ran >= images:
         return (
             "That's the line of C, in Python. (With a kernel for each image, the real batch of 103 "
@@ -65,7 +63,7 @@ def check(answer: Any) -> str:
     )
 
 
-def _as_the_framework(answer: Any) -> None:
+def _as_the_framework(answer) -> None:
     """Wrong unless the nine numbers of the first filter are those of the notebook's batch."""
     network, (images, labels) = trained(steps=0).network, data().batches[0]
     found = network.conv(images)
@@ -83,8 +81,7 @@ def _number(found: Any, where: str) -> float:
     if isinstance(found, (Tensor, np.ndarray)):
         values = found.numpy() if isinstance(found, Tensor) else found
         if values.size != 1:
-            text = f"{wanted} A sum over all axes makes one."
-            raise Wrong(text, where, "()", str(values.shape))
+            raise Wrong(f"{wanted} A sum over all axes makes one.", where, "()", str(values.shape))
         return float(values.reshape(())[()])
     if isinstance(found, bool) or not isinstance(found, (int, float, np.generic)):
         raise Wrong(wanted, where, got=describe(found))
@@ -149,13 +146,3 @@ def slope(pixels, arriving, i, j):
 
 # %% right, each line
 lambda p, a, i, j: p[None].conv2d(a[None])[0, 0, i, j]  # the gradient of a convolution is a convolution
-
-# %% right
-def with_a_loop(pixels, arriving, i, j):
-    total = 0.0
-    for image, back in zip(pixels.tolist(), arriving.tolist(), strict=True):
-        for row in range(6):
-            for column in range(6):
-                total += image[row + i][column + j] * back[row][column]
-    return total
-with_a_loop

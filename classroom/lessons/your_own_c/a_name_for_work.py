@@ -7,6 +7,7 @@ Hint: Number the nodes in that order, in a dict. For each, write its op, the num
 sources, and its arg; for a BUFFER its shape instead. `repr` tells 0.0 from -0.0.
 Because: From this string you can build the graph again, but for its arrays: that's exactly what
 has to be in a key. One thing less, and two programs share a name.
+Right: Strict enough to be right, and loose enough to be useful. That's a cache key.
 """
 
 import itertools
@@ -16,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, written_without
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, written_without, wrong_if
 from classroom.mini import own_c
 
 SECONDS = 20.0
@@ -59,7 +59,7 @@ DIFFERENT: list[tuple[str, Build, str, Build, str]] = [
 LONGEST = 4000  # letters of a name of 19 nodes
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(sink): a string, the same for the same work, and only then."""
     part8 = own_c.module("part8")
     Tensor, dice = part8.Tensor, np.random.default_rng()
@@ -73,41 +73,35 @@ def check(answer: Any) -> str:
         if not isinstance(got, str):
             raise Wrong("The name has to be a string: it's to be used in the next process, too.",
                         f"`{said}`", "a str", f"a {type(got).__name__}")  # fmt: skip
-        if re.search(r"\bat 0x[0-9a-f]+", got):
-            raise Wrong("There's an address of memory in the name. The next process will have "
-                        "different ones.", f"`{said}`")  # fmt: skip
+        wrong_if(re.search(r"\bat 0x[0-9a-f]+", got), "There's an address of memory in the name. "
+                 "The next process will have different ones.", f"`{said}`")  # fmt: skip
         return got
 
     a, b, c, d = tensors(4, 3, 3)
     first = named("a + b", a + b)
     written_without(answer, {"hash"}, "and what it gives for a string is different in the next "
                     "process")  # fmt: skip
-    if not first:
-        raise Wrong("The name is empty.", "`a + b`")
+    wrong_if(not first, "The name is empty.", "`a + b`")
     if first == named("a * b", a * b) == named("a.sum(0)", a.sum(0)):
         raise Wrong("Every graph gets the same name. It has to be made from the graph.",
                     "`a + b`, `a * b` and `a.sum(0)`", "three names", "one name")  # fmt: skip
     for one, make_one, other, make_other in SAME:
-        if named(one, make_one(a, b, c, d)) != named(other, make_other(a, b, c, d)):
-            raise Wrong(
-                f"`{one}` and `{other}` are the same work on different memory: one program, called "
-                "with different arrays. You gave them different names, so nothing would ever be "
-                "found again.", "all of shape (3, 3)", "one name", "two names",
-            )  # fmt: skip
+        wrong_if(named(one, make_one(a, b, c, d)) != named(other, make_other(a, b, c, d)),
+                 f"`{one}` and `{other}` are the same work on different memory: one program, "
+                 "called with different arrays. You gave them different names, so nothing would "
+                 "ever be found again.", "all of shape (3, 3)", "one name",
+                 "two names")  # fmt: skip
     for one, left, other, right, why in DIFFERENT:
-        if named(one, left(a, b)) == named(other, right(a, b)):
-            raise Wrong(
-                f"`{one}` and `{other}` have the same name, so whoever comes second gets the "
-                f"program of the first. {why}", A_B, "two names", "one name",
-            )  # fmt: skip
+        wrong_if(named(one, left(a, b)) == named(other, right(a, b)), f"`{one}` and `{other}` have "
+                 f"the same name, so whoever comes second gets the program of the first. {why}",
+                 A_B, "two names", "one name")  # fmt: skip
     (wide,), (high,), (more,) = tensors(1, 2, 3), tensors(1, 3, 2), tensors(1, 3, 3)
     if named("x * 2", wide * 2) == named("y * 2", high * 2):
         raise Wrong("`x * 2` and `y * 2` have the same name, but the shapes of `x` and `y` differ.",
                     "shapes (2, 3) and (3, 2)", "two names", "one name")  # fmt: skip
-    if named("a + b, a * b", a + b, a * b) == named("a * b, a + b", a * b, a + b):
-        raise Wrong("Two results, in a different order, have the same name. Each would be taken "
-                    "for the other.", "`a + b, a * b` and `a * b, a + b`", "two names",
-                    "one name")  # fmt: skip
+    wrong_if(named("a + b, a * b", a + b, a * b) == named("a * b, a + b", a * b, a + b),
+             "Two results, in a different order, have the same name. Each would be taken for the "
+             "other.", "`a + b, a * b` and `a * b, a + b`", "two names", "one name")  # fmt: skip
     terms = [a * n for n in range(2, 14)]
     one, other = _look_alike(part8.UOp(part8.Ops.SINK, tuple(t.uop for t in terms)), terms)
     if named("t1 + t12", *terms, one) == named("t11 + t2", *terms, other):
@@ -115,12 +109,10 @@ def check(answer: Any) -> str:
                     "looks like node 11 plus node 2.", "a sum of two of twelve nodes", "two names",
                     "one name")  # fmt: skip
     if len(long := named("more, doubled 18 times", _doubled(more, 18))) > LONGEST:
-        raise Wrong(
-            f"The name of 18 doublings, which are 19 nodes, has {len(long):,} letters. You wrote a "
-            "node out wherever it's used. Give each node a number, and write that.",
-            "`x = x + x`, 18 times", f"fewer than {LONGEST:,}", f"{len(long):,}",
-        )  # fmt: skip
-    return "Strict enough to be right, and loose enough to be useful. That's a cache key."
+        raise Wrong(f"The name of 18 doublings, which are 19 nodes, has {len(long):,} letters. You "
+                    "wrote a node out wherever it's used. Give each node a number, and write that.",
+                    "`x = x + x`, 18 times", f"fewer than {LONGEST:,}",
+                    f"{len(long):,}")  # fmt: skip
 
 
 def _look_alike(sink: Any, terms: list[Any]) -> tuple[Any, Any]:
@@ -221,13 +213,3 @@ def name(sink):
 
 # %% right, each line
 name
-
-# %% right
-def in_lines(sink):
-    order = [*sink.toposort()]
-    lines = []
-    for u in order:
-        what = "memory " + "x".join(map(str, u.shape)) if u.op.name == "BUFFER" else repr(u.arg)
-        lines.append(" ".join([u.op.name, *(str(order.index(s)) for s in u.src), what]))
-    return "\n".join(lines)
-in_lines

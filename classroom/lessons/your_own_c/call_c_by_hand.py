@@ -7,6 +7,7 @@ and `ctypes.c_float(t)` is a float of 32 bits. `np.ascontiguousarray(x)` puts a 
 in order. Give it a name, so that it lives until C is done.
 Because: C gets five words in registers: three addresses, a float, an int. All that NumPy knows
 about shape and order stays behind, so you see to that before the call.
+Right: You called C by hand. It trusted every word you said.
 """
 
 import ctypes
@@ -15,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from classroom import differences
-from classroom.ask import call, describe, fresh_sizes
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, fresh_sizes, wrong_if
 from classroom.mini import own_c
 
 SECONDS = 60.0
@@ -45,22 +45,17 @@ class Watched:
         self.elements, self.calls = elements, 0
 
     def __call__(self, *given: Any) -> None:
-        if len(given) != len(SLOTS):
-            raise Wrong(
-                f"`fade` takes five arguments, and you passed {len(given)}. C doesn't count them: "
-                "it would take whatever happens to be there."
-            )
+        wrong_if(len(given) != len(SLOTS), "`fade` takes five arguments, and you passed "
+                 f"{len(given)}. C doesn't count them: it would take whatever happens to be "
+                 "there.")  # fmt: skip
         kinds = [None] * 5 if self.argtypes is None else [*self.argtypes]
-        if len(kinds) != len(SLOTS):
-            raise Wrong(f"`argtypes` needs five types, and it has {len(kinds)}.")
+        wrong_if(len(kinds) != len(SLOTS), f"`argtypes` needs five types, and it has {len(kinds)}.")
         for slot, kind, value in zip(SLOTS[:3], kinds[:3], given[:3], strict=True):
             _expect_address(slot, kind, value)
         _, one, other = (getattr(value, "value", None) for value in given[:3])
-        if isinstance(one, int) and one == other:
-            raise Wrong(
-                "`from` and `to` are at the same address. An array that nobody has a name for is "
-                "gone before C begins, and the next one gets its memory. Give both of them names."
-            )
+        wrong_if(isinstance(one, int) and one == other, "`from` and `to` are at the same address. "
+                 "An array that nobody has a name for is gone before C begins, and the next one "
+                 "gets its memory. Give both of them names.")  # fmt: skip
         _expect_float(kinds[3], given[3])
         _expect_count(kinds[4], given[4], self.elements)
         function = own_c.fade_in_c()
@@ -80,34 +75,25 @@ def _expect_address(slot: str, kind: Any, value: Any) -> None:
         if plain and not issubclass(kind, ctypes.c_void_p):
             raise Wrong(f"{slot} is an address, and its type in `argtypes` is {kind.__name__}.")
         return
-    if isinstance(value, (int, np.integer)):
-        raise Wrong(HALF_AN_ADDRESS.format(slot=slot))
-    if isinstance(value, np.ndarray):
-        raise Wrong(
-            f"{slot} gets a NumPy array, and C has never heard of NumPy. It wants the address of "
-            "the array's memory: `array.ctypes.data` is that address, as a Python int."
-        )
+    wrong_if(isinstance(value, (int, np.integer)), HALF_AN_ADDRESS.format(slot=slot))
+    wrong_if(isinstance(value, np.ndarray), f"{slot} gets a NumPy array, and C has never heard of "
+             "NumPy. It wants the address of the array's memory: `array.ctypes.data` is that "
+             "address, as a Python int.")  # fmt: skip
     if isinstance(value, (list, tuple, float, bytes, str)):
         raise Wrong(f"{slot} has to be an address of memory.", got=describe(value))
 
 
 def _expect_float(kind: Any, value: Any) -> None:
     kind = kind or type(value)
-    if kind in (ctypes.c_double, ctypes.c_longdouble):
-        raise Wrong(
-            "`t` gets a double, of 64 bits. This C function takes a float, of 32 bits, and would "
-            "read half of your number."
-        )
-    if kind in (float, np.float32, np.float64):
-        raise Wrong(
-            "`t` gets a Python float, and ctypes won't guess whether C wants a float of 32 bits or "
-            "a double of 64. Say which: `ctypes.c_float(…)`."
-        )
-    if kind is not ctypes.c_float:
-        raise Wrong(
-            "`t` doesn't get a float. C receives whole numbers and floats in different registers, "
-            "so it would look for `t` where nothing was put.", got=describe(value),
-        )  # fmt: skip
+    wrong_if(kind in (ctypes.c_double, ctypes.c_longdouble), "`t` gets a double, of 64 bits. This "
+             "C function takes a float, of 32 bits, and would read half of your "
+             "number.")  # fmt: skip
+    wrong_if(kind in (float, np.float32, np.float64), "`t` gets a Python float, and ctypes won't "
+             "guess whether C wants a float of 32 bits or a double of 64. Say which: "
+             "`ctypes.c_float(…)`.")  # fmt: skip
+    wrong_if(kind is not ctypes.c_float, "`t` doesn't get a float. C receives whole numbers and "
+             "floats in different registers, so it would look for `t` where nothing was put.",
+             got=describe(value))  # fmt: skip
 
 
 def _expect_count(kind: Any, value: Any, elements: int) -> None:
@@ -118,17 +104,13 @@ def _expect_count(kind: Any, value: Any, elements: int) -> None:
         raise Wrong("`n` has to be a whole number.", got=describe(value))
     if kind is not None and kind not in WHOLE:
         raise Wrong(f"`n` is an int, and its type in `argtypes` is {kind.__name__}.")
-    if number > elements:
-        raise Wrong(
-            "`n` is larger than the number of elements. C would go on reading, and writing, behind "
-            "the end of your memory.", "", elements, number,
-        )  # fmt: skip
-    if number < elements:
-        raise Wrong("`n` is too small: not all of the elements would be computed. It's all "
-                    "of them, whatever the shape.", "", elements, number)  # fmt: skip
+    wrong_if(number > elements, "`n` is larger than the number of elements. C would go on reading, "
+             "and writing, behind the end of your memory.", "", elements, number)  # fmt: skip
+    wrong_if(number < elements, "`n` is too small: not all of the elements would be computed. It's "
+             "all of them, whatever the shape.", "", elements, number)  # fmt: skip
 
 
-def check(answer: Any) -> str:
+def check(answer) -> None:
     """answer(function, one, other, t): a new array, made by the C function."""
     dice = np.random.default_rng()
     high, wide = fresh_sizes(2)
@@ -147,11 +129,9 @@ def check(answer: Any) -> str:
             got = call(answer, function, one, other, t)
         except Wrong as wrong:
             raise Wrong(str(wrong), case, more=wrong.rows if shown else ()) from None
-        if not isinstance(got, np.ndarray):
-            raise Wrong("The answer has to be the new array.", case, "a NumPy array",
-                        describe(got))  # fmt: skip
-        if not function.calls:
-            raise Wrong("You never called the C function.", case)
+        wrong_if(not isinstance(got, np.ndarray), "The answer has to be the new array.", case,
+                 "a NumPy array", describe(got))  # fmt: skip
+        wrong_if(not function.calls, "You never called the C function.", case)
         if not (np.array_equal(one, kept[0]) and np.array_equal(other, kept[1])):
             raise Wrong("One of the two pictures has changed. Write into new memory.", case)
         expected = (1 - t) * kept[0] + t * kept[1]
@@ -159,23 +139,16 @@ def check(answer: Any) -> str:
             raise Wrong(differences.of_shapes(got.shape, expected.shape), case)
         if np.allclose(got, expected, rtol=1e-4, atol=1e-5):
             continue
-        if got.dtype != np.float32:
-            raise Wrong(
-                f"`out` is an array of {got.dtype}. C writes floats of 32 bits into it, so that's "
-                "what it has to be made for.", case,
-            )  # fmt: skip
+        wrong_if(got.dtype != np.float32, f"`out` is an array of {got.dtype}. C writes floats of "
+                 "32 bits into it, so that's what it has to be made for.", case)  # fmt: skip
         if np.allclose(got, t * kept[0] + (1 - t) * kept[1], atol=1e-5):
             raise Wrong("The two pictures are swapped.", case)
-        if not one.flags.c_contiguous:
-            raise Wrong(
-                "C sees an address, and no shape. A transposed array has the same memory as "
-                "before, in the same order, so element i isn't where C looks. "
-                "`np.ascontiguousarray(x)` puts the elements in order.", case,
-            )  # fmt: skip
+        wrong_if(not one.flags.c_contiguous, "C sees an address, and no shape. A transposed array "
+                 "has the same memory as before, in the same order, so element i isn't where C "
+                 "looks. `np.ascontiguousarray(x)` puts the elements in order.", case)  # fmt: skip
         text = differences.of_values(got, expected, named=shown)
         both = (describe(expected.tolist()), describe(got.tolist())) if shown else ("", "")
         raise Wrong(text or "The values are wrong.", case, *both)
-    return "You called C by hand. It trusted every word you said."
 
 # %% shared
 import numpy as np
@@ -369,13 +342,3 @@ one_twice
 
 # %% right, each line
 fade
-
-# %% right
-def by_argtypes(function, one, other, t):
-    function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_float, ctypes.c_int]
-    function.restype = None
-    one, other = in_order(one), in_order(other)
-    out = np.zeros(one.shape, np.float32)
-    function(out.ctypes.data, one.ctypes.data, other.ctypes.data, t, one.size)
-    return out
-by_argtypes

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, describe
-from classroom.exercise import Wrong
+from classroom.ask import Wrong, call, describe, wrong_if
 from classroom.mini import own_c
 
 SECONDS = 120.0
@@ -23,7 +22,7 @@ SECONDS = 120.0
 SIDE, FEWEST_OPS, NEARLY_ALL = 48, 10, 0.95
 
 
-def check(answer: Any) -> str:
+def check(answer) -> str:
     """answer(x, y): the brightness of each place, a formula that is one kernel."""
     part8 = own_c.module("part8")
     Ops, arrays = part8.Ops, own_c.places(SIDE)
@@ -42,17 +41,15 @@ def check(answer: Any) -> str:
     made = formula(x, y)
     if made.shape != (SIDE, SIDE):
         raise Wrong("The picture has to have the shape of `x`.", "", (SIDE, SIDE), made.shape)
-    if made.uop.op is Ops.BUFFER:
-        raise Wrong("It's numbers already. Return the formula, and don't realize it: that's what "
-                    "your C is for.")  # fmt: skip
+    wrong_if(made.uop.op is Ops.BUFFER, "It's numbers already. Return the formula, and don't "
+             "realize it: that's what your C is for.")  # fmt: skip
     nodes = made.uop.toposort()
     foreign = [u for u in nodes if u.op is Ops.BUFFER and u not in buffers and u.shape]
     if any(math.prod(u.shape) > 16 for u in foreign):
         raise Wrong("There's a picture in your formula already. Make it from `x` and `y`.")
     ops = [u for u in nodes if u.op not in (Ops.CONST, Ops.BUFFER, Ops.RESHAPE, Ops.EXPAND)]
-    if len(ops) < FEWEST_OPS:
-        raise Wrong(f"This formula has {len(ops)} ops. Your C can do more: take "
-                    f"{FEWEST_OPS} or more.")  # fmt: skip
+    wrong_if(len(ops) < FEWEST_OPS, f"This formula has {len(ops)} ops. Your C can do more: take "
+             f"{FEWEST_OPS} or more.")  # fmt: skip
     try:
         own_c.program_of(made)
     except ValueError as several:
@@ -72,17 +69,15 @@ def check(answer: Any) -> str:
     reach = float(np.ptp(in_c))
     agree = np.isclose(in_c, by_numpy, rtol=1e-3, atol=1e-3 * reach).mean()
     if agree < NEARLY_ALL:
-        raise Wrong(
-            f"Your C and NumPy agree about {agree:.0%} of the places. Your formula blows up "
-            "roundings, so nobody can tell what it should look like.",
-        )  # fmt: skip
+        raise Wrong(f"Your C and NumPy agree about {agree:.0%} of the places. Your formula blows "
+                    "up roundings, so nobody can tell what it should look like.")  # fmt: skip
     return f"{len(ops)} ops, one kernel, and a picture that nobody has stored anywhere."
 
 # %% shared
 from classroom.mini import own_c
 
 # %% wrong, each line
-lambda x, y: (x * 9).log() * (y * 9 + x).exp() - x * y * x * y  # NaN
+lambda x, y: (x * 9).log() * (y * 9 + x).exp() - x * y * x * y  # says no number, or infinite
 
 # %% wrong: says from top to bottom
 def stripes(x, y):
@@ -113,14 +108,6 @@ def photograph(x, y):
     return own_c.julia(x, y) + noise
 photograph
 
-# %% wrong: says no number, or infinite
-def runs_away(x, y):
-    a = x
-    for _ in range(30):
-        a = a * a + 2 + y
-    return a
-runs_away
-
 # %% wrong: says a Tensor of mini
 def of_numpy(x, y):
     return own_c.julia(x, y).numpy()
@@ -141,11 +128,3 @@ chaos
 
 # %% right, each line
 own_c.julia
-
-# %% right
-def rings(x, y):
-    d = (x * x + y * y).sqrt() * 12
-    for _ in range(6):
-        d = (d - 1).maximum(1 - d)  # folded again and again
-    return d * x.exp()
-rings

@@ -46,6 +46,8 @@ class KernelPuzzle(Puzzle):
 
     task: Task
     seconds: float = field(default=60.0, kw_only=True)
+    par: float = field(default=1, kw_only=True)
+    best: float = field(default=1, kw_only=True)
 
     def trial(self) -> KernelTrial:
         return KernelTrial(self, Judgement(self.task))
@@ -99,9 +101,6 @@ def a_square(**_: Any) -> Size:
 def enough(n: int, **_: Any) -> Size:
     """So many blocks that each of n results has a thread."""
     return (ceil(n / T),)
-
-
-ONE_ROW = "float* out, const float* a, int n"
 
 
 GAME = Game("gpu", "8c", "Twelve GPU puzzles", "loads for each result")

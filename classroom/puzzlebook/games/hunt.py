@@ -10,33 +10,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from classroom.puzzlebook import changes, hunted
 from classroom.puzzlebook.game import Game, Puzzle
+from classroom.puzzlebook.hunted import Names, Words
 from tinyframe.viz.picture import Picture
+
+__all__ = ["Names", "Question", "Words", "changes", "hunted"]  # what a question is made of
 
 
 @dataclass(frozen=True)
 class Question(Puzzle):
-    """One of the twenty. check: as an exercise has it. par and best mean nothing here."""
+    """One of the twenty. check: as an exercise has it. par and best mean nothing here. It is its
+    own trial: nothing is scored or drawn."""
 
     check: Callable[[Any], str]
     seconds: float = field(default=30.0, kw_only=True)
-
-    def trial(self) -> Search:
-        return Search(self)
-
-
-@dataclass(frozen=True)
-class Search:
-    """One try at a question. Nothing is scored or drawn."""
-
-    question: Question
 
     @property
     def score(self) -> None:
         return None
 
-    def check(self, answer: Any) -> str:
-        return self.question.check(answer)
+    def trial(self) -> Question:
+        return self
 
     def picture(self) -> Picture | None:
         return None

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from classroom.exercise import Open, Wrong
+from classroom.exercise import Open, Wrong, wrong_if
 from classroom.lies import Lie, lie, shown, tried, variables_of, written
 from classroom.puzzlebook.game import Game, Puzzle, against_par
 from tinyframe import Tensor
@@ -111,20 +111,15 @@ class Trial:
         self.after, fired = self.mutant.compiled(expression)
         said = written(expression)
         if not fired:
-            raise Wrong(
-                f"It survives, because its wrong rule never fired: {self._silence(expression)}",
-                f"`{said}`",
-                more=(("the row", f"`{self.mutant.row}`"),),
-            )
+            raise Wrong("It survives, because its wrong rule never fired: "
+                        f"{self._silence(expression)}", f"`{said}`",
+                        more=(("the row", f"`{self.mutant.row}`"),))  # fmt: skip
         self.found = lie(expression, self.after)
         if self.found is None:
-            raise Wrong(
-                f"It survives. The rule fired, and `{said}` became `{written(self.after)}`, but "
-                "both have the same value wherever I looked. Which values of what is in there "
-                "would make a difference?",
-                f"`{said}`",
-                more=survived(expression, self.after),
-            )
+            raise Wrong(f"It survives. The rule fired, and `{said}` became "
+                        f"`{written(self.after)}`, but both have the same value wherever I looked. "
+                        "Which values of what is in there would make a difference?", f"`{said}`",
+                        more=survived(expression, self.after))  # fmt: skip
         nodes = len(expression.toposort())
         where = f", for {self.found.where()}" if self.found.values else ""
         return (
@@ -158,23 +153,17 @@ def understood(answer: Any) -> UOp:
         raise Open
     if isinstance(answer, Tensor):
         raise Wrong("A Tensor has buffers in it. Build the expression of Variables and `number`s.")
-    if isinstance(answer, (bool, int, float)):
-        raise Wrong(
-            f"Python has computed that already, and all that's left is {answer}. An expression "
-            "needs a Variable, a `number` or a `UOp.const` in it.",
-            got=answer,
-        )
+    wrong_if(isinstance(answer, (bool, int, float)), "Python has computed that already, and all "
+             f"that's left is {answer}. An expression needs a Variable, a `number` or a "
+             "`UOp.const` in it.", got=answer)  # fmt: skip
     if not isinstance(answer, UOp):
         raise Wrong("The answer has to be an expression, a UOp.", got=type(answer).__name__)
     nodes = answer.toposort()
-    if len(nodes) > MOST_NODES:
-        raise Wrong(f"That has {len(nodes)} nodes. It can be done in a handful.")
+    wrong_if(len(nodes) > MOST_NODES, f"That has {len(nodes)} nodes. It can be done in a handful.")
     for u in nodes:
-        if u.op not in LEAVES and (u.op not in GroupOp.Elementwise or u.op is Ops.BITCAST):
-            raise Wrong(
-                f"There's a {u.op.name} in it. Take Variables, `number`s and constants, and "
-                "operations on single numbers."
-            )
+        wrong_if(u.op not in LEAVES and (u.op not in GroupOp.Elementwise or u.op is Ops.BITCAST),
+                 f"There's a {u.op.name} in it. Take Variables, `number`s and constants, and "
+                 "operations on single numbers.")  # fmt: skip
     return answer
 
 

@@ -6,8 +6,6 @@ Because: The same index everywhere, and the function last. Nothing is computed u
 asked for.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import expect_values, promise
@@ -15,7 +13,7 @@ from classroom.mini.functions.part3.shared import counting, elements, is_array, 
 
 
 @promise("A function of the elements of two Arrays")
-def maps_two(mini: Any) -> None:
+def maps_two(mini) -> None:
     said = "a.map(lambda x, y: 10 * x + y, b)"
     one, other = counting(mini, 2, 2), mini.Array((2, 2), lambda i: 5 - i[0])
     got = one.map(lambda x, y: 10 * x + y, other)
@@ -28,7 +26,7 @@ def maps_two(mini: Any) -> None:
 
 
 @promise("With no other Array, and with two others")
-def maps_one_and_three(mini: Any) -> None:
+def maps_one_and_three(mini) -> None:
     a = counting(mini, 3)
     expect_values("a.map(lambda x: x * x)", elements(a.map(lambda x: x * x)), np.array([1, 4, 9]))
     got = a.map(lambda x, y, z: 100 * x + 10 * y + z, a, mini.Array((3,), lambda i: i[0]))
@@ -47,8 +45,3 @@ def map(self, function, *others):
 def map(self, function, *others):
     assert all(o.shape == self.shape for o in others), "shapes differ"
     return Array(self.shape, lambda i: function(self.at(i), *(o.at(i) for o in others)))
-
-# %% right
-def map(self, function, *others):
-    everybody = [self, *others]
-    return Array(self.shape, lambda i: function(*map(lambda array: array.at(i), everybody)))

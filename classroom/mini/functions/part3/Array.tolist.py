@@ -7,21 +7,17 @@ number of axes. Even for none: the product of no sizes is 1.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, promise
+from classroom.mini.check import describe, expect, promise, wrong_if
 
 
 @promise("All elements in the order of their places", needs=("unflat",))
-def lists(mini: Any) -> None:
+def lists(mini) -> None:
     said = "Array((2, 3), lambda i: 10 * i[0] + i[1]).tolist()"
 
     def at(index: Any) -> Any:
-        if not isinstance(index, (tuple, list)):
-            raise Wrong(
-                "`at` takes an index, and was given a place. Which function of yours turns a place "
-                "into an index?",
-                said, "at((0, 0))", f"at({describe(index)})",
-            )  # fmt: skip
+        wrong_if(not isinstance(index, (tuple, list)), "`at` takes an index, and was given a "
+                 "place. Which function of yours turns a place into an index?", said, "at((0, 0))",
+                 f"at({describe(index)})")  # fmt: skip
         return 10 * index[0] + index[1]
 
     expect(said, mini.Array((2, 3), at).tolist(), [0, 1, 2, 10, 11, 12])
@@ -38,11 +34,6 @@ def tolist(self):
 # %% wrong: says IndexError
 def tolist(self):
     return [self.at((i,)) for i in range(self.shape[0])]
-
-# %% right: all indices, in reading order
-def tolist(self):
-    import itertools
-    return [self.at(i) for i in itertools.product(*map(range, self.shape))]
 
 # %% right: a map
 def tolist(self):

@@ -9,17 +9,15 @@ then 36 * 10 + 5. Here, every digit has a base of its own.
 """
 
 import itertools
-from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise
 from classroom.mini.functions.part3.shared import NO_IF, Later
 
 
 @promise("The place of element (1, 2) in 3 rows of 4 is 6")
-def two_axes(mini: Any) -> None:
+def two_axes(mini) -> None:
     expect("flat((1, 2), (3, 4))", mini.flat((1, 2), (3, 4)), 6, {
         5: "You multiplied the row by 3, the number of rows. One whole row comes before this "
            "element, and a row has 4 elements: the size of the axis after it.",
@@ -34,7 +32,7 @@ def two_axes(mini: Any) -> None:
 
 
 @promise("It works for three axes and for none")
-def more_axes(mini: Any) -> None:
+def more_axes(mini) -> None:
     expect("flat((1, 0, 2), (2, 3, 4))", mini.flat((1, 0, 2), (2, 3, 4)), 14, {
         3: "This is right for two axes. Here are three, and one step along the first axis skips "
            "3 * 4 elements.",
@@ -44,7 +42,7 @@ def more_axes(mini: Any) -> None:
 
 
 @promise("It is right for every element of four other shapes")
-def flat_agrees(mini: Any) -> None:
+def flat_agrees(mini) -> None:
     for shape in [(5,), (2, 7), (3, 1, 5), (2, 3, 2, 4)]:
         for place, index in enumerate(itertools.product(*map(range, shape))):
             expect(f"flat({index}, {shape})", mini.flat(index, shape), place)
@@ -53,7 +51,7 @@ def flat_agrees(mini: Any) -> None:
 @promise("An index may be made of arrays, or of numbers that are not known yet",
         told={ValueError: NO_IF.format("NumPy arrays"), TypeError: NO_IF.format("loop counters"),
               AttributeError: NO_IF.format("loop counters")})  # fmt: skip
-def flat_of_anything(mini: Any) -> None:
+def flat_of_anything(mini) -> None:
     said = "flat((np.array([0, 1]), np.array([1, 2])), (3, 4))"
     expect_values(said, mini.flat((np.array([0, 1]), np.array([1, 2])), (3, 4)), np.array([1, 6]))
     got = mini.flat((Later(lambda now: now), 2), (3, 4))
@@ -91,10 +89,3 @@ def flat(index, shape):
 # %% right: strides by prod
 def flat(index, shape):
     return sum(i * prod(shape[k + 1:]) for k, i in enumerate(index))
-
-# %% right
-def flat(index, shape):
-    step, place = 1, 0
-    for axis in range(len(shape) - 1, -1, -1):
-        place, step = place + step * index[axis], step * shape[axis]
-    return place

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe
+from classroom.mini.check import Wrong, describe, wrong_if
 
 ASKED_TOO_EARLY = (
     "Elements were computed when the Array was made. The new Array should only keep a function: "
@@ -27,16 +26,14 @@ class Counted:
         return self.function(*arguments)
 
 
-def counting(mini: Any, *shape: int) -> Any:
+def counting(mini, *shape: int) -> Any:
     """An Array of 1, 2, 3, …, made without anything that the learner writes."""
     sizes = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
 
     def at(index: Any) -> int:
-        if isinstance(index, (list, tuple)) and len(index) != len(shape):
-            raise Wrong(
-                f"An Array of shape {shape} was asked for the element {describe(index)}. An index "
-                "has one number for each axis."
-            )
+        wrong_if(isinstance(index, (list, tuple)) and len(index) != len(shape),
+                 f"An Array of shape {shape} was asked for the element {describe(index)}. An index "
+                 "has one number for each axis.")  # fmt: skip
         return 1 + sum(k * n for k, n in zip(index, sizes, strict=True))
 
     return mini.Array(shape, Counted(at))
@@ -79,20 +76,17 @@ NO_IF = (
 )
 
 
-def is_array(said: str, got: Any, mini: Any, shape: tuple[int, ...]) -> None:
+def is_array(said: str, got: Any, mini, shape: tuple[int, ...]) -> None:
     if not isinstance(got, mini.Array):
         nothing = " Is there a `return`?" if got is None else ""
         raise Wrong(f"{said} should give an Array.{nothing}", said, "an Array", repr(got))
     if tuple(got.shape) != shape:
-        raise Wrong(
-            f"The shape should be {shape}, and it is {tuple(got.shape)}.", said, shape, got.shape
-        )
+        raise Wrong(f"The shape should be {shape}, and it is {tuple(got.shape)}.", said, shape,
+                    got.shape)  # fmt: skip
     if not callable(got.at):
-        raise Wrong(
-            "The second thing that an Array is made from has to be a function that takes an index. "
-            "`lambda index: …` makes one.",
-            f"{said}.at", "a function", describe(got.at),
-        )  # fmt: skip
+        raise Wrong("The second thing that an Array is made from has to be a function that takes "
+                    "an index. `lambda index: …` makes one.", f"{said}.at", "a function",
+                    describe(got.at))  # fmt: skip
 
 
 def elements(array: Any) -> np.ndarray:

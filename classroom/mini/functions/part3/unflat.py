@@ -7,17 +7,14 @@ Because: It's how you take a number apart into digits: remainder, quotient, rema
 The last digit comes out first.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise
 from classroom.mini.functions.part3.shared import NO_IF, Later
 
 
 @promise("The element at place 6 of 3 rows of 4 is (1, 2)")
-def back(mini: Any) -> None:
+def back(mini) -> None:
     expect("unflat(6, (3, 4))", mini.unflat(6, (3, 4)), (1, 2), {
         (2, 1): "These are the right numbers, back to front. You find the last number of the index "
                 "first.",
@@ -28,17 +25,16 @@ def back(mini: Any) -> None:
 
 
 @promise("It works for three axes and for none")
-def back_from_more(mini: Any) -> None:
-    expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2), {
-        (2, 0, 1): "These are the right numbers, back to front.",
-    })  # fmt: skip
+def back_from_more(mini) -> None:
+    expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2),
+           {(2, 0, 1): "These are the right numbers, back to front."})  # fmt: skip
     expect("unflat(0, ())", mini.unflat(0, ()), ())
 
 
 @promise("A place may be an array of places, or not be known yet",
         told={ValueError: NO_IF.format("NumPy arrays"), TypeError: NO_IF.format("loop counters"),
               AttributeError: NO_IF.format("loop counters")})  # fmt: skip
-def unflat_of_anything(mini: Any) -> None:
+def unflat_of_anything(mini) -> None:
     got = mini.unflat(np.arange(12), (3, 4))
     for axis, wanted in enumerate(np.unravel_index(np.arange(12), (3, 4))):
         expect_values(f"unflat(np.arange(12), (3, 4))[{axis}]", got[axis], wanted)
@@ -50,7 +46,7 @@ def unflat_of_anything(mini: Any) -> None:
 
 
 @promise("It undoes flat, for every element of a few shapes", needs=("flat",))
-def there_and_back(mini: Any) -> None:
+def there_and_back(mini) -> None:
     for shape in [(5,), (2, 7), (3, 1, 5), (2, 3, 2, 4)]:
         for place in range(int(np.prod(shape))):
             said = f"flat(unflat({place}, {shape}), {shape})"
@@ -83,10 +79,6 @@ def unflat(place, shape):
         if isinstance(place, (int, np.ndarray)):
             place, index[axis] = divmod(place, shape[axis])
     return tuple(index)
-
-# %% right: each axis by itself
-def unflat(place, shape):
-    return tuple(place // prod(shape[k + 1:]) % shape[k] for k in range(len(shape)))
 
 # %% right: divmod, from the right
 def unflat(place, shape):

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says This is y / 6
 def __rtruediv__(x, y):
     return x / y

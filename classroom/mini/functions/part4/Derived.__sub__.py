@@ -1,3 +1,5 @@
+
+
 # %% wrong: says This is y - x
 def __sub__(x, y):
     return x.const(y) + -x

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says This is x >= y
 def eq(x, y):
     return 1 - (x < y)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import EXACT, describe, expect_values, is_close, promise, shown
+from classroom.mini.check import EXACT, Wrong, describe, expect_values, is_close, promise, shown
 from classroom.mini.functions.part4.shared import buffer, sink_of
 
 DERIVED = "__neg__ __sub__ __rsub__ __truediv__ __rtruediv__ __gt__ eq relu exp log".split()
@@ -63,7 +62,7 @@ OPERATIONS: tuple[tuple[str, str, Any, Any, tuple[tuple[Any, str], ...]], ...] =
 )  # fmt: skip
 
 
-def derived(mini: Any, operations: Any) -> None:
+def derived(mini, operations: Any) -> None:
     missing = [name for name in DERIVED if name not in vars(mini.Derived)]
     if missing:
         raise Wrong(f"There is no `{missing[0]}` in Derived"
@@ -74,11 +73,10 @@ def derived(mini: Any, operations: Any) -> None:
         try:
             node = f(x, y)
         except RecursionError:
-            raise Wrong(
-                f"{said} asks itself without end. Is a plain number to the left of an operator in "
-                f"your {name}? Python turns `2 < x` around, to `x > 2`, and `2 - x` is "
-                "`x.__rsub__(2)`. `x.const(2)` is a node.", said,
-            ) from None  # fmt: skip
+            raise Wrong(f"{said} asks itself without end. Is a plain number to the left of an "
+                        f"operator in your {name}? Python turns `2 < x` around, to `x > 2`, and `2 "
+                        "- x` is `x.__rsub__(2)`. `x.const(2)` is a node.",
+                        said) from None  # fmt: skip
         if not isinstance(node, mini.UOp):
             nothing = " Is there a `return`?" if node is None else ""
             raise Wrong(f"{said} should be a node.{nothing}", said, "a UOp", describe(node))
@@ -92,14 +90,13 @@ def derived(mini: Any, operations: Any) -> None:
 UP_TO_INTERPRET = ("UOp.__new__", "UOp.toposort", "interpret")
 
 
-@promise("-x, x - y, x / y, with nodes and with numbers on either side",
-        needs=UP_TO_INTERPRET)  # fmt: skip
-def arithmetic(mini: Any) -> None:
+@promise("-x, x - y, x / y, with nodes and with numbers on either side", needs=UP_TO_INTERPRET)
+def arithmetic(mini) -> None:
     derived(mini, OPERATIONS[:7])
 
 
 @promise("x > y, x.eq(y) and relu", needs=UP_TO_INTERPRET)
-def comparisons(mini: Any) -> None:
+def comparisons(mini) -> None:
     derived(mini, OPERATIONS[7:12])
     near = buffer(mini, [1e-8, 1.0]).eq(buffer(mini, [0.0, 1.0]))
     got = mini.interpret(sink_of(mini, near))[0]
@@ -109,7 +106,7 @@ def comparisons(mini: Any) -> None:
 
 
 @promise("exp and log, to seven digits", needs=UP_TO_INTERPRET)
-def exponentials(mini: Any) -> None:
+def exponentials(mini) -> None:
     derived(mini, OPERATIONS[12:])
 
 # %% wrong: with a number for y, Python turns y < x around, and asks __gt__ again
@@ -155,16 +152,3 @@ class Derived:
     def relu(x): return (x > 0).where(x, 0.0)
     def exp(x): return (x * (1 / math.log(2))).exp2()
     def log(x): return x.log2() / math.log2(math.e)
-
-# %% right
-class Derived:
-    __neg__ = lambda x: x * -1.0
-    __sub__ = lambda x, y: x + y * -1
-    __rsub__ = lambda x, y: (x + y * -1) * -1
-    __truediv__ = lambda x, y: x * x.const(y).recip()
-    __rtruediv__ = lambda x, y: x.const(y) * x.recip()
-    __gt__ = lambda x, y: (x.const(y) < x)
-    eq = lambda x, y: (x < y).where(0, (x.const(y) < x).where(0, 1))
-    relu = lambda x: (x < 0).where(0, x)
-    exp = lambda x: (x * (1 / math.log(2))).exp2()
-    log = lambda x: x.log2() * (1 / math.log2(math.e))

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says TypeError
 def __init__(self, data):
     self.uop = UOp(Ops.BUFFER, (), Buffer(data))

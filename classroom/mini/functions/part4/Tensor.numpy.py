@@ -1,3 +1,5 @@
+
+
 # %% wrong: says AttributeError
 def numpy(self):
     return self.uop.arg.data

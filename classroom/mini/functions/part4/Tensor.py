@@ -11,13 +11,11 @@ object, so everybody who holds it sees that it has numbers now.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part4.shared import buffer, counted
 
 ALL_BELOW = ("UOp.__new__", "UOp.toposort", "interpret")
@@ -35,9 +33,8 @@ def no_array_for_a_buffer(said: str) -> Iterator[None]:
         raise Wrong(NO_BUFFER, said, "a Buffer", "a NumPy array") from error
 
 
-@promise("It is made from numbers or from a node, and has the node's shape",
-        needs=ALL_BELOW)  # fmt: skip
-def holds_a_node(mini: Any) -> None:
+@promise("It is made from numbers or from a node, and has the node's shape", needs=ALL_BELOW)
+def holds_a_node(mini) -> None:
     with no_array_for_a_buffer("Tensor([[1, 2, 3]])"):
         mini.Tensor([[1, 2, 3]])
     for said, data, wanted in (
@@ -67,7 +64,7 @@ def holds_a_node(mini: Any) -> None:
 
 
 @promise("An expression becomes a BUFFER with its values", needs=ALL_BELOW)
-def becomes_a_buffer(mini: Any) -> None:
+def becomes_a_buffer(mini) -> None:
     t = mini.Tensor([1.0, 2.0]) * 3
     expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
     with no_array_for_a_buffer("t = Tensor([1, 2]) * 3; t.realize()"):
@@ -82,7 +79,7 @@ def becomes_a_buffer(mini: Any) -> None:
 
 
 @promise("t.numpy() is the array of its values, computed if need be", needs=ALL_BELOW)
-def gives_numbers(mini: Any) -> None:
+def gives_numbers(mini) -> None:
     for said, t, wanted in (
         ("Tensor([1, 2]).numpy()", mini.Tensor([1, 2]), [1, 2]),
         ("(Tensor([1, 2]) * 3).numpy()", mini.Tensor([1, 2]) * 3, [3, 6]),
@@ -95,25 +92,21 @@ def gives_numbers(mini: Any) -> None:
 
 
 @promise("What is realized is never computed again", needs=ALL_BELOW)
-def never_again(mini: Any) -> None:
+def never_again(mini) -> None:
     t = (mini.Tensor([1.0]) + 1).realize()
     before = t.uop
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
         t.realize()
         t.realize(mini.Tensor([5.0]) + 1)
         t.numpy()
-    if t.uop is not before:
-        raise Wrong(
-            "This Tensor had a BUFFER already, and got a new one. Leave such Tensors alone.",
-            "t.realize(); t.realize()",
-            "the same BUFFER",
-            "a different BUFFER",
-        )
+    wrong_if(t.uop is not before,
+             "This Tensor had a BUFFER already, and got a new one. Leave such Tensors alone.",
+             "t.realize(); t.realize()", "the same BUFFER", "a different BUFFER")  # fmt: skip
     expect("the number of additions for the other Tensor", len(calls), 1)
 
 
 @promise("Several at once share their work", needs=ALL_BELOW)
-def share(mini: Any) -> None:
+def share(mini) -> None:
     shared = mini.Tensor([4.0]).sqrt()
     a, b = shared + 1, shared * 10
     with counted(mini.COMPUTE, mini.Ops.SQRT) as calls:
@@ -122,15 +115,14 @@ def share(mini: Any) -> None:
         if tensor.uop.op is not mini.Ops.BUFFER:
             raise Wrong(f"a.realize(b) left {name} an expression.", "a.realize(b)")
         expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
-    if len(calls) > 1:
-        raise Wrong("The square root that both use was computed more than once. Put all "
-                    "expressions into one SINK, and run that.",
-                    "s = t.sqrt(); a = s + 1; b = s * 10; a.realize(b)",
-                    "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+    wrong_if(len(calls) > 1, "The square root that both use was computed more than once. Put all "
+             "expressions into one SINK, and run that.",
+             "s = t.sqrt(); a = s + 1; b = s * 10; a.realize(b)", "1 SQRT",
+             f"{len(calls)} SQRT")  # fmt: skip
 
 
 @promise("Nothing is computed before realize()", needs=ALL_BELOW)
-def nothing_before(mini: Any) -> None:
+def nothing_before(mini) -> None:
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
         t = mini.Tensor([1.0]) + mini.Tensor([2.0])
         expect("the number of additions before realize()", len(calls), 0)
@@ -138,7 +130,7 @@ def nothing_before(mini: Any) -> None:
 
 
 @promise("Whatever Tensor.run is, it computes", needs=ALL_BELOW)
-def hook(mini: Any) -> None:
+def hook(mini) -> None:
     t = mini.Tensor([1.0]) + 1
     run = staticmethod(lambda sink: [np.array([42.0]) for _ in sink.src])
     with mock.patch.object(mini.Tensor, "run", run):
@@ -164,32 +156,6 @@ class Tensor:
 
     def __repr__(self):
         return f"Tensor({self.shape}, realized={self.uop.op is Ops.BUFFER})"
-
-# %% right: slots; Tensors of one node share one BUFFER afterwards
-class Tensor:
-    __slots__ = ("uop",)
-
-    def __init__(self, data):
-        self.uop = data if isinstance(data, UOp) else UOp(Ops.BUFFER, arg=Buffer(data))
-
-    shape = property(lambda self: self.uop.shape)
-
-    def realize(self, *others):
-        waiting = {t.uop: None for t in (self, *others) if t.uop.op != Ops.BUFFER}
-        if waiting:
-            found = Tensor.run(UOp(Ops.SINK, tuple(waiting)))
-            for node, value in zip(waiting, found):
-                waiting[node] = UOp(Ops.BUFFER, arg=Buffer(value))
-        for t in (self, *others):
-            t.uop = waiting.get(t.uop, t.uop)
-        return self
-
-    def numpy(self):
-        self.realize()
-        return self.uop.arg.data
-
-    def __repr__(self):
-        return f"<{'realized' if self.uop.op == Ops.BUFFER else 'unrealized'} {self.shape}>"
 
 # %% right
 class Tensor:

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says t.uop is still an expression
 def realize(self, *others):
     Tensor.run(UOp(Ops.SINK, (self.uop, *(tensor.uop for tensor in others))))

@@ -11,9 +11,8 @@ calls itself, so no graph is too deep.
 import random
 from typing import Any
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import expect, promise
+from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part4.shared import DOUBLINGS, constant, doubled
 
 DEEP = 20_000  # Python lets functions call themselves about 1,000 deep
@@ -61,7 +60,7 @@ def visited(node: Any) -> list[Any]:
 
 
 @promise("For d = a * b + a: every node once, after its sources", needs=("UOp.__new__",))
-def small_graph(mini: Any) -> None:
+def small_graph(mini) -> None:
     UOp, Ops = mini.UOp, mini.Ops
     a, b = constant(mini, 2.0), constant(mini, 3.0)
     c = UOp(Ops.MUL, (a, b))
@@ -70,12 +69,9 @@ def small_graph(mini: Any) -> None:
     expect_order("a.toposort()", a.toposort(), {a: "a"})
 
 
-@promise(
-    "61 nodes, although 2^60 paths lead through them",
-    needs=("UOp.__new__",),
-    told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
-)
-def nodes_not_paths(mini: Any) -> None:
+@promise("61 nodes, although 2^60 paths lead through them", needs=("UOp.__new__",),
+         told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH})  # fmt: skip
+def nodes_not_paths(mini) -> None:
     order = doubled(mini, constant(mini, 1.0), DOUBLINGS).toposort()
     expect("len(t.toposort()) after 60 times t = t + t", len(order), DOUBLINGS + 1)
 
@@ -89,7 +85,7 @@ def nodes_not_paths(mini: Any) -> None:
                    "A dict or a set finds a node right away.",
     },
 )  # fmt: skip
-def deep(mini: Any) -> None:
+def deep(mini) -> None:
     node = constant(mini, 1.0)
     for _ in range(DEEP):
         node = mini.UOp(mini.Ops.SQRT, (node,))
@@ -97,7 +93,7 @@ def deep(mini: Any) -> None:
 
 
 @promise("A right order for 200 random graphs", needs=("UOp.__new__",))
-def graphs_by_chance(mini: Any) -> None:
+def graphs_by_chance(mini) -> None:
     dice = random.Random(0)
     for _ in range(200):
         nodes = [constant(mini, float(n)) for n in range(3)]
@@ -168,26 +164,6 @@ def toposort(self):
         else:
             done[todo.pop()] = None
     return done
-
-# %% right: Kahn's way, backwards
-def toposort(self):
-    users, todo, seen = {}, [self], {self}
-    while todo:
-        node = todo.pop()
-        for source in set(node.src):
-            users[source] = users.get(source, 0) + 1
-            if source not in seen:
-                seen.add(source)
-                todo.append(source)
-    order, ready = [], [self]
-    while ready:
-        node = ready.pop()
-        order.append(node)
-        for source in set(node.src):
-            users[source] -= 1
-            if users[source] == 0:
-                ready.append(source)
-    return order[::-1]
 
 # %% right: since Python 3.12, plain calls need no C stack; ugly, but it has every node in order
 import sys

@@ -6,42 +6,33 @@ Because: Sources come first, so what a node needs is always there. Each node is 
 although it may have many users.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import expect, expect_values, promise
+from classroom.mini.check import Wrong, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part4.shared import DOUBLINGS, buffer, counted, doubled, sink_of
 
 
 @promise("[1, 2] + [10, 20] is [11, 22]", needs=("UOp.__new__", "UOp.toposort"))
-def adds(mini: Any) -> None:
+def adds(mini) -> None:
     a, b = buffer(mini, [1, 2]), buffer(mini, [10, 20])
     try:
         got = mini.interpret(sink_of(mini, mini.UOp(mini.Ops.ADD, (a, b))))
     except KeyError as error:
         if error.args != (mini.Ops.SINK,):
             raise
-        raise Wrong(
-            "COMPUTE has no row for SINK, since the SINK itself has no value. Compute all "
-            "nodes but that one.",
-            "interpret(UOp(Ops.SINK, (a + b,)))",
-        ) from error
-    if not isinstance(got, (list, tuple)) or len(got) != 1:
-        raise Wrong(
-            "interpret(sink) should be a list with one array for each source of the SINK.",
-            "interpret(UOp(Ops.SINK, (a + b,)))",
-            "[array([11, 22])]",
-            repr(got),
-        )
+        raise Wrong("COMPUTE has no row for SINK, since the SINK itself has no value. Compute all "
+                    "nodes but that one.",
+                    "interpret(UOp(Ops.SINK, (a + b,)))") from error  # fmt: skip
+    wrong_if(not isinstance(got, (list, tuple)) or len(got) != 1,
+             "interpret(sink) should be a list with one array for each source of the SINK.",
+             "interpret(UOp(Ops.SINK, (a + b,)))", "[array([11, 22])]", repr(got))  # fmt: skip
     expect_values("interpret(UOp(Ops.SINK, (a + b,)))[0]", got[0], np.array([11, 22]))
 
 
 @promise("The results come in the order of the SINK's sources",
         needs=("UOp.__new__", "UOp.toposort"))  # fmt: skip
-def several(mini: Any) -> None:
+def several(mini) -> None:
     a, b = buffer(mini, [1, 2]), buffer(mini, [10, 20])
     product = mini.UOp(mini.Ops.MUL, (a, b))
     total = mini.UOp(mini.Ops.ADD, (product, a))
@@ -51,12 +42,10 @@ def several(mini: Any) -> None:
         expect_values("interpret(UOp(Ops.SINK, (a * b + a, a, a * b)))", values, np.array(wanted))
 
 
-@promise("2^60 from 60 additions, each node computed once",
-    needs=("UOp.__new__", "UOp.toposort"),
-    told={OutOfTime: "It computes shared nodes again and again. Keep each node's value, and go "
-                     "through toposort() once."},
-)  # fmt: skip
-def each_once(mini: Any) -> None:
+@promise("2^60 from 60 additions, each node computed once", needs=("UOp.__new__", "UOp.toposort"),
+         told={OutOfTime: "It computes shared nodes again and again. Keep each node's value, and "
+         "go through toposort() once."})  # fmt: skip
+def each_once(mini) -> None:
     top = doubled(mini, buffer(mini, [1.0]), DOUBLINGS)
     with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
         (got,) = mini.interpret(sink_of(mini, top))
@@ -65,7 +54,7 @@ def each_once(mini: Any) -> None:
 
 
 @promise("Every elementwise op agrees with NumPy", needs=("UOp.__new__", "UOp.toposort"))
-def agrees(mini: Any) -> None:
+def agrees(mini) -> None:
     x, y = np.array([[0.5, 2.0, 3.0]], np.float32), np.array([[1.0, 1.5, 0.25]], np.float32)
     a, b = buffer(mini, x), buffer(mini, y)
     for said, node, wanted in (
@@ -77,17 +66,11 @@ def agrees(mini: Any) -> None:
     ):
         expect_values(said, mini.interpret(sink_of(mini, node))[0], wanted)
 
-# %% wrong: along every path
+# %% wrong: says It computes shared nodes again and again
 def interpret(sink):
     def value(node):
         return COMPUTE[node.op](node, *map(value, node.src))
 
-    return [value(source) for source in sink.src]
-
-# %% wrong: says It computes shared nodes again and again
-def interpret(sink):
-    def value(node):
-        return COMPUTE[node.op](node, *(value(source) for source in node.src))
     return [value(source) for source in sink.src]
 
 # %% wrong, changed: says COMPUTE has no row for SINK
@@ -100,22 +83,6 @@ def interpret(sink):
     for node in sink.toposort()[:-1]:
         values[node] = COMPUTE[node.op](node, *(values[source] for source in node.src))
     return list(values.values())
-
-# %% right: forgets what nobody needs any more
-def interpret(sink):
-    *nodes, _ = sink.toposort()
-    left = {}
-    for node in [*nodes, sink]:
-        for source in set(node.src):
-            left[source] = left.get(source, 0) + 1
-    values = {}
-    for node in nodes:
-        values[node] = COMPUTE[node.op](node, *map(values.get, node.src))
-        for source in set(node.src):
-            left[source] -= 1
-            if left[source] == 0:
-                del values[source]
-    return [values[source] for source in sink.src]
 
 # %% right
 def interpret(sink):

@@ -8,21 +8,21 @@ from unittest import mock
 DOUBLINGS = 60
 
 
-def constant(mini: Any, value: Any) -> Any:
+def constant(mini, value: Any) -> Any:
     return mini.UOp(mini.Ops.CONST, (), value)
 
 
-def doubled(mini: Any, node: Any, times: int) -> Any:
+def doubled(mini, node: Any, times: int) -> Any:
     for _ in range(times):
         node = mini.UOp(mini.Ops.ADD, (node, node))
     return node
 
 
-def sink_of(mini: Any, *nodes: Any) -> Any:
+def sink_of(mini, *nodes: Any) -> Any:
     return mini.UOp(mini.Ops.SINK, nodes)
 
 
-def buffer(mini: Any, values: Any) -> Any:
+def buffer(mini, values: Any) -> Any:
     return mini.UOp(mini.Ops.BUFFER, (), mini.Buffer(values))
 
 

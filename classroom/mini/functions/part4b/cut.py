@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, expect_values, promise
-from classroom.mini.functions.part4.shared import constant
+from classroom.mini.check import Wrong, describe, expect_values, promise, wrong_if
 from classroom.mini.functions.part4b.shared import (
     Names,
     as_list,
@@ -25,7 +23,6 @@ from classroom.mini.functions.part4b.shared import (
     inside,
     kernels_in_words,
     name_of,
-    op,
     random_graph,
     sink,
     spread,
@@ -34,7 +31,7 @@ from classroom.mini.functions.part4b.shared import (
 )
 
 
-def rows_of(mini: Any, got: Any, said: str) -> list[tuple[Any, Any, Any]]:
+def rows_of(mini, got: Any, said: str) -> list[tuple[Any, Any, Any]]:
     """The kernels as rows of three nodes."""
     rows = []
     for row in as_list(got, said):
@@ -48,7 +45,7 @@ def rows_of(mini: Any, got: Any, said: str) -> list[tuple[Any, Any, Any]]:
     return rows
 
 
-def expect_kernels(mini: Any, said: str, graph: Any, names: Names | None = None) -> None:
+def expect_kernels(mini, said: str, graph: Any, names: Names | None = None) -> None:
     """Wrong unless cut() gives kernels that can be run one after the other, each on its own."""
     names = names or {}
     rows = rows_of(mini, mini.cut(graph), said)
@@ -80,7 +77,7 @@ def expect_kernels(mini: Any, said: str, graph: Any, names: Names | None = None)
     _expect_to_run(mini, said, rows, buffers, names)
 
 
-def _expect_to_run(mini: Any, said: str, rows: list[Any], buffers: set[Any], names: Names) -> None:
+def _expect_to_run(mini, said: str, rows: list[Any], buffers: set[Any], names: Names) -> None:
     """Run each kernel by itself, in order."""
     written, writer = set(buffers), {place: value for value, place, _ in rows}
     for value, place, graph in rows:
@@ -103,45 +100,42 @@ def _expect_to_run(mini: Any, said: str, rows: list[Any], buffers: set[Any], nam
         expect_values(f"what the kernel of {name_of(value, names)} computes",
                       values_of(mini, graph), wanted)  # fmt: skip
         again = {u for u in inside(graph, leaves) if u.op is mini.Ops.REDUCE_AXIS}
-        if len(again) > 1:
-            raise Wrong(f"{kernel} has {len(again)} reductions in its graph. What another kernel "
-                        "has stored is read from memory.", said)  # fmt: skip
+        wrong_if(len(again) > 1, f"{kernel} has {len(again)} reductions in its graph. What another "
+                 "kernel has stored is read from memory.", said)  # fmt: skip
         place.arg.data[...] = wanted
         written.add(place)
 
 
 @promise("One kernel for each value that is stored", needs=("stored",))
-def one_each(mini: Any) -> None:
+def one_each(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
-    node = op(mini, "ADD", op(mini, "MUL", a, b), a)
-    names = {a: "a", b: "b", node: "a * b + a"}
+    node = a * b + a
+    root = node.sqrt()
+    names = {a: "a", b: "b", node: "a * b + a", root: "root"}
     expect_kernels(mini, "cut(UOp(Ops.SINK, (a * b + a,)))", sink(mini, node), names)
-    root = op(mini, "SQRT", node)
-    names[root] = "root"
     said = "cut(UOp(Ops.SINK, (a * b + a, root))), where root = (a * b + a).sqrt()"
     expect_kernels(mini, said, sink(mini, node, root), names)
 
 
 @promise("The second kernel reads what the first one wrote", needs=("stored",))
-def reads_memory(mini: Any) -> None:
+def reads_memory(mini) -> None:
     a = buffer(mini, 4, 5)
     s = total(mini, a)
-    y = op(mini, "MUL", spread(mini, s, 4, 5), a)
+    y = spread(mini, s, 4, 5) * a
     names = {a: "a", s: "s", y: "y"}
     said = "cut(SINK) of y = s.expand(4, 5) * a, where s = a.sum(keepdim=True)"
     expect_kernels(mini, said, sink(mini, y), names)
     t = total(mini, y, 1)
-    last = total(mini, op(mini, "MUL", spread(mini, t, 4, 5), a))
+    last = total(mini, spread(mini, t, 4, 5) * a)
     names = {a: "a", s: "s", t: "t", last: "the last"}
     said = "cut(SINK) of three sums, each of a times what the one before gives"
     expect_kernels(mini, said, sink(mini, last), names)
 
 
 @promise("Whoever calls it chooses the memory", needs=("stored",))
-def chosen_memory(mini: Any) -> None:
+def chosen_memory(mini) -> None:
     a = buffer(mini, 4, 5)
-    s = total(mini, a, 1)
-    y = op(mini, "MUL", spread(mini, s, 4, 5), a)
+    y = spread(mini, total(mini, a, 1), 4, 5) * a
     given: dict[Any, Any] = {}
 
     def memory_for(node: Any) -> Any:
@@ -157,7 +151,7 @@ def chosen_memory(mini: Any) -> None:
 
 
 @promise("Kernels of 100 random graphs can be run one by one", needs=("stored",))
-def run_by_chance(mini: Any) -> None:
+def run_by_chance(mini) -> None:
     dice = random.Random(5)
     for _ in range(100):
         expect_kernels(mini, "cut(SINK) of a random graph", random_graph(mini, dice))
@@ -174,21 +168,17 @@ TOO_SLOW = (
 )
 
 
-@promise(
-    "A chain of 5,000 nodes, and sixty doublings",
-    needs=("stored",),
-    told={RecursionError: TOO_DEEP, OutOfTime: TOO_SLOW, MemoryError: TOO_SLOW},
-)
-def deep(mini: Any) -> None:
+@promise("A chain of 5,000 nodes, and sixty doublings", needs=("stored",),
+         told={RecursionError: TOO_DEEP, OutOfTime: TOO_SLOW, MemoryError: TOO_SLOW})  # fmt: skip
+def deep(mini) -> None:
     node = buffer(mini, 4)
     for _ in range(60):
-        node = op(mini, "MUL", op(mini, "ADD", node, node), constant(mini, 0.5))
+        node = (node + node) * 0.5
     for _ in range(5_000):
-        node = op(mini, "SQRT", node)
+        node = node.sqrt()
     rows = rows_of(mini, mini.cut(sink(mini, node)), "cut(SINK) of a long chain")
-    if len(rows) != 1:
-        raise Wrong("A chain of elementwise ops is one kernel.", "cut(SINK) of a long chain",
-                    "1 kernel", kernels_in_words(len(rows)))  # fmt: skip
+    wrong_if(len(rows) != 1, "A chain of elementwise ops is one kernel.",
+             "cut(SINK) of a long chain", "1 kernel", kernels_in_words(len(rows)))  # fmt: skip
     expect_values("a long chain", values_of(mini, rows[0][2]), values_of(mini, node))
 
 # %% wrong: each graph still reaches past what is stored
@@ -294,13 +284,3 @@ def cut(sink, memory_for=new_memory):
 # -     return kernels
 # +             kernels.append((node, stands_for[node], graph))
 # +     return tuple(kernels)
-
-# %% right
-def cut(sink, memory_for=new_memory):
-    places = {node: memory_for(node) for node in stored(sink)}
-    for value in places:
-        stands_for = {}
-        for node in value.toposort():
-            graph = UOp(node.op, tuple(stands_for[s] for s in node.src), node.arg)
-            stands_for[node] = places.get(node, graph)
-        yield Kernel(value, places[value], graph)

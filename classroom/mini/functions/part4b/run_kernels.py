@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect_values, promise
+from classroom.mini.check import Wrong, expect_values, promise, wrong_if
 from classroom.mini.functions.part4b.shared import (
     as_list,
     buffer,
     computed,
-    op,
     random_graph,
     sink,
     spread,
@@ -29,7 +27,7 @@ from classroom.mini.functions.part4b.shared import (
 ALL_BELOW = ("stored", "cut")
 
 
-def expect_run(mini: Any, said: str, graph: Any) -> None:
+def expect_run(mini, said: str, graph: Any) -> None:
     got = as_list(mini.run_kernels(graph), said)
     if len(got) != len(graph.src):
         raise Wrong("There should be one array for each source of the SINK.", said,
@@ -45,10 +43,10 @@ def expect_run(mini: Any, said: str, graph: Any) -> None:
 
 
 @promise("The values of every source, in their order", needs=ALL_BELOW)
-def values_in_order(mini: Any) -> None:
+def values_in_order(mini) -> None:
     a = buffer(mini, 2, 2)
     s = total(mini, a)
-    y = op(mini, "MUL", a, spread(mini, s, 2, 2))
+    y = a * spread(mini, s, 2, 2)
     expect_run(mini, "run_kernels(UOp(Ops.SINK, (s,))), where s = a.sum(keepdim=True)",
                sink(mini, s))  # fmt: skip
     said = "run_kernels(UOp(Ops.SINK, (y, a, s))), where y = a * s.expand(2, 2)"
@@ -56,17 +54,16 @@ def values_in_order(mini: Any) -> None:
 
 
 @promise("Each kernel is computed by itself", needs=ALL_BELOW)
-def one_by_one(mini: Any) -> None:
-    root = op(mini, "SQRT", buffer(mini, 4, 5))
+def one_by_one(mini) -> None:
+    root = buffer(mini, 4, 5).sqrt()
     x, y = total(mini, root, 0), total(mini, root, 1)
     said = "run_kernels(SINK) of root.sum(0, …) and root.sum(1, …), where root = a.sqrt()"
-    if (times := computed(mini, "SQRT", x, y)) < 2:
-        raise Wrong("Two kernels need the root, and neither stores it, so each computes it. Here "
-                    "it was computed once: the graph was run as a whole.", said,
-                    "2 SQRT", f"{times} SQRT")  # fmt: skip
+    wrong_if((times := computed(mini, "SQRT", x, y)) < 2, "Two kernels need the root, and neither "
+             "stores it, so each computes it. Here it was computed once: the graph was run as a "
+             "whole.", said, "2 SQRT", f"{times} SQRT")  # fmt: skip
     a = buffer(mini, 4, 5)
     said = "run_kernels(SINK) of a * s.expand(4, 5), where s = a.sum(keepdim=True)"
-    share = op(mini, "MUL", a, spread(mini, total(mini, a), 4, 5))
+    share = a * spread(mini, total(mini, a), 4, 5)
     if (times := computed(mini, "REDUCE_AXIS", share)) > 1:
         raise Wrong("The first kernel stores the sum, and the second should read it from there. "
                     "Here it was added up again. A kernel's `graph` starts from memory, and its "
@@ -74,7 +71,7 @@ def one_by_one(mini: Any) -> None:
 
 
 @promise("The values of 100 random graphs", needs=ALL_BELOW)
-def runs_by_chance(mini: Any) -> None:
+def runs_by_chance(mini) -> None:
     dice = random.Random(6)
     for _ in range(100):
         expect_run(mini, "run_kernels(SINK) of a random graph", random_graph(mini, dice))
@@ -127,11 +124,3 @@ def run_kernels(sink):
         place.arg.data = interpret(UOp(Ops.SINK, (graph,)))[0]
         memory[value] = place
     return [memory.get(source, source).arg.data for source in sink.src]
-
-# %% right
-def run_kernels(sink):
-    places = {}
-    for kernel in cut(sink):
-        np.copyto(kernel.memory.arg.data, *interpret(UOp(Ops.SINK, (kernel.graph,))))
-        places[kernel.value] = kernel.memory
-    return interpret(UOp(Ops.SINK, tuple(places.get(s, s) for s in sink.src)))

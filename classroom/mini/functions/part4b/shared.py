@@ -9,29 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
+from classroom.exercise import Wrong, wrong_if
 from classroom.mini.functions.part4.shared import counted
 from classroom.mini.functions.part4.shared import sink_of as sink
 
 Names = dict[Any, str]
 
 
-def buffer(mini: Any, *shape: int) -> Any:
+def buffer(mini, *shape: int) -> Any:
     """Memory with values between 0.5 and 1.5, so that sums are far from 0."""
     values = np.random.default_rng(len(shape)).random(shape) + 0.5
     return mini.UOp(mini.Ops.BUFFER, (), mini.Buffer(values))
 
 
-def op(mini: Any, name: str, *sources: Any, arg: Any = None) -> Any:
+def op(mini, name: str, *sources: Any, arg: Any = None) -> Any:
     return mini.UOp(mini.Ops[name], sources, arg)
 
 
-def total(mini: Any, node: Any, *axes: int, by: str = "ADD") -> Any:
+def total(mini, node: Any, *axes: int, by: str = "ADD") -> Any:
     axes = axes or tuple(range(len(node.shape)))
     return op(mini, "REDUCE_AXIS", node, arg=(mini.Ops[by], axes))
 
 
-def spread(mini: Any, node: Any, *shape: int) -> Any:
+def spread(mini, node: Any, *shape: int) -> Any:
     return op(mini, "EXPAND", node, arg=shape)
 
 
@@ -49,7 +49,7 @@ def inside(node: Any, given: set[Any]) -> list[Any]:
     return list(order)
 
 
-def in_memory(mini: Any, node: Any) -> bool:
+def in_memory(mini, node: Any) -> bool:
     return node.op in mini.MEMORY
 
 
@@ -59,8 +59,7 @@ def name_of(node: Any, names: Names) -> str:
 
 
 def as_list(got: Any, said: str) -> list[Any]:
-    if got is None:
-        raise Wrong(f"{said} returns nothing. Is there a `return`?", said)
+    wrong_if(got is None, f"{said} returns nothing. Is there a `return`?", said)
     if not isinstance(got, Iterable) or isinstance(got, (str, set, frozenset)):
         raise Wrong(f"{said} should be a list.", said, "a list", type(got).__name__)
     return list(got)
@@ -70,7 +69,7 @@ def kernels_in_words(count: int) -> str:
     return f"{count} kernel{'' if count == 1 else 's'}"
 
 
-def random_graph(mini: Any, dice: random.Random) -> Any:
+def random_graph(mini, dice: random.Random) -> Any:
     """A few elementwise ops, reductions and expansions on two buffers, and one or two results."""
     nodes = [buffer(mini, 2, 3), buffer(mini, 2, 3)]
     for _ in range(dice.randrange(2, 9)):
@@ -89,7 +88,7 @@ def random_graph(mini: Any, dice: random.Random) -> Any:
     return sink(mini, *dict.fromkeys(results))
 
 
-def values_of(mini: Any, node: Any) -> np.ndarray:
+def values_of(mini, node: Any) -> np.ndarray:
     """What a graph computes, by the rows of COMPUTE and nothing of the learner's but those."""
     values: dict[Any, Any] = {}
     for part in inside(node, set()):
@@ -97,7 +96,7 @@ def values_of(mini: Any, node: Any) -> np.ndarray:
     return values[node]
 
 
-def computed(mini: Any, name: str, *nodes: Any) -> int:
+def computed(mini, name: str, *nodes: Any) -> int:
     """How often an op is computed while the kernels for these nodes run."""
     with counted(mini.COMPUTE, mini.Ops[name]) as calls:
         mini.run_kernels(sink(mini, *nodes))

@@ -12,13 +12,12 @@ keeps a second reduction out of the same kernel.
 
 import math
 import random
+from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, promise
-from classroom.mini.functions.part4.shared import constant
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part4b.shared import (
     Names,
     as_list,
@@ -27,7 +26,6 @@ from classroom.mini.functions.part4b.shared import (
     inside,
     kernels_in_words,
     name_of,
-    op,
     random_graph,
     sink,
     spread,
@@ -44,7 +42,7 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def trouble(mini: Any, graph: Any, cuts: list[Any], names: Names) -> str:
+def trouble(mini, graph: Any, cuts: list[Any], names: Names) -> str:
     """Why these nodes are no cuts of a graph; "" where they are."""
     asked = [source for source in graph.src if not in_memory(mini, source)]
     for node in asked:
@@ -79,7 +77,7 @@ def trouble(mini: Any, graph: Any, cuts: list[Any], names: Names) -> str:
     return ""
 
 
-def fewest(mini: Any, graph: Any) -> list[Any]:
+def fewest(mini, graph: Any) -> list[Any]:
     """Cuts that are few, found in the same way for every graph."""
     order = graph.toposort()
     users: dict[Any, list[Any]] = {}
@@ -100,16 +98,15 @@ def fewest(mini: Any, graph: Any) -> list[Any]:
     return [node for node in order if node in keep and not in_memory(mini, node)]
 
 
-def expect_cuts(mini: Any, said: str, graph: Any, names: Names | None = None) -> None:
+def expect_cuts(mini, said: str, results: Sequence[Any], names: Names | None = None) -> None:
     """Wrong unless stored() cuts a graph well: in words, at the first thing that isn't so."""
-    names = names or {}
+    names, graph = names or {}, sink(mini, *results)
     cuts = as_list(mini.stored(graph), said)
     order = graph.toposort()
     for node in cuts:
         if not isinstance(node, mini.UOp):
             raise Wrong(f"{said} should be a list of nodes.", said, "UOps", describe(node))
-        if node is graph:
-            raise Wrong("The SINK has no values, so there's nothing to store.", said)
+        wrong_if(node is graph, "The SINK has no values, so there's nothing to store.", said)
         if in_memory(mini, node):
             text = f"{name_of(node, names)} is in memory already. A kernel for it would copy it."
             raise Wrong(sentence(text), said)
@@ -142,151 +139,132 @@ def expect_cuts(mini: Any, said: str, graph: Any, names: Names | None = None) ->
 EVERY_PATH = "This follows every path, and there are 2^60 of them. Visit each node once."
 
 
-@promise(
-    "However many additions: what was asked for, and nothing else",
-    told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
-)
-def elementwise(mini: Any) -> None:
+@promise("However many additions: what was asked for, and nothing else",
+         told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH})  # fmt: skip
+def elementwise(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
-    product = op(mini, "MUL", a, b)
-    node = op(mini, "ADD", product, a)
-    names = {a: "a", b: "b", product: "a * b", node: "a * b + a"}
-    expect_cuts(mini, "stored(UOp(Ops.SINK, (a * b + a,)))", sink(mini, node), names)
-    long = node
+    node = a * b + a
+    names = {a: "a", b: "b", a * b: "a * b", node: "a * b + a"}
+    expect_cuts(mini, "stored(UOp(Ops.SINK, (a * b + a,)))", [node], names)
     for _ in range(60):
-        long = op(mini, "ADD", long, long)
-    expect_cuts(mini, "stored(SINK) of sixty doublings", sink(mini, long))
+        node = node + node
+    expect_cuts(mini, "stored(SINK) of sixty doublings", [node])
 
 
 @promise("Several results are all stored, even if one is made from the other")
-def several(mini: Any) -> None:
+def several(mini) -> None:
     a = buffer(mini, 4, 5)
-    root = op(mini, "SQRT", a)
-    twice, square = op(mini, "ADD", root, root), op(mini, "MUL", root, root)
-    names = {a: "a", root: "root", twice: "root + root", square: "root * root"}
-    said = "stored(UOp(Ops.SINK, (root + root, root * root)))"
-    expect_cuts(mini, said, sink(mini, twice, square), names)
-    said = "stored(UOp(Ops.SINK, (root, root + root)))"
-    expect_cuts(mini, said, sink(mini, root, twice), names)
-    s = total(mini, a, 1)
-    more = op(mini, "ADD", s, constant(mini, 1.0))
-    said = "stored(UOp(Ops.SINK, (s, s + 1))), where s = a.sum(1, keepdim=True)"
-    expect_cuts(mini, said, sink(mini, s, more), {a: "a", s: "s", more: "s + 1"})
+    root, s = a.sqrt(), total(mini, a, 1)
+    twice, square = root + root, root * root
+    names = {a: "a", root: "root", twice: "root + root", square: "root * root", s: "s"}
+    for said, *results in (
+        ("stored(UOp(Ops.SINK, (root + root, root * root)))", twice, square),
+        ("stored(UOp(Ops.SINK, (root, root + root)))", root, twice),
+        ("stored(UOp(Ops.SINK, (s, s + 1))), where s = a.sum(1, keepdim=True)", s, s + 1),
+    ):
+        expect_cuts(mini, said, results, {**names, s + 1: "s + 1"})
 
 
 @promise("What is in memory already isn't stored again, whatever its op is")
-def memory(mini: Any) -> None:
+def memory(mini) -> None:
     a = buffer(mini, 4, 5)
-    root = op(mini, "SQRT", a)
-    names = {a: "a", root: "a.sqrt()"}
-    expect_cuts(mini, "stored(UOp(Ops.SINK, (a, a.sqrt())))", sink(mini, a, root), names)
+    names = {a: "a", a.sqrt(): "a.sqrt()"}
+    expect_cuts(mini, "stored(UOp(Ops.SINK, (a, a.sqrt())))", [*names], names)
     if mini.Ops.DEFINE_GLOBAL in mini.MEMORY:
         return
     mini.MEMORY.add(mini.Ops.DEFINE_GLOBAL)
     try:
         with mock.patch.dict(mini.SHAPE, {mini.Ops.DEFINE_GLOBAL: lambda node: node.arg}):
-            slot = op(mini, "DEFINE_GLOBAL", arg=(4, 5))
-            root = op(mini, "SQRT", slot)
+            slot = mini.UOp(mini.Ops.DEFINE_GLOBAL, (), (4, 5))
+            names = {slot: "slot", slot.sqrt(): "slot.sqrt()"}
             said = "stored(UOp(Ops.SINK, (slot, slot.sqrt()))), with the op of `slot` in MEMORY"
-            expect_cuts(mini, said, sink(mini, slot, root), {slot: "slot", root: "slot.sqrt()"})
+            expect_cuts(mini, said, [*names], names)
     finally:
         mini.MEMORY.discard(mini.Ops.DEFINE_GLOBAL)
 
 
 @promise("A sum that everything needs is stored before it's repeated")
-def needed_whole(mini: Any) -> None:
+def needed_whole(mini) -> None:
     a = buffer(mini, 4, 5)
-    for by, name in (("ADD", "sum"), ("MAX", "max")):
-        s = total(mini, a, by=by)
+    for made, s in (
+        ("a.sum(keepdim=True)", total(mini, a)),
+        ("a.max(keepdim=True)", total(mini, a, by="MAX")),
+        ("a.sum(1, keepdim=True)", total(mini, a, 1)),
+    ):
         wide = spread(mini, s, 4, 5)
-        y = op(mini, "MUL", a, wide)
-        names = {a: "a", s: "s", wide: "s.expand(4, 5)", y: "y"}
-        said = f"stored(SINK) of y = a * s.expand(4, 5), where s = a.{name}(keepdim=True)"
-        expect_cuts(mini, said, sink(mini, y), names)
-    rows = total(mini, a, 1)
-    wide = spread(mini, rows, 4, 5)
-    y = op(mini, "MUL", a, wide)
-    names = {a: "a", rows: "s", wide: "s.expand(4, 5)", y: "y"}
-    said = "stored(SINK) of y = a * s.expand(4, 5), where s = a.sum(1, keepdim=True)"
-    expect_cuts(mini, said, sink(mini, y), names)
+        names = {a: "a", s: "s", wide: "s.expand(4, 5)", a * wide: "y"}
+        said = f"stored(SINK) of y = a * s.expand(4, 5), where s = {made}"
+        expect_cuts(mini, said, [a * wide], names)
 
 
 @promise("A reduction's kernel finishes what has its size")
-def finishes(mini: Any) -> None:
+def finishes(mini) -> None:
     a = buffer(mini, 4, 5)
-    s = total(mini, op(mini, "MUL", a, a), 1)
-    more = op(mini, "ADD", s, constant(mini, 1.0))
-    root = op(mini, "SQRT", more)
-    names = {a: "a", s: "s", more: "s + 1", root: "y"}
+    s = total(mini, a * a, 1)
+    root = (s + 1).sqrt()
+    names = {a: "a", s: "s", s + 1: "s + 1", root: "y"}
     said = "stored(SINK) of y = (s + 1).sqrt(), where s = (a * a).sum(1, keepdim=True)"
-    expect_cuts(mini, said, sink(mini, root), names)
-    y = op(mini, "MUL", a, spread(mini, root, 4, 5))
+    expect_cuts(mini, said, [root], names)
+    y = a * spread(mini, root, 4, 5)
     names |= {root: "(s + 1).sqrt()", y: "y"}
     said = "stored(SINK) of y = a * (s + 1).sqrt().expand(4, 5), where s = (a * a).sum(1, …)"
-    expect_cuts(mini, said, sink(mini, y), names)
+    expect_cuts(mini, said, [y], names)
 
 
 @promise("Two reductions are two kernels, side by side or one after the other")
-def two_reductions(mini: Any) -> None:
+def two_reductions(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
-    s, t = total(mini, a, 1), total(mini, b, 1)
-    both = op(mini, "ADD", s, t)
-    said = "stored(SINK) of s + t, where s = a.sum(1, …) and t = b.sum(1, …)"
-    expect_cuts(mini, said, sink(mini, both), {a: "a", b: "b", s: "s", t: "t", both: "s + t"})
-    last = total(mini, s, 0)
-    said = "stored(SINK) of s.sum(0, …), where s = a.sum(1, …)"
-    expect_cuts(mini, said, sink(mini, last), {a: "a", s: "s", last: "s.sum(0)"})
-    maximum = total(mini, a, by="MAX")
-    less = op(mini, "ADD", a, op(mini, "MUL", spread(mini, maximum, 4, 5), constant(mini, -1.0)))
-    power = op(mini, "EXP2", less)
+    s, t, maximum = total(mini, a, 1), total(mini, b, 1), total(mini, a, by="MAX")
+    last, power = total(mini, s, 0), (a + spread(mini, maximum, 4, 5) * -1.0).exp2()
     whole = total(mini, power)
-    y = op(mini, "MUL", power, op(mini, "RECIP", spread(mini, whole, 4, 5)))
-    said = "stored(SINK) of a softmax over all of a"
-    expect_cuts(mini, said, sink(mini, y), {a: "a", maximum: "the maximum", whole: "the sum",
-                                             power: "the power", y: "the softmax"})  # fmt: skip
+    softmax = power * spread(mini, whole, 4, 5).recip()
+    names = {a: "a", b: "b", s: "s", t: "t", s + t: "s + t", last: "s.sum(0)", power: "the power",
+             maximum: "the maximum", whole: "the sum", softmax: "the softmax"}  # fmt: skip
+    for said, result in (
+        ("stored(SINK) of s + t, where s = a.sum(1, …) and t = b.sum(1, …)", s + t),
+        ("stored(SINK) of s.sum(0, …), where s = a.sum(1, …)", last),
+        ("stored(SINK) of a softmax over all of a", softmax),
+    ):
+        expect_cuts(mini, said, [result], names)
 
 
 @promise("What two kernels need of a reduction is stored once")
-def shared(mini: Any) -> None:
+def shared(mini) -> None:
     a, b = buffer(mini, 4, 5), buffer(mini, 4, 5)
     s = total(mini, a, 1)
-    p, q = op(mini, "SQRT", s), op(mini, "EXP2", s)
-    names = {a: "a", b: "b", s: "s", p: "s.sqrt()", q: "EXP2 of s"}
-    said = "stored(SINK) of s.sqrt() and EXP2 of s, where s = a.sum(1, keepdim=True)"
-    expect_cuts(mini, said, sink(mini, p, q), names)
-    wide = spread(mini, s, 4, 5)
-    x, y = op(mini, "MUL", a, wide), op(mini, "MUL", b, wide)
-    said = "stored(SINK) of a * wide and b * wide, where wide = a.sum(1, …).expand(4, 5)"
-    names |= {wide: "wide", x: "a * wide", y: "b * wide"}
-    expect_cuts(mini, said, sink(mini, x, y), names)
-    cheap = op(mini, "ADD", a, b)
-    x, y = total(mini, cheap, 0), total(mini, cheap, 1)
-    names = {a: "a", b: "b", cheap: "a + b", x: "(a + b).sum(0)", y: "(a + b).sum(1)"}
-    said = "stored(SINK) of (a + b).sum(0, …) and (a + b).sum(1, …)"
-    expect_cuts(mini, said, sink(mini, x, y), names)
+    p, q, wide = s.sqrt(), s.exp2(), spread(mini, s, 4, 5)
+    down, across = total(mini, a + b, 0), total(mini, a + b, 1)
+    names = {a: "a", b: "b", s: "s", p: "s.sqrt()", q: "EXP2 of s", wide: "wide",
+             a * wide: "a * wide", b * wide: "b * wide", a + b: "a + b",
+             down: "(a + b).sum(0)", across: "(a + b).sum(1)"}  # fmt: skip
+    for said, *results in (
+        ("stored(SINK) of s.sqrt() and EXP2 of s, where s = a.sum(1, keepdim=True)", p, q),
+        ("stored(SINK) of a * wide and b * wide, where wide = a.sum(1, …).expand(4, 5)",
+         a * wide, b * wide),
+        ("stored(SINK) of (a + b).sum(0, …) and (a + b).sum(1, …)", down, across),
+    ):  # fmt: skip
+        expect_cuts(mini, said, results, names)
 
 
 @promise("What a kernel reads comes before it in the list")
-def in_order(mini: Any) -> None:
+def in_order(mini) -> None:
     a = buffer(mini, 4, 5)
-    root = op(mini, "SQRT", a)
-    twice = op(mini, "ADD", root, root)
+    root, s = a.sqrt(), total(mini, a, 1)
+    twice, y = root + root, a * spread(mini, s, 4, 5)
+    names = {a: "a", root: "root", twice: "root + root", s: "s", y: "y"}
     said = "stored(UOp(Ops.SINK, (root + root, root)))"
-    expect_cuts(mini, said, sink(mini, twice, root), {a: "a", root: "root", twice: "root + root"})
-    s = total(mini, a, 1)
-    y = op(mini, "MUL", a, spread(mini, s, 4, 5))
+    expect_cuts(mini, said, [twice, root], names)
     said = "stored(SINK) of y = a * s.expand(4, 5) and s, where s = a.sum(1, keepdim=True)"
-    expect_cuts(mini, said, sink(mini, y, s), {a: "a", s: "s", y: "y"})
+    expect_cuts(mini, said, [y, s], names)
 
 
 @promise("The rules hold in 200 random graphs")
-def by_chance(mini: Any) -> None:
+def by_chance(mini) -> None:
     dice = random.Random(4)
     for _ in range(200):
-        graph = random_graph(mini, dice)
-        expect_cuts(mini, "stored(SINK) of a random graph", graph)
+        expect_cuts(mini, "stored(SINK) of a random graph", random_graph(mini, dice).src)
 
-# %% wrong: PyTorch: everything is stored
+# %% wrong: says That makes 2 kernels, and 1 will do. `a * b` doesn't have to be stored.
 def stored(sink):
     return [n for n in sink.toposort() if n.op not in MEMORY and n is not sink]
 
@@ -307,10 +285,6 @@ def stored(sink):
 # %% wrong: says The SINK has no values
 def stored(sink):
     return [node for node in sink.toposort() if node.src]
-
-# %% wrong: says That makes 2 kernels, and 1 will do. `a * b` doesn't have to be stored.
-def stored(sink):
-    return [node for node in sink.toposort()[:-1] if node.src]
 
 # %% wrong: says `a` is in memory already
 def stored(sink):
@@ -371,36 +345,3 @@ def stored(sink):
             taken.add(end)
         keep.add(end)
     return (node for node in order if node in keep and node.op not in MEMORY)
-
-# %% right
-def stored(sink):
-    order, users = sink.toposort(), {}
-    for node in order:
-        for source in set(node.src):
-            users.setdefault(source, []).append(node)
-    keep, inside = set(sink.src), {}
-    for start in [node for node in order if node.op is Ops.REDUCE_AXIS]:
-        end, group = start, {start}
-        while end not in keep:
-            open_ends = {u for node in group for u in users.get(node, ())} - group
-            grow = [u for u in order if u in open_ends]
-            if not grow or any(
-                u.op in (Ops.REDUCE_AXIS, Ops.SINK) or u in inside
-                or math.prod(u.shape) != math.prod(start.shape)
-                for u in grow
-            ) or any(node in keep for node in group):
-                break
-            group.add(grow[0])
-            open_ends = {u for node in group for u in users.get(node, ())} - group
-            leaving = [n for n in group if set(users.get(n, ())) - group or n in keep]
-            if len(leaving) == 1:
-                end = leaving[0]
-        if end is start:
-            group = {start}
-        leaving = [n for n in group if set(users.get(n, ())) - group or n in keep]
-        if leaving != [end]:
-            end = start if len(users[start]) > 1 else end
-            group = {start}
-        inside.update(dict.fromkeys(group))
-        keep.add(end)
-    return [node for node in order if node in keep and node.op not in MEMORY]

@@ -6,14 +6,12 @@ Because: All n * m * k products are one elementwise `*`, and the sum over k does
 all a matrix product is: movement, one multiplication, one sum.
 """
 
-from typing import Any
-
 from classroom.mini.check import expect_values, promise
 from classroom.mini.functions.part5.shared import NEEDED, counting, expression, floats
 
 
 @promise("(2, 3) @ (3, 4)", needs=NEEDED)
-def small_product(mini: Any) -> None:
+def small_product(mini) -> None:
     a, b = counting(2, 3), counting(3, 4) - 5
     x, y = mini.Tensor(a), mini.Tensor(b)
     got = expression(mini, "a @ b", x.uop @ y.uop, x, y)
@@ -27,7 +25,7 @@ def small_product(mini: Any) -> None:
 
 
 @promise("Other shapes, down to 1 and up to 20", needs=NEEDED)
-def other_products(mini: Any) -> None:
+def other_products(mini) -> None:
     for n, k, m in ((1, 1, 1), (1, 5, 2), (7, 1, 3), (20, 13, 11)):
         a, b = floats(n, k), floats(k, m)
         said = f"a @ b of shapes {(n, k)} and {(k, m)}"
@@ -48,11 +46,3 @@ def __matmul__(a, b):
 # %% right: b lines up on the right by itself
 def __matmul__(a, b):
     return (a.reshape(*a.shape, 1) * b).sum(1)
-
-# %% right
-def __matmul__(a, b):
-    (n, k), (_, m) = a.shape, b.shape
-    total = 0
-    for j in range(k):
-        total = a.shrink((0, n), (j, j + 1)) * b.shrink((j, j + 1), (0, m)) + total
-    return total

@@ -8,22 +8,18 @@ Because: After the reshape all shapes are equally long, so `zip` lines the axes 
 finds the size that wins. If two sizes differ and neither is 1, `expand` complains.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part5.shared import WITH_EXPAND, floats
 
 
 @promise("(3, 1) and (4,) become (3, 4)", needs=WITH_EXPAND)
-def two_shapes(mini: Any) -> None:
+def two_shapes(mini) -> None:
     a, b = mini.Tensor(np.zeros((3, 1))).uop, mini.Tensor(np.zeros(4)).uop
     said = "broadcast of shapes (3, 1) and (4,)"
     got = mini.broadcast(a, b)
-    if got is None:
-        raise Wrong("broadcast returns nothing. Is there a `return`?", said)
+    wrong_if(got is None, "broadcast returns nothing. Is there a `return`?", said)
     got = tuple(got)
     if len(got) != 2 or not all(isinstance(node, mini.UOp) for node in got):
         raise Wrong("broadcast should return as many nodes as it is given.", said,
@@ -41,7 +37,7 @@ def two_shapes(mini: Any) -> None:
 
 
 @promise("A shape that is too short gets its axes on the left", needs=WITH_EXPAND)
-def from_the_right(mini: Any) -> None:
+def from_the_right(mini) -> None:
     x, row = floats(3, 3), floats(3)
     got = (mini.Tensor(x) + mini.Tensor(row)).numpy()
     expect_values("a + row, where a is (3, 3) and row is (3,)", got, x + row, (
@@ -50,7 +46,7 @@ def from_the_right(mini: Any) -> None:
 
 
 @promise("A constant fits every shape", needs=WITH_EXPAND)
-def constants_fit(mini: Any) -> None:
+def constants_fit(mini) -> None:
     x = floats(2, 3)
     total = mini.Tensor(x) + 1
     expect("the shape of x + 1, where x is (2, 3)", tuple(total.shape), (2, 3))
@@ -61,7 +57,7 @@ def constants_fit(mini: Any) -> None:
 
 
 @promise("The same sums as NumPy's, for shapes chosen at random", needs=WITH_EXPAND)
-def sums_by_chance(mini: Any) -> None:
+def sums_by_chance(mini) -> None:
     dice = np.random.default_rng(1)
     for _ in range(40):
         full = tuple(int(n) for n in dice.integers(1, 4, dice.integers(1, 4)))
@@ -91,17 +87,6 @@ def broadcast(*nodes):
 # %% wrong: says as many nodes as it is given
 def broadcast(*nodes):
     return np.broadcast_shapes(*(node.shape for node in nodes))
-
-# %% right: by hand; expand refuses what does not fit
-def broadcast(*nodes):
-    rank = max(len(n.shape) for n in nodes)
-    lined = [
-        n if n.op is Ops.CONST else n.reshape(*(1,) * (rank - len(n.shape)), *n.shape)
-        for n in nodes
-    ]
-    full = [n.shape for n in lined if n.op is not Ops.CONST]
-    shape = [max(sizes, key=lambda size: (size != 1, size)) for sizes in zip(*full)]
-    return tuple(n if n.op is Ops.CONST else n.expand(*shape) for n in lined)
 
 # %% right
 def broadcast(*nodes):

@@ -10,7 +10,6 @@ numbers is as right.
 """
 
 import itertools
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ def convolved(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 @promise("One image of one channel, one filter", needs=NEEDED)
-def small_convolution(mini: Any) -> None:
+def small_convolution(mini) -> None:
     x, weight = counting(1, 1, 4, 5), counting(1, 1, 2, 3)
     images, filters = mini.Tensor(x), mini.Tensor(weight)
     got = expression(mini, "x.conv2d(weight)", images.uop.conv2d(filters.uop), images, filters)
@@ -42,7 +41,7 @@ def small_convolution(mini: Any) -> None:
 
 
 @promise("A batch, three channels, four filters", needs=NEEDED)
-def whole_convolution(mini: Any) -> None:
+def whole_convolution(mini) -> None:
     x, weight = floats(2, 3, 6, 7), floats(4, 3, 3, 2)
     got = mini.Tensor(x).conv2d(mini.Tensor(weight)).numpy()
     said = "x.conv2d(weight) of shapes (2, 3, 6, 7) and (4, 3, 3, 2)"
@@ -78,22 +77,6 @@ def conv2d(x, weight):
             piece = made[:, :, i : i + height - h + 1, j : j + width - w + 1]
             total += np.einsum("bcyx,fc->bfyx", piece, Tensor(weight).numpy()[:, :, i, j])
     return Tensor(total).uop
-
-# %% right: a place of the filter at a time, without windows
-def conv2d(x, weight):
-    batch, channels, height, width = x.shape
-    filters, _, h, w = weight.shape
-    total = None
-    for i in range(h):
-        for j in range(w):
-            seen = x.shrink(
-                (0, batch), (0, channels), (i, i + height - h + 1), (j, j + width - w + 1)
-            )
-            part = weight.shrink((0, filters), (0, channels), (i, i + 1), (j, j + 1))
-            seen = seen.reshape(batch, 1, channels, height - h + 1, width - w + 1)
-            one = (seen * part.reshape(1, filters, channels, 1, 1)).sum(2)
-            total = one if total is None else total + one
-    return total
 
 # %% right: im2col, and a matrix product
 def conv2d(x, weight):

@@ -34,7 +34,3 @@ def expand_index(index, shape, new):
 # %% right: a remainder by 1 is 0, and by the size it changes nothing
 def expand_index(index, shape, new):
     return tuple(i % n for i, n in zip(index, shape))
-
-# %% right: times False is 0; an axis of size 1 that stays has no other index than 0
-def expand_index(index, shape, new):
-    return tuple(i * (size == new_size) for i, size, new_size in zip(index, shape, new))

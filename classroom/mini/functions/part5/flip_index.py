@@ -38,10 +38,3 @@ def flip_index(index, shape, axes):
     for axis in axes:
         turned[axis] = (shape[axis] - 1) + turned[axis] * -1
     return tuple(turned)
-
-# %% right
-def flip_index(index, shape, axes):
-    found = list(index)
-    for axis in axes:
-        found[axis] = -index[axis] + (shape[axis] - 1)
-    return tuple(found)

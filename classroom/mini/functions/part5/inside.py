@@ -6,8 +6,6 @@ Because: A product of 0s and 1s is 1 only if all of them are: an "and" that work
 arrays and nodes. The comparisons are written with `<` alone, as nodes have no `<=`.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import expect_values, promise
@@ -19,7 +17,7 @@ NO_AND = (
 
 
 @promise("A row of 3 with (1, 2) around it: 1, 2 and 3 are inside")
-def which_are_inside(mini: Any) -> None:
+def which_are_inside(mini) -> None:
     got = [bool(mini.inside((i,), (3,), ((1, 2),))) for i in range(6)]
     said = "[inside((i,), (3,), ((1, 2),)) for i in range(6)]"
     expect_values(said, got, np.array([0, 1, 1, 1, 0, 0]), (
@@ -36,7 +34,7 @@ def which_are_inside(mini: Any) -> None:
 
 
 @promise("Along two axes, both have to be inside", told={ValueError: NO_AND})
-def inside_along_two(mini: Any) -> None:
+def inside_along_two(mini) -> None:
     shape, widths = (2, 2), ((1, 0), (0, 1))
     wanted = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 0]])
     got = [[bool(mini.inside((i, j), shape, widths)) for j in range(3)] for i in range(3)]
@@ -45,7 +43,7 @@ def inside_along_two(mini: Any) -> None:
     every = tuple(np.indices((3, 3)))
     expect_values(f"{said}, with arrays", mini.inside(every, shape, widths) * 1, wanted)
 
-# %% wrong: for single numbers only
+# %% wrong: says Write `*` for "and"
 def inside(index, shape, widths):
     return all(b <= i < b + n for i, n, (b, _) in zip(index, shape, widths))
 
@@ -53,20 +51,6 @@ def inside(index, shape, widths):
 def inside(index, shape, widths):
     return True
 
-# %% wrong: says Write `*` for "and"
-def inside(index, shape, widths):
-    for i, size, (before, _) in zip(index, shape, widths):
-        if not before - 1 < i < before + size:
-            return False
-    return True
-
 # %% right: a product of products
 def inside(index, shape, widths):
     return math.prod((i > b - 1) * (i < b + n) for i, n, (b, _) in zip(index, shape, widths))
-
-# %% right
-def inside(index, shape, widths):
-    condition = 1
-    for i, size, (before, after) in zip(index, shape, widths):
-        condition = condition * (i > before - 1) * (before + size > i)
-    return condition

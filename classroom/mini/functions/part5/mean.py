@@ -5,8 +5,6 @@ Because: Each element of the sum adds up as many elements as there are in x per 
 result. So negative axes, several, and none are right without a thought.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import expect_values, promise
@@ -14,7 +12,7 @@ from classroom.mini.functions.part5.shared import AXES, BROADCASTS, floats
 
 
 @promise("Of everything, of rows, of columns, of two axes", needs=(*BROADCASTS, "reduce"))
-def means(mini: Any) -> None:
+def means(mini) -> None:
     x = floats(2, 3, 4) + 1
     for axes in AXES:
         said = f"x.mean({', '.join(map(str, axes))}), where x has the shape (2, 3, 4)"
@@ -35,9 +33,3 @@ def mean(x, *axes):
 def mean(x, *axes):
     total = x.sum(*axes)
     return total * (math.prod(total.shape) / math.prod(x.shape))
-
-# %% right
-@method
-def mean(x, *axes):
-    axes = axes or range(len(x.shape))
-    return x.sum(*axes) / math.prod(x.shape[axis] for axis in axes)

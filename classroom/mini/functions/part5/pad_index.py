@@ -7,10 +7,7 @@ Because: Outside, element 0 is read and thrown away: NumPy would take -1 for the
 C would read whatever lies beside the memory.
 """
 
-from typing import Any
-
-from classroom.exercise import Wrong
-from classroom.mini.check import expect, promise
+from classroom.mini.check import Wrong, expect, promise
 from classroom.mini.functions.part5.shared import (
     NO_IF,
     NO_SUCH_OPERATOR,
@@ -23,7 +20,7 @@ PADS = [((3,), ((1, 2),)), ((2, 3), ((1, 0), (0, 2))), ((2, 2), ((0, 0), (1, 1))
 
 
 @promise("Inside, the index is moved by `before`")
-def moved_by_before(mini: Any) -> None:
+def moved_by_before(mini) -> None:
     got = tuple(mini.pad_index((i,), (3,), ((1, 2),)) for i in (1, 2, 3))
     expect("[pad_index((i,), (3,), ((1, 2),)) for i in (1, 2, 3)]", got, ((0,), (1,), (2,)), {
         ((2,), (3,), (4,)): "You added `before`. Element 0 of the source is at index `before`.",
@@ -32,30 +29,26 @@ def moved_by_before(mini: Any) -> None:
 
 
 @promise("Outside, nothing is read that is not there", needs=("inside",))
-def nothing_outside(mini: Any) -> None:
+def nothing_outside(mini) -> None:
     for i in (0, 4, 5):
         said = f"pad_index(({i},), (3,), ((1, 2),))"
         got = mini.pad_index((i,), (3,), ((1, 2),))
         is_index(said, got, 1)
         if not 0 <= got[0] < 3:
-            raise Wrong(
-                f"The source has no element {got[0]}. NumPy would take -1 to mean the last one, "
-                "and C would read whatever is in memory there. If the index isn't inside, read "
-                "element 0.",
-                said, "(0,)", got,
-            )  # fmt: skip
+            raise Wrong(f"The source has no element {got[0]}. NumPy would take -1 to mean the last "
+                        "one, and C would read whatever is in memory there. If the index isn't "
+                        "inside, read element 0.", said, "(0,)", got)  # fmt: skip
 
 
 @promise("All indices at once, and zeros around", needs=("inside", "moved_shape"),
         told={ValueError: NO_IF})  # fmt: skip
-def padded(mini: Any) -> None:
+def padded(mini) -> None:
     for shape, widths in PADS:
         on_arrays(mini, "PAD", shape, widths)
 
 
-@promise("Loop counters, which are nodes", needs=("inside",),
-        told={TypeError: NO_SUCH_OPERATOR})  # fmt: skip
-def padded_nodes(mini: Any) -> None:
+@promise("Loop counters, which are nodes", needs=("inside",), told={TypeError: NO_SUCH_OPERATOR})
+def padded_nodes(mini) -> None:
     for shape, widths in PADS:
         on_nodes(mini, "PAD", shape, widths)
 
@@ -96,9 +89,3 @@ def pad_index(index, shape, widths):
 # %% right: a remainder is always inside; what is read there is thrown away
 def pad_index(index, shape, widths):
     return tuple((i - b) % n for i, n, (b, _) in zip(index, shape, widths))
-
-# %% right
-def pad_index(index, shape, widths):
-    condition = inside(index, shape, widths)
-    return tuple(where(condition, i - before, size - 1)
-                 for i, size, (before, _) in zip(index, shape, widths))

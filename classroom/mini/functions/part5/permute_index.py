@@ -29,10 +29,3 @@ def permute_index(index, shape, order):
 # %% right: sorted by axis, and no two axes are equal
 def permute_index(index, shape, order):
     return tuple(i for _, i in sorted(zip(order, index)))
-
-# %% right
-def permute_index(index, shape, order):
-    found = [None] * len(order)
-    for k, axis in enumerate(order):
-        found[axis] = index[k]
-    return tuple(found)

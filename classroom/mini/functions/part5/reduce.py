@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, expect_values, promise
+from classroom.mini.check import Wrong, describe, expect_values, promise
 from classroom.mini.functions.part5.shared import ALL_RULES, AXES, floats
 
 BY_NUMPY: dict[str, Any] = {"ADD": np.sum, "MAX": np.max}
 
 
-def expect_reduced(mini: Any, name: str, x: np.ndarray, axes: tuple[int, ...], keep: bool) -> None:
+def expect_reduced(mini, name: str, x: np.ndarray, axes: tuple[int, ...], keep: bool) -> None:
     op, by_numpy, other = (
         mini.Ops[name],
         BY_NUMPY[name],
@@ -49,20 +48,20 @@ def expect_reduced(mini: Any, name: str, x: np.ndarray, axes: tuple[int, ...], k
 
 
 @promise("The axes that were reduced are gone", needs=ALL_RULES)
-def reduced(mini: Any) -> None:
+def reduced(mini) -> None:
     for axes in AXES:
         expect_reduced(mini, "ADD", floats(2, 3, 4), axes, False)
     expect_reduced(mini, "ADD", floats(1, 3, 1), (1,), False)
 
 
 @promise("With keepdim they stay, with size 1", needs=ALL_RULES)
-def kept(mini: Any) -> None:
+def kept(mini) -> None:
     for axes in AXES:
         expect_reduced(mini, "ADD", floats(2, 3, 4), axes, True)
 
 
 @promise("The largest, as well as the sum", needs=ALL_RULES)
-def of_a_maximum(mini: Any) -> None:
+def of_a_maximum(mini) -> None:
     for axes, keep in itertools.product(AXES, (True, False)):
         expect_reduced(mini, "MAX", floats(2, 3, 4) - 5, axes, keep)
 
@@ -96,12 +95,3 @@ def reduce(x, op, axes, keepdim):
     axes = tuple(sorted({kept[axis] for axis in axes} or set(kept)))
     y = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
     return y if keepdim else y.reshape(*(x.shape[axis] for axis in kept if axis not in axes))
-
-# %% right
-def reduce(x, op, axes, keepdim):
-    # one axis at a time
-    rank = len(x.shape)
-    todo = sorted(axis % rank for axis in axes) or range(rank)
-    for axis in todo:
-        x = UOp(Ops.REDUCE_AXIS, (x,), (op, (axis,)))
-    return x if keepdim else x.reshape(*(n for k, n in enumerate(x.shape) if k not in todo))

@@ -7,8 +7,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import Check, expect, expect_values, promise
+from classroom.mini.check import Check, Wrong, expect, expect_values, promise, wrong_if
 
 Shape = tuple[int, ...]
 rng = np.random.default_rng(5)
@@ -38,7 +37,7 @@ def is_index(said: str, got: Any, rank: int) -> None:
         raise Wrong(f"An index of the source is a tuple of {rank}.", said, got=repr(got))
 
 
-def on_numbers(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
+def on_numbers(mini, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """Every element of a small source, one by one."""
     x = counting(*shape)
     wanted = moved_by_numpy(op, x, arg)
@@ -54,7 +53,7 @@ def on_numbers(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
             raise Wrong("This reads the wrong element.", said, where, got)
 
 
-def on_arrays(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
+def on_arrays(mini, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """All elements at once, through the row of COMPUTE."""
     x = floats(*shape)
     node = mini.UOp(mini.Ops[op], (mini.UOp(mini.Ops.BUFFER, (), mini.Buffer(x)),), arg)
@@ -62,7 +61,7 @@ def on_arrays(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
     expect_values(said, mini.COMPUTE[node.op](node, x), moved_by_numpy(op, x, arg))
 
 
-def value_of(mini: Any, node: Any, counters: dict[Any, int]) -> int:
+def value_of(mini, node: Any, counters: dict[Any, int]) -> int:
     """What an index is worth where loop counters have these values."""
     if not isinstance(node, mini.UOp):
         return int(node)
@@ -73,7 +72,7 @@ def value_of(mini: Any, node: Any, counters: dict[Any, int]) -> int:
     return int(mini.ALU[node.op](*(value_of(mini, source, counters) for source in node.src)))
 
 
-def single_numbers(mini: Any) -> AbstractContextManager[Any]:
+def single_numbers(mini) -> AbstractContextManager[Any]:
     """Loop counters are single numbers. So their arithmetic needs no `broadcast`, which is written
     later than the rules."""
 
@@ -83,7 +82,7 @@ def single_numbers(mini: Any) -> AbstractContextManager[Any]:
     return mock.patch.object(mini.UOp, "alu", plain)
 
 
-def on_nodes(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
+def on_nodes(mini, op: str, shape: tuple[int, ...], arg: Any) -> None:
     """Loop counters for indices: as numbers of a place, they say the same as numbers do."""
     rule = mini.SOURCE_INDEX[mini.Ops[op]]
     new = moved_by_numpy(op, np.zeros(shape), arg).shape
@@ -95,11 +94,9 @@ def on_nodes(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
     for index in itertools.product(*map(range, new)):
         at = dict(zip(loops, index, strict=True))
         found = tuple(value_of(mini, i, at) for i in got)
-        if found != (wanted := rule(index, shape, arg)):
-            raise Wrong(
-                f"For the numbers {index} the rule gives {wanted}, but for loop counters with "
-                f"these values it gives {found}. Does it use an `if`?", said, wanted, found
-            )  # fmt: skip
+        wrong_if(found != (wanted := rule(index, shape, arg)), f"For the numbers {index} the rule "
+                 f"gives {wanted}, but for loop counters with these values it gives {found}. Does "
+                 "it use an `if`?", said, wanted, found)  # fmt: skip
 
 
 NO_IF = (
@@ -127,23 +124,23 @@ def of_rule(
     cases = ((shape, arg), *more)
 
     @promise(f"From shape {shape} with {arg}: {index} reads {wanted}")
-    def example(mini: Any) -> None:
+    def example(mini) -> None:
         got = mini.SOURCE_INDEX[mini.Ops[op]](index, shape, arg)
         expect(f"{op.lower()}_index({index}, {shape}, {arg})", got, wanted, mistakes)
 
     @promise("Every element of other shapes")
-    def numbers(mini: Any) -> None:
+    def numbers(mini) -> None:
         for shape, arg in cases:
             on_numbers(mini, op, shape, arg)
 
     @promise("All indices at once, as NumPy arrays", needs=("moved_shape",),
              told={ValueError: NO_IF})  # fmt: skip
-    def arrays(mini: Any) -> None:
+    def arrays(mini) -> None:
         for shape, arg in cases:
             on_arrays(mini, op, shape, arg)
 
     @promise("Loop counters, which are nodes", told={TypeError: NO_SUCH_OPERATOR})
-    def nodes(mini: Any) -> None:
+    def nodes(mini) -> None:
         for shape, arg in cases:
             on_nodes(mini, op, shape, arg)
 
@@ -161,16 +158,12 @@ AXES: tuple[Shape, ...] = ((1,), (), (-1, 0), (0,), (2, 1), (-1,))
 NEEDED = (*BROADCASTS, "reduce")
 
 
-def expression(mini: Any, said: str, node: Any, *sources: Any) -> Any:
+def expression(mini, said: str, node: Any, *sources: Any) -> Any:
     """The Tensor of a node. Wrong if that isn't an expression of these Tensors, from which a
     gradient can flow back."""
-    if not isinstance(node, mini.UOp):
-        raise Wrong(f"{said} should be a node. Is there a `return`?", said)
+    wrong_if(not isinstance(node, mini.UOp), f"{said} should be a node. Is there a `return`?", said)
     there = set(node.toposort())
-    if any(source.uop not in there for source in sources):
-        raise Wrong(
-            f"{said} was computed at once: the graph doesn't lead back to what it is made of, so "
-            "no gradient could flow. Build it from nodes.",
-            said,
-        )
+    wrong_if(any(source.uop not in there for source in sources), f"{said} was computed at once: "
+             "the graph doesn't lead back to what it is made of, so no gradient could flow. Build "
+             "it from nodes.", said)  # fmt: skip
     return mini.Tensor(node)

@@ -8,8 +8,6 @@ Because: Each row of n + 1 begins one element later than the one above it, becau
 n long. Nothing is computed: five movements and no arithmetic.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import expect_values, promise
@@ -21,7 +19,7 @@ def windows_of(x: np.ndarray, size: int) -> np.ndarray:
 
 
 @promise("The windows of 2 along 0 1 2 3", needs=NEEDED)
-def small_windows(mini: Any) -> None:
+def small_windows(mini) -> None:
     row = np.arange(4, dtype=np.float32)
     t = mini.Tensor(row)
     got = expression(mini, "t.windows(2)", t.uop.windows(2), t)
@@ -40,7 +38,7 @@ def small_windows(mini: Any) -> None:
 
 
 @promise("Of size 1, of the whole row, and of rows in two more axes", needs=NEEDED)
-def more_windows(mini: Any) -> None:
+def more_windows(mini) -> None:
     for shape, size in (((5,), 1), ((5,), 5), ((2, 3, 6), 3)):
         x = floats(*shape)
         said = f"t.windows({size}), where t has the shape {shape}"
@@ -60,13 +58,3 @@ def windows(x, size):
     every = [(0, d) for d in lead]
     y = y.pad(*[(0, 0)] * len(lead), (0, size)).reshape(*lead, size, wide + 1)
     return y.shrink(*every, (0, size), (0, n - size + 1))
-
-# %% right: row by row, padded and added up
-def windows(x, size):
-    *lead, n = x.shape
-    keep = [(0, d) for d in lead]
-    rows = 0
-    for j in range(size):
-        row = x.shrink(*keep, (j, j + n - size + 1)).reshape(*lead, 1, n - size + 1)
-        rows = row.pad(*[(0, 0)] * len(lead), (j, size - 1 - j), (0, 0)) + rows
-    return rows

@@ -15,8 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import expect, expect_values, promise
+from classroom.mini.check import Wrong, expect, expect_values, promise, wrong_if
 from classroom.mini.functions.part6.shared import (
     TRAINING,
     has_realized_loss,
@@ -38,7 +37,7 @@ def adam_by_numpy(
 
 
 @promise("The first step is as long as lr", needs=TRAINING)
-def first_step(mini: Any) -> None:
+def first_step(mini) -> None:
     w = mini.Tensor([2.0])
     with_a_step(mini.Adam([w], lr=0.5), "Adam")
     said = "Adam([w], lr=0.5).step((w * 10).sum()) with w = [2.0]"
@@ -56,7 +55,7 @@ def first_step(mini: Any) -> None:
 
 
 @promise("Five steps with different gradients", needs=TRAINING)
-def five_steps(mini: Any) -> None:
+def five_steps(mini) -> None:
     w, grads = mini.Tensor([0.0]), [1.0, -2.0, 0.5, 4.0, -1.0]
     adam = mini.Adam([w], lr=0.1)
     for count, g in enumerate(grads, 1):
@@ -72,7 +71,7 @@ def five_steps(mini: Any) -> None:
 
 
 @promise("Each parameter has averages of its own, of its own shape", needs=TRAINING)
-def several_parameters(mini: Any) -> None:
+def several_parameters(mini) -> None:
     a, b = mini.Tensor(np.zeros((2, 3))), mini.Tensor([0.0])
     adam = mini.Adam([a, b], lr=0.1, b1=0.5, b2=0.9, eps=1e-3)
     for g in (1.0, -2.0, 0.5):
@@ -86,9 +85,8 @@ def several_parameters(mini: Any) -> None:
         ))  # fmt: skip
 
 
-@promise("Every step makes the same graph, with other numbers in its buffers",
-        needs=TRAINING)  # fmt: skip
-def same_graph(mini: Any) -> None:
+@promise("Every step makes the same graph, with other numbers in its buffers", needs=TRAINING)
+def same_graph(mini) -> None:
     w = mini.Tensor([1.0, 2.0])
     adam = mini.Adam([w], lr=0.1)
     steps: list[list[str]] = []
@@ -109,10 +107,9 @@ def same_graph(mini: Any) -> None:
             adam.step((w * w).sum())
     said = "four steps of Adam"
     sizes = [len(step) for step in steps]
-    if len(set(sizes)) != 1:
-        raise Wrong("Your steps make graphs of different sizes. Otherwise the next step's graph "
-                    "contains this one's: is everything that a step changes realized in it?",
-                    said, got=f"{sizes} nodes")  # fmt: skip
+    wrong_if(len(set(sizes)) != 1, "Your steps make graphs of different sizes. Otherwise the next "
+             "step's graph contains this one's: is everything that a step changes realized in it?",
+             said, got=f"{sizes} nodes")  # fmt: skip
     if any(sorted(step) != sorted(kept[0]) for kept in (steps, constants) for step in kept):
         raise Wrong("The graph has a constant in it that changes with every step. A number that is "
                     "counted in Python makes a different graph each time, and a compiler would "
@@ -121,7 +118,7 @@ def same_graph(mini: Any) -> None:
 
 @promise("Four points that no line separates (XOR) are learned in 200 steps",
         needs=TRAINING, seconds=30)  # fmt: skip
-def xor(mini: Any) -> None:
+def xor(mini) -> None:
     dice = np.random.default_rng(0)
     x = mini.Tensor(list(itertools.product([0, 1], repeat=2)))
     y = mini.Tensor([[0], [1], [1], [0]])
@@ -169,24 +166,3 @@ class Adam:
             m.uop, v.uop = (m * b1 + g * (1 - b1)).uop, (v * b2 + g * g * (1 - b2)).uop
             p.uop = (p - lr * (m / c1) / ((v / c2).sqrt() + eps)).uop
         return loss.realize(*self.params, *self.m, *self.v)
-
-# %% right
-class Adam:
-    # a dict for each parameter, and the step counted in a Tensor
-    def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
-        self.lr, self.b1, self.b2, self.eps = lr, b1, b2, eps
-        self.steps = Tensor(0.0)
-        zero = lambda p: Tensor(np.zeros(p.shape))
-        self.rows = [{"w": p, "mean": zero(p), "square": zero(p)} for p in params]
-
-    def step(self, loss):
-        grads = loss.gradient(*(row["w"] for row in self.rows))
-        self.steps.uop = (self.steps + 1).uop
-        down1 = 1 - (self.steps * math.log(self.b1)).exp()
-        down2 = 1 - (self.steps * math.log(self.b2)).exp()
-        for row, g in zip(self.rows, grads):
-            row["mean"].uop = (row["mean"] + (g - row["mean"]) * (1 - self.b1)).uop
-            row["square"].uop = (row["square"] * self.b2 + g * g * (1 - self.b2)).uop
-            rate = self.lr / ((row["square"] / down2).sqrt() + self.eps)
-            row["w"].uop = (row["w"] - row["mean"] / down1 * rate).uop
-        return loss.realize(self.steps, *(t for row in self.rows for t in row.values()))

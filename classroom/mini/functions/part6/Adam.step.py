@@ -1,3 +1,5 @@
+
+
 # %% wrong: says The averages are not corrected
 def step(self, loss):
     grads = loss.gradient(*self.params)

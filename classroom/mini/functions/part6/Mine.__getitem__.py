@@ -1,3 +1,5 @@
+
+
 # %% wrong: says ValueError
 def __getitem__(x, key):
     return x.shrink((key, key + 1)).reshape()

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says `__pow__`: one element is nan
 def __pow__(x, n):
     return (x.log() * n).exp()

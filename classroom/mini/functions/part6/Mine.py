@@ -7,12 +7,9 @@ Because: These three are examples, and yours may be others. Whatever is made of 
 gradient for free.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, difference, is_close, promise, shown
+from classroom.mini.check import Wrong, describe, difference, is_close, promise, shown
 from classroom.mini.functions.part6.shared import IMAGE, TRAINING, Function, slopes
 
 ENOUGH = 3
@@ -102,11 +99,11 @@ CHOICES: dict[str, tuple[Case, ...]] = {
 }  # fmt: skip
 
 
-def chosen_by(mini: Any) -> list[str]:
+def chosen_by(mini) -> list[str]:
     return [name for name in CHOICES if name in vars(mini.Mine)]
 
 
-def is_right(mini: Any, name: str, case: Case) -> None:
+def is_right(mini, name: str, case: Case) -> None:
     written, f, by_numpy, x = case
     said = f"{written} with x = {describe(np.round(x.astype(float), 4).tolist())}"
     with np.errstate(all="ignore"):
@@ -123,7 +120,7 @@ def is_right(mini: Any, name: str, case: Case) -> None:
         raise Wrong(f"`{name}`: {difference(values, wanted)}", said, shown(wanted), shown(values))
 
 
-def has_slopes(mini: Any, name: str, case: Case) -> None:
+def has_slopes(mini, name: str, case: Case) -> None:
     written, f, by_numpy, x = case
     weights = np.cos(1.0 + np.arange(np.size(by_numpy(x)))).reshape(np.shape(by_numpy(x)))
     t = mini.Tensor(x)
@@ -148,7 +145,7 @@ def has_slopes(mini: Any, name: str, case: Case) -> None:
 
 
 @promise(f"At least {ENOUGH} methods of the list, with NumPy's values", needs=TRAINING)
-def values_of_mine(mini: Any) -> None:
+def values_of_mine(mini) -> None:
     names = chosen_by(mini)
     for name in names:
         for case in CHOICES[name]:
@@ -161,7 +158,7 @@ def values_of_mine(mini: Any) -> None:
 
 
 @promise("Their gradients are the slopes that finite differences find", needs=TRAINING)
-def gradients_of_mine(mini: Any) -> None:
+def gradients_of_mine(mini) -> None:
     for name in chosen_by(mini):
         for case in CHOICES[name]:
             has_slopes(mini, name, case)
@@ -275,9 +272,3 @@ class Mine:
             if is_one:
                 x = x.reshape(*x.shape[:axis], *x.shape[axis + 1 :])
         return x
-
-# %% right
-class Mine:
-    sigmoid = lambda x: ((x.maximum(-60) * -1).exp() + 1).recip()
-    minimum = lambda x, y: (x < y).where(x, y)
-    var = lambda x: ((x - x.mean()) * (x - x.mean())).sum() / math.prod(x.shape)

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says one element is nan. It is the wrong way round where numbers get large
 def tanh(x):
     e = (x * 2).exp()

@@ -7,8 +7,6 @@ Because: All gradients are taken while nothing has moved. Realizing at the end o
 the next step's graph from containing this one's.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import expect_values, promise
@@ -22,7 +20,7 @@ from classroom.mini.functions.part6.shared import (
 
 
 @promise("[2.0] with gradient [10.0] and lr 0.1 becomes [1.0]", needs=TRAINING)
-def one_step(mini: Any) -> None:
+def one_step(mini) -> None:
     w = mini.Tensor([2.0])
     with_a_step(mini.SGD([w], lr=0.1), "SGD")
     said = "SGD([w], lr=0.1).step((w * 10).sum()) with w = [2.0]"
@@ -36,7 +34,7 @@ def one_step(mini: Any) -> None:
 
 
 @promise("All gradients are taken before any parameter moves", needs=TRAINING)
-def together(mini: Any) -> None:
+def together(mini) -> None:
     a, b = mini.Tensor([2.0]), mini.Tensor([3.0])
     loss = mini.SGD([a, b], lr=0.1).step((a * b).sum())
     said = "SGD([a, b], lr=0.1).step((a * b).sum()) with a = [2.0], b = [3.0]"
@@ -74,15 +72,3 @@ class SGD:
             (g,) = loss.gradient(p)
             p.uop = (p - g * self.lr).realize().uop
         return loss.realize()
-
-# %% right
-class SGD:
-    def __init__(self, weights, lr=0.1):
-        self.weights, self.lr = list(weights), Tensor([lr])
-
-    def step(self, loss):
-        new = [w - g * self.lr for w, g in zip(self.weights, loss.gradient(*self.weights))]
-        loss.realize(*new)
-        for w, changed in zip(self.weights, new):
-            w.uop = changed.reshape(*w.shape).realize().uop
-        return loss

@@ -1,3 +1,5 @@
+
+
 # %% wrong: says The step goes uphill
 def step(self, loss):
     for param, grad in zip(self.params, loss.gradient(*self.params)):

@@ -6,17 +6,14 @@ Because: What forks on the way down is added on the way back. Reading many times
 each other's gradient.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import promise, wrong_if
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("A row that was read three times collects three gradients")
-def expanded(mini: Any) -> None:
+def expanded(mini) -> None:
     x = buffer(mini, np.zeros((1, 4)))
     values = np.arange(12).reshape(3, 4)
     said = "expand_gradient with x of shape (1, 4), expanded to (3, 4)"
@@ -27,8 +24,7 @@ def expanded(mini: Any) -> None:
                  "times gets the sum of three gradients."),
         ((4,), "The axis is gone. x has it, with size 1: keepdim=True."),
     ):  # fmt: skip
-        if shape == mistake:
-            raise Wrong(sentence, said, "shape (1, 4)", f"shape {shape}")
+        wrong_if(shape == mistake, sentence, said, "shape (1, 4)", f"shape {shape}")
     expect_row(mini, said, x.expand(3, 4), buffer(mini, values), [[values.sum(0).tolist()]], (
         ([[values[0].tolist()]], "Only the first of the three gradients arrives. Add them up."),
         ([[values.mean(0).tolist()]], "That is the mean of the three gradients. It should be the "
@@ -53,11 +49,3 @@ def expand_gradient(grad, node, x):
 @gradient_rule(Ops.EXPAND)
 def expand_gradient(grad, node, x):
     return (grad.sum(*[k for k, n in enumerate(x.shape) if n == 1]).reshape(*x.shape),)
-
-# %% right
-@gradient_rule(Ops.EXPAND)
-def expand_gradient(grad, node, x):
-    for axis, size in enumerate(x.shape):
-        if size == 1:
-            grad = grad.sum(axis, keepdim=True)
-    return (grad,)

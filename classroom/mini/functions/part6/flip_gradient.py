@@ -3,8 +3,6 @@ Hint: The same op, along the same axes. `flip` takes axes one by one, so mind th
 Because: Flipping twice is doing nothing, so each element's gradient is back at its place.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import promise
@@ -12,7 +10,7 @@ from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("Back to front, along the same axes")
-def flipped(mini: Any) -> None:
+def flipped(mini) -> None:
     for shape, axes in (((3,), (0,)), ((2, 2), (1,)), ((2, 3, 2), (0, 2))):
         x, values = buffer(mini, np.zeros(shape)), np.arange(np.prod(shape)).reshape(shape)
         said = f"flip_gradient with x of shape {shape}, node.arg {axes}"

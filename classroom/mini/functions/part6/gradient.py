@@ -15,19 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, difference, expect_values, promise, shown
+from classroom.mini.check import Wrong, describe, difference, expect_values, promise, shown
 from classroom.mini.functions.part6.shared import ROWS, Function, buffer, slopes
 
 
-def values_of(mini: Any, node: Any, shape: tuple[int, ...]) -> np.ndarray:
+def values_of(mini, node: Any, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(mini.Tensor(node).numpy(), shape)
 
 
-def expect_gradients(
-    mini: Any, said: str, got: Any, wanted: list[Any], sentences: Any = ()
-) -> None:
+def expect_gradients(mini, said: str, got: Any, wanted: list[Any], sentences: Any = ()) -> None:
     if isinstance(got, Iterable):
         got = list(got)
     if not isinstance(got, list) or len(got) != len(wanted):
@@ -42,14 +39,14 @@ def expect_gradients(
 
 
 @promise("loss = a * b gives b and a", needs=ROWS)
-def one_product(mini: Any) -> None:
+def one_product(mini) -> None:
     a, b = buffer(mini, 3), buffer(mini, 5)
     expect_gradients(mini, "gradient(a * b, a, b) with a = 3, b = 5", mini.gradient(a * b, a, b),
                      [5, 3])  # fmt: skip
 
 
 @promise("loss = a * b + a: `a` gets two gradients, which are added up", needs=ROWS)
-def added_up(mini: Any) -> None:
+def added_up(mini) -> None:
     a, b = buffer(mini, 3), buffer(mini, 5)
     said = "gradient(a * b + a, a) with a = 3, b = 5"
     overwritten = "`a` gets two gradients, 1 and 5, and {} is left. Add them up."
@@ -60,7 +57,7 @@ def added_up(mini: Any) -> None:
 
 
 @promise("A node waits for all of its gradient before it hands it down", needs=ROWS)
-def all_of_it_first(mini: Any) -> None:
+def all_of_it_first(mini) -> None:
     a = buffer(mini, 3)
     square = a * a
     lost = (
@@ -73,14 +70,14 @@ def all_of_it_first(mini: Any) -> None:
 
 
 @promise("0 for a node that the loss doesn't depend on", needs=ROWS)
-def independent(mini: Any) -> None:
+def independent(mini) -> None:
     a, b = buffer(mini, 3), buffer(mini, 5)
     said = "gradient(a * a, a, b) with a = 3, b = 5"
     expect_gradients(mini, said, mini.gradient(a * a, a, b), [6, 0])
 
 
 @promise("Nothing flows through a condition or a detach", needs=ROWS)
-def stopped(mini: Any) -> None:
+def stopped(mini) -> None:
     a, b = buffer(mini, 3), buffer(mini, 5)
     loss = (a < b).where(a * b, a) + a.detach() * b
     said = "gradient((a < b).where(a * b, a) + a.detach() * b, a) with a = 3, b = 5"
@@ -92,7 +89,7 @@ def stopped(mini: Any) -> None:
     needs=ROWS,
     told={OutOfTime: "This follows every path. Each node should hand its gradient down once."},
 )
-def once_each(mini: Any) -> None:
+def once_each(mini) -> None:
     a = buffer(mini, 1)
     loss = a
     for _ in range(60):
@@ -111,7 +108,7 @@ def once_each(mini: Any) -> None:
                    "finds a node right away.",
     },
 )  # fmt: skip
-def long_chain(mini: Any) -> None:
+def long_chain(mini) -> None:
     a = buffer(mini, 1)
     loss = a
     for _ in range(3000):
@@ -139,7 +136,7 @@ EXPRESSIONS: dict[str, Function] = {
 
 
 @promise("Finite differences say the same, for expressions with every op", needs=ROWS)
-def finite_differences(mini: Any) -> None:
+def finite_differences(mini) -> None:
     x = np.array([[0.3, -0.7, 1.1], [0.9, 0.5, -0.4]], np.float32)
     c = mini.Tensor(np.array([[1.0, 0.5, -1.0], [2.0, 0.3, 0.8]]))
     for said, f in EXPRESSIONS.items():
@@ -152,7 +149,7 @@ def finite_differences(mini: Any) -> None:
 
 
 @promise("The gradient of a gradient: 6x for x cubed", needs=ROWS)
-def second(mini: Any) -> None:
+def second(mini) -> None:
     a = buffer(mini, 2)
     (first,) = mini.gradient(a * a * a, a)
     expect_gradients(mini, "gradient(a * a * a, a) with a = 2", [first], [12])
@@ -219,25 +216,3 @@ def gradient(loss, *wanted):
                 if part is not None:
                     table[source] = table[source] + part if source in table else part
     return tuple(table.get(node, loss.const(0.0)) for node in wanted)
-
-# %% right
-def gradient(loss, *wanted):
-    # users are counted first, and a node is ready when the last of them has been heard
-    order = loss.toposort()
-    waits = dict.fromkeys(order, 0)
-    for node in order:
-        for source in node.src:
-            waits[source] += 1
-    grads, ready = {loss: loss.const(1.0)}, [loss]
-    while ready:
-        node = ready.pop()
-        parts = [None] * len(node.src)
-        if node in grads and node.op in GRADIENT:
-            parts = GRADIENT[node.op](grads[node], node, *node.src)
-        for source, part in zip(node.src, parts):
-            if part is not None:
-                grads[source] = part if source not in grads else part + grads[source]
-            waits[source] -= 1
-            if waits[source] == 0:
-                ready.append(source)
-    return (grads.get(node, loss.const(0.0)) for node in wanted)

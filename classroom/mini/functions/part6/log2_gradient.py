@@ -5,14 +5,13 @@ Because: d/dx log2(x) = 1 / (x ln 2).
 """
 
 import math
-from typing import Any
 
 from classroom.mini.check import promise
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("x = 1, grad = 1 gives (1.442695,); x = 2 half of that")
-def logarithm(mini: Any) -> None:
+def logarithm(mini) -> None:
     node = mini.UOp(mini.Ops.LOG2, (buffer(mini, [1, 2]),))
     whole = 1 / math.log(2)
     expect_row(mini, "log2_gradient with x = [1, 2], grad = [1, 1]", node, buffer(mini, [1, 1]),

@@ -5,14 +5,12 @@ Because: The derivative of x * y with respect to x is y, and the other way round
 multiplies each by `grad`.
 """
 
-from typing import Any
-
 from classroom.mini.check import promise
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("x = 3, y = 5, grad = 2 gives (10, 6)")
-def product(mini: Any) -> None:
+def product(mini) -> None:
     x, y = buffer(mini, [3]), buffer(mini, [5])
     expect_row(mini, "mul_gradient with x = 3, y = 5, grad = 2", x * y, buffer(mini, [2]),
                [[10], [6]], (

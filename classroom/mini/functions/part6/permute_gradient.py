@@ -6,17 +6,14 @@ Because: It is the inverse permutation, the same as in the rule of stage 5. For 
 nobody notices the difference, which is why three are checked.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("The permutation that undoes it")
-def permuted(mini: Any) -> None:
+def permuted(mini) -> None:
     x = buffer(mini, np.zeros((2, 3, 4)))
     values = np.arange(24).reshape(4, 2, 3)
     got = mini.GRADIENT[mini.Ops.PERMUTE](buffer(mini, values), x.permute(2, 0, 1), x)
@@ -48,9 +45,3 @@ def permute_gradient(grad, node, x):
 @gradient_rule(Ops.PERMUTE)
 def permute_gradient(grad, node, x):
     return (grad.permute(*np.argsort(node.arg)),)
-
-# %% right
-@gradient_rule(Ops.PERMUTE)
-def permute_gradient(grad, node, x):
-    order = sorted(range(len(node.arg)), key=node.arg.__getitem__)
-    return (grad.permute(*order),)

@@ -8,7 +8,6 @@ several, the gradient is divided by their number, so that it isn't handed out tw
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from classroom.mini.functions.part6.shared import buffer, expect_row, rest_is_ri
 
 
 @promise("The gradient of a sum is a copy for each element")
-def summed(mini: Any) -> None:
+def summed(mini) -> None:
     x = buffer(mini, [[1, 4, 4]])
     node = x.sum(1, keepdim=True)
     expect_row(mini, "reduce_gradient of ADD with x = [[1, 4, 4]], grad = [[6]]", node,
@@ -28,7 +27,7 @@ def summed(mini: Any) -> None:
 
 
 @promise("That of a maximum goes to the largest, in equal shares")
-def largest(mini: Any) -> None:
+def largest(mini) -> None:
     x = buffer(mini, [[1, 4, 4]])
     node = x.max(1, keepdim=True)
     expect_row(mini, "reduce_gradient of MAX with x = [[1, 4, 4]], grad = [[6]]", node,
@@ -50,7 +49,7 @@ def largest(mini: Any) -> None:
 
 
 @promise("A NaN stays in its row")
-def largest_of_nan(mini: Any) -> None:
+def largest_of_nan(mini) -> None:
     x = buffer(mini, [[1, math.nan, 2], [1, 4, 4]])
     rest_is_right(mini, "reduce_gradient of MAX with x = [[1, nan, 2], [1, 4, 4]], grad = "
                   "[[6], [6]]", x.max(1, keepdim=True), buffer(mini, [[6], [6]]),
@@ -88,12 +87,3 @@ def reduce_gradient(grad, node, x):
         return (grad.expand(*x.shape),)
     mask = x.eq(node)
     return (mask * (grad / mask.sum(*axes, keepdim=True)),)
-
-# %% right
-@gradient_rule(Ops.REDUCE_AXIS)
-def reduce_gradient(grad, node, x):
-    wide = grad.expand(*x.shape)
-    if node.arg[0] is Ops.ADD:
-        return (wide,)
-    largest = 1 - (x < node)
-    return (wide * largest / largest.sum(*node.arg[1], keepdim=True),)

@@ -3,8 +3,6 @@ Hint: Nothing else. Which shape does the source want? A star hands a tuple over 
 Because: Each element is still the same element, it only goes by a different index.
 """
 
-from typing import Any
-
 import numpy as np
 
 from classroom.mini.check import promise
@@ -12,7 +10,7 @@ from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("Back to the shape of x")
-def reshaped(mini: Any) -> None:
+def reshaped(mini) -> None:
     x = buffer(mini, np.zeros((2, 3)))
     grad = buffer(mini, np.arange(6).reshape(3, 2))
     expect_row(mini, "reshape_gradient with x of shape (2, 3), reshaped to (3, 2)",

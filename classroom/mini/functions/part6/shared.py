@@ -5,18 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import EXACT, describe, expect_values, is_close
+from classroom.mini.check import EXACT, Wrong, describe, expect_values, is_close, wrong_if
 
 Function = Callable[..., Any]
 
 
-def buffer(mini: Any, values: Any) -> Any:
+def buffer(mini, values: Any) -> Any:
     return mini.Tensor(np.array(values, np.float32)).uop
 
 
 def expect_row(
-    mini: Any,
+    mini,
     said: str,
     node: Any,
     grad: Any,
@@ -60,7 +59,7 @@ def _listed(found: Any) -> Any:
 
 
 def rest_is_right(
-    mini: Any, said: str, node: Any, grad: Any, wanted: list[Any], where_nan: np.ndarray
+    mini, said: str, node: Any, grad: Any, wanted: list[Any], where_nan: np.ndarray
 ) -> None:
     """Wrong if a NaN among the values spoils the gradients of others. At the NaN, nobody knows."""
     with np.errstate(all="ignore"):
@@ -96,11 +95,10 @@ TRAINING = (*ROWS, "gradient")
 IMAGE = np.array([[[(5 * i + 3 * j) % 11 + i / 7 for j in range(6)] for i in range(4)]], np.float32)
 
 
-def is_realized(mini: Any, said: str, tensors: list[Any]) -> None:
-    if any(t.uop.op is not mini.Ops.BUFFER for t in tensors):
-        raise Wrong("A step should realize everything that it changes. Otherwise the next step's "
-                    "graph contains this one's, and grows every time.",
-                    said)  # fmt: skip
+def is_realized(mini, said: str, tensors: list[Any]) -> None:
+    wrong_if(any(t.uop.op is not mini.Ops.BUFFER for t in tensors), "A step should realize "
+             "everything that it changes. Otherwise the next step's graph contains this one's, and "
+             "grows every time.", said)  # fmt: skip
 
 
 def with_a_step(optimizer: Any, name: str) -> None:
@@ -108,13 +106,12 @@ def with_a_step(optimizer: Any, name: str) -> None:
         raise Wrong(f"{name} has no method `step` yet.", f"{name}([w]).step(loss)")
 
 
-def has_realized_loss(mini: Any, said: str, loss: Any) -> None:
+def has_realized_loss(mini, said: str, loss: Any) -> None:
     if isinstance(loss, mini.Tensor) and loss.uop.op is not mini.Ops.BUFFER:
         raise Wrong("step should realize the loss, too. Nothing has computed it yet.", said)
 
 
-def is_loss(mini: Any, said: str, got: Any, wanted: float) -> None:
-    if not isinstance(got, mini.Tensor):
-        raise Wrong("step should return the loss. Is there a `return`?", said, "a Tensor",
-                    describe(got))  # fmt: skip
+def is_loss(mini, said: str, got: Any, wanted: float) -> None:
+    wrong_if(not isinstance(got, mini.Tensor), "step should return the loss. Is there a `return`?",
+             said, "a Tensor", describe(got))  # fmt: skip
     expect_values(f"the loss that {said} returns", got.numpy(), np.array(wanted))

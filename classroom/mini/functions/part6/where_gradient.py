@@ -6,14 +6,12 @@ Because: The gradient goes back the way the value came. A tiny change of a condi
 nothing, except where it changes everything, and there no derivative helps.
 """
 
-from typing import Any
-
 from classroom.mini.check import promise
 from classroom.mini.functions.part6.shared import buffer, expect_row
 
 
 @promise("To the one that was chosen, and None for the condition")
-def chosen(mini: Any) -> None:
+def chosen(mini) -> None:
     condition, x, y = buffer(mini, [1, 0]), buffer(mini, [3, 3]), buffer(mini, [4, 4])
     said = "where_gradient with condition = [1, 0], grad = [7, 9]"
     expect_row(mini, said, condition.where(x, y), buffer(mini, [7, 9]), [None, [7, 0], [0, 9]], (
@@ -42,9 +40,3 @@ def where_gradient(grad, node, condition, x, y):
 @gradient_rule(Ops.WHERE)
 def where_gradient(grad, node, condition, x, y):
     return None, grad * condition, grad * (1 - condition)
-
-# %% right: a zero made from grad itself
-@gradient_rule(Ops.WHERE)
-def where_gradient(grad, node, condition, x, y):
-    zero = grad - grad
-    return None, condition.where(grad, zero), condition.where(zero, grad)

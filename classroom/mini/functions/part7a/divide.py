@@ -11,13 +11,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7a.shared import counters, keeps, number, plain, random_number
 
 
 @promise("Multiples come out, and bounds end a division", needs=("bounds", "terms", "total"))
-def divided(mini: Any) -> None:
+def divided(mini) -> None:
     i, j, k = counters(mini)
     IDIV, MOD = mini.Ops.IDIV, mini.Ops.MOD
     done = [
@@ -50,7 +49,7 @@ def divided(mini: Any) -> None:
                 raise Wrong(text, call, shown, plain(got))
 
 
-def settled(mini: Any, node: Any) -> Any:
+def settled(mini, node: Any) -> Any:
     """What is left of a node when divisions are divided again, as graph_rewrite would."""
     IDIV, MOD = mini.Ops.IDIV, mini.Ops.MOD
 
@@ -65,7 +64,7 @@ def settled(mini: Any, node: Any) -> Any:
     return node
 
 
-def rebuilt_by(mini: Any, root: Any, change: Callable[[Any], Any]) -> Any:
+def rebuilt_by(mini, root: Any, change: Callable[[Any], Any]) -> Any:
     new: dict[Any, Any] = {}
     for node in root.toposort():
         new[node] = change(mini.UOp(node.op, tuple(new[s] for s in node.src), node.arg))
@@ -73,7 +72,7 @@ def rebuilt_by(mini: Any, root: Any, change: Callable[[Any], Any]) -> Any:
 
 
 @promise("None where there is nothing to gain", needs=("bounds", "terms", "total"))
-def nothing_to_gain(mini: Any) -> None:
+def nothing_to_gain(mini) -> None:
     i, j, _ = counters(mini)
     for said, x, by in (("j", j, 3), ("i", i, 2), ("j * 2 + i", j * 2 + i, 5)):
         for op in (mini.Ops.IDIV, mini.Ops.MOD):
@@ -81,21 +80,17 @@ def nothing_to_gain(mini: Any) -> None:
             if (got := mini.divide(x, number(mini, by), op)) is not None:
                 if settled_same(mini, got, x, by, op):
                     continue
-                raise Wrong(
-                    f"{call} can't be simplified, so it should be None. What you return "
-                    "would be rewritten for ever, or is wrong.",
-                    call,
-                    "None",
-                    plain(got),
-                )
+                raise Wrong(f"{call} can't be simplified, so it should be None. What you return "
+                            "would be rewritten for ever, or is wrong.", call, "None",
+                            plain(got))  # fmt: skip
 
 
-def settled_same(mini: Any, got: Any, x: Any, by: int, op: Any) -> bool:
+def settled_same(mini, got: Any, x: Any, by: int, op: Any) -> bool:
     """Whether this is the division as it was, which means the same to `rewrite`."""
     return bool(got is mini.UOp(op, (x, number(mini, by))))
 
 
-def common_factor(mini: Any, seed: int) -> tuple[Any, int]:
+def common_factor(mini, seed: int) -> tuple[Any, int]:
     """A sum, and a divisor that has a factor in common with all of it but the constant."""
     draw = random.Random(seed)
     i, j, _ = counters(mini)
@@ -104,12 +99,9 @@ def common_factor(mini: Any, seed: int) -> tuple[Any, int]:
     return i * one + j * other + draw.randrange(-7, 8), by
 
 
-@promise(
-    "A hundred other divisions keep their values",
-    needs=("bounds", "terms", "total"),
-    seconds=20,
-)
-def division_keeps(mini: Any) -> None:
+@promise("A hundred other divisions keep their values", needs=("bounds", "terms", "total"),
+         seconds=20)  # fmt: skip
+def division_keeps(mini) -> None:
     some = [(random_number(mini, seed), (2, 3, 4, 6, 8, 10)[seed % 6]) for seed in range(100)]
     for x, by in some + [common_factor(mini, seed) for seed in range(60)]:
         for op in (mini.Ops.IDIV, mini.Ops.MOD):
@@ -134,18 +126,6 @@ def divide(x, c, op):
     if g == 1 or op is Ops.MOD:
         return None
     return total({term: factor // g for term, factor in parts.items()}) // g
-
-# %% wrong: (i * 5 + j) // 4 could lose an i, and i + 4 a 1
-def divide(x, c, op):
-    low, high = bounds(x)
-    if 0 <= low and high < c.arg:
-        return x.const(0) if op is Ops.IDIV else x
-    parts = terms(x)
-    whole = {t: f // c.arg for t, f in parts.items() if f % c.arg == 0}
-    rest = total({t: f for t, f in parts.items() if t not in whole})
-    if not any(whole.values()):
-        return None
-    return total(whole) + rest // c if op is Ops.IDIV else rest % c
 
 # %% wrong: says can be simplified
 def divide(x, c, op):

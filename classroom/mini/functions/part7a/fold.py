@@ -6,10 +6,7 @@ Because: Sums of floats can't be put in a different order without changing a dig
 left as they were written. Whole numbers can.
 """
 
-from typing import Any
-
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7a.shared import (
     counters,
     expect_node,
@@ -23,23 +20,15 @@ from classroom.mini.functions.part7a.shared import (
 EVERYTHING = ("match", "rewrite", "walk", "graph_rewrite", "bounds", "terms", "total", "divide")
 
 
-@promise(
-    "Constants, equal sums, and comparisons that are decided",
-    needs=("bounds", "terms", "total"),
-)
-def folded(mini: Any) -> None:
+@promise("Constants, equal sums, and comparisons that are decided",
+         needs=("bounds", "terms", "total"))  # fmt: skip
+def folded(mini) -> None:
     i, j, _ = counters(mini)
     two, three = number(mini, 2), number(mini, 3)
     expect_node("fold(2 + 3)", mini.fold(two + three), number(mini, 5))
-    expect_node(
-        "fold(2 < 3)",
-        mini.fold(two < three),
-        number(mini, 1),
-        {
-            number(mini, 1.0): "A comparison of whole numbers is a whole number: `x.dtype` "
-            "says which kind of number a node has."
-        },
-    )
+    expect_node("fold(2 < 3)", mini.fold(two < three), number(mini, 1),
+                {number(mini, 1.0): "A comparison of whole numbers is a whole number: `x.dtype` "
+                "says which kind of number a node has."})  # fmt: skip
     half = mini.fold(number(mini, 0.5) + number(mini, 0.25))
     expect_node("fold(0.5 + 0.25)", half, number(mini, 0.75))
     for one, other in ((i + j + i, i * 2 + j), ((i + j) * 2, i * 2 + j * 2), (i + 2 + 3, i + 5)):
@@ -47,28 +36,18 @@ def folded(mini: Any) -> None:
         keeps(mini, f"fold({plain(one)})", a, one)
         added = sum(node.op is mini.Ops.ADD for node in a.toposort())
         if added > max(len(mini.terms(a)) - 1, 0):
-            raise Wrong(
-                f"{plain(one)} has a term twice. It should be a sum with each term once.",
-                f"fold({plain(one)})",
-                plain(other),
-                plain(a),
-            )
+            raise Wrong(f"{plain(one)} has a term twice. It should be a sum with each term once.",
+                        f"fold({plain(one)})", plain(other), plain(a))  # fmt: skip
     expect_node("fold(i < 4), with i from 0 to 3,", mini.fold(i < 4), number(mini, 1))
     expect_node("fold(j < 0), with j from 0 to 7,", mini.fold(j < 0), number(mini, 0))
     if (got := mini.fold(i < 2)) not in (None, i < 2):
-        raise Wrong(
-            "i < 2 is true for some i and false for others, so there is nothing to fold.",
-            "fold(i < 2)",
-            "None",
-            plain(got),
-        )
+        raise Wrong("i < 2 is true for some i and false for others, so there is nothing to fold.",
+                    "fold(i < 2)", "None", plain(got))  # fmt: skip
 
 
-@promise(
-    "Floats are left alone: their sums may not be put in order",
-    needs=("bounds", "terms", "total"),
-)
-def floats_left(mini: Any) -> None:
+@promise("Floats are left alone: their sums may not be put in order",
+         needs=("bounds", "terms", "total"))  # fmt: skip
+def floats_left(mini) -> None:
     t, u = floats(mini)
     for said, node in (
         ("t + u + t", t + u + t),
@@ -78,17 +57,13 @@ def floats_left(mini: Any) -> None:
     ):
         got = mini.fold(node)
         if got is not None and got is not node:
-            raise Wrong(
-                f"{said} is about floats. Rounding, infinities and NaN make most rules of "
-                "whole numbers wrong for them: only constants may be folded.",
-                f"fold({said})",
-                "None",
-                plain(got),
-            )
+            raise Wrong(f"{said} is about floats. Rounding, infinities and NaN make most rules of "
+                        "whole numbers wrong for them: only constants may be folded.",
+                        f"fold({said})", "None", plain(got))  # fmt: skip
 
 
 @promise("simplify: (j * 11 + i) % 10 becomes j + i", needs=EVERYTHING)
-def the_moment(mini: Any) -> None:
+def the_moment(mini) -> None:
     UOp, RANGE = mini.UOp, mini.Ops.RANGE
     j, o = UOp(RANGE, (), (0, 3)), UOp(RANGE, (), (1, 8))
     for said, node, wanted in (
@@ -102,28 +77,20 @@ def the_moment(mini: Any) -> None:
     ):
         got = mini.simplify(node)
         if got not in wanted:
-            raise Wrong(
-                f"{said} should become {plain(wanted[0])}.",
-                f"simplify({said})",
-                plain(wanted[0]),
-                plain(got),
-            )
+            raise Wrong(f"{said} should become {plain(wanted[0])}.", f"simplify({said})",
+                        plain(wanted[0]), plain(got))  # fmt: skip
 
 
-@promise(
-    "simplify: eighty graphs keep their values, and come to an end",
-    needs=EVERYTHING,
-    seconds=20,
-)
-def all_rules(mini: Any) -> None:
+@promise("simplify: eighty graphs keep their values, and come to an end", needs=EVERYTHING,
+         seconds=20)  # fmt: skip
+def all_rules(mini) -> None:
     for seed in range(80):
         node = random_number(mini, seed)
         try:
             got = mini.simplify(node)
         except RuntimeError as error:
-            raise Wrong(
-                "The rules never come to an end here: one of them undoes another.", plain(node)
-            ) from error
+            raise Wrong("The rules never come to an end here: one of them undoes another.",
+                        plain(node)) from error  # fmt: skip
         keeps(mini, f"simplify({plain(node)})", got, node)
 
 # %% wrong: the float that a comparison gives is a 1.0, and x is a whole number

@@ -9,13 +9,12 @@ are unique, so `is` tells 1 from 1.0 where == doesn't.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import counters, floats, number, plain
 
 
 def expect_ways(
-    mini: Any,
+    mini,
     said: str,
     pattern: Any,
     node: Any,
@@ -25,13 +24,9 @@ def expect_ways(
 ) -> None:
     """Wrong unless match gives these dicts, in any order, each once or more."""
     got = mini.match(pattern, node, dict(found or {}))
-    if not isinstance(got, list) or not all(isinstance(way, dict) for way in got):
-        raise Wrong(
-            f"{said} should give a list of dicts, one for each way to fill the holes.",
-            said,
-            "a list of dicts",
-            describe(got) if got is None else type(got).__name__,
-        )
+    wrong_if(not isinstance(got, list) or not all(isinstance(way, dict) for way in got),
+             f"{said} should give a list of dicts, one for each way to fill the holes.", said,
+             "a list of dicts", describe(got) if got is None else type(got).__name__)  # fmt: skip
 
     def told(ways: list[dict[str, Any]]) -> str:
         rows = [", ".join(f"{name}: {plain(n)}" for name, n in sorted(w.items())) for w in ways]
@@ -46,7 +41,7 @@ def expect_ways(
 
 
 @promise("A hole takes any node, but constants only if its name begins with c")
-def holes(mini: Any) -> None:
+def holes(mini) -> None:
     i, j, _ = counters(mini)
     x, c, c1, four = mini.hole("x"), mini.hole("c"), mini.hole("c1"), number(mini, 4)
     for said, pattern, node, wanted, why in (
@@ -61,7 +56,7 @@ def holes(mini: Any) -> None:
 
 
 @promise("Op, arg and sources have to agree", needs=())
-def agree(mini: Any) -> None:
+def agree(mini) -> None:
     i, j, _ = counters(mini)
     x, y, (t, _) = mini.hole("x"), mini.hole("y"), floats(mini)
     row = mini.UOp(mini.Ops.REDUCE_AXIS, (x,), (mini.Ops.ADD, (0,)))
@@ -84,7 +79,7 @@ def agree(mini: Any) -> None:
 
 
 @promise("A hole that occurs twice is filled by the same node twice")
-def twice(mini: Any) -> None:
+def twice(mini) -> None:
     i, j, _ = counters(mini)
     x, y = mini.hole("x"), mini.hole("y")
     for said, pattern, node, wanted, why, found in (
@@ -100,7 +95,7 @@ def twice(mini: Any) -> None:
 
 
 @promise("+, * and MAX match either way round; //, % and < do not")
-def either_way(mini: Any) -> None:
+def either_way(mini) -> None:
     i, j, _ = counters(mini)
     x, y, c, four = mini.hole("x"), mini.hole("y"), mini.hole("c"), number(mini, 4)
     both = "i * 4 is 4 * i as well, so both orders of its sources may match."
@@ -122,7 +117,7 @@ def either_way(mini: Any) -> None:
 
 
 @promise("The dict that it is given stays as it was")
-def untouched(mini: Any) -> None:
+def untouched(mini) -> None:
     i, j, _ = counters(mini)
     x, y = mini.hole("x"), mini.hole("y")
     given: dict[str, Any] = {}
@@ -130,13 +125,9 @@ def untouched(mini: Any) -> None:
     mini.match(x + x, i + j, given)
     mini.match(x, i, given)
     if given:
-        raise Wrong(
-            "match put something into `found`. An attempt that fails would leave it "
-            "behind for the next one: make a new dict.",
-            "match(x + y, i + j, found)",
-            "{}",
-            "{" + ", ".join(given) + ": …}",
-        )
+        raise Wrong("match put something into `found`. An attempt that fails would leave it behind "
+                    "for the next one: make a new dict.", "match(x + y, i + j, found)", "{}",
+                    "{" + ", ".join(given) + ": …}")  # fmt: skip
 
 # %% wrong: a constant's arg compared by ==, which takes 1 for 1.0; I had thought that it may
 def match(pattern, node, found):

@@ -4,22 +4,21 @@ import itertools
 import random
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe
+from classroom.mini.check import Wrong, describe
 
 SIZES = (4, 8, 3)  # how far the counters i, j and k count
 
 
-def counters(mini: Any) -> list[Any]:
+def counters(mini) -> list[Any]:
     """Three loop counters, i, j and k."""
     return [mini.UOp(mini.Ops.RANGE, (), (n, size)) for n, size in enumerate(SIZES)]
 
 
-def number(mini: Any, value: float) -> Any:
+def number(mini, value: float) -> Any:
     return mini.UOp(mini.Ops.CONST, (), value)
 
 
-def floats(mini: Any) -> list[Any]:
+def floats(mini) -> list[Any]:
     """Two nodes of floats, t and u."""
     return [mini.Tensor([value]).uop for value in (2.0, 3.0)]
 
@@ -70,7 +69,7 @@ def expect_node(said: str, got: Any, wanted: Any, mistakes: dict[Any, str] | Non
     raise Wrong(text, said, plain(wanted), plain(got))
 
 
-def value(mini: Any, node: Any, at: tuple[int, ...]) -> int:
+def value(mini, node: Any, at: tuple[int, ...]) -> int:
     """The value of a whole number for these values of the counters."""
     if node.op.name in ("CONST", "RANGE"):
         return int(node.arg if node.op.name == "CONST" else at[node.arg[0]])
@@ -91,7 +90,7 @@ def value(mini: Any, node: Any, at: tuple[int, ...]) -> int:
 PLACES = tuple(itertools.product(*map(range, SIZES)))
 
 
-def random_number(mini: Any, seed: int) -> Any:
+def random_number(mini, seed: int) -> Any:
     """Some whole number made of i, j, k and constants, as indices are."""
     draw = random.Random(seed)
 
@@ -109,7 +108,7 @@ def random_number(mini: Any, seed: int) -> Any:
     return make(draw.choice((2, 3, 4)))
 
 
-def keeps(mini: Any, call: str, got: Any, wanted: Any) -> None:
+def keeps(mini, call: str, got: Any, wanted: Any) -> None:
     """Wrong unless a node has the values of another one wherever the counters are."""
     if not isinstance(got, mini.UOp):
         raise Wrong(f"{call} should give a node.", call, "a UOp", describe(got))

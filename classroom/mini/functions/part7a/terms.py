@@ -9,8 +9,7 @@ node when `total` builds them again.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import (
     PLACES,
     counters,
@@ -21,31 +20,22 @@ from classroom.mini.functions.part7a.shared import (
 )
 
 
-def expect_terms(mini: Any, said: str, node: Any, wanted: dict[Any, int], why: str = "") -> None:
+def expect_terms(mini, said: str, node: Any, wanted: dict[Any, int], why: str = "") -> None:
     got = mini.terms(node)
-    if not isinstance(got, dict):
-        raise Wrong(
-            f"terms({said}) should be a dict.",
-            f"terms({said})",
-            "a dict",
-            describe(got) if got is None else type(got).__name__,
-        )
+    wrong_if(not isinstance(got, dict), f"terms({said}) should be a dict.", f"terms({said})",
+             "a dict", describe(got) if got is None else type(got).__name__)  # fmt: skip
 
     def told(parts: dict[Any, Any]) -> str:
         rows = (f"{plain(t) if t is not None else None}: {f}" for t, f in parts.items())
         return "{" + ", ".join(rows) + "}"
 
     if {t: f for t, f in got.items() if f != 0} != wanted:
-        raise Wrong(
-            why or f"terms({said}) should be {told(wanted)}.",
-            f"terms({said})",
-            told(wanted),
-            told(got),
-        )
+        raise Wrong(why or f"terms({said}) should be {told(wanted)}.", f"terms({said})",
+                    told(wanted), told(got))  # fmt: skip
 
 
 @promise("Sums and multiples are taken apart; all else is a term")
-def taken_apart(mini: Any) -> None:
+def taken_apart(mini) -> None:
     i, j, k = counters(mini)
     expect_terms(mini, "i", i, {i: 1})
     expect_terms(mini, "the constant 5", number(mini, 5), {None: 5})
@@ -54,40 +44,27 @@ def taken_apart(mini: Any) -> None:
     expect_terms(mini, "i + i", i + i, {i: 2}, "i occurs twice: the factors add up.")
     expect_terms(mini, "i * 4 + i", i * 4 + i, {i: 5}, "i occurs twice: the factors add up.")
     expect_terms(mini, "i * 2 + j - i * 2", i * 2 + j - i * 2, {j: 1})
-    expect_terms(
-        mini, "(i + j) * 2 + i", (i + j) * 2 + i, {i: 3, j: 2}, "The 2 multiplies both i and j."
-    )
-    expect_terms(
-        mini,
-        "((i + 1) * 3 + j) * 2",
-        ((i + 1) * 3 + j) * 2,
-        {i: 6, j: 2, None: 6},
-        "Multiples of multiples: 3 times 2 is 6, and the 1 inside counts, too.",
-    )
-    expect_terms(
-        mini,
-        "i * j + k // 2",
-        i * j + k // 2,
-        {i * j: 1, k // 2: 1},
-        "i * j is one term: neither of them is a constant.",
-    )
+    expect_terms(mini, "(i + j) * 2 + i", (i + j) * 2 + i, {i: 3, j: 2},
+                 "The 2 multiplies both i and j.")  # fmt: skip
+    expect_terms(mini, "((i + 1) * 3 + j) * 2", ((i + 1) * 3 + j) * 2, {i: 6, j: 2, None: 6},
+                 "Multiples of multiples: 3 times 2 is 6, and the 1 inside counts, "
+                 "too.")  # fmt: skip
+    expect_terms(mini, "i * j + k // 2", i * j + k // 2, {i * j: 1, k // 2: 1},
+                 "i * j is one term: neither of them is a constant.")  # fmt: skip
     expect_terms(mini, "i + 2 + 3", i + 2 + 3, {i: 1, None: 5})
 
 
 @promise("The sum of the terms is the number, for a hundred others")
-def same_sum(mini: Any) -> None:
+def same_sum(mini) -> None:
     for seed in range(100):
         node = random_number(mini, seed)
         parts = mini.terms(node)
         for at in PLACES[::5]:
             got = sum(f * (1 if t is None else value(mini, t, at)) for t, f in parts.items())
             if got != value(mini, node, at):
-                raise Wrong(
-                    f"The terms of {plain(node)} don't add up to it.",
-                    f"terms({plain(node)})",
-                    str(value(mini, node, at)),
-                    str(got),
-                )
+                raise Wrong(f"The terms of {plain(node)} don't add up to it.",
+                            f"terms({plain(node)})", str(value(mini, node, at)),
+                            str(got))  # fmt: skip
 
 # %% wrong: 2 * i has its constant on the left
 def terms(node):

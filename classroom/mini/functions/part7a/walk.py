@@ -9,15 +9,14 @@ are one object, a graph in which nothing changes comes out as the very same grap
 from collections.abc import Callable
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7a.shared import counters, expect_node, floats
 
 DOUBLINGS = 60
 
 
 @promise("Every node is rebuilt on top of its new sources")
-def rebuilt(mini: Any) -> None:
+def rebuilt(mini) -> None:
     i, j, k = counters(mini)
 
     def become(old: Any, new: Any) -> Callable[[Any], Any]:
@@ -48,22 +47,14 @@ def rebuilt(mini: Any) -> None:
     flipped = mini.UOp(mini.Ops.FLIP, (floats(mini)[0],), (0,))  # its shape needs no arg
     kept = mini.walk(flipped, lambda node: node)
     if getattr(kept, "arg", None) != flipped.arg:
-        raise Wrong(
-            "A node has an `arg`, too. It was lost on the way.",
-            "walk(t.flip(0))",
-            repr(flipped.arg),
-            repr(getattr(kept, "arg", None)),
-        )
+        raise Wrong("A node has an `arg`, too. It was lost on the way.", "walk(t.flip(0))",
+                    repr(flipped.arg), repr(getattr(kept, "arg", None)))  # fmt: skip
 
 
-@promise(
-    "Where nothing changes, the same nodes come back; each is visited once",
-    told={
-        RecursionError: "This graph is deeper than Python lets functions call themselves. "
-        "toposort gives you the nodes in order, without recursion."
-    },
-)
-def same_nodes(mini: Any) -> None:
+@promise("Where nothing changes, the same nodes come back; each is visited once",
+         told={RecursionError: "This graph is deeper than Python lets functions call themselves. "
+         "toposort gives you the nodes in order, without recursion."})  # fmt: skip
+def same_nodes(mini) -> None:
     i, j, _ = counters(mini)
     root = (i + j) * 4 + (i + j)
     expect_node("walk(root, lambda node: node)", mini.walk(root, lambda node: node), root)
@@ -75,14 +66,10 @@ def same_nodes(mini: Any) -> None:
     def count(node: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls > 10 * DOUBLINGS:
-            raise Wrong(
-                "The same nodes are visited again and again. A node that two others use is "
-                "still one node: change it once.",
-                "i + i, then doubled 59 times more",
-                f"{DOUBLINGS + 1} calls of `change`",
-                f"more than {10 * DOUBLINGS}",
-            )
+        wrong_if(calls > 10 * DOUBLINGS, "The same nodes are visited again and again. A node that "
+                 "two others use is still one node: change it once.",
+                 "i + i, then doubled 59 times more", f"{DOUBLINGS + 1} calls of `change`",
+                 f"more than {10 * DOUBLINGS}")  # fmt: skip
         return node
 
     mini.walk(node, count)
@@ -90,17 +77,6 @@ def same_nodes(mini: Any) -> None:
     for _ in range(5000):
         deep = deep + j
     expect_node("walk of a graph of 5,000 nodes", mini.walk(deep, lambda node: node), deep)
-
-# %% wrong: recursion, with a memory; but graphs get deep, which the docstring now says
-def walk(root, change):
-    done = {}
-
-    def go(node):
-        if node not in done:
-            done[node] = change(UOp(node.op, tuple(go(s) for s in node.src), node.arg))
-        return done[node]
-
-    return go(root)
 
 # %% wrong, changed: only leaves are changed
 # -         new[node] = change(UOp(node.op, tuple(new[source] for source in node.src), node.arg))

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import (
     CASES,
@@ -39,7 +38,7 @@ def silent(node: Any) -> bool:
     return node.op.name == "CONST" or (node.op.name == "RANGE" and len(node.arg) > 2)
 
 
-def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
+def expect_lines(mini, said: str, sink: Any) -> list[Any]:
     """Wrong unless linearize gives lines in an order that can run, each in the loops it needs."""
     Ops = mini.Ops
     lines = mini.linearize(sink)
@@ -83,10 +82,9 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
             if silent(source):
                 continue
             if source.op is Ops.RANGE and node.op is Ops.REDUCE:
-                if source not in opened:
-                    raise Wrong(
-                        "A REDUCE stands inside the loops that it runs over.", call, got=shown
-                    )
+                wrong_if(source not in opened,
+                         "A REDUCE stands inside the loops that it runs over.", call,
+                         got=shown)  # fmt: skip
                 continue
             if source not in place:
                 raise Wrong(f"{told(node)} needs {told(source)}, which has no line before it.",
@@ -106,30 +104,25 @@ def expect_lines(mini: Any, said: str, sink: Any) -> list[Any]:
             opened.append(node)
             place[node] = tuple(opened)
         elif node.op is Ops.REDUCE:
-            if node not in place:
-                raise Wrong("A REDUCE needs its DEFINE_REG before it.", call, got=shown)
+            wrong_if(node not in place, "A REDUCE needs its DEFINE_REG before it.", call, got=shown)
             if any(counter in place[node] for counter in node.src[1:]):
                 raise Wrong("The DEFINE_REG stands inside the loop of its REDUCE: the sum would "
                             "start again from 0 in every iteration.", call, got=shown)  # fmt: skip
-            if list(place[node]) != outer:
-                raise Wrong("The DEFINE_REG belongs inside all the outer loops: each result has a "
-                            "sum of its own.", call, got=shown)  # fmt: skip
+            wrong_if(list(place[node]) != outer, "The DEFINE_REG belongs inside all the outer "
+                     "loops: each result has a sum of its own.", call, got=shown)  # fmt: skip
         else:
             place[node] = tuple(opened)
             needed = needs_loops(mini, node, outer + inner)
             if node.op is Ops.STORE:
                 needed = max(needed, len(outer))
             if len(opened) > needed:
-                raise Wrong(
-                    f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
-                    "depends on that. It would be repeated for nothing.",
-                    call,
-                    got=shown,
-                )
+                raise Wrong(f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
+                            "depends on that. It would be repeated for nothing.", call,
+                            got=shown)  # fmt: skip
     return lines
 
 
-def needs_loops(mini: Any, node: Any, nest: list[Any]) -> int:
+def needs_loops(mini, node: Any, nest: list[Any]) -> int:
     """How many of the loops have to be open around a node."""
     needed, waiting, seen = 0, [node], set()
     while waiting:
@@ -146,23 +139,20 @@ def needs_loops(mini: Any, node: Any, nest: list[Any]) -> int:
     return needed
 
 
-def loops_of(mini: Any, make: Callable[[Any, Any], Any]) -> Any:
+def loops_of(mini, make: Callable[[Any, Any], Any]) -> Any:
     graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
     ((kernel, _),) = kernels_of(mini, graph)
     return mini.lower(kernel)[0]
 
 
-@promise(
-    "Loops are opened and closed, and every line comes after what it needs",
-    needs=LOOPS,
-)
-def lines_in_order(mini: Any) -> None:
+@promise("Loops are opened and closed, and every line comes after what it needs", needs=LOOPS)
+def lines_in_order(mini) -> None:
     for said in ("a * 2", "a + b", "a.permute(1, 0)", "a.pad((1, 0), (0, 2))"):
         expect_lines(mini, said, loops_of(mini, CASES.get(said) or SUMS[said]))
 
 
 @promise("A sum starts before its loop, and is used after it", needs=LOOPS)
-def sums_in_order(mini: Any) -> None:
+def sums_in_order(mini) -> None:
     for said, make in SUMS.items():
         expect_lines(mini, said, loops_of(mini, make))
     expect_lines(mini, "(a * b).sum(1).sqrt() * 2", loops_of(
@@ -170,7 +160,7 @@ def sums_in_order(mini: Any) -> None:
 
 
 @promise("Loops are nested by number, whichever comes first in the graph", needs=LOOPS)
-def loops_by_number(mini: Any) -> None:
+def loops_by_number(mini) -> None:
     sink = loops_of(mini, CASES["a.permute(1, 0)"])
     counters = [node for node in sink.toposort() if node.op is mini.Ops.RANGE]
     renamed = {
@@ -180,7 +170,7 @@ def loops_by_number(mini: Any) -> None:
 
 
 @promise("Lines of thirty graphs compute what the interpreter does", needs=LOOPS, seconds=20)
-def lines_compute(mini: Any) -> None:
+def lines_compute(mini) -> None:
     for seed in range(30):
         for kernel, _ in kernels_of(mini, random_graph(mini, seed)):
             sink, arguments = mini.lower(kernel)
@@ -188,8 +178,7 @@ def lines_compute(mini: Any) -> None:
             out = np.full(kernel.value.shape, np.nan, np.float32)
             execute(mini, lines, [out, *(memory.arg.data for memory in arguments[1:])])
             if not np.allclose(out, kernel.memory.arg.data, rtol=1e-3, atol=1e-4):
-                raise Wrong("These lines can run, and compute something different.",
-                            listed(lines))  # fmt: skip
+                raise Wrong("These lines can run, and compute something different.", listed(lines))
 
 # %% shared
 def in_order(sink):
@@ -216,14 +205,6 @@ def in_order(sink):
     lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
     lines += [node for node in nodes if node in last]
     return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
-
-# %% wrong: everything in the innermost loop, and no DEFINE_REG
-def linearize(sink):
-    nodes = [n for n in sink.toposort() if n.op not in (Ops.SINK, Ops.CONST)]
-    inner = {r for n in nodes if n.op is Ops.REDUCE for r in n.src[1:]}
-    ranges = sorted((n for n in nodes if n.op is Ops.RANGE), key=lambda r: (r in inner, r.arg[0]))
-    rest = [n for n in nodes if n.op is not Ops.RANGE]
-    return [*ranges, *rest, *(UOp(Ops.ENDRANGE, (r,)) for r in reversed(ranges))]
 
 # %% wrong: says should give a list of nodes
 def linearize(sink):
@@ -334,36 +315,3 @@ def linearize(sink):
             lines[at:at] = [UOp(Ops.DEFINE_REG, (n,)) for n in reduces]
     lines += [UOp(Ops.ENDRANGE, (r,)) for r in reversed(inner)]
     return lines + after + [UOp(Ops.ENDRANGE, (r,)) for r in reversed(nest[: len(outer)])]
-
-# %% right
-def linearize(sink):
-    nodes = [node for node in sink.toposort() if node.op not in (Ops.CONST, Ops.SINK)]
-    reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = [] if not reduces else list(reduces[0].src[1:])
-    outer = [n for n in nodes if n.op is Ops.RANGE and len(n.arg) == 2 and n not in inner]
-    outer.sort(key=lambda node: node.arg[0])
-    done, lines = set(), []
-    below = {}
-    for node in sink.toposort():
-        below[node] = {node}.union(*(below[s] for s in node.src))
-    late = [n for n in nodes if n.op is Ops.STORE or
-            any(r in below[n] and n is not r for r in reduces)]
-    def write(opened):
-        for node in nodes:
-            needed = [n for n in below[node] if n in outer or n in inner]
-            ready = set(needed) <= set(opened) and node not in late
-            if ready and node not in done and node.op not in (Ops.RANGE, Ops.REDUCE):
-                done.add(node)
-                lines.append(node)
-    write([])
-    for k, counter in enumerate(outer, 1):
-        lines.append(counter)
-        write(outer[:k])
-    lines += [UOp(Ops.DEFINE_REG, (r,)) for r in reduces]
-    for k, counter in enumerate(inner, 1):
-        lines.append(counter)
-        write(outer + inner[:k])
-    lines += reduces
-    lines += [UOp(Ops.ENDRANGE, (r,)) for r in inner[::-1]]
-    lines += late
-    return lines + [UOp(Ops.ENDRANGE, (r,)) for r in outer[::-1]]

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import CASES, SHAPE, SUMS, kernels_of, tensor, worth
 
 
-def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
+def expect_lower(mini, said: str, make: Callable[[Any, Any], Any]) -> Any:
     """Wrong unless the STORE of a kernel puts each value where it belongs. Returns the SINK."""
     Ops, graph = mini.Ops, make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
     kernel, read = kernels_of(mini, graph)[-1]
@@ -36,10 +35,9 @@ def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
     if any(node.op is Ops.BUFFER for node in sink.toposort()):
         raise Wrong("There is a BUFFER in the graph. Ask loops.element for memory: it gives the "
                     "parameter that stands for it.", call, "DEFINE_GLOBAL", "BUFFER")  # fmt: skip
-    if {*arguments[1:]} != {*read}:
-        raise Wrong("What is read should be the memory in kernel.graph, and nothing else. "
-                    "kernel.graph begins at memory; kernel.value goes all the way down.", call,
-                    f"{len(read)} to read", f"{len(arguments) - 1} to read")  # fmt: skip
+    wrong_if({*arguments[1:]} != {*read}, "What is read should be the memory in kernel.graph, and "
+             "nothing else. kernel.graph begins at memory; kernel.value goes all the way down.",
+             call, f"{len(read)} to read", f"{len(arguments) - 1} to read")  # fmt: skip
     (store,) = sink.src
     sums = {c for node in sink.toposort() if node.op is Ops.REDUCE for c in node.src[1:]}
     outer = [n for n in sink.toposort() if n.op is Ops.RANGE and n not in sums]
@@ -65,7 +63,7 @@ def expect_lower(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
 
 
 @promise("One STORE puts each value in its place, result first", needs=("value_at",))
-def stored_values(mini: Any) -> None:
+def stored_values(mini) -> None:
     for said in ("a * 2", "a + b", "a.pad((1, 0), (0, 2))", "a.sum(1)", "a @ b.permute(1, 0)"):
         expect_lower(mini, said, CASES.get(said) or SUMS[said])
     said = "b * a.sum(1, keepdim=True).expand(3, 4)"
@@ -73,7 +71,7 @@ def stored_values(mini: Any) -> None:
 
 
 @promise("What comes out is simplified", needs=("value_at",))
-def tidy_places(mini: Any) -> None:
+def tidy_places(mini) -> None:
     said = "(a * 2).reshape(4, 3).reshape(3, 4) + b"
     sink = expect_lower(mini, said, lambda a, b: (a * 2).reshape(4, 3).reshape(3, 4) + b)
     left = {node.op.name for node in sink.toposort()} & {"IDIV", "MOD"}
@@ -125,13 +123,3 @@ def lower(kernel):
     index = [loops.counter(size) for size in kernel.value.shape]
     store = UOp(Ops.STORE, (*loops.element(kernel.memory, index), loops.value(kernel.graph, index)))
     return UOp(Ops.SINK, (simplify(store),)), loops.arguments
-
-# %% right
-def lower(kernel):
-    loops = Loops(kernel.memory)
-    index = [loops.counter(size) for size in kernel.memory.shape]
-    parameter, place = loops.element(kernel.memory, index)
-    value = value_at(kernel.graph, index, loops)
-    return simplify(UOp(Ops.SINK, (UOp(Ops.STORE, (parameter, place, value)),))), [
-        *loops.arguments
-    ]

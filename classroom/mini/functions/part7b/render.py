@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part7b.shared import (
     CASES,
     SHAPE,
@@ -29,7 +28,7 @@ from classroom.mini.functions.part7b.shared import (
 LINES = ("value_at", "lower", "linearize")
 
 
-def expect_c(mini: Any, said: str, graph: Any) -> None:
+def expect_c(mini, said: str, graph: Any) -> None:
     """Wrong unless the C of every kernel of a graph computes what the interpreter does."""
     for kernel, _ in kernels_of(mini, graph):
         sink, arguments = mini.lower(kernel)
@@ -66,12 +65,9 @@ def expect_c(mini: Any, said: str, graph: Any) -> None:
                         got=body)  # fmt: skip
 
 
-@promise(
-    "Loops, loads and stores: a copy, a sum of two arrays, a transpose",
-    needs=LINES,
-    seconds=30,
-)
-def first_c(mini: Any) -> None:
+@promise("Loops, loads and stores: a copy, a sum of two arrays, a transpose", needs=LINES,
+         seconds=30)  # fmt: skip
+def first_c(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a * 2", "a + b", "a.permute(1, 0)"):
         make = CASES[said]
@@ -79,7 +75,7 @@ def first_c(mini: Any) -> None:
 
 
 @promise("Sums and maxima, with what they start from", needs=LINES, seconds=30)
-def sums_in_c(mini: Any) -> None:
+def sums_in_c(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     for said in ("a.sum(1)", "(a * b).sum(0) + 1", "a @ b.permute(1, 0)"):
         expect_c(mini, said, SUMS[said](a, b).uop)
@@ -87,12 +83,9 @@ def sums_in_c(mini: Any) -> None:
     expect_c(mini, "a.max(1), all of it below 0", below.max(1).uop)
 
 
-@promise(
-    "Every elementwise op: comparison, choice, roots, powers, logarithms",
-    needs=LINES,
-    seconds=30,
-)
-def ops_in_c(mini: Any) -> None:
+@promise("Every elementwise op: comparison, choice, roots, powers, logarithms", needs=LINES,
+         seconds=30)  # fmt: skip
+def ops_in_c(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     positive = mini.Tensor(np.abs(floats(*SHAPE)) + 0.5)
     for said, made in (
@@ -105,7 +98,7 @@ def ops_in_c(mini: Any) -> None:
 
 
 @promise("Infinity and NaN get through: as constants, and in maxima", needs=LINES, seconds=30)
-def special_numbers(mini: Any) -> None:
+def special_numbers(mini) -> None:
     a = tensor(mini, *SHAPE)
     for said, made in (
         ("(a < 0).where(float('-inf'), a)", (a < 0).where(float("-inf"), a)),
@@ -120,21 +113,17 @@ def special_numbers(mini: Any) -> None:
 
 
 @promise("Twelve graphs of all kinds, padding and all", needs=LINES, seconds=30)
-def any_c(mini: Any) -> None:
+def any_c(mini) -> None:
     for seed in range(12):
         expect_c(mini, "a graph of several steps", random_graph(mini, seed))
 
-# %% wrong: no function in it
+# %% wrong: says There is no function
 def render(lines):
     return function_name(lines), beginning(lines)
 
 # %% wrong: says should give a pair of strings
 def render(lines):
     return None
-
-# %% wrong: says There is no function
-def render(lines):
-    return 'E_3_4', ''
 
 # %% wrong, changed: says writes outside of its memory
 # -             said = f"for (int {i} = 0; {i} < {node.arg[1]}; {i}++) {{"
@@ -147,45 +136,6 @@ def render(lines):
 # %% wrong, changed: says The C compiler refuses this
 # -         src = [c_number(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
 # +         src = [str(s.arg) if s.op is Ops.CONST else text.get(s, "0") for s in node.src]
-
-# %% right: without restrict, and names by the number of the line
-def render(lines):
-    uses = Counter(s for n in lines for s in n.src)
-    said, body, tab = {}, [], 1
-
-    def text(n):
-        return c_number(n.arg) if n.op is Ops.CONST else said[n]
-
-    arguments = sorted((n for n in lines if n.op is Ops.DEFINE_GLOBAL), key=lambda n: n.arg[0])
-    for k, n in enumerate(lines):
-        if n.op is Ops.DEFINE_GLOBAL:
-            said[n] = f"data{n.arg[0]}"
-        elif n.op is Ops.RANGE:
-            said[n] = i = f"i{n.arg[0]}"
-            body.append("  " * tab + f"for (int {i} = 0; {i} < {n.arg[1]}; {i} += 1) {{")
-            tab += 1
-        elif n.op is Ops.ENDRANGE:
-            tab -= 1
-            body.append("  " * tab + "}")
-        elif n.op is Ops.DEFINE_REG:
-            said[n.src[0]] = f"acc{k}"
-            body.append("  " * tab + f"float acc{k} = {FIRST[n.src[0].arg]};")
-        elif n.op is Ops.REDUCE:
-            body.append("  " * tab + f"{said[n]} = {C[n.arg].format(said[n], text(n.src[0]))};")
-        elif n.op is Ops.STORE:
-            data, place, value = map(text, n.src)
-            body.append("  " * tab + f"{data}[{place}] = {value};")
-        else:
-            words = [text(s) for s in n.src]
-            found = f"{words[0]}[{words[1]}]" if n.op is Ops.LOAD else C[n.op].format(*words)
-            if is_inlined(n, uses):
-                said[n] = found
-            else:
-                said[n] = f"v{k}"
-                body.append("  " * tab + f"{c_type(n)} v{k} = {found};")
-    name = function_name(lines)
-    listed = ", ".join(f"{'const ' * (n.arg[0] > 0)}float* data{n.arg[0]}" for n in arguments)
-    return name, beginning(lines) + f"void {name}({listed}) {{\n" + "\n".join(body) + "\n}\n"
 
 # %% right
 def render(lines):

@@ -21,7 +21,7 @@ def floats(*shape: int) -> np.ndarray:
     return rng.standard_normal(shape, dtype=np.float32)
 
 
-def tensor(mini: Any, *shape: int) -> Any:
+def tensor(mini, *shape: int) -> Any:
     return mini.Tensor(floats(*shape))
 
 
@@ -54,7 +54,7 @@ SUMS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def random_graph(mini: Any, seed: int) -> Any:
+def random_graph(mini, seed: int) -> Any:
     """A graph of movement, arithmetic and sums, drawn by a seed."""
     draw = random.Random(seed)
     x = tensor(mini, 2, 3, 2)
@@ -86,7 +86,7 @@ def random_graph(mini: Any, seed: int) -> Any:
     return (x * 1.5).uop
 
 
-def kernels_of(mini: Any, graph: Any) -> list[tuple[Any, dict[Any, np.ndarray]]]:
+def kernels_of(mini, graph: Any) -> list[tuple[Any, dict[Any, np.ndarray]]]:
     """The kernels of a graph and, for each, the arrays of the memory that it reads."""
     sink = mini.UOp(mini.Ops.SINK, (graph,))
     found = []
@@ -103,7 +103,7 @@ class OutOfMemory(Exception):
     """A LOAD of what isn't there."""
 
 
-def worth(mini: Any, node: Any, at: dict[Any, int], arrays: list[np.ndarray]) -> Any:
+def worth(mini, node: Any, at: dict[Any, int], arrays: list[np.ndarray]) -> Any:
     """The value of a node, where counters are at these values. arrays: of the parameters."""
     Ops, known = mini.Ops, {}
 
@@ -142,7 +142,7 @@ def told(node: Any) -> str:
     return f"the LOAD of data{node.src[0].arg[0]}" if node.op.name == "LOAD" else node.op.name
 
 
-def execute(mini: Any, lines: list[Any], arrays: list[np.ndarray]) -> None:
+def execute(mini, lines: list[Any], arrays: list[np.ndarray]) -> None:
     """Run lines, as they are meant."""
     Ops, at = mini.Ops, 0
     values: dict[Any, Any] = {}
@@ -189,8 +189,5 @@ def machine_code(said: str, name: str, text: str) -> Any:
         try:
             return ctypes.CDLL(str(library))[name]
         except AttributeError:
-            raise Wrong(
-                f"There is no function `{name}` in the text. render gives a pair: the "
-                "name of the function and the text that has it.",
-                said,
-            ) from None
+            raise Wrong(f"There is no function `{name}` in the text. render gives a pair: the name "
+                        "of the function and the text that has it.", said) from None  # fmt: skip

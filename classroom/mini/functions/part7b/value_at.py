@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.limit import OutOfTime
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import number, plain
 from classroom.mini.functions.part7b.shared import (
     CASES,
@@ -29,14 +28,14 @@ from classroom.mini.functions.part7b.shared import (
 )
 
 
-def program(mini: Any, make: Callable[[Any, Any], Any]) -> tuple[Any, Any, np.ndarray]:
+def program(mini, make: Callable[[Any, Any], Any]) -> tuple[Any, Any, np.ndarray]:
     """Loops and the node of one value of a graph, and the values that the graph has."""
     graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
     (values,) = mini.interpret(mini.UOp(mini.Ops.SINK, (graph,)))
     return mini.Loops(mini.new_memory(graph)), graph, np.asarray(values)
 
 
-def expect_value_at(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> Any:
+def expect_value_at(mini, said: str, make: Callable[[Any, Any], Any]) -> Any:
     """Wrong unless value_at gives what the graph has, at every index. Returns the node."""
     loops, graph, values = program(mini, make)
     index = tuple(loops.counter(size) for size in values.shape)
@@ -51,11 +50,9 @@ def expect_value_at(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> An
             text = f"There is still a {node.op.name} in {call}: that's a whole array, not a number."
             raise Wrong(text, call, "LOADs and arithmetic", node.op.name)
         if node.op is Ops.REDUCE and any(c.op is not Ops.RANGE for c in node.src[1:]):
-            text = (
-                "One of the axes has a single element, so its counter is the constant 0, and no "
-                "loop. Leave it out of the REDUCE's sources."
-            )
-            raise Wrong(text, call, "RANGEs", plain(node))
+            raise Wrong("One of the axes has a single element, so its counter is the constant 0, "
+                        "and no loop. Leave it out of the REDUCE's sources.", call, "RANGEs",
+                        plain(node))  # fmt: skip
     arrays = [memory.arg.data for memory in loops.arguments]
     for place in np.ndindex(*values.shape):
         at = {c: i for c, i in zip(index, place, strict=True) if c.op is mini.Ops.RANGE}
@@ -72,7 +69,7 @@ def expect_value_at(mini: Any, said: str, make: Callable[[Any, Any], Any]) -> An
 
 
 @promise("Memory is read, a constant is itself, arithmetic is done to values")
-def simple_values(mini: Any) -> None:
+def simple_values(mini) -> None:
     for said in ("a", "a * 2", "a + b"):
         expect_value_at(mini, said, CASES[said])
     loops, graph, _ = program(mini, CASES["a"])
@@ -88,29 +85,22 @@ def simple_values(mini: Any) -> None:
 
 
 @promise("A movement op reads its source at a different index")
-def moved_values(mini: Any) -> None:
+def moved_values(mini) -> None:
     for said, make in CASES.items():
         expect_value_at(mini, said, make)
 
 
-@promise(
-    "REDUCE_AXIS is a REDUCE with a counter for each axis that has more than one element",
-)
-def reduced_values(mini: Any) -> None:
+@promise("REDUCE_AXIS is a REDUCE with a counter for each axis that has more than one element")
+def reduced_values(mini) -> None:
     for said, make in SUMS.items():
         got = expect_value_at(mini, said, make)
         reduces = [node for node in got.toposort() if node.op is mini.Ops.REDUCE]
-        if len(reduces) != 1:
-            raise Wrong(f"{said} has one REDUCE in it.", f"value_at({said}, index)", "one",
-                        str(len(reduces)))  # fmt: skip
+        wrong_if(len(reduces) != 1, f"{said} has one REDUCE in it.", f"value_at({said}, index)",
+                 "one", str(len(reduces)))  # fmt: skip
     got = expect_value_at(mini, "a.reshape(12, 1).sum(1)", lambda a, b: a.reshape(12, 1).sum(1))
-    if any(node.op is mini.Ops.REDUCE for node in got.toposort()):
-        raise Wrong(
-            "This sums an axis with one element: there's nothing to add, and no loop.",
-            "value_at(a.reshape(12, 1).sum(1), index)",
-            "no REDUCE",
-            "a REDUCE",
-        )
+    wrong_if(any(node.op is mini.Ops.REDUCE for node in got.toposort()),
+             "This sums an axis with one element: there's nothing to add, and no loop.",
+             "value_at(a.reshape(12, 1).sum(1), index)", "no REDUCE", "a REDUCE")  # fmt: skip
     both = "a.reshape(3, 1, 4).sum(1, 2)"
     expect_value_at(mini, both, lambda a, b: a.reshape(3, 1, 4).sum(1, 2))
 
@@ -122,7 +112,7 @@ EVERY_PATH = (
 
 
 @promise("What is shared is worked out once: 2^40 in 40 steps", told={OutOfTime: EVERY_PATH})
-def shared_values(mini: Any) -> None:
+def shared_values(mini) -> None:
     loops, graph, _ = program(mini, CASES["a"])
     for _ in range(40):
         graph = mini.UOp(mini.Ops.ADD, (graph, graph))
@@ -130,7 +120,7 @@ def shared_values(mini: Any) -> None:
 
 
 @promise("Thirty graphs of all kinds have the values that the interpreter finds", seconds=20)
-def any_values(mini: Any) -> None:
+def any_values(mini) -> None:
     for seed in range(30):
         for kernel, _ in kernels_of(mini, random_graph(mini, seed)):
             loops = mini.Loops(kernel.memory)
@@ -259,29 +249,3 @@ def value_at(node, index, loops):
         value = loops.value(node.src[0], SOURCE_INDEX[node.op](index, shape, node.arg))
         return where(inside(index, shape, node.arg), value, 0.0) if node.op is Ops.PAD else value
     return UOp(node.op, tuple(loops.value(s, index) for s in node.src), node.arg)
-
-# %% right
-def value_at(node, index, loops):
-    values = lambda i: tuple(loops.value(source, i) for source in node.src)
-    if node.op is Ops.CONST:
-        return node
-    if node.op in MEMORY:
-        parameter, place = loops.element(node, index)
-        return UOp(Ops.LOAD, (parameter, place))
-    if node.op is Ops.PAD:
-        shape = node.src[0].shape
-        is_inside = ZERO + inside(index, shape, node.arg)
-        (x,) = values(SOURCE_INDEX[Ops.PAD](index, shape, node.arg))
-        return is_inside.where(x, 0.0)
-    if node.op in SOURCE_INDEX:
-        return values(SOURCE_INDEX[node.op](index, node.src[0].shape, node.arg))[0]
-    if node.op is Ops.REDUCE_AXIS:
-        op, axes = node.arg
-        inner, own = list(index), []
-        for axis in reversed(axes):
-            inner[axis] = loops.counter(node.src[0].shape[axis])
-            if inner[axis].op is Ops.RANGE:
-                own.append(inner[axis])
-        (x,) = values(inner)
-        return UOp(Ops.REDUCE, (x, *own), op) if own else x
-    return UOp(node.op, values(index), node.arg)

@@ -5,15 +5,12 @@ Because: Outer loops can be nested in any order, since no iteration needs anothe
 The values stay the same, but the memory is visited in a different order.
 """
 
-from typing import Any
-
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
 @promise("The first number is the outermost loop")
-def reordered(mini: Any) -> None:
+def reordered(mini) -> None:
     case = Case(mini, "a @ b")
     for numbers, wanted in (((1, 0), [16, 12]), ((0, 1), [12, 16])):
         call = f"reorder(a @ b, {numbers[0]}, {numbers[1]})"
@@ -26,7 +23,7 @@ def reordered(mini: Any) -> None:
 
 
 @promise("Three loops in any order, and the rest stays where it is", needs=("split",))
-def reordered_three(mini: Any) -> None:
+def reordered_three(mini) -> None:
     case = Case(mini, "a * 2")
     program, inner = mini.split(case.program, 0, 4)
     names = sizes(mini, program)
@@ -48,13 +45,8 @@ def reordered_three(mini: Any) -> None:
         call = "reorder(a * 2 with its rows split, 2, 0)"
         raise Wrong(text, call, "0, 1 and 2", ", ".join(map(str, sizes(mini, swapped))))
     opened = [node.arg[1] for node in mini.linearize(swapped) if node.op is mini.Ops.RANGE]
-    if opened != [4, 8, 3]:
-        raise Wrong(
-            "Loops 2 and 0 trade places, and loop 1 stays between them.",
-            "reorder(a * 2 with its rows split, 2, 0)",
-            "[4, 8, 3]",
-            str(opened),
-        )
+    wrong_if(opened != [4, 8, 3], "Loops 2 and 0 trade places, and loop 1 stays between them.",
+             "reorder(a * 2 with its rows split, 2, 0)", "[4, 8, 3]", str(opened))  # fmt: skip
     case.expect("reorder(a * 2 with its rows split, 2, 0)", swapped)
 
 # %% wrong: one after the other: two loops of one size become one

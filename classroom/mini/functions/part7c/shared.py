@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe
+from classroom.mini.check import Wrong, describe
 from classroom.mini.functions.part7b.shared import execute, kernels_of, machine_code, tensor
 
 # What is computed from `a`, of shape (12, 8), and `b`, of shape (8, 16).
@@ -22,7 +21,7 @@ KERNELS: dict[str, Callable[[Any, Any], Any]] = {
 class Case:
     """A kernel's program, and what calling it should give."""
 
-    def __init__(self, mini: Any, said: str) -> None:
+    def __init__(self, mini, said: str) -> None:
         graph = KERNELS[said](tensor(mini, 12, 8), tensor(mini, 8, 16)).uop
         ((kernel, _),) = kernels_of(mini, graph)
         self.said, self.mini = said, mini
@@ -55,7 +54,7 @@ class Case:
                         f"{self.wanted[place]:.4g}, and it is {out[place]:.4g}.", call)  # fmt: skip
 
 
-def sizes(mini: Any, program: Any) -> dict[int, int]:
+def sizes(mini, program: Any) -> dict[int, int]:
     """{number: size} of the counters of a program."""
     ranges = [node for node in program.toposort() if node.op is mini.Ops.RANGE]
     return dict(sorted(node.arg[:2] for node in ranges))

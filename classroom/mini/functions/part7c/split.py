@@ -9,14 +9,13 @@ one way. So the same iterations happen, in the same order.
 
 from typing import Any
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import told
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
-def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]:
+def split_once(mini, case: Case, number: int, size: int) -> tuple[Any, Any]:
     call = f"split({case.said}, {number}, {size})"
     got = mini.split(case.program, number, size)
     if not (isinstance(got, tuple) and len(got) == 2):
@@ -27,9 +26,8 @@ def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]
     new = max(before) + 1
     wanted = {**before, number: before[number] // size, new: size}
     found = sizes(mini, program)
-    if found != wanted:
-        text = f"{call} should leave loops of the sizes {wanted}, by number."
-        raise Wrong(text, call, str(wanted), str(found))
+    wrong_if(found != wanted, f"{call} should leave loops of the sizes {wanted}, by number.", call,
+             str(wanted), str(found))  # fmt: skip
     if getattr(inner, "arg", None) != (new, size):
         raise Wrong("The second of the pair is the inner RANGE.", call, f"RANGE of ({new}, {size})",
                     plain(inner) if hasattr(inner, "op") else describe(inner))  # fmt: skip
@@ -43,26 +41,23 @@ def split_once(mini: Any, case: Case, number: int, size: int) -> tuple[Any, Any]
     (store,), (old,) = program.src, case.program.src
     factor = mini.terms(old.src[1]).get(replaced)
     factors = [mini.terms(store.src[1]).get(counter_of(mini, program, n)) for n in (number, new)]
-    if factor and factors != [factor * size, factor]:
-        raise Wrong(
-            "All elements are computed, but in a different order: where the old counter stood, "
-            f"outer * {size} + inner should stand.",
-            call,
-        )
+    wrong_if(factor and factors != [factor * size, factor], "All elements are computed, but in a "
+             f"different order: where the old counter stood, outer * {size} + inner should stand.",
+             call)  # fmt: skip
     return program, inner
 
 
-def counter_of(mini: Any, program: Any, number: int) -> Any:
+def counter_of(mini, program: Any, number: int) -> Any:
     ranges = [node for node in program.toposort() if node.op is mini.Ops.RANGE]
     return next(node for node in ranges if node.arg[0] == number)
 
 
-def reduces(mini: Any, program: Any) -> list[Any]:
+def reduces(mini, program: Any) -> list[Any]:
     return [node for node in program.toposort() if node.op is mini.Ops.REDUCE]
 
 
 @promise("A loop of 12 is a loop of 3 around a loop of 4, and nothing else changes")
-def split_loops(mini: Any) -> None:
+def split_loops(mini) -> None:
     for said in ("a * 2", "a.permute(1, 0) + 1"):
         case = Case(mini, said)
         for number in (0, 1):
@@ -70,13 +65,13 @@ def split_loops(mini: Any) -> None:
 
 
 @promise("A REDUCE runs over both loops")
-def split_reduce(mini: Any) -> None:
+def split_reduce(mini) -> None:
     for said, number in (("a.sum(1)", 1), ("a @ b", 2)):
         split_once(mini, Case(mini, said), number, 2)
 
 
 @promise("Splitting again works, and so does a kind for the inner loop")
-def split_again(mini: Any) -> None:
+def split_again(mini) -> None:
     case = Case(mini, "a @ b")
     program, _ = mini.split(case.program, 0, 4)
     program, inner = mini.split(program, 1, 8)
@@ -84,16 +79,13 @@ def split_again(mini: Any) -> None:
     case.expect("three splits of a @ b", program)
     _, inner = mini.split(case.program, 1, 8, ("VECTOR",))
     if inner.arg != (3, 8, "VECTOR"):
-        raise Wrong(
-            "What `kind` holds comes after number and size in the arg of the inner RANGE.",
-            "split(a @ b, 1, 8, ('VECTOR',))",
-            "(3, 8, 'VECTOR')",
-            describe(inner.arg),
-        )
+        raise Wrong("What `kind` holds comes after number and size in the arg of the inner RANGE.",
+                    "split(a @ b, 1, 8, ('VECTOR',))", "(3, 8, 'VECTOR')",
+                    describe(inner.arg))  # fmt: skip
 
 
 @promise("What doesn't divide is a ValueError")
-def split_uneven(mini: Any) -> None:
+def split_uneven(mini) -> None:
     case = Case(mini, "a * 2")
     try:
         got = mini.split(case.program, 0, 5)
@@ -152,10 +144,6 @@ def split(program, number, size, kind=()):
 # -             pairs = [(outer, inner) if source is both else (source,) for source in node.src]
 # +             pairs = [(outer,) if source is both else (source,) for source in node.src]
 
-# %% wrong, changed: says The REDUCE ran over the old loop
-# -         if node.op is Ops.REDUCE and both in node.src[1:]:
-# +         if False:
-
 # %% wrong: says The second of the pair is the inner RANGE
 def split(program, number, size, kind=()):
     program, _ = rightly(program, number, size, kind)
@@ -176,23 +164,3 @@ def split(program, number, size, kind=()):
         new = UOp(Ops.REDUCE, (node.src[0], *both), node.arg)
         program = substitute(program, {node: new})
     return simplify(substitute(program, {old: outer * size + inner})), inner
-
-# %% right
-def split(program, number, size, kind=()):
-    ranges = counters(program)
-    old = ranges[number]
-    times, left = divmod(old.arg[1], size)
-    if left:
-        raise ValueError("left over")
-    outer = UOp(Ops.RANGE, (), (number, times) + old.arg[2:])
-    inner = UOp(Ops.RANGE, (), (1 + max(ranges), size) + tuple(kind))
-    new = {}
-    for node in program.toposort():
-        src = []
-        for source in node.src:
-            is_loop = node.op is Ops.REDUCE and source is old
-            src += [outer, inner] if is_loop else [new[source]]
-        new[node] = UOp(node.op, tuple(src), node.arg)
-        if node is old:
-            new[node] = outer * size + inner
-    return simplify(new[program]), inner

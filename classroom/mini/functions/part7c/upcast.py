@@ -6,15 +6,12 @@ Because: Equal nodes are one node, so what the copies have in common is there on
 anybody looking for it: a number that is loaded for four results is loaded once.
 """
 
-from typing import Any
-
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise, wrong_if
 from classroom.mini.functions.part7c.shared import Case, sizes
 
 
 @promise("Each iteration stores several elements", needs=("split",))
-def upcast_stores(mini: Any) -> None:
+def upcast_stores(mini) -> None:
     for said, number, size in (("a * 2", 0, 4), ("a.permute(1, 0) + 1", 1, 3), ("a.sum(1)", 0, 2)):
         case = Case(mini, said)
         call = f"upcast({said}, {number}, {size})"
@@ -27,14 +24,13 @@ def upcast_stores(mini: Any) -> None:
         if len(program.src) != size:
             raise Wrong(f"{call} should store {size} elements in each iteration.", call,
                         f"{size} STOREs", f"{len(program.src)} STOREs")  # fmt: skip
-        if len(found) != len(before):
-            raise Wrong("The inner counter is still there. It should be 0 in the first copy, 1 in "
-                        "the second, and so on.", call, f"{len(before)} RANGEs",
-                        f"{len(found)} RANGEs")  # fmt: skip
+        wrong_if(len(found) != len(before), "The inner counter is still there. It should be 0 in "
+                 "the first copy, 1 in the second, and so on.", call, f"{len(before)} RANGEs",
+                 f"{len(found)} RANGEs")  # fmt: skip
 
 
 @promise("Twice, for a tile of a @ b: 4 rows and 2 columns", needs=("split",))
-def upcast_twice(mini: Any) -> None:
+def upcast_twice(mini) -> None:
     case = Case(mini, "a @ b")
     tile = mini.upcast(mini.upcast(case.program, 0, 4), 1, 2)
     case.expect("upcast(upcast(a @ b, 0, 4), 1, 2)", tile)
@@ -80,12 +76,3 @@ def upcast(program, number, size):
     program, inner = split(program, number, size)
     stores = [substitute(s, {inner: UOp.const(inner, n)}) for n in range(size) for s in program.src]
     return simplify(program).__class__(Ops.SINK, tuple(map(simplify, stores)))
-
-# %% right
-def upcast(program, number, size):
-    program, inner = split(program, number, size)
-    stores = []
-    for n in range(size):
-        copy = substitute(program, {inner: UOp(Ops.CONST, (), n)})
-        stores.extend(copy.src)
-    return simplify(UOp(Ops.SINK, tuple(stores)))

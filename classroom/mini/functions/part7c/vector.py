@@ -7,16 +7,13 @@ Because: A vector instruction does one thing to elements that lie side by side. 
 conditions fails, C would still compile, and compute something else.
 """
 
-from typing import Any
-
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part7b.shared import kernels_of, tensor
 from classroom.mini.functions.part7c.shared import Case
 
 
 @promise("Eight elements at a time", needs=("split",), seconds=30)
-def vectors(mini: Any) -> None:
+def vectors(mini) -> None:
     for said, number in (("a * 2", 1), ("a @ b", 1)):
         case = Case(mini, said)
         call = f"vector({said}, {number}, 8)"
@@ -24,23 +21,20 @@ def vectors(mini: Any) -> None:
         case.expect(call, program, in_c=True)
         lanes = [node for node in program.toposort() if node.op is mini.Ops.RANGE and node.arg[2:]]
         if len(lanes) != 1 or lanes[0].arg[1:] != (8, "VECTOR"):
-            raise Wrong(
-                "The inner RANGE needs the kind ('VECTOR',), so that no loop is written for it.",
-                call,
-                "(…, 8, 'VECTOR')",
-                describe([n.arg for n in lanes]),
-            )
+            raise Wrong("The inner RANGE needs the kind ('VECTOR',), so that no loop is written "
+                        "for it.", call, "(…, 8, 'VECTOR')",
+                        describe([n.arg for n in lanes]))  # fmt: skip
 
 
 @promise("A vector in a tile: the way to a fast matmul", needs=("split", "upcast"), seconds=30)
-def vector_tile(mini: Any) -> None:
+def vector_tile(mini) -> None:
     case = Case(mini, "a @ b")
     tile = mini.upcast(mini.upcast(mini.vector(case.program, 1, 4), 1, 2), 0, 4)
     case.expect("a tile of 4 × 2 vectors of 4", tile, in_c=True)
 
 
 @promise("What vectors can't do is a ValueError", needs=("split",), seconds=30)
-def no_vectors(mini: Any) -> None:
+def no_vectors(mini) -> None:
     a = tensor(mini, 8, 8)
     refused = [
         ("a.permute(1, 0) + 1", (a.permute(1, 0) + 1), 0,

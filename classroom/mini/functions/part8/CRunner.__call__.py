@@ -5,21 +5,15 @@ believes the promise.
 """
 
 import ctypes
-from typing import Any
 
 from classroom.mini.check import promise
 from classroom.mini.functions.part8.shared import expect_device, several
 
 
-@promise(
-    "C computes what the interpreter does",
-    needs=("CRunner.__init__",),
-    told={
-        ctypes.ArgumentError: "C can't do anything with a NumPy array. It wants the address of its "
-        "memory, as a ctypes.c_void_p."
-    },
-)
-def c_computes(mini: Any) -> None:
+@promise("C computes what the interpreter does", needs=("CRunner.__init__",),
+         told={ctypes.ArgumentError: "C can't do anything with a NumPy array. It wants the address "
+         "of its memory, as a ctypes.c_void_p."})  # fmt: skip
+def c_computes(mini) -> None:
     for said, graph in several(mini):
         expect_device(mini, mini.CRunner, "CRunner", said, graph)
 
@@ -34,8 +28,3 @@ def __call__(self, *arrays):
 # %% right: pointers to floats
 def __call__(self, *arrays):
     self.function(*[a.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) for a in arrays])
-
-# %% right
-def __call__(self, *arrays):
-    pointers = [array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) for array in arrays]
-    self.function(*pointers)

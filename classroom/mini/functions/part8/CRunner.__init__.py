@@ -6,16 +6,13 @@ Because: A shared library is just a file with machine code and a table of names 
 puts the code into this process, where it can be called.
 """
 
-from typing import Any
-
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part7b.shared import kernels_of, tensor
 from classroom.mini.functions.part8.shared import SHAPE
 
 
 @promise("It has a function that was compiled, and the text that it's made of")
-def compiled_function(mini: Any) -> None:
+def compiled_function(mini) -> None:
     a = tensor(mini, *SHAPE)
     ((kernel, _),) = kernels_of(mini, (a * 2).uop)
     lines = mini.linearize(mini.lower(kernel)[0])
@@ -24,11 +21,6 @@ def compiled_function(mini: Any) -> None:
         raise Wrong("Keep the text in self.text: whoever has a runner will want to read it.",
                     "CRunner(lines).text", "the text of the C function",
                     describe(sorted(vars(runner))))  # fmt: skip
-
-# %% wrong: the docstring wants the text in self.text
-def __init__(self, lines):
-    name, self.source = render(lines)
-    self.function = getattr(ctypes.CDLL(str(compiled(self.source))), name)
 
 # %% wrong: says Keep the text
 def __init__(self, lines):

@@ -8,24 +8,21 @@ Because: This is what the program means, one line at a time. It's slow; but if C
 disagree, you know which one to suspect.
 """
 
-from typing import Any
-
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import promise
+from classroom.mini.check import Wrong, promise
 from classroom.mini.functions.part7b.shared import kernels_of, random_graph, tensor
 from classroom.mini.functions.part8.shared import SHAPE, expect_device, several
 
 
 @promise("Loops, loads and stores are executed line by line", seconds=30)
-def python_stores(mini: Any) -> None:
+def python_stores(mini) -> None:
     for said, graph in several(mini)[:3]:
         expect_device(mini, mini.PythonRunner, "PythonRunner", said, graph)
 
 
 @promise("A sum starts anew for each result, and a maximum from minus infinity")
-def python_reduces(mini: Any) -> None:
+def python_reduces(mini) -> None:
     for said, graph in several(mini)[3:]:
         expect_device(mini, mini.PythonRunner, "PythonRunner", said, graph)
     below = mini.Tensor(-1 - np.abs(np.random.default_rng(8).standard_normal(SHAPE)))
@@ -34,14 +31,14 @@ def python_reduces(mini: Any) -> None:
 
 
 @promise("Ten graphs of all kinds", seconds=20)
-def python_any(mini: Any) -> None:
+def python_any(mini) -> None:
     for seed in range(10):
         expect_device(mini, mini.PythonRunner, "PythonRunner", "a graph of several steps",
                       random_graph(mini, seed))  # fmt: skip
 
 
 @promise("Whole numbers stay whole, and floats have 32 bits", seconds=30)
-def kinds_of_number(mini: Any) -> None:
+def kinds_of_number(mini) -> None:
     ones = mini.Tensor(np.full((2,), 16777216, np.float32))  # 2**24, the end of all odd floats
     expect_device(mini, mini.PythonRunner, "PythonRunner", "(a + 1) - a, for a = 2**24",
                   ((ones + 1) - ones).uop)  # fmt: skip
@@ -50,7 +47,7 @@ def kinds_of_number(mini: Any) -> None:
 
 
 @promise("An access outside of the memory is an IndexError", seconds=30)
-def no_such_element(mini: Any) -> None:
+def no_such_element(mini) -> None:
     a = tensor(mini, *SHAPE)
     ((kernel, _),) = kernels_of(mini, (a * 2).uop)
     lines = mini.linearize(mini.lower(kernel)[0])
@@ -77,11 +74,8 @@ def no_such_element(mini: Any) -> None:
             mini.PythonRunner(mini.linearize(moved))(whole, whole)
         except IndexError:
             continue
-        text = (
-            f"This {what} element -3. Python counts that from the end, but memory has no such "
-            "element."
-        )
-        raise Wrong(text, "PythonRunner(lines)(…)", "IndexError", "nothing")
+        raise Wrong(f"This {what} element -3. Python counts that from the end, but memory has no "
+                    "such element.", "PythonRunner(lines)(…)", "IndexError", "nothing")  # fmt: skip
 
 # %% shared
 def run(self, *arrays):
@@ -185,41 +179,3 @@ def __call__(self, *arrays):
                     values[node] = kind(ALU[op](*map(value, node.src)))
 
     run(list(self.lines))
-
-# %% right
-def __call__(self, *arrays):
-    values = {}
-    of = lambda s: s.arg if s.op is Ops.CONST else values[s]
-    def element(node):
-        memory, place = of(node.src[0]), of(node.src[1])
-        if place < 0 or place >= memory.size:
-            raise IndexError(f"no element {place} of {memory.size}")
-        return memory, place
-    def run(first, last):
-        at = first
-        while at < last:
-            node = self.lines[at]
-            if node.op is Ops.RANGE:
-                end = next(n for n in range(at, last) if self.lines[n].op is Ops.ENDRANGE
-                           and self.lines[n].src[0] is node)
-                for values[node] in range(node.arg[1]):
-                    run(at + 1, end)
-                at = end
-            elif node.op is Ops.DEFINE_GLOBAL:
-                values[node] = arrays[node.arg[0]].ravel()
-            elif node.op is Ops.DEFINE_REG:
-                start = {Ops.ADD: 0.0, Ops.MAX: float("-inf")}[node.src[0].arg]
-                values[node.src[0]] = np.float32(start)
-            elif node.op is Ops.REDUCE:
-                values[node] = np.float32(ALU[node.arg](values[node], of(node.src[0])))
-            elif node.op is Ops.LOAD:
-                memory, place = element(node)
-                values[node] = memory[place]
-            elif node.op is Ops.STORE:
-                memory, place = element(node)
-                memory[place] = of(node.src[2])
-            else:
-                value = ALU[node.op](*map(of, node.src))
-                values[node] = int(value) if node.dtype is int else np.float32(value)
-            at += 1
-    run(0, len(self.lines))

@@ -10,22 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7b.shared import tensor
 from classroom.mini.functions.part8.shared import SHAPE, sink
 
 
-def called(mini: Any, device: Any, *tensors: Any) -> Any:
+def called(mini, device: Any, *tensors: Any) -> Any:
     graph, arrays = mini.numbered(sink(mini, *tensors))
     return mini.call(graph, dict(arrays), device)
 
 
-@promise(
-    "Kernels run in order, each into memory of its own",
-    needs=("numbered", "PythonRunner.__call__"),
-)
-def kernels_in_order(mini: Any) -> None:
+@promise("Kernels run in order, each into memory of its own",
+         needs=("numbered", "PythonRunner.__call__"))  # fmt: skip
+def kernels_in_order(mini) -> None:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     x, y = a.numpy().copy(), b.numpy().copy()
     for said, made, wanted in (
@@ -36,13 +33,9 @@ def kernels_in_order(mini: Any) -> None:
          ((x - x.max(1, keepdims=True)).sum(0),)),
     ):  # fmt: skip
         got = called(mini, mini.PythonRunner, *made)
-        if not isinstance(got, list) or len(got) != len(wanted):
-            raise Wrong(
-                f"call gives a list with an array for each result: here {len(wanted)}.",
-                f"call(numbered({said}), …)",
-                f"{len(wanted)} arrays",
-                describe(got),
-            )
+        wrong_if(not isinstance(got, list) or len(got) != len(wanted),
+                 f"call gives a list with an array for each result: here {len(wanted)}.",
+                 f"call(numbered({said}), …)", f"{len(wanted)} arrays", describe(got))  # fmt: skip
         if not (np.array_equal(x, a.numpy()) and np.array_equal(y, b.numpy())):
             raise Wrong("An input was overwritten. Each result gets memory of its own.",
                         f"call(numbered({said}), …)")  # fmt: skip
@@ -98,11 +91,3 @@ def call(sink, memory, device):
     for function, _, arguments in kernels:
         function(*map(memory.get, arguments))
     return list(map(memory.__getitem__, results))
-
-# %% right
-def call(sink, memory, device):
-    kernels, places = plan(sink, device)
-    for run, out, parameters in kernels:
-        memory.setdefault(out, np.zeros(out.shape, "f4"))
-        run(*map(memory.get, parameters))
-    return list(map(memory.__getitem__, places))

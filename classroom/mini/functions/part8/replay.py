@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from classroom.exercise import Wrong
 from classroom.mini import digits
-from classroom.mini.check import describe, promise
+from classroom.mini.check import Wrong, describe, promise
 from classroom.mini.functions.part8.shared import in_c
 
 DEVICES = ("CRunner.__init__", "CRunner.__call__", "numbered", "call")
 
 
-def steps(
-    mini: Any, function: Callable[..., Any], state: list[Any], inputs: list[Any]
-) -> list[Any]:
+def steps(mini, function: Callable[..., Any], state: list[Any], inputs: list[Any]) -> list[Any]:
     with in_c(mini):
         captured = mini.jit(function, state)
         return [captured(mini.Tensor(value)) for value in inputs]
@@ -37,7 +34,7 @@ def steps(
         'input nor to the state: start from what tape["memory"] has.'
     },
 )
-def new_inputs(mini: Any) -> None:
+def new_inputs(mini) -> None:
     inputs = [np.full((2,), float(n), np.float32) for n in range(1, 5)]
     ones = mini.Tensor([1.0, 1.0])  # memory that is neither an input nor state
     got = steps(mini, lambda x: (x * x + ones).realize(), [], inputs)
@@ -56,7 +53,7 @@ def new_inputs(mini: Any) -> None:
 
 
 @promise("State goes on from where it was", needs=DEVICES, seconds=30)
-def state_goes_on(mini: Any) -> None:
+def state_goes_on(mini) -> None:
     total = mini.Tensor([0.0])
 
     def add(x: Any) -> Any:
@@ -79,7 +76,7 @@ def state_goes_on(mini: Any) -> None:
 
 
 @promise("A training is the same, step for step", needs=DEVICES, seconds=30)
-def training(mini: Any) -> None:
+def training(mini) -> None:
     dice = np.random.default_rng(3)
     x, y = dice.standard_normal((12, 8, 3)).astype(np.float32), dice.standard_normal((12, 8, 1))
     start = dice.standard_normal((3, 1))
@@ -141,16 +138,6 @@ def replay(tape, tensors, state, device):
 # %% wrong, changed: says is different when the step is captured
 # -     for tensor, node in zip(state, changed, strict=True):
 # +     for tensor, node in zip(state[:1], changed[:1], strict=True):
-
-# %% right: in the tape's own dict: all that changes is put there anew each time
-def replay(tape, tensors, state, device):
-    memory = tape["memory"]
-    memory.update((s, t.uop.arg.data) for s, t in zip(tape["slots"], tensors) if s is not None)
-    results = call(tape["sink"], memory, device)
-    out, *new = [Tensor(results[place]) for place in tape["places"]]
-    for tensor, fresh in zip(state, new):
-        tensor.uop = fresh.uop
-    return out
 
 # %% right
 def replay(tape, tensors, state, device):

@@ -12,12 +12,12 @@ from classroom.mini.functions.part7b.shared import CASES, SUMS, kernels_of, tens
 SHAPE = (3, 4)
 
 
-def in_c(mini: Any) -> AbstractContextManager[Any]:
+def in_c(mini) -> AbstractContextManager[Any]:
     """Inside, Tensors are computed by CRunner; whatever happens there, afterwards as before."""
     return mock.patch.object(mini.Tensor, "run", mini.run_on(mini.CRunner))
 
 
-def expect_device(mini: Any, device: Any, name: str, said: str, graph: Any) -> None:
+def expect_device(mini, device: Any, name: str, said: str, graph: Any) -> None:
     """Wrong unless a device computes every kernel of a graph as the interpreter does."""
     for kernel, _ in kernels_of(mini, graph):
         program, arguments = mini.lower(kernel)
@@ -37,12 +37,12 @@ def expect_device(mini: Any, device: Any, name: str, said: str, graph: Any) -> N
                 raise Wrong(f"{text}{again}.", call, f"{wanted[place]:.4g}", f"{out[place]:.4g}")
 
 
-def several(mini: Any) -> list[tuple[str, Any]]:
+def several(mini) -> list[tuple[str, Any]]:
     a, b = tensor(mini, *SHAPE), tensor(mini, *SHAPE)
     chosen = ("a * 2", "a + b", "(a + 1).pad((0, 1), (1, 0)) * 3")
     found = [(said, CASES[said](a, b).uop) for said in chosen]
     return found + [(said, make(a, b).uop) for said, make in SUMS.items()]
 
 
-def sink(mini: Any, *tensors: Any) -> Any:
+def sink(mini, *tensors: Any) -> Any:
     return mini.UOp(mini.Ops.SINK, tuple(t.uop for t in tensors))
