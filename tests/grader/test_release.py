@@ -69,7 +69,7 @@ def test_neither_marks_nor_folders_of_solutions_are_in_it(folder):
     assert [path.name for path in (folder / "solutions").iterdir()] == ["mini"]
     for page in ("INSTRUCTOR.md", "docs/sandbox.md", "docs/cluster.md"):
         assert not (folder / page).exists()
-    for kind in ("unusual", "attacks", "hostile", "submissions"):
+    for kind in ("attacks", "hostile", "submissions"):
         assert not list((folder / "tests" / "grader").glob(f"*{kind}*"))
     assert not (folder / ".git").exists()
     for path, text in texts(folder):
