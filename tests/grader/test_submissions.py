@@ -1,5 +1,5 @@
-"""A change of a worked solution costs what it should, and is named; what is as good, or solves tasks
-in an unusual way, costs nothing.
+"""A change of a worked solution costs what it should, and is named; what is as good costs nothing,
+nor does it to solve tasks in an unusual way.
 """
 
 import pytest
