@@ -138,8 +138,8 @@ def scheduler(port):
 
 
 @contextmanager
-def workers(port, threads=1):
-    words = ["--nworkers", "2", "--nthreads", str(threads), "--no-dashboard"]
+def workers(port, count=2, threads=1):
+    words = ["--nworkers", str(count), "--nthreads", str(threads), "--no-dashboard"]
     with dask("worker", f"tcp://127.0.0.1:{port}", *words) as process:
         yield process
 
@@ -182,10 +182,10 @@ def test_workers_that_are_not_like_this_grader_are_refused():
     with pytest.raises(CannotGrade, match="no Dask scheduler"):
         list(cluster.done_by(address, [other]))
     with scheduler(port):
-        with workers(port):
+        with workers(port, 1):
             with pytest.raises(CannotGrade, match=r"tcp://.* another version, in /"):
                 list(cluster.done_by(address, [other]))
-        with workers(port, threads=2), pytest.raises(CannotGrade, match="has 2 threads"):
+        with workers(port, 1, threads=2), pytest.raises(CannotGrade, match="has 2 threads"):
             list(cluster.done_by(address, [Job("ann", PROJECT, {}, "a.py", here)]))
 
 
