@@ -164,7 +164,7 @@ def test_a_cluster_finds_the_same_though_a_worker_and_the_scheduler_are_killed(
         os.kill(int(children(nannies.pid, "spawn_main")[0]), signal.SIGKILL)
         wait_for(lambda: len(list(kept.glob("*.json"))) >= 3 or grader.poll() is not None)
         first.kill()
-    with scheduler(port), workers(port):
+    with scheduler(port), workers(port, 1):
         ended(grader)
     assert what_was_found(grades) == alone
     assert nothing_is_left(grades)

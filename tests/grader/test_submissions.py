@@ -6,6 +6,7 @@ import pytest
 
 from tests.grader.submissions import FOLDER, expect_its_points, together
 from tests.grader.worked import PROJECTS, worked
+from tinyframe import Context
 
 CHANGES = {
     f"{name}-{number}": (name, changes)
@@ -13,6 +14,13 @@ CHANGES = {
     for number, changes in enumerate(together(FOLDER / f"{name}.txt"))
 }
 pytestmark = pytest.mark.usefixtures("somewhere_else")
+
+
+@pytest.fixture(autouse=True)
+def without_spec():
+    """As where submissions are graded; what the worked solutions build is checked with them."""
+    with Context(SPEC=0):
+        yield
 
 
 @pytest.mark.parametrize("name", CHANGES)
