@@ -61,6 +61,7 @@ def test_the_table_shows_the_learners_own_line_and_a_hint(graded):
     assert "line 6: return [][x]" in out
     assert "raised TypeError: list indices must be integers" in out
     assert "hint: Do not realize it." in out
+    assert "It printed 1 line while it was graded" in FORMATS["table"](report())
 
 
 def test_json_says_the_same(graded):
