@@ -193,7 +193,7 @@ def install(extras: set[str]) -> None:
     if free < needed:
         stop(f"this needs {needed:.1f} GB of disk, and {free:.1f} GB are free.", "Make room first.")
     if find_compiler() is None:
-        say("found no C compiler ($CC, clang, gcc or cc), so zig's will be installed with the rest")
+        say("found no C compiler ($CC, gcc, clang or cc), so zig's will be installed with the rest")
     names = ",".join(sorted(extras | present))
     what = f"tinyframe[{names}] with pip"
     if present:
@@ -265,8 +265,8 @@ def child_environment(**more: str) -> dict[str, str]:
 
 
 def find_compiler() -> str | None:
-    """The command that the CPU backend compiles with: $CC, clang, gcc or cc, the first there is."""
-    for command in (os.environ.get("CC", ""), "clang", "gcc", "cc"):
+    """The command that the CPU backend compiles with: $CC, gcc, clang or cc, the first there is."""
+    for command in (os.environ.get("CC", ""), "gcc", "clang", "cc"):
         program = shutil.which(shlex.split(command)[0]) if command.strip() else None
         # macOS has a /usr/bin/clang even without Xcode's tools; it only offers to install them.
         if program and sys.platform == "darwin" and program.startswith("/usr/bin/"):

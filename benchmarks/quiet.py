@@ -2,8 +2,9 @@
 
 They are those of roofline.py: multiply-adds in registers notice who takes a core or slows the clock
 down, reading an array that no cache holds notices who moves data. What a quiet machine gives is the
-least that they ever took. A row is measured between two looks at them, and again where one of these
-was too slow; of rows that never had it quiet, the quietest measurement counts, and is marked.
+least that they ever took. A row waits for a quiet look at them, is measured, and again where the
+look after it was too slow; of rows that never had it quiet, the quietest measurement counts, and is
+marked.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ T = TypeVar("T")
 BUSY = 1.2
 LEARN = 20  # looks at the start: 1.5 s, in which it is quiet at least once
 ATTEMPTS = 3  # at one row
-PAUSE = 2.0  # seconds until the next attempt
+PAUSE = 2.0  # seconds until the next look
+WAITS = 300  # pauses of a table, for a machine that is never quiet: ten minutes
 
 
 def pace(took: Mapping[str, float], least: Mapping[str, float]) -> float:
@@ -37,6 +39,7 @@ class Quiet:
     def __init__(self, loops: Mapping[str, Turns]) -> None:
         self.loops = loops
         self.least = dict.fromkeys(loops, math.inf)
+        self.waits = WAITS
 
     def learn(self) -> None:
         for _ in range(LEARN):
@@ -48,14 +51,19 @@ class Quiet:
         self.least = {name: min(least, took[name]) for name, least in self.least.items()}
         return took
 
+    def wait(self) -> dict[str, float]:
+        """Seconds of each loop, as soon as the machine is quiet, or when waiting has no end."""
+        while pace(took := self.look(), self.least) > BUSY and self.waits:
+            self.waits -= 1
+            time.sleep(PAUSE)
+        return took
+
     def around(self, measure: Callable[[], T]) -> tuple[T, dict[str, float]]:
         """What `measure` gives on a quiet machine, or else on the quietest of ATTEMPTS, and what
         the loops took just before or after, the longer of the two."""
         tries: list[tuple[T, dict[str, float]]] = []
-        for attempt in range(ATTEMPTS):
-            if attempt:
-                time.sleep(PAUSE)
-            before, value, after = self.look(), measure(), self.look()
+        for _ in range(ATTEMPTS):
+            before, value, after = self.wait(), measure(), self.look()
             tries.append((value, {name: max(before[name], after[name]) for name in before}))
             if pace(tries[-1][1], self.least) <= BUSY:
                 break

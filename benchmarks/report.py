@@ -51,6 +51,25 @@ def busy(row: Row, least: dict[str, float]) -> float:
     return found if found > BUSY else 0.0
 
 
+def busy_rows(results: Row) -> dict[str, list[str]]:
+    """For each table, the names of the rows that never had a quiet machine."""
+    found = {
+        name: [row["name"] for row in rows if busy(row, results["quiet"][name])]
+        for name, rows in results["tables"].items()
+    }
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def replace_rows(results: Row, anew: Row) -> None:
+    """Puts rows that were measured again in the place of those with their names."""
+    for table, rows in anew["tables"].items():
+        of = {row["name"]: row for row in rows}
+        kept = results["tables"][table]
+        results["tables"][table] = [of.get(row["name"], row) for row in kept]
+        least, other = results["quiet"][table], anew["quiet"][table]
+        results["quiet"][table] = {name: min(least[name], other[name]) for name in least}
+
+
 def name_cell(row: Row, least: dict[str, float]) -> str:
     found = busy(row, least)
     return f"{row['name']} (busy: {found:.1f})" if found else row["name"]

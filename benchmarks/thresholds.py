@@ -134,6 +134,7 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "PARALLEL_WORK": ([reduced(1, n, 1 << 16) for n in (8, 32, 128)], (8, 32, 128)),
     "TILED_FROM": (SUM_OF_PRODUCT, (8, 32, 128)),
     "EMPTY_PLACES": ([BY_INPUT], (1, 3, 9)),
+    "SHORTER_BY": ([BY_INPUT], (0.01, 0.125, 0.5)),
     "RECOMPUTE_LIMIT": ([EXP_PRODUCT, SCALED], (2, 4, 16)),
     "RECOMPUTE_LIMIT_IN_ALL": ([EXP_PRODUCT, SCALED], (4, 16, 64)),
     "CHEAP": ([SCALED], (1, 2, 4)),

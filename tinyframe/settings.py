@@ -252,7 +252,7 @@ class Settings:
     )
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
                       "CPU threads that a kernel may use", default_text="usable cores")  # fmt: skip
-    CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")
+    CC = text("", "the C compiler; by default gcc, clang, cc or zig, the first that is found")
     TINYFRAME_CFLAGS = text("", 'more flags for the C compiler, such as "-mno-avx512f"')
 
     # what to keep

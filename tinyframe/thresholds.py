@@ -235,6 +235,9 @@ TRANSPOSED_FROM = _row(512, "rows, columns and products, each",
 MOST_COPIES = _row(256, "copies of a statement",
     "UPCAST and UNROLL refuse to make more",
     "more than any processor's registers hold only slow down the C compiler")
+SHORTER_BY = _row(0.125, "fraction of a loop's iterations",
+    "a loop whose terms are 0 from some iteration on ends there, if that saves at least this many",
+    "convolution of stride 2 by its input: 58 % faster; padding would save 0.01")
 MOST_ADDITIONS = _row(128, "additions to one accumulator",
     "longer float sums are computed in blocks, so that rounding errors stay small",
     "the length of a block in NumPy's pairwise sum; a matmul is no slower for it")

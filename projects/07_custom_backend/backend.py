@@ -82,11 +82,11 @@ class MyAllocator(Allocator):
 def c_compiler():
     """The C compiler of this machine, as a command begins with it, such as ["/usr/bin/gcc"].
 
-    It is $CC, or clang, gcc or cc, or else the one that start.py brought along. It's yours to use.
+    It is $CC, or gcc, clang or cc, or else the one that start.py brought along. It's yours to use.
     """
     if os.environ.get("CC"):
         return shlex.split(os.environ["CC"])
-    found = next(filter(None, map(shutil.which, ("clang", "gcc", "cc"))), None)
+    found = next(filter(None, map(shutil.which, ("gcc", "clang", "cc"))), None)
     return [found] if found else [sys.executable, "-m", "ziglang", "cc"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -232,8 +233,8 @@ def installed(monkeypatch):
 
 @pytest.mark.parametrize(
     ("there", "asked", "expected"),
-    [("cc", "", ["/usr/bin/cc"]), ("cc gcc", "", ["/usr/bin/gcc"]),
-     ("cc gcc clang", "", ["/usr/bin/clang"]), ("zig", "", ["/lib/ziglang/zig", "cc"]),
+    [("cc", "", ["/usr/bin/cc"]), ("cc clang", "", ["/usr/bin/clang"]),
+     ("cc clang gcc", "", ["/usr/bin/gcc"]), ("zig", "", ["/lib/ziglang/zig", "cc"]),
      ("zig cc", "", ["/usr/bin/cc"]),
      ("clang ccache", "ccache gcc -m64", ["/usr/bin/ccache", "gcc", "-m64"])],
 )  # fmt: skip
@@ -274,8 +275,8 @@ sys.exit(subprocess.call([*{real!r}, *[a for a in arguments if not a.startswith(
 def test_macos_offer_to_install_a_compiler_is_none(installed, monkeypatch, tmp_path, tools):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(clang, "_MACOS_TOOLS", (str(tmp_path if tools else tmp_path / "none"),))
-    installed.update(clang="/usr/bin/clang", gcc="/opt/homebrew/bin/gcc")
-    assert find_compiler() == (("/usr/bin/clang",) if tools else ("/opt/homebrew/bin/gcc",))
+    installed.update(gcc="/usr/bin/gcc", clang="/opt/homebrew/bin/clang")
+    assert find_compiler() == (("/usr/bin/gcc",) if tools else ("/opt/homebrew/bin/clang",))
 
 
 @pytest.mark.parametrize(
@@ -350,9 +351,11 @@ def test_identity_changes_with_compiler_flags_and_processor(compiler, tmp_path, 
      ("__i386__", False, ("-march=native", "-mprefer-vector-width=512")),
      ("__aarch64__", False, ("-mcpu=native",)), ("__aarch64__", True, ("-mcpu=native",))],
 )  # fmt: skip
-def test_code_is_for_this_very_machine(macro, is_zig, expected, tmp_path):
-    compiler = a_compiler(tmp_path / ("zig" if is_zig else "cc"), [macro, "__STDC__"])
-    assert compiler.machine_flags == expected
+def test_code_is_for_this_very_machine(macro, is_zig, expected, tmp_path, monkeypatch):
+    for name, is_arm in [("x86_64", False), ("arm64", True)]:
+        monkeypatch.setattr(platform, "machine", lambda name=name: name)
+        compiler = a_compiler(tmp_path / ("zig" if is_zig else "cc"), [macro, "__STDC__"])
+        assert compiler.machine_flags == (expected if is_arm == (macro == "__aarch64__") else ())
 
 
 def a_compiler(path, macros, refused="no flag"):
@@ -375,8 +378,9 @@ else:
     return ClangCompiler((str(path),))
 
 
-def test_a_compiler_that_does_not_know_this_machine_does_without_the_flag(tmp_path):
-    """As one for another kind of machine does, and an old one on a new processor."""
+def test_a_compiler_that_does_not_know_this_machine_does_without_the_flag(tmp_path, monkeypatch):
+    """As an old one on a new processor."""
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     for refused, native in [("-mcpu=native", []), ("no flag", ["-mcpu=native"])]:
         compiler = a_compiler(tmp_path / refused, ["__aarch64__", "__linux__"], refused)
         assert [flag for flag in compiler.flags if "native" in flag] == native

@@ -322,7 +322,7 @@ def test_a_language_of_what_the_readme_says_is_needed_is_enough(monkeypatch, row
 
 def test_a_needed_op_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(Device._devices, "WRONG", opened(renderer=only_with(NEEDED - {Ops.WHERE})))
-    with pytest.raises(NotImplementedError, match="Language.code_for_op has no row for WHERE"):
+    with pytest.raises(NotImplementedError, match="has no WHERE .*give Language.code_for_op a"):
         Tensor([-1.0, 2.0], device="WRONG").relu().tolist()
 
 
@@ -331,5 +331,5 @@ def test_a_function_of_float64_that_a_language_lacks_is_named(monkeypatch):
     monkeypatch.setattr(type(language), "code_for_double", {})
     monkeypatch.setitem(Device._devices, "WRONG", opened(renderer=language))
     assert Tensor([0.0], device="WRONG").sin().tolist() == [0.0]
-    with pytest.raises(NotImplementedError, match="has no row for SIN"):
+    with pytest.raises(NotImplementedError, match="has no SIN of dtypes.double"):
         Tensor(np.zeros(1), device="WRONG").sin().tolist()

@@ -26,8 +26,10 @@ from tests.kernels import numbers, run_with
 from tests.reference import evaluate
 from tests.values import array_of
 from tinyframe import Device, Tensor, dtypes
+from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.uop.node import Ops
+from tinyframe.gpu.languages.wgsl import FEATURES, WGSLLanguage
+from tinyframe.uop.node import GroupOp, Ops, UOp
 
 VECTOR = OptOps.VECTOR
 # device -> how its kernels are written beside plain loops
@@ -70,6 +72,15 @@ def test_every_op(device, dtype, plain):
     if (device, dtype) == ("WEBGPU", dtypes.double):
         lacks = (*lacks, *FUNCTIONS_OF_DOUBLE)
     check_every_op(dtype, [] if plain else OPTS[device], device, lacks)
+
+
+@pytest.mark.parametrize("op", FUNCTIONS_OF_DOUBLE)
+def test_functions_of_float64_are_refused_in_wgsl(op):
+    language, x = WGSLLanguage(features=frozenset(FEATURES)), UOp.range(2, 0).cast(dtypes.double)
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.double.ptr(2), (), 0).index(UOp.range(2, 0), shape=(2,))
+    value = UOp(op, dtypes.double, (x, x) if op in GroupOp.Binary else (x,))
+    with pytest.raises(NotImplementedError, match=f"{op.name} of dtypes.double"):
+        get_program(UOp.sink(out.store(value, UOp.range(2, 0))), language, [])
 
 
 @pytest.mark.parametrize(

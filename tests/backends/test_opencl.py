@@ -141,13 +141,21 @@ def test_of_a_driver_that_keeps_nothing_the_binary_is_kept(monkeypatch):
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 
-def test_pocl_without_a_linker_is_not_there(monkeypatch):
-    """It would end the process at the first kernel."""
-    pocl = SimpleNamespace(platform=SimpleNamespace(name="Portable Computing Language"))
+@pytest.mark.parametrize(
+    ("processor", "path", "said"),
+    [("znver3", "", "needs the linker `ld`"), ("generic", None, "PoCL 3.0 is older than this")],
+)
+def test_pocl_that_can_compile_nothing_is_not_there(monkeypatch, processor, path, said):
+    """Without a linker it would end the process at the first kernel."""
+    pocl = SimpleNamespace(
+        platform=SimpleNamespace(name="Portable Computing Language"), driver_version="3.0",
+        version=f"OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-{processor}",
+    )  # fmt: skip
     monkeypatch.setattr(opencl, "all_devices", lambda: [pocl])
     monkeypatch.setattr(Device, "_opened", {})
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(DeviceUnavailable, match="needs the linker `ld`"):
+    if path is not None:
+        monkeypatch.setenv("PATH", path)
+    with pytest.raises(DeviceUnavailable, match=said):
         Tensor([1.0])
 
 

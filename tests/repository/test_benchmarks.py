@@ -6,6 +6,7 @@ import math
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def made_up():
     growing = row("matmul 64", around(1e-4), None, torch=around(2e-5))
     peaks = {"flops": 4e9, "bandwidth": 1e9, "threads": 2}
     return {
-        "method": "Made up.", "machine": {"processor": "none"}, "left out": ["tinygrad: no clang"],
+        "method": "Made up.", "machine": {"processor": "none", "matplotlib": "not installed"}, "left out": ["tinygrad: no clang"],
         "peaks": {"all cores": peaks, "growth": peaks},
         "quiet": {"all cores": {"fma": 1.0}, "growth": {"fma": 1.0}},
         "tables": {"all cores": [*rows, crashed], "growth": [growing]},
@@ -310,10 +311,36 @@ def test_a_busy_machine_is_noticed_and_the_row_measured_again():
     assert quiet.around(lambda: next(measured)) == (1, {"fma": 1.1})
 
 
+def test_a_row_waits_for_a_quiet_machine():
+    quiet = Quiet({"fma": Elsewhere(1.0)})
+    quiet.learn()
+    quiet.loops = {"fma": Elsewhere(3.0, 2.0, 1.1)}
+    assert quiet.around(lambda: "measured") == ("measured", {"fma": 1.1})
+
+
+def test_rows_of_a_busy_machine_are_measured_again_and_stay_out_of_docs(tmp_path, monkeypatch):
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"{report.BEGIN}\n{report.END}\n")
+    monkeypatch.setattr(glance, "PAGE", page)
+    monkeypatch.setattr(glance, "main", lambda: None)
+    busy, anew = made_up(), made_up()
+    assert report.busy_rows(busy) == {"all cores": ["alone"]}
+    (tmp_path / "results.json").write_text(json.dumps(busy))
+    with pytest.raises(SystemExit, match="busy during 1 rows.*: alone. .*--again"):
+        command.main(["--docs", "--out", str(tmp_path)])
+    anew["tables"] = {"all cores": [row("alone", around(1e-3))]}
+    alone = replace(FULL["all cores", "add"], name="alone")
+    monkeypatch.setattr(command, "chosen", lambda options: {"all cores": [alone]})
+    monkeypatch.setattr(command, "run", lambda choice, tell: anew)
+    command.main(["--again", "--out", str(tmp_path)])
+    command.main(["--docs", "--out", str(tmp_path)])
+    assert "busy:" not in page.read_text() and "| alone | 1 |" in page.read_text()
+
+
 def test_where_it_is_never_quiet_the_quietest_counts():
     quiet = Quiet({"fma": Elsewhere(1.0)})
     quiet.learn()
-    quiet.loops = {"fma": Elsewhere(3.0, 3.0, 1.4, 1.5, 2.0)}
+    quiet.loops, quiet.waits = {"fma": Elsewhere(3.0, 3.0, 1.4, 1.5, 2.0)}, 0
     measured = iter(range(10))
     assert quiet.around(lambda: next(measured)) == (1, {"fma": 1.5})
     assert next(measured) == ATTEMPTS == 3

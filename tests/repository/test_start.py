@@ -357,15 +357,15 @@ def programs(start, tmp_path, monkeypatch):
     [
         ([], None, None),
         (["cc"], None, "cc"),
-        (["cc", "gcc"], None, "gcc"),
-        (["cc", "gcc", "clang"], None, "clang"),
+        (["cc", "clang"], None, "clang"),
+        (["cc", "gcc", "clang"], None, "gcc"),
         (["clang", "icx"], "icx -O1", "icx -O1"),
         (["gcc"], "not-there", "gcc"),
         ([], "not-there", None),
         (["gcc"], " ", "gcc"),
     ],
 )
-def test_the_compiler_is_cc_of_the_environment_then_clang_gcc_cc(
+def test_the_compiler_is_cc_of_the_environment_then_gcc_clang_cc(
     start, programs, monkeypatch, on_path, cc, chosen
 ):
     programs(*on_path)
@@ -380,7 +380,7 @@ def test_the_placeholder_compilers_of_macos_do_not_count(start, monkeypatch):
     monkeypatch.setattr(start, "printed_by", lambda *command: "")
     assert start.find_compiler() is None
     monkeypatch.setattr(start, "printed_by", lambda *command: "/Library/Developer")
-    assert start.find_compiler() == "clang"
+    assert start.find_compiler() == "gcc"
 
 
 def test_zig_is_added_where_there_is_no_compiler(start, installed, monkeypatch):

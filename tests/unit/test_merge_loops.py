@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.kernels import kernel_of, on_buffer, ops_in, program_of
-from tinyframe import Context, Tensor
-from tinyframe.codegen.optimize.loops import axes
+from tests.kernels import filled, kernel_of, on_buffer, ops_in, program_of, run_with
+from tinyframe import Context, Device, Tensor
+from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.merge_loops import (
     fuse_reduce_loops,
     merge_neighbours,
+    shorten_reduces,
     split_at_divisions,
 )
+from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import AxisType, Ops, UOp
 
 
@@ -126,3 +128,47 @@ def test_loops_that_would_need_each_other_are_not_shared():
     shared = fuse_reduce_loops(kernel)
     assert reduce_loops(shared) == 3
     assert program_of(shared, []).src
+
+
+# ---- loops that end early ------------------------------------------------------------------------
+
+PART = {  # of 9 rows and 6 columns -> how many iterations the loop over columns has, of 54
+    "columns up to the row": (lambda row, column: column < row + 1, 39),
+    "columns in steps of two": (lambda row, column: column * 2 < row - 1, 16),
+    "columns from the row on": (lambda row, column: row - 1 < column, None),
+    "all but one": (lambda row, column: column < 13 - row, None),
+    "not before the row": (lambda row, column: row >= column, 39),
+    "sums that wrap around": (lambda row, column: column < row * 2**29 + 1, None),
+}
+
+
+@pytest.mark.parametrize("part", PART)
+@pytest.mark.parametrize("reduce", ["sum", "max", "prod"])
+def test_a_reduce_ends_where_there_is_nothing_left(part, reduce):
+    x = np.random.default_rng(0).uniform(1, 2, (9, 6)).astype(np.float32)
+    condition, iterations = PART[part]
+    where = condition(*np.indices(x.shape, np.int32))
+    nothing = {"sum": 0, "max": -np.inf, "prod": 1}[reduce]
+    row, column = Tensor.arange(9).reshape(9, 1), Tensor.arange(6).reshape(1, 6)
+    found = getattr(condition(row, column).where(filled(x), nothing), reduce)(1)
+    kernel = kernel_of(found).simplify()
+    (old,), (new,) = (ops_in(k, Ops.REDUCE) for k in (kernel, shorten_reduces(kernel)))
+    assert (new.src[0].op is Ops.WHERE) is (iterations is None)
+    if iterations is not None:
+        (row,) = old.ranges
+        length = new.own_ranges[0].src[0]
+        assert sum(evaluate(length, {row: n}) for n in range(9)) == iterations
+    expected = getattr(np.where(where, x, nothing), reduce)(1)
+    for opts in ([], None):
+        np.testing.assert_allclose(run_with(found, opts), expected, 1e-6)
+
+
+def test_a_loop_ends_early_only_if_no_copy_and_no_other_reduce_would_end_elsewhere():
+    row, column = Tensor.arange(8).reshape(8, 1), Tensor.arange(6).reshape(1, 6)
+    kernel = kernel_of((column < row + 1).where(on_buffer(8, 6), 0).sum(1)).simplify()
+    copies = apply_opts(kernel, [Opt(OptOps.UPCAST, 0, 2)], Device["CPU"].renderer.target)
+    assert shorten_reduces(copies) is copies
+    both = fuse_reduce_loops(kernel_of((column < row + 1).where(on_buffer(8, 6), 0).sum(1)
+                                       + on_buffer(8, 6).sum(1)))  # fmt: skip
+    assert len({u.own_ranges for u in ops_in(both, Ops.REDUCE)}) == 1
+    assert shorten_reduces(both) is both

@@ -25,6 +25,7 @@ from tinyframe.codegen.optimize.loops import Opt, apply_opts
 from tinyframe.codegen.optimize.merge_loops import (
     fuse_reduce_loops,
     merge_neighbours,
+    shorten_reduces,
     split_at_divisions,
 )
 from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, opts_of
@@ -61,7 +62,7 @@ def canonicalize_loops(sink: UOp, job: Compilation) -> UOp:
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
-        return apply_opts(sink, job.opts, job.renderer.target)
+        return shorten_reduces(apply_opts(sink, job.opts, job.renderer.target))
     if settings.NOOPT:
         job.opts = []
         return sink
@@ -69,7 +70,7 @@ def optimize(sink: UOp, job: Compilation) -> UOp:
     workload = Workload(sink, target)
     job.plan = choose(workload, plans_for(target))
     job.opts, optimized = opts_of(sink, job.plan.nest(workload), target)
-    return optimized
+    return shorten_reduces(optimized)
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:

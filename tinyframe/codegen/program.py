@@ -152,8 +152,8 @@ class Refusal(NamedTuple):
 
 def _ops_lacking(p: ProgramSpec) -> str:
     written = GroupOp.ALU - {Ops.CAST, Ops.BITCAST}
-    lacking = {u.op for u in p.uops if u.op in written and row_of(p.renderer, u) is None}
-    return " and ".join(sorted(op.name for op in lacking))
+    lacking = {u for u in p.uops if u.op in written and row_of(p.renderer, u) is None}
+    return " and ".join(sorted({f"{u.op.name} of {u.dtype.scalar()}" for u in lacking}))
 
 
 def _dtypes_lacking(p: ProgramSpec) -> str:
@@ -171,8 +171,9 @@ REFUSED = [
     Refusal(
         NotImplementedError,
         _ops_lacking,
-        "{language}.code_for_op has no row for {lacking}, which cannot be expressed in other ops "
-        "(runtime/README.md lists those that every language needs)",
+        "{p.device} has no {lacking}, and other ops can't express it: cast to another dtype, use a "
+        "different device, or give {language}.code_for_op a row (runtime/README.md lists those "
+        "that every language needs)",
     ),
 ]
 

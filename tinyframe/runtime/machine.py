@@ -38,6 +38,10 @@ def processor_name() -> str:
     return platform.machine()
 
 
+def machine_is_x86() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
+
+
 @functools.cache
 def machine_identity() -> str:
     """Identifies the kind of processor, so that code compiled for one does not run on another:

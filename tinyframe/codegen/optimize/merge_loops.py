@@ -1,25 +1,35 @@
-"""Loop restructuring before a kernel is optimized: neighbouring loops are merged (collapsed), loops
-whose index is divided are split, and equal reduce loops are fused."""
+"""Loop restructuring. Before a kernel is optimized, neighbouring loops are merged (collapsed),
+loops whose index is divided are split, and equal reduce loops are fused. After it, loops end where
+there is nothing left to add."""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
+from tinyframe import thresholds
 from tinyframe.algebra.access import access
+from tinyframe.algebra.symbolic import from_terms, negated, terms, without_not
 from tinyframe.codegen.linearize import repeated_reduces
 from tinyframe.codegen.optimize.loops import replace_ranges, split_range
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
+from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import (
+    EXPANDED,
+    THREADS,
     AxisType,
     Ops,
     UOp,
     axis_type,
     elements,
     extent,
+    identity,
     index_dtype,
     is_symbolic,
+    iterations,
     plain,
+    rebuild,
     sources_first,
 )
 
@@ -173,3 +183,54 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
             others.append(nest)
     mapping = {r: s for nest, other in shared.items() for r, s in zip(nest, other, strict=True)}
     return replace_ranges(sink, mapping)
+
+
+def shorten_reduces(sink: UOp) -> UOp:
+    """A sum over k of (2*k + phase < 3 ? x : 0), as in the gradient of windows that lie apart,
+    becomes one of x over fewer k, if that saves many iterations."""
+    owners = Counter(r for u in sink.toposort() for r in u.own_ranges)
+
+    def shortened(old: UOp, u: UOp) -> UOp:
+        if u.op is not Ops.REDUCE or u.src[0].op is not Ops.WHERE:
+            return u
+        condition, value, rest = u.src[0].src
+        nothing = UOp.const(u.dtype, identity(u.arg, u.dtype))
+        if value is nothing:
+            condition, value, rest = negated(condition), rest, value
+        if rest is nothing:
+            for r in old.own_ranges:
+                if owners[r] == 1 and (length := _length_under(condition, r)) is not None:
+                    shorter = r.replace(src=(length,))
+                    return value.reduce(u.arg, *u.own_ranges).substitute({r: shorter})
+        return u
+
+    return rebuild(sink, shortened)
+
+
+_COUNTED = 4096  # iterations around a loop, whose lengths there are added up in a few milliseconds
+
+
+def _length_under(condition: UOp, r: UOp) -> UOp | None:
+    """How many iterations of a loop are left by a comparison of it with loops around it. None if
+    the condition is another one, or saves too little."""
+    comparison, holds = without_not(condition)
+    if comparison.op is not Ops.CMPLT or comparison.src[0].dtype is not r.dtype:
+        return None
+    less, more = comparison.src if holds else comparison.src[::-1]
+    parts = Counter(terms(less))
+    parts.subtract(terms(more))
+    step, least = parts.pop(r, 0), parts.pop(None, 0) - (not holds)
+    kinds = (*EXPANDED, *THREADS)  # of which each copy, or thread, would have a length of its own
+    loops = [u for u in (r, *parts) if u.op is Ops.RANGE and axis_type(u) not in kinds]
+    count, cases = extent(r), iterations(loops[1:])
+    if step <= 0 or len(loops) <= len(parts) or any(map(is_symbolic, loops)) or cases > _COUNTED:
+        return None
+    most = max(sum(abs(f) * (u.vmax if u is not None else 1) for u, f in terms(s).items())
+               for s in (less, more))  # fmt: skip
+    if most > r.dtype.max:  # the sum may wrap around
+        return None
+    room = from_terms({u: -f for u, f in parts.items()} | {None: step - 1 - least}, r.dtype)
+    length = (room // step).maximum(0).minimum(count).simplify()
+    every = itertools.product(*[range(extent(u)) for u in loops[1:]])
+    left = sum(evaluate(length, dict(zip(loops[1:], case, strict=True))) for case in every)
+    return length if left <= (1 - thresholds.SHORTER_BY) * count * cases else None

@@ -395,10 +395,12 @@ def register_tile(k: Workload) -> RegisterTile | None:
     is_long = iterations(contraction.summed) >= thresholds.LONG_SUM
 
     def as_lanes(r: UOp) -> tuple:
-        """A sort key for having lanes along `r`: storing whole vectors counts most."""
+        """A sort key for having lanes along `r`: storing whole vectors counts most, and of a long
+        sum loading them, which no panel makes of windows that lie apart."""
         x, divides = of_one[r], extent(r) % k.lanes == 0
         stored = all(w.step(r) in (0, 1) for w in k.table.writes)
-        good = divides + stored * (0.5 if is_long else 2)
+        apart = any(abs(window.get(r, 0)) > 1 for window in x.windows)
+        good = divides + stored * (0.5 if is_long else 2) - apart * is_long
         return good, not x.guarded, not x.overlaps, x.step(r) == 1, extent(r)
 
     column = max(columns, key=as_lanes)

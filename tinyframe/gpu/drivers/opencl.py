@@ -45,6 +45,7 @@ POCL = "Portable Computing Language"
 # processor has it. The two pass vectors of 64 bytes differently: kernels crash, or values are
 # wrong.
 NO_AVX512 = re.compile(r"-znver[123]\b")
+UNKNOWN = re.compile(r"x86_64-.*-generic\b")  # it passes this on to its clang, which refuses it
 ADVICE = (
     "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux for x86-64 a driver for the "
     "processor; elsewhere your system has to have one (Debian, Ubuntu: apt install pocl-opencl-icd)"
@@ -280,6 +281,11 @@ class CLDevice(Compiled):
             raise DeviceUnavailable(
                 "PoCL needs the linker `ld`, which is not on the PATH. On Debian and Ubuntu: "
                 "sudo apt install binutils; on a Mac: xcode-select --install"
+            )
+        if UNKNOWN.search(self.cl_device.version):
+            raise DeviceUnavailable(
+                f"PoCL {self.cl_device.driver_version} is older than this processor, and compiles "
+                "nothing for it. A newer one (conda install pocl, or your system's) may"
             )
         profiled = cl().command_queue_properties.PROFILING_ENABLE
         try:

@@ -228,6 +228,7 @@ class WGSLLanguage(GPULanguage):
             f"select({without_parens(b)}, {without_parens(a)}, {without_parens(c)})"
         ),
     }
+    code_for_double: Mapping[Ops, Any] = {}  # of f64 naga has arithmetic and roots
     code_for_vector: Mapping[Ops, Any] = {}
     functions: Mapping[str, Any] = {
         # the built-in max() and min() may return either operand if one is NaN
