@@ -2,9 +2,9 @@
 
 From the texts in solutions/projects/_new/ it makes all that a project consists of (INSTRUCTOR.md,
 "Adding a project"): a worked solution, its tasks and what is recorded of them, the learner's
-version, tests, an unusual solution, a step in classroom/grade.yml, a row in INSTRUCTOR.md, and
-rows in docs/projects.md and course/README.md. What is left to do is to put your tasks in the place
-of the two examples. All of it is written, or nothing.
+version, tests, a step in classroom/grade.yml, and rows in INSTRUCTOR.md, docs/projects.md and
+course/README.md. What is left to do is to put your tasks in the place of the two examples. All of
+it is written, or nothing.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Now make it yours:
      then make the learner's version of it: python -m classroom course {name}
   2. {tasks}: a visible and a hidden check for each task, about 50
      points each way, then record the answers: python -m classroom record {name}
-  3. {changes} and {unusual}: answers that are
-     right, unusual and wrong, and what they cost; attacks on it go into tests/grader/attacks.txt
+  3. {changes}: answers that are right, unusual and wrong,
+     and what they cost; attacks on it go into tests/grader/attacks.txt
   4. Try all of it: python -m pytest tests/grader -k {digits}
   5. Put right what INSTRUCTOR.md and docs/projects.md say of it (after which part it comes, how
      long it takes, what one makes), and git add it all: a release has only what git knows\
@@ -108,7 +108,6 @@ def made(
         count=len(new) + 1, file=file, name=name, digits=number, worked=worked,
         tasks=tasks.relative_to(root).as_posix(),
         changes=f"tests/grader/submissions/{name}.txt",
-        unusual=f"tests/grader/unusual/{number}_unusual.py",
     )  # fmt: skip
 
 
@@ -133,7 +132,6 @@ def _texts(
         f"projects/{place}": cut_solutions(worked),
         f"solutions/projects/tasks/{name}.py": text("tasks.py"),
         f"tests/grader/submissions/{name}.txt": text("submissions.txt"),
-        f"tests/grader/unusual/{name[:2]}_unusual.py": text("unusual.py"),
     }
     if is_folder:
         for room in ("solutions/projects", "projects"):

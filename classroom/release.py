@@ -38,7 +38,6 @@ KEPT_BACK = (
     "tests/grader/test_project*.py",  # hold solutions
     "tests/grader/test_submissions.py",
     "tests/grader/submissions*",  # mistakes in them
-    "tests/grader/unusual/*",  # other solutions, as good
     "tests/grader/worked.py",  # changes the solution
     "tests/grader/repeat.py",  # grades it
     "tests/grader/test_release.py",

@@ -48,9 +48,9 @@ ROOT = Path(__file__).parents[1]
 # How long files take, where it is not about a seventh of a second for each test.
 SECONDS = {
     "tests/classroom/test_answers.py": 500,
-    "tests/grader/test_submissions.py": 150, "tests/grader/test_projects.py": 120,
+    "tests/grader/test_submissions.py": 115, "tests/grader/test_projects.py": 55,
     "tests/grader/test_hostile.py": 60, "tests/grader/test_project_07.py": 25,
-    "tests/grader/test_recorded.py": 55, "tests/grader/test_project_repeat.py": 55,
+    "tests/grader/test_recorded.py": 15, "tests/grader/test_project_repeat.py": 55,
     "tests/grader/test_release.py": 40, "tests/grader/test_attacks.py": 30,
     "tests/grader/test_judge.py": 25, "tests/grader/test_command.py": 25,
     "tests/grader/test_sandbox.py": 20, "course/08a_your_own_c.ipynb": 40,
@@ -59,7 +59,7 @@ SECONDS = {
     "course/06a_gradients.ipynb": 15, "course/11a_a_change_of_your_own.ipynb": 15,
     "tests/repository/test_benchmarks.py": 40, "tests/repository/test_replay.py": 20,
     "tests/fuzz/test_schedules.py": 20, "tests/fuzz/test_sanitized.py": 10,
-    "tests/mini/test_stages.py": 35, "tests/mini/test_join.py": 35,
+    "tests/mini/test_stages.py": 15, "tests/mini/test_join.py": 20,
     "tests/mini/test_loader.py": 25,
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf, log
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -192,32 +193,7 @@ def verdicts(compare: Compare) -> None:
 
 # ---- a benchmark with four mistakes --------------------------------------------------------------
 
-BENCHMARK = """\
-x = Tensor.rand(1_000_000).realize()
-building = Popen(["make", "docs"])  # no need to sit around meanwhile
-
-
-def by_hand():
-    return ((x * pi).sin() / (x * pi)).realize()
-
-
-def with_sinc():
-    return x.sinc()
-
-
-def seconds(run, turns):
-    taken = []
-    for _ in range(turns):
-        begin = perf_counter()
-        run()
-        taken.append(perf_counter() - begin)
-    return taken
-
-
-before = seconds(by_hand, turns=1)
-after = seconds(with_sinc, turns=100)
-print("sinc is", max(before) / min(after), "times as fast!")
-"""
+BENCHMARK = Path(__file__).with_name("benchmark.txt").read_text(encoding="utf-8")
 
 
 class Mistake(NamedTuple):

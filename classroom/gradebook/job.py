@@ -72,7 +72,8 @@ def _with_imports(paths: set[Path]) -> set[Path]:
         if path in found:
             continue
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        text = path.read_bytes()
+        for node in ast.walk(ast.parse(text)) if b"classroom" in text else ():
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("classroom"):
                 base = ROOT.joinpath(*str(node.module).split("."))
                 asked = [base.with_suffix(".py"), *(base / f"{a.name}.py" for a in node.names)]

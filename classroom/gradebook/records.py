@@ -229,14 +229,13 @@ def read(path: Path) -> Record:
     """CannotGrade where this is no record."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        report, gradings, changes = (found.pop(k) for k in ("report", "gradings", "changes"))
-        comments = found.pop("comments", ())  # older ones have none
+        report = found.pop("report")
         return Record(
-            **found,
             report=_report(report) if report else None,
-            gradings=[Grading(**_tuples(each)) for each in gradings],
-            changes=[Change(**each) for each in changes],
-            comments=[Comment(**each) for each in comments],
+            gradings=[Grading(**_tuples(each)) for each in found.pop("gradings")],
+            changes=[Change(**each) for each in found.pop("changes")],
+            comments=[Comment(**each) for each in found.pop("comments")],
+            **found,
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise CannotGrade(f"{path} is not a record of a grading ({error})") from None

@@ -95,11 +95,6 @@ class Copy:
         """The original that the learner's file began as; None where nobody knows."""
         with suppress(OSError):
             return (self.folder / ".originals" / name).read_bytes()
-        fingerprint, mine = self._fingerprints().get(name.as_posix()), self.folder / name
-        candidates = [mine] * mine.is_file() + [self.root / name] * (self.root / name).is_file()
-        for path in candidates:
-            if _fingerprint(path.suffix, path.read_bytes()) == fingerprint:
-                return path.read_bytes()
         return None
 
     def _remember(self, name: Path, content: bytes) -> None:
@@ -124,17 +119,10 @@ class Copy:
     def _pending(self, name: Path) -> Path:
         return self.folder / ".originals" / name.with_name(f"{name.name}.pending")
 
-    def _fingerprints(self) -> dict[str, str]:
-        """What copies made by earlier versions of the course remember of their originals."""
-        with suppress(OSError, ValueError, TypeError):
-            return dict(json.loads((self.folder / ".originals.json").read_text()))
-        return {}
-
     def _names_given(self) -> set[Path]:
         kept = self.folder / ".originals"
         files = [path for path in kept.rglob("*") if path.is_file()]
-        known = {path.relative_to(kept) for path in files if path.suffix not in UNFINISHED}
-        return known | {Path(name) for name in self._fingerprints()}
+        return {path.relative_to(kept) for path in files if path.suffix not in UNFINISHED}
 
     # ---- make ------------------------------------------------------------------------------------
 
@@ -175,7 +163,6 @@ class Copy:
             gone = sorted(self._names_given() - set(self.originals()))
             changes = [self._update_file(name, backups) for name in self.originals()]
             changes += [self._drop_file(name, backups) for name in gone]
-            (self.folder / ".originals.json").unlink(missing_ok=True)
         done += [change for change in changes if change]
         if not done:
             return [UP_TO_DATE]
@@ -351,38 +338,29 @@ def cells(count: int) -> str:
 ROOT = Path(__file__).resolve().parents[2]
 
 
+HELP = {
+    "copy": "makes my_course/, your copy of the course, if there is none",
+    "update": """brings what is new or corrected into my_course/, and keeps
+your work. It takes no options. To start one part over: python3 start.py reset 04""",
+    "reset": """04 (or project 1, or mini 3, or the name of a file) starts
+that part over. Your version stays beside it, as NAME.mine.ipynb.""",
+}
+
+
 def make_command(arguments: list[str]) -> int:
     """`python -m classroom copy`"""
-    if arguments:
-        print(
-            "python -m classroom copy makes my_course/, your copy of the course, if there is none"
-        )
-        return _is_help(arguments)
-    return _run(_make)
+    return _run("copy", arguments, _make)
 
 
 def update_command(arguments: list[str]) -> int:
     """`python -m classroom update`"""
-    if arguments:
-        print(
-            "python -m classroom update brings what is new or corrected into my_course/, and keeps"
-        )
-        print(
-            "your work. It takes no options. To start one part over: python3 start.py reset 04"
-        )
-        return _is_help(arguments)
-    return _run(_update)
+    return _run("update", arguments, _update)
 
 
-def reset_command(arguments: list[str]) -> int:
+def reset_command(words: list[str]) -> int:
     """`python -m classroom reset WORDS`"""
-    if set(arguments) & {"-h", "--help"}:
-        print(
-            "python -m classroom reset 04 (or project 1, or mini 3, or the name of a file) starts"
-        )
-        print("that part over. Your version stays beside it, as NAME.mine.ipynb.")
-        return 0
-    return _run(lambda copy: [*copy.make(), *copy.reset(arguments), RELOAD])
+    asked = [word for word in words if word in ("-h", "--help")]
+    return _run("reset", asked, lambda copy: [*copy.make(), *copy.reset(words), RELOAD])
 
 
 def _make(copy: Copy) -> list[str]:
@@ -404,7 +382,11 @@ def _update(copy: Copy) -> list[str]:
     return copy.update()
 
 
-def _run(act: Callable[[Copy], list[str]]) -> int:
+def _run(name: str, asked: list[str], act: Callable[[Copy], list[str]]) -> int:
+    """asked: what makes the command explain itself, and do nothing."""
+    if asked:
+        print(f"python -m classroom {name} {HELP[name]}")
+        return 0 if set(asked) <= {"-h", "--help"} else 2
     copy = Copy(ROOT)
     try:
         for line in act(copy):
@@ -420,7 +402,3 @@ def _run(act: Callable[[Copy], list[str]]) -> int:
         print(f"{problem}\nFix that, then run this again. Nothing is lost.", file=sys.stderr)
         return 1
     return 0
-
-
-def _is_help(arguments: list[str]) -> int:
-    return 0 if set(arguments) <= {"-h", "--help"} else 2

@@ -40,7 +40,6 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "helped": bool,
     "score": _number,
 }
-LATER = {"ops": "score"}  # what a field of an earlier course is called today
 
 Entry = dict[str, Any]
 Record = dict[str, Entry]
@@ -98,7 +97,7 @@ def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
     def edit(record: Record) -> str:
         entry = record.setdefault(exercise.name, {})
         entry["hints"] = max(entry.get("hints", 0), hints)
-        entry["helped"] = entry.get("helped", False) or (answer and not is_done(exercise, entry))
+        entry["helped"] = entry.get("helped", False) or (answer and not entry.get("done", False))
         return ""
 
     return _change(edit)
@@ -126,7 +125,7 @@ def hints_left(exercise: Exercise) -> int:
     nothing is kept."""
     file = place()
     entry = read(file)[0].get(exercise.name, {}) if file else {"done": True}
-    return 0 if is_done(exercise, entry) else max(len(exercise.hints) - entry.get("hints", 0), 0)
+    return 0 if entry.get("done", False) else max(len(exercise.hints) - entry.get("hints", 0), 0)
 
 
 def forget(names: Iterable[str], file: Path | None = None) -> tuple[list[str], str]:
@@ -140,11 +139,6 @@ def forget(names: Iterable[str], file: Path | None = None) -> tuple[list[str], s
 
     trouble = _change(edit, file)
     return forgotten, trouble
-
-
-def is_done(exercise: Exercise, entry: Entry) -> bool:
-    """Whether an exercise is done; a prediction is as soon as it has been made."""
-    return entry.get("done", False) or (bool(exercise.shown_by) and "first" in entry)
 
 
 @dataclass(frozen=True)
@@ -167,7 +161,7 @@ class Counts:
 def counts(exercises: Iterable[Exercise], record: Record) -> Counts:
     entries = [(e, record.get(e.name, {})) for e in exercises]
     guesses = [entry["first"] for e, entry in entries if e.shown_by and "first" in entry]
-    still = [e for e, entry in entries if not is_done(e, entry)]
+    still = [e for e, entry in entries if not entry.get("done", False)]
     helped = sum(entry.get("helped", False) for _, entry in entries)
     return Counts(len(entries), still, sum(guesses), len(guesses), helped)
 
@@ -220,7 +214,6 @@ def parse(text: str) -> Record:
     """The record that a file holds. ValueError, LookupError … if it makes no sense."""
     found: Record = {}
     for name, entry in json.loads(text)["exercises"].items():
-        entry = {LATER.get(key, key): value for key, value in entry.items()}
         found[str(name)] = {key: kind(entry[key]) for key, kind in FIELDS.items() if key in entry}
     return found
 

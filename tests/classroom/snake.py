@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from functools import partial
 from typing import Any
 
-from classroom.own_device import OurRunner
-from classroom.python_text import PythonText, function_of
+from classroom.python_text import PythonText
 from tinyframe import dtypes
-from tinyframe.device import Allocator, Compiled, Compiler, Runner
+from tinyframe.device import Allocator
 from tinyframe.uop import Ops
 
 
@@ -68,46 +66,12 @@ RIGHT_ROWS = {
 }
 
 
-def snake(types=(("ushort", "uint16"),), rows=None, guard=True, without=(), base=Snake):
-    """Snake with some places mended."""
-    names = {**base.type_names, **{getattr(dtypes, name): word for name, word in types}}
-    table = {**base.code_for_op, **(RIGHT_ROWS if rows is None else rows)}
+def snake(without=()):
+    """Snake with all of its places mended."""
+    table = {**Snake.code_for_op, **RIGHT_ROWS}
     members: dict[str, Any] = {
-        "type_names": names,
+        "type_names": {**Snake.type_names, dtypes.ushort: "uint16"},
         "code_for_op": {op: row for op, row in table.items() if op not in without},
+        "write": lambda self, place, value, condition: f"if {condition}: {place} = {value}",
     }
-    if guard:
-        members["write"] = lambda self, place, value, condition: (
-            f"if {condition}: {place} = {value}"
-        )
-    return type("Mended", (base,), members)
-
-
-class Mine(Runner):
-    def __init__(self, name, lib):
-        super().__init__(name, lib)
-        self.function = function_of(lib, name)
-
-
-class Unwritten(Mine):
-    def __call__(self, *bufs, global_size, local_size, vals=(), wait=False):
-        """Run the kernel. With wait=True, the seconds that it took."""
-        ...
-
-
-class Log(Compiled):
-    """Which kernels ran, in which order."""
-
-    def __init__(self, device):
-        self.names = []
-        super().__init__(device, Drawers(), snake()(), Compiler(), self.load)
-
-    def load(self, name, lib):
-        return partial(self.run, OurRunner(name, lib))
-
-    def run(self, runner, *bufs, **given):
-        self.names.append(runner.name)
-        return runner(*bufs, **given)
-
-    def meter(self):
-        return self.names
+    return type("Mended", (Snake,), members)

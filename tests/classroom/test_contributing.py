@@ -11,7 +11,7 @@ import pytest
 
 from classroom.contributing import history, issues, review
 from classroom.contributing.history import BAD, GOOD, SKIP, History
-from classroom.contributing.patches import PATCHES, patch
+from classroom.contributing.patches import PATCHES, Patch
 from classroom.contributing.ported import in_c
 from classroom.contributing.reviewed import AFTER, BEFORE, FAULTS, INNOCENT
 from classroom.contributing.rms import HONEST, SPOILED
@@ -61,7 +61,7 @@ def test_thirty_patches_apply_and_one_of_them_breaks_the_owl():
 
 def test_a_patch_that_does_not_fit_says_so():
     with pytest.raises(ValueError, match="'x = 2' occurs 0 times"):
-        patch("Two", ("x = 2", "x = 3")).applied("x = 1")
+        Patch("Two", (("x = 2", "x = 3"),)).applied("x = 1")
 
 
 def test_there_is_no_patch_31():

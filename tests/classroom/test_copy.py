@@ -149,8 +149,11 @@ def test_update_brings_what_is_new_or_changed(root, learner):
     write(root / "course" / "06_new.ipynb", notebook("z"))
     write(root / "course" / "data" / "table.csv", "1,2")
     write(root / LAZY, notebook("import os", "y = ...  # clearer"))
+    write(root / "course" / "notes.md", "theirs")
+    write(learner / "course" / "notes.md", "mine")
     said = update(root)
     mine = visible(learner)
+    assert (mine["course/notes.md"], mine["course/notes.new.md"]) == ("mine", "theirs")
     assert sources(mine["course/06_new.ipynb"]) == ["z"]
     assert sources(mine[LAZY]) == ["import os", "y = ...  # clearer"]
     assert mine["course/data/table.csv"] == "1,2"
@@ -256,52 +259,6 @@ def test_a_file_that_the_course_drops_goes_only_if_nobody_worked_in_it(root, lea
     assert list((learner / "backups").rglob("05b_movement.ipynb"))
     assert "no longer in the course; yours stays" in said
     assert update(root) == copy.UP_TO_DATE
-
-
-# ---- copies made before originals were kept ------------------------------------------------------
-
-
-@pytest.fixture
-def old_copy(root, learner):
-    """As an earlier start.py made it: of each original there is only a fingerprint."""
-    names = Copy(root).originals()
-    prints = {
-        name.as_posix(): copy._fingerprint(name.suffix, (learner / name).read_bytes())
-        for name in names
-    }
-    for name in names:
-        (learner / ".originals" / name).unlink()
-    write(learner / "course/README.md", "for authors")
-    prints["course/README.md"] = copy._fingerprint(".md", b"for authors")
-    write(learner / ".originals.json", json.dumps(prints))
-    return learner
-
-
-def test_an_old_copy_is_updated_without_loss(root, old_copy):
-    write(old_copy / LAZY, mine := notebook("import os", "y = 4"))
-    write(root / LAZY, notebook("import os  # clearer", "y = ..."))
-    write(root / "course/01_first.ipynb", notebook("x = ...  # clearer"))
-    said = update(root)
-    files = visible(old_copy)
-    assert files[LAZY] == mine
-    assert sources(files["course/04_lazy.new.ipynb"]) == ["import os  # clearer", "y = ..."]
-    assert sources(files["course/01_first.ipynb"]) == ["x = ...  # clearer"]
-    assert "course/README.md" not in files, "the authors' page, and untouched"
-    assert "course/README.md: no longer in the course" in said
-    assert not (old_copy / ".originals.json").exists()
-    write(root / LAZY, notebook("import os  # clearer", "y = ...", "more"))
-    update(root)
-    assert sources(visible(old_copy)[LAZY])[-1] == "more", "from now on there is something to merge"
-
-
-@pytest.mark.parametrize("broken", ["", "[1]", "{"])
-def test_without_a_readable_record_nothing_is_replaced(root, old_copy, broken):
-    write(old_copy / ".originals.json", broken)
-    before = visible(old_copy)
-    write(root / LAZY, notebook("newer"))
-    update(root)
-    mine = visible(old_copy)
-    assert mine[LAZY] == before[LAZY] and "course/04_lazy.new.ipynb" in mine
 
 
 # ---- cut off -------------------------------------------------------------------------------------
@@ -414,7 +371,7 @@ def test_reset_opens_the_exercises_of_that_file_again(root, learner):
     update(root)
     names = find("1.7").name, find("1.3").name, "mini-3", "mini-3-flat", "mini-3b"
     entries = {name: {"done": True} for name in names}
-    entries["puzzle-eye"] = {"done": True, "ops": 3}
+    entries["puzzle-eye"] = {"done": True, "score": 3}
     write(learner / ".progress.json", json.dumps({"exercises": entries}))
     write(learner / "course" / "03_arrays.ipynb", "mine")
     (said,) = Copy(root).reset(["03"])

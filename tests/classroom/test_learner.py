@@ -330,12 +330,6 @@ def test_a_second_guess_is_told_that_the_first_one_counts(copy, shown):
     assert "✓ 9.3 right." in shown[1][0]
 
 
-def test_a_wrong_guess_noted_by_an_earlier_edition_is_a_prediction_made(copy, shown):
-    old = {"exercises": {find("9.3").name: {"first": False, "done": False}}}
-    (copy / record.FILE).write_text(json.dumps(old))
-    assert "1/6" in progress.table(copy / record.FILE, 9)[0]
-
-
 def test_hints_go_on_where_one_left_off(copy, shown):
     for _ in range(3):
         classroom.hint("9.2")

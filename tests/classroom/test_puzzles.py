@@ -190,14 +190,6 @@ def test_names_of_puzzles_are_unique_among_all_games():
     assert len(by_name()) == sum(counts) and counts == [20, 10, 3, 12, 20]
 
 
-def test_a_score_of_an_earlier_course_is_still_known():
-    text = '{"exercises": {"puzzle-eye": {"done": true, "ops": 3}, "puzzle-x": {"score": 1.5}}}'
-    assert record.parse(text) == {
-        "puzzle-eye": {"done": True, "score": 3},
-        "puzzle-x": {"score": 1.5},
-    }
-
-
 # ---- what a learner sees, and what is kept ------------------------------------------------------
 
 

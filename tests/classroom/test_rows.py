@@ -123,9 +123,9 @@ def test_a_row_that_leaves_it_to_chance_is_asked_at_every_step():
         asked.append(grad)
         return (grad, grad * (1 + 1e-6 * len(asked)))
 
-    trained(steps=6, rows={"ADD": chance})
+    trained(steps=2, rows={"ADD": chance})
     often = len(asked)
-    trained(steps=12, rows={"ADD": chance})
+    trained(steps=4, rows={"ADD": chance})
     assert len(asked) - often == 2 * often > 0
 
 

@@ -104,11 +104,10 @@ def cell_to_go_on_with(copy):
 
 def test_to_go_on_with_an_exercise_leads_to_its_question(copy):
     record.note_done(exercise for part in parts() for exercise in exercises(part))
-    for *_, exercise in map(exercises, parts()):
+    for *_, exercise in map(exercises, reversed(parts())):
         record.forget([exercise.name])
         words, source = cell_to_go_on_with(copy)
         assert words == f"exercise {exercise.number}" and f"Exercise {exercise.number}" in source
-        record.note_done([exercise])
 
 
 def test_the_best_scores_of_a_game_stand_beside_their_par(copy):

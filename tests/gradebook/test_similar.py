@@ -10,9 +10,9 @@ from classroom.gradebook import similar
 from classroom.gradebook.handed import HandedIn
 from classroom.gradebook.similar import SAME_BYTES, SAME_SHAPE, SAME_TOKENS, alike, blocks
 from tests.gradebook.disguises import DISGUISES, padded, renamed
+from tests.grader.submissions import unusual
 
 ROOT = Path(__file__).parents[2]
-UNUSUAL = ROOT / "tests" / "grader" / "unusual"
 
 
 def project(number):
@@ -44,12 +44,11 @@ def test_a_line_that_does_nothing_after_every_second_one_does_not_hide_it():
 def test_who_worked_alone_is_far_from_everybody_else(number, monkeypatch):
     monkeypatch.setattr(similar, "SUSPICIOUS", 13)
     text, given = project(number)
-    others = {path.stem: path.read_text() for path in UNUSUAL.glob(f"{number}_*.py")}
-    assert alike(handed(worked=text, **others), given).groups == ()
+    assert alike(handed(worked=text, **unusual(number)), given).groups == ()
 
 
 STARTER = GIVEN["submission.py"].decode()
-OTHERS = {path.stem: path.read_text() for path in UNUSUAL.glob("0[136]_*.py")}
+OTHERS = unusual("01") | unusual("03") | unusual("06")
 WORKED = {"submission.py": TEXT.encode()}
 
 

@@ -9,8 +9,10 @@ points that they lose, and what it does:
     +what is there instead
 
 A piece may have several lines, each with its sign, and there may be several pieces. Lines with a
-plus alone come after the file. As few files as can be are graded, with one change at most for each
-task, but for those that are `alone` since nothing works with them.
+plus alone come after the file, so that their definitions count. As few files as can be are graded,
+with one change at most for each task, but for those that are `alone`: since nothing works with
+them, or since somebody solves many tasks in an unusual way (then the worked ones that call these
+are named, too).
 """
 
 import re
@@ -34,6 +36,16 @@ class Change(NamedTuple):
     def is_alone(self):
         return self.name.startswith("alone ")
 
+    @property
+    def is_unusual(self):
+        """Whether it is somebody's own way to solve tasks, which is right."""
+        return self.is_alone and not any(points[-1] for points in self.points.values())
+
+    @property
+    def text(self):
+        """What comes after the file."""
+        return "\n\n".join(other for _, other in self.pieces)
+
 
 def read(name, rest):
     """What a file says between one === and the next."""
@@ -50,10 +62,21 @@ def read(name, rest):
     return Change(name, points, re.findall(r"^\? (.+)", rest, re.MULTILINE), pieces)
 
 
+def changes_of(path):
+    return [read(*part) for part in parts_of(path)]
+
+
+def unusual(number):
+    """Unusual solutions of tasks of a project, by what is special in them."""
+    (path,) = FOLDER.glob(f"{number}_*.txt")
+    return {change.name.partition(": ")[2]: change.text for change in changes_of(path)
+            if change.is_unusual}  # fmt: skip
+
+
 def together(path):
     """Lists of changes that are made in one file, as few as can be."""
     found = []
-    for change in (read(*part) for part in parts_of(path)):
+    for change in changes_of(path):
         for changes in found:
             tasks = {task for other in changes for task in other.points}
             if tasks.isdisjoint(change.points) and not change.is_alone | changes[0].is_alone:

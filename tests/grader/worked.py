@@ -44,15 +44,6 @@ class Worked:
                 text += f"\n\n{other}\n"
         return text
 
-    def about(self, text):
-        """The tasks that this text defines, and those whose worked solutions call them. Those of a
-        folder all build on each other."""
-        defined = set(re.findall(r"^(?:def |class )?(\w+)(?= =|[(:])", text, re.MULTILINE))
-        calls = re.compile(rf"\b({'|'.join(defined & self.points.keys())})\b")
-        bodies = re.split(r"^(?=def |class )", self.text, flags=re.MULTILINE)
-        found = {re.split(r"\W", body)[1] for body in bodies if calls.search(body)}
-        return found & self.points.keys() if not self.project.main else set(self.points)
-
     def rows(self, text, seed="0", tasks=None):
         """What becomes of each check, or of those of some tasks."""
         return rows(self.project, text, seed, tasks)

@@ -3,26 +3,53 @@
 from __future__ import annotations
 
 import ast
+import io
+from contextlib import redirect_stdout
 
 import pytest
 
 from classroom.__main__ import main
-from classroom.mini import digits, joining, loader
-from classroom.mini.checking import run
+from classroom.mini import command, digits, loader
+from classroom.mini.check import Verdict
+from classroom.mini.checking import verdict
 from classroom.mini.judging import checks_of
 from classroom.mini.stages import HANDED_OUT, STAGES, code_lines
 
 
 @pytest.fixture(scope="module")
-def joined(tmp_path_factory):
-    return joining.join(tmp_path_factory.mktemp("joined"))
+def copy(tmp_path_factory):
+    """A learner's copy, in which stage 4 is written; the working directory is beside it."""
+    folder = tmp_path_factory.mktemp("root") / "my_course"
+    (folder / "mini").mkdir(parents=True)
+    for stage in STAGES:
+        (folder / "mini" / stage.file).write_text((HANDED_OUT / stage.file).read_text())
+    (folder / "mini" / "part4.py").write_text(STAGES[1].reference.read_text())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder.parent)
+        patch.setenv("TINYFRAME_CACHE", str(folder.parent / "cache"))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def joined(copy):
+    with redirect_stdout(io.StringIO()) as said:
+        assert main(["mini", "join"]) == 0
+    assert said.getvalue().startswith("my_mini.py: ")
+    assert "passes the checks of every stage" in said.getvalue()
+    return copy / "my_mini.py"
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 def test_as_one_file_it_passes_the_checks_of_every_stage(joined, stage):
-    assert joined.name == "my_mini.py"
-    verdict = run(stage, {one.module: joined for one in STAGES})
-    assert verdict.state == "right", verdict
+    found = verdict(stage, {one.module: joined for one in STAGES})
+    assert found.state == "right", found
+
+
+def test_a_stage_that_fails_as_one_file_is_named(joined, monkeypatch, capsys):
+    monkeypatch.setattr(command, "verdict", lambda stage, paths: Verdict(
+        stage.name, trouble="It is 4b." * (stage.name == "4b")))  # fmt: skip
+    assert main(["mini", "join"]) == 1
+    assert "does not pass the checks of stage 4b." in capsys.readouterr().out
 
 
 def test_the_one_file_imports_nothing_of_mini_and_has_no_marks(joined):
@@ -47,17 +74,6 @@ def test_the_one_file_has_every_line_of_code_once(joined):
     assert lines(joined.read_text()) == sorted(parts)
 
 
-@pytest.fixture
-def copy(tmp_path, monkeypatch):
-    folder = tmp_path / "my_course"
-    (folder / "mini").mkdir(parents=True)
-    for stage in STAGES:
-        (folder / "mini" / stage.file).write_text((HANDED_OUT / stage.file).read_text())
-    (folder / "mini" / "part4.py").write_text(STAGES[1].reference.read_text())
-    monkeypatch.chdir(tmp_path)  # at the root of the repository, so to say
-    return folder
-
-
 def test_the_table_of_stages(copy, capsys):
     assert main(["mini"]) == 0
     heading, three, four, *_ = capsys.readouterr().out.splitlines()
@@ -67,11 +83,8 @@ def test_the_table_of_stages(copy, capsys):
     assert words[:4] == ["4", "Lazy", "Tensors", f"{count}/{count}"] and int(words[4]) > 15
 
 
-def test_join_says_which_stages_are_the_references(copy, capsys):
-    assert main(["mini", "join"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("my_mini.py: ") and "passes the checks of every stage" in said
-    text = (copy / "my_mini.py").read_text()
+def test_join_says_which_stages_are_the_references(joined):
+    text = joined.read_text()
     assert "# Stage 3 (the reference):" in text and "# Stage 4: a Tensor" in text
 
 
