@@ -53,9 +53,9 @@ def test_convolution(name, data, seed, compiled):
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same'")
-@pytest.mark.parametrize("kernel", [(1, 1), (2, 3), (4, 5)])
-@pytest.mark.parametrize("dilation", [1, 2])
-@pytest.mark.parametrize("padding", ["same", "valid"])
+@pytest.mark.parametrize(("kernel", "dilation", "padding"), [
+    ((1, 1), 1, "same"), ((2, 3), 2, "same"), ((4, 5), 1, "same"), ((2, 3), 2, "valid"),
+])  # fmt: skip
 def test_padding_by_name(kernel, dilation, padding):
     inputs = [normal(0, 1, 2, 8, 9), normal(1, 3, 2, *kernel)]
     assert_same_call("conv2d", inputs, compiled=False, dilation=dilation, padding=padding)
@@ -168,8 +168,11 @@ def test_interpolate(case, data, seed, compiled):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [(9, 5), (100, 37), (32, 32), (64, 200), (1, 64)], ids=repr)
-@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+@pytest.mark.parametrize(("mode", "size"), [
+    ("nearest", (9, 5)), ("nearest", (100, 37)), ("nearest-exact", (32, 32)),
+    ("nearest-exact", (64, 200)), ("bilinear", (9, 5)), ("bilinear", (64, 200)),
+    ("bilinear", (1, 64)), ("bicubic", (100, 37)), ("bicubic", (32, 32)), ("bicubic", (9, 5)),
+], ids=repr)  # fmt: skip
 def test_interpolation_of_uint8_is_pytorchs(mode, size):
     x = np.random.default_rng(0).integers(0, 256, (1, 2, 64, 64), np.uint8)
     for aligned in (None,) if mode.startswith("nearest") else (False, True):

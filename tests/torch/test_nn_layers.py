@@ -139,8 +139,10 @@ def test_half_goes_through_norms_with_the_digits_of_float32():
     assert_close(out.numpy(), expected.numpy(), dtypes.half)
 
 
-@pytest.mark.parametrize("options", [{}, {"affine": False}, {"momentum": None}, {"momentum": 0.3}])
-@pytest.mark.parametrize("shape", [(6, 3), (4, 3, 5), (2, 3, 4, 3)])
+@pytest.mark.parametrize(("shape", "options"), [
+    ((6, 3), {}), ((2, 3, 4, 3), {"affine": False}), ((4, 3, 5), {"momentum": None}),
+    ((2, 3, 4, 3), {"momentum": 0.3}), ((4, 3, 5), {}),
+])  # fmt: skip
 def test_batchnorm_in_training_agrees_with_pytorch(shape, options):
     kind = {2: torch.nn.BatchNorm1d, 3: torch.nn.BatchNorm1d, 4: torch.nn.BatchNorm2d}[len(shape)]
     layer, theirs = nn.BatchNorm(3, **options), kind(3, **options)
@@ -252,8 +254,10 @@ RECURRENT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["GRU", "LSTM"])
-@pytest.mark.parametrize("case", RECURRENT)
+@pytest.mark.parametrize(("name", "case"), [
+    ("GRU", "a batch first, from a state"), ("GRU", "two layers, both ways, from a state"),
+    *[("LSTM", case) for case in RECURRENT if "batch first" not in case],
+])  # fmt: skip
 def test_a_recurrent_network_and_its_last_state(name, case):
     def call(layer, make, x, *state):
         return layer(x, *([state] if name == "LSTM" and state else state))
