@@ -75,10 +75,8 @@ LAYERS = [
     ("Conv2d", (4, 6, (3, 2)), CONV_WITH_ALL, (2, 4, 7, 6)),
     ("Conv2d", (2, 3, (3, 4)), {"padding": "same", "dilation": 2}, (1, 2, 7, 8)),
     ("Conv3d", (2, 3, 2), {"padding": 1}, (1, 2, 3, 4, 3)),
-    *[("Conv1d", (2, 3, 4), {"padding": "same", "padding_mode": mode}, (2, 2, 6))
-      for mode in ("reflect", "replicate", "circular")],
-    *[("Conv2d", (2, 3, 4), {"padding": (1, 2), "padding_mode": mode}, (2, 2, 6, 5))
-      for mode in ("reflect", "replicate", "circular")],
+    ("Conv1d", (2, 3, 4), {"padding": "same", "padding_mode": "reflect"}, (2, 2, 6)),
+    ("Conv2d", (2, 3, 4), {"padding": (1, 2), "padding_mode": "replicate"}, (2, 2, 6, 5)),
     ("Conv2d", (4, 6, (3, 2)), AROUND, (2, 4, 7, 6)),
     ("ConvTranspose2d", (4, 6, (3, 2)), TRANSPOSED_WITH_ALL, (2, 4, 4, 3)),
     ("ConvTranspose3d", (2, 2, 2), {"stride": 2}, (1, 2, 2, 3, 2)),
@@ -101,7 +99,6 @@ LAYERS = [
     ("MaxPool2d", (2,), {}, (2, 3, 6, 5)),
     ("MaxPool2d", ((3, 2),), POOL_WITH_ALL, (1, 2, 6, 7)),
     ("MultiheadAttention", (8, 2), {}, *[(5, 2, 8)] * 3),
-    ("MultiheadAttention", (8, 2), {"batch_first": True}, *[(2, 5, 8)] * 3),
     ("MultiheadAttention", (8, 2), {"bias": False}, *[(5, 8)] * 3),
     ("MultiheadAttention", (8, 2), {"kdim": 6, "vdim": 4}, (5, 2, 8), (3, 2, 6), (3, 2, 4)),
     ("TransformerEncoderLayer", (8, 2, 12), {}, (3, 4, 8)),
