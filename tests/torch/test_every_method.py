@@ -259,11 +259,11 @@ def values_and_gradients(call: str, library: Any, seed: int) -> tuple[list[Any],
     return found, {name: t.grad for name, t in inputs.items()}
 
 
-CASES = [case for cases in TABLE.values() for case in cases]
+CASES = [(name, case) for name, cases in TABLE.items() for case in cases]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_values_and_gradients_are_pytorchs(case):
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[case[0] for _, case in CASES])
+def test_values_and_gradients_are_pytorchs(name, case):
     for seed in (0, 3):
         found, grads = values_and_gradients(case[0], Tensor, seed)
         expected, slopes = values_and_gradients(case[-1], torch, seed)
@@ -272,10 +272,11 @@ def test_values_and_gradients_are_pytorchs(case):
             assert out.dtype is not dtypes.int64 or "long" in case[0]
             rows.append((out, reference.detach().numpy(), 20, f"value of {case[0]}"))
         assert bool(grads) is any(t.requires_grad for t in expected)
-        for name, grad in grads.items():
-            slope = np.zeros(grad.shape) if slopes[name] is None else slopes[name].numpy()
-            rows.append((grad, slope, 40, f"gradient by {name} of {case[0]}"))
-        check_all(rows, compiled=seed == 3)
+        for of, grad in grads.items():
+            slope = np.zeros(grad.shape) if slopes[of] is None else slopes[of].numpy()
+            rows.append((grad, slope, 40, f"gradient by {of} of {case[0]}"))
+        # kernels of movement alone: tests/fuzz/programs.py
+        check_all(rows, compiled=seed == 3 and name not in VIEWS)
 
 
 # ---- indices -------------------------------------------------------------------------------------
