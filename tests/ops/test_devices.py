@@ -221,8 +221,14 @@ def test_an_index_of_uint64_is_exact_and_beyond_int64_out_of_range():
     x = Tensor(numbers(6, 3)).realize()
     rows = Tensor(np.array([5, 0, 2**63, 2**64 - 1, 6], np.uint64)) + 0
     columns = rows.reshape(-1, 1).expand(5, 3)
-    picked = [x[rows], x.index_select(0, rows), x.gather(0, columns), rows.embedding(x),
-              x.take_along_dim(columns, 0), x.T.take(rows * 0 + rows.minimum(6)).reshape(-1, 1)]
+    picked = [
+        x[rows],
+        x.index_select(0, rows),
+        x.gather(0, columns),
+        rows.embedding(x),
+        x.take_along_dim(columns, 0),
+        x.T.take(rows * 0 + rows.minimum(6)).reshape(-1, 1),
+    ]
     for found in picked[:5]:
         np.testing.assert_array_equal(found.numpy()[:2], x.numpy()[[5, 0]])
         assert np.isnan(found.numpy()[2:]).all()
