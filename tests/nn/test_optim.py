@@ -197,35 +197,7 @@ def test_a_mistake_is_explained(make, kind, words):
     assert words in str(caught.value)
 
 
-# ---- gradients -----------------------------------------------------------------------------------
-
-
-def test_clipping_by_norm():
-    w = Tensor([0.0, 0.0], requires_grad=True)
-    (w * Tensor([3.0, -4.0])).sum().backward()
-    kept = w.grad
-    assert nn.clip_grad_norm_([w], 1.0).item() == 5
-    np.testing.assert_allclose(w.grad.numpy(), [0.6, -0.8], rtol=1e-5)
-    assert w.grad is kept
-
-
 # ---- schedules -----------------------------------------------------------------------------------
-
-
-def test_a_schedule_changes_the_rate_of_the_steps():
-    w = Tensor([0.0])
-    optimizer = optim.SGD([w], lr=1.0)
-    schedule = lr.StepLR(optimizer, step_size=2, gamma=0.5)
-    rates = []
-    for _ in range(5):
-        optimizer.zero_grad()
-        before = w.item()
-        w.sum().backward()
-        optimizer.step()
-        schedule.step()
-        rates.append(before - w.item())
-    assert rates == [1, 1, 0.5, 0.5, 0.25]
-    assert schedule.get_lr().item() == 0.25
 
 
 def test_a_function_of_the_step_is_a_schedule():

@@ -16,7 +16,6 @@ from tinyframe.peer_settings import ATTRIBUTES
 F = torch.nn.functional
 X, Y, V = normal(0, 3, 4), normal(1, 3, 4), normal(2, 4)
 HOLES = np.array([[1, np.nan, 3], [4, 5, 6]], np.float32)
-INDEX = np.array([2, 0])
 SORTED, VALUES = np.array([1, 3, 3, 5]), np.array([0, 3, 4, 9])
 SHARES = np.random.default_rng(0).uniform(0.1, 0.9, (3, 4)).astype(np.float32)
 

@@ -168,11 +168,13 @@ def test_clipping_by_norm_agrees_with_pytorch(max_norm, norm_type):
         mine[-1].grad = Tensor(g)
         other.append(torch.zeros(*g.shape, requires_grad=True))
         other[-1].grad = torch.tensor(g)
+    kept = [t.grad for t in mine]
     norm = nn.clip_grad_norm_(mine, max_norm, norm_type)
     expected = torch.nn.utils.clip_grad_norm_(other, max_norm, norm_type)
     assert_close(norm.numpy(), expected.numpy(), dtypes.float32, 4)
-    for a, b in zip(mine, other, strict=True):
+    for a, b, grad in zip(mine, other, kept, strict=True):
         assert_close(a.grad.numpy(), b.grad.numpy(), dtypes.float32, 4)
+        assert a.grad is grad
 
 
 # ---- schedules -----------------------------------------------------------------------------------

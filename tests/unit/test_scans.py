@@ -225,18 +225,6 @@ def test_a_scan_has_the_same_results_with_any_number_of_threads():
 # ---- recurrences and gradients ----------------------------------------------------------------
 
 
-def test_a_linear_recurrence():
-    factor, term = numbers(3, 6), numbers(3, 6, seed=1)
-    for axis in (0, 1):
-        made = Tensor(filled(factor).uop.scan_axis(Ops.MULACC, axis, filled(term).uop))
-        expected = np.zeros_like(np.moveaxis(term, axis, 0))
-        so_far = np.zeros_like(expected[0])
-        parts = zip(np.moveaxis(factor, axis, 0), np.moveaxis(term, axis, 0), strict=True)
-        for n, (a, b) in enumerate(parts):
-            expected[n] = so_far = so_far * a + b
-        np.testing.assert_array_equal(made.numpy(), np.moveaxis(expected, 0, axis))
-
-
 @pytest.mark.parametrize("op", [Ops.ADD, Ops.MUL, Ops.MAX, Ops.MULACC])
 def test_the_gradient_of_a_scan_is_that_of_its_steps(op):
     """Of each element by itself, written out; second gradients too."""
