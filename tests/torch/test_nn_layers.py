@@ -117,11 +117,11 @@ OTHER_NAMES = {"InstanceNorm": "InstanceNorm2d", "BatchNorm": "BatchNorm1d"}
 @pytest.mark.parametrize("case", LAYERS, ids=lambda case: " ".join(map(str, case)))
 def test_layer_agrees_with_pytorch(case):
     name, arguments, options, *shapes = case
-    first = case is next(row for row in LAYERS if row[0] == name)
+    is_first_of_its_kind = case is next(row for row in LAYERS if row[0] == name)
     reference = getattr(torch.nn, OTHER_NAMES.get(name, name))(*arguments, **options)
     inputs = [random(*shape, seed=n) for n, shape in enumerate(shapes)]
     layer = getattr(nn, name)(*arguments, **options)
-    assert_agree(layer, reference.eval(), *inputs, compiled=first)
+    assert_agree(layer, reference.eval(), *inputs, compiled=is_first_of_its_kind)
 
 
 def test_embedding_agrees_with_pytorch():
