@@ -102,7 +102,7 @@ def test_what_is_written_instead_is_for_names_that_are_missing():
         assert not any(hasattr(module, name) for module in (nn, nn.optim, nn.lr)), name
 
 
-@pytest.mark.parametrize("shape", [(4,), (4, 4, 4)])
+@pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 4, 4)])
 def test_no_message_shows_the_graph_of_a_size(shape):
     n = Variable("n", 1, 4).bind(2)
     t = Tensor.ones(*shape)[:n]
