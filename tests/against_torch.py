@@ -72,23 +72,25 @@ def rows_of(
     ours: Callable[..., Any],
     theirs: Callable[..., Any],
     points: Sequence[np.ndarray],
-    slopes: Sequence[np.ndarray],
     scale: float,
     what: str,
+    slopes: bool | np.ndarray = True,
 ) -> list[tuple]:
-    """Rows of `check_all`: the values at some points, and the gradients of a weighted sum at others
-    (none where there are none), which may be off four times as far."""
-    expected = theirs(*map(torch.tensor, points)).numpy()
-    rows = [(ours(*map(Tensor, points)), expected, scale, what)]
-    if not slopes:
+    """Rows of `check_all`: the values at some points, and the gradients of a weighted sum, which
+    may be off four times as far. slopes: whether, or at which of the points, these are compared."""
+    mine = [Tensor(a, requires_grad=True) for a in points]
+    other = [torch.tensor(a, requires_grad=True) for a in points]
+    out, expected = ours(*mine), theirs(*other)
+    rows = [(out, expected.detach().numpy(), scale, what)]
+    if slopes is False:
         return rows
-    mine = [Tensor(a, requires_grad=True) for a in slopes]
-    other = [torch.tensor(a, requires_grad=True) for a in slopes]
-    out = ours(*mine)
-    weights = np.linspace(0.5, 1.5, out.numel(), dtype=slopes[0].dtype).reshape(out.shape)
-    theirs(*other).backward(torch.tensor(weights))
+    weights = np.linspace(0.5, 1.5, out.numel(), dtype=points[0].dtype).reshape(out.shape)
+    expected.backward(torch.tensor(weights))
     for grad, t in zip(out.gradient(*mine, gradient=Tensor(weights)), other, strict=True):
         slope = np.zeros_like(t.numpy(force=True)) if t.grad is None else t.grad.numpy()
+        if slopes is not True:
+            grad = Tensor(slopes).where(grad, 0)
+            slope = np.where(slopes, slope, np.zeros_like(slope))
         rows.append((grad, slope, 4 * scale, f"gradient of {what}"))
     return rows
 

@@ -11,28 +11,6 @@ from tinyframe import Tensor, TinyJit, nn
 from tinyframe.nn.state import get_parameters, get_state_dict
 
 
-def shapes(layer) -> dict:
-    return {name: tensor.shape for name, tensor in get_state_dict(layer).items()}
-
-
-def test_parameters_have_pytorchs_names_and_shapes():
-    assert shapes(nn.Linear(3, 2)) == {"weight": (2, 3), "bias": (2,)}
-    assert shapes(nn.Linear(3, 2, bias=False)) == {"weight": (2, 3)}
-    assert shapes(nn.Conv2d(4, 6, (3, 5), groups=2)) == {"weight": (6, 2, 3, 5), "bias": (6,)}
-    assert shapes(nn.ConvTranspose2d(4, 6, 3, groups=2))["weight"] == (4, 3, 3, 3)
-    assert list(shapes(nn.BatchNorm2d(3))) == [
-        "weight", "bias", "running_mean", "running_var", "num_batches_tracked",
-    ]  # fmt: skip
-    assert shapes(nn.LSTMCell(4, 3)) == {
-        "weight_ih": (12, 4), "weight_hh": (12, 3), "bias_ih": (12,), "bias_hh": (12,),
-    }  # fmt: skip
-    assert shapes(nn.Embedding(7, 5)) == {"weight": (7, 5)}
-    assert shapes(nn.MultiheadAttention(8, 2)) == {
-        "in_proj_weight": (24, 8), "in_proj_bias": (24,),
-        "out_proj.weight": (8, 8), "out_proj.bias": (8,),
-    }  # fmt: skip
-
-
 def test_parameters_wait_for_an_optimizer_to_require_gradients():
     layer = nn.BatchNorm(3)
     assert layer.weight.requires_grad is None and nn.Linear(2, 2).weight.requires_grad is None
@@ -85,13 +63,6 @@ def test_a_sample_of_nothing_but_padding_spoils_no_gradient(norm_first):
     grads = out[0].square().sum().gradient(*get_state_dict(layer).values())
     Tensor.realize(out, *grads)
     assert all(np.isfinite(t.numpy()).all() for t in (out, *grads))
-
-
-def test_attention_without_masks_averages_equal_keys():
-    layer = nn.MultiheadAttention(4, 2, batch_first=True)
-    x = Tensor.ones(1, 3, 4)
-    _, weights = layer(x)
-    np.testing.assert_allclose(weights.numpy(), np.full((1, 3, 3), 1 / 3), rtol=1e-6)
 
 
 def test_batchnorm_refuses_to_train_on_one_value():
@@ -165,18 +136,6 @@ def test_a_model_copied_deeply_has_memory_of_its_own():
     again = copy.deepcopy(model)
     np.testing.assert_array_equal(again[0].weight.grad.numpy(), model[0].weight.grad.numpy())
     again(Tensor([[1.0, 2]])).sum().backward()
-
-
-@pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM])
-def test_a_sequence_in_two_halves_is_the_sequence(kind):
-    layer, x = kind(3, 2, num_layers=2), Tensor(np.linspace(-1, 1, 24).reshape(4, 2, 3)).float()
-    whole, last = layer(x)
-    first, state = layer(x[:2])
-    second, state = layer(x[2:], state)
-    np.testing.assert_allclose(first.cat(second).numpy(), whole.numpy(), atol=1e-6)
-    pairs = zip(state, last, strict=True) if kind is nn.LSTM else [(state, last)]
-    for found, expected in pairs:
-        np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
 
 
 def test_a_recurrent_network_drops_between_its_layers_in_training_only():

@@ -15,7 +15,7 @@ import pytest
 from tests import arm64_device, devices
 from tests.kernels import numbers
 from tests.reference import evaluate, rounded
-from tests.values import assert_close
+from tests.values import assert_close, computed
 from tinyframe import Context, Tensor, TinyJit, Variable, dtypes
 from tinyframe.dtype import DType, to_np_dtype
 
@@ -112,6 +112,7 @@ PROGRAMS: dict[str, Callable[[], Tensor]] = {
         lambda x: x.unfold(1, 3, 1).max(-1).square().sum(), data(3, 8)),
     "adam": lambda: adam(data(30), data(30, seed=1)),
     "random": lambda: seeded(lambda: Tensor.rand(40)),
+    "range": lambda: Tensor.arange(-128, 128, dtype="int8"),  # from the smallest number on
     "randint": lambda: seeded(lambda: Tensor.randint(99, high=1000)),
     "normal": lambda: seeded(lambda: Tensor.randn(5, 6)),
     "assign": lambda: assigned(data(4, 4).realize()),
@@ -135,14 +136,14 @@ if arm64_device.is_available():
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program(name, setting):
+def test_programs(setting):
     with Context(**SETTINGS[setting]):
-        out = PROGRAMS[name]()
-        expected = evaluate(out.uop)
-        assert out.device == SETTINGS[setting]["DEVICE"]
-        found = out.numpy()
-    assert_close(found, expected, out.dtype, scale=20, what=f"{name} on {setting}")
+        made = {name: program() for name, program in PROGRAMS.items()}
+        assert {out.device for out in made.values()} == {SETTINGS[setting]["DEVICE"]}
+        expected = [evaluate(out.uop) for out in made.values()]
+        found = computed(*made.values())
+    for (name, out), array, wanted in zip(made.items(), found, expected, strict=True):
+        assert_close(array, wanted, out.dtype, scale=20, what=f"{name} on {setting}")
 
 
 def ends(dtype: DType) -> Tensor:
@@ -161,17 +162,11 @@ OTHERS = [name for name in SETTINGS if name not in ("CPU", "CUDA", "PYTHON")]
 
 
 @pytest.mark.parametrize("setting", OTHERS)
-@pytest.mark.parametrize("dtype", [dtypes.char, dtypes.uchar, dtypes.long, dtypes.ulong], ids=repr)
-def test_the_ends_of_an_integer_as_literals(dtype, setting):
+def test_the_ends_of_an_integer_as_literals(setting):
     with Context(**SETTINGS[setting]):
-        out = ends(dtype)
-        np.testing.assert_array_equal(out.numpy(), evaluate(out.uop))
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_a_range_that_begins_with_the_smallest_number(setting):
-    with Context(**SETTINGS[setting]):
-        assert Tensor.arange(-128, 128, dtype="int8").tolist() == list(range(-128, 128))
+        made = [ends(dtype) for dtype in (dtypes.char, dtypes.uchar, dtypes.long, dtypes.ulong)]
+        for out, found in zip(made, computed(*made), strict=True):
+            np.testing.assert_array_equal(found, evaluate(out.uop), err_msg=str(out.dtype))
 
 
 # what fits into no int, into some, and into all: tests/reference.py says what becomes of them
@@ -180,23 +175,20 @@ FLOATS = [0.5, -0.5, -1.9, 300.7, -129.5, 70000.0, 2147483520.0, 2.0**31, -(2.0*
           -math.inf, math.nan]  # fmt: skip
 
 
-@pytest.mark.parametrize("source", [dtypes.float32, dtypes.float64], ids=repr)
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_float_that_does_not_fit_into_an_int(setting, source):
-    expected = {}
-    for dtype in (*dtypes.ints, dtypes.bool):
-        expected[dtype] = rounded(np.array(FLOATS, to_np_dtype(source)), dtype)
+def test_a_float_that_does_not_fit_into_an_int(setting):
+    made, expected = [], []
     with Context(**SETTINGS[setting]):
-        x = Tensor(FLOATS * 3, dtype=source).realize()
-
-        def cast(t):  # to each dtype, in one kernel
-            return Tensor.stack(*[t.cast(dtype).cast("int64") for dtype in expected])
-
-        wanted = np.stack([found.astype("int64") for found in expected.values()])
-        np.testing.assert_array_equal(cast(x).numpy(), np.tile(wanted, 3))
-        np.testing.assert_array_equal(cast(x[10:22:11]).numpy(), wanted[:, 10:22:11])
-        constant = Tensor.full((), FLOATS[10], dtype=source)
-        np.testing.assert_array_equal(cast(constant).numpy(), wanted[:, 10])
+        for source in (dtypes.float32, dtypes.float64):
+            values = np.array(FLOATS, to_np_dtype(source))
+            x = Tensor(FLOATS * 3, dtype=source).realize()
+            for t, of in ((x, np.tile(values, 3)), (x[10:22:11], values[10:22:11]),
+                          (Tensor.full((), FLOATS[10], dtype=source), values[10])):  # fmt: skip
+                kinds = (*dtypes.ints, dtypes.bool)  # to each, in one kernel
+                made.append(Tensor.stack(*[t.cast(kind).cast("int64") for kind in kinds]))
+                expected.append([rounded(of, kind).astype("int64") for kind in kinds])
+        for found, wanted in zip(computed(*made), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.fixture(params=devices.there())
@@ -209,16 +201,19 @@ COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, 
 
 
 @pytest.mark.usefixtures("on_device")
-@pytest.mark.parametrize("dtype", [dtypes.char, dtypes.long], ids=repr)
-def test_uint64_and_a_signed_integer_compare_exactly(dtype):
+def test_uint64_and_a_signed_integer_compare_exactly():
+    made, expected = [], []
     near = [n + d for n in (0, 2**24, 2**53, 2**63, 2**64) for d in (-2, -1, 0, 1)]
     unsigned = np.array([n for n in near if 0 <= n < 2**64], np.uint64)
-    ends = [dtype.min, dtype.min + 1, dtype.max - 1, dtype.max]
-    signed = np.array([*ends, *[n for n in near if dtype.min <= n <= dtype.max]]).reshape(-1, 1)
-    u, s = Tensor(unsigned).realize(), Tensor(signed).cast(dtype).realize()
-    found = Tensor.stack(*[f(*pair) for f in COMPARISONS for pair in ((u, s), (s, u))])
-    pairs = (unsigned, signed), (signed, unsigned)
-    np.testing.assert_array_equal(found.numpy(), [f(*p) for f in COMPARISONS for p in pairs])
+    for dtype in (dtypes.char, dtypes.long):
+        ends = [dtype.min, dtype.min + 1, dtype.max - 1, dtype.max]
+        signed = np.array([*ends, *[n for n in near if dtype.min <= n <= dtype.max]]).reshape(-1, 1)
+        u, s = Tensor(unsigned).realize(), Tensor(signed).cast(dtype).realize()
+        made.append(Tensor.stack(*[f(*pair) for f in COMPARISONS for pair in ((u, s), (s, u))]))
+        pairs = (unsigned, signed), (signed, unsigned)
+        expected.append([f(*p) for f in COMPARISONS for p in pairs])
+    for found, wanted in zip(computed(*made), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.usefixtures("on_device")
@@ -226,8 +221,14 @@ def test_an_index_of_uint64_is_exact_and_beyond_int64_out_of_range():
     x = Tensor(numbers(6, 3)).realize()
     rows = Tensor(np.array([5, 0, 2**63, 2**64 - 1, 6], np.uint64)) + 0
     columns = rows.reshape(-1, 1).expand(5, 3)
-    picked = [x[rows], x.index_select(0, rows), x.gather(0, columns), rows.embedding(x),
-              x.take_along_dim(columns, 0), x.T.take(rows * 0 + rows.minimum(6)).reshape(-1, 1)]
+    picked = [
+        x[rows],
+        x.index_select(0, rows),
+        x.gather(0, columns),
+        rows.embedding(x),
+        x.take_along_dim(columns, 0),
+        x.T.take(rows * 0 + rows.minimum(6)).reshape(-1, 1),
+    ]
     for found in picked[:5]:
         np.testing.assert_array_equal(found.numpy()[:2], x.numpy()[[5, 0]])
         assert np.isnan(found.numpy()[2:]).all()

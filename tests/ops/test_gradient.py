@@ -31,6 +31,7 @@ def of_one(name: str) -> Callable[[Tensor, Tensor], Tensor]:
     return lambda x, y: ours(name)(move(x)) * y
 
 
+ELEMENTWISE = UNARY.keys() | BINARY.keys()  # their kernels: tests/torch
 # Each: a function of Tensors of shape (2, 3), differentiable at `smooth` values.
 SMOOTH = {
     **{name: of_one(name) for name, op in UNARY.items() if op.gradient},
@@ -83,61 +84,52 @@ def weighted(out: Tensor) -> Tensor:
     return (out * Tensor(weights.reshape(out.shape))).sum()
 
 
-def slope(function, inputs: list[np.ndarray], which: int, step: float = 1e-5) -> np.ndarray:
-    """The gradient by central differences."""
-    result = np.zeros_like(inputs[which])
-    for place in np.ndindex(result.shape):
-        values = []
-        for sign in (1, -1):
-            moved = [a.copy() for a in inputs]
-            moved[which][place] += sign * step
-            values.append(float(evaluate(function(*map(Tensor, moved)).uop)))
-        result[place] = (values[0] - values[1]) / (2 * step)
-    return result
+def rise(function, inputs: list[np.ndarray], direction: np.ndarray, step: float = 1e-5) -> float:
+    """How fast a function of the inputs rises along a direction, by a central difference."""
+    ahead, behind = (
+        float(evaluate(function(*map(Tensor, inputs + sign * step * direction)).uop))
+        for sign in (1, -1)
+    )
+    return (ahead - behind) / (2 * step)
 
 
-def examples(count: int) -> list[list[np.ndarray]]:
-    random = np.random.default_rng(3)
-    return [[random.uniform(0.3, 1.7, (2, 3)) for _ in range(2)] for _ in range(count)]
+def examples() -> np.ndarray:
+    return np.random.default_rng(3).uniform(0.3, 1.7, (2, 2, 3))
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-def test_gradient_is_the_slope(name):
-    function = lambda x, y: weighted(SMOOTH[name](x, y))  # noqa: E731
-    for inputs in examples(2):
-        x, y = map(Tensor, inputs)
-        grads = function(x, y).gradient(x, y)
-        for which, grad in enumerate(grads):
-            assert (grad.shape, grad.dtype) == ((2, 3), dtypes.float64)
-            expected = slope(function, inputs, which)
-            np.testing.assert_allclose(evaluate(grad.uop), expected, rtol=2e-5, atol=2e-6)
+def test_gradient_and_its_gradient_are_slopes(name):
+    def value(x, y):
+        return weighted(SMOOTH[name](x, y))
 
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_gradient_of_the_gradient_is_its_slope(name):
     def first(x, y):
-        by_x, by_y = weighted(SMOOTH[name](x, y)).gradient(x, y)
+        by_x, by_y = value(x, y).gradient(x, y)
         return (by_x * Tensor(np.linspace(1, 2, 6).reshape(2, 3))).sum() + by_y.square().sum()
 
-    inputs = examples(1)[0]
+    inputs = examples()
     x, y = map(Tensor, inputs)
-    for which, grad in enumerate(first(x, y).gradient(x, y)):
-        expected = slope(first, inputs, which)
-        np.testing.assert_allclose(evaluate(grad.uop), expected, rtol=2e-5, atol=2e-6)
+    directions = np.random.default_rng(4).normal(size=(3, 2, 2, 3))
+    for function in (value, first):
+        grads = function(x, y).gradient(x, y)
+        assert all((grad.shape, grad.dtype) == ((2, 3), dtypes.float64) for grad in grads)
+        found = np.stack([evaluate(grad.uop) for grad in grads])
+        for direction in directions:
+            expected = rise(function, inputs, direction)
+            np.testing.assert_allclose((found * direction).sum(), expected, rtol=2e-5, atol=2e-6)
 
 
-def test_gradients_on_the_device_are_those_of_the_graphs():
-    x, y = (Tensor(a.astype(np.float32)) for a in examples(1)[0])
-    named = [
-        (name, grad)
-        for name, function in SMOOTH.items()
-        if name not in UNARY and name not in BINARY  # their kernels: tests/torch
-        for grad in weighted(function(x, y)).float().gradient(x, y)
-    ]
-    expected = [evaluate(grad.uop) for _, grad in named]
-    found = computed(*[grad for _, grad in named])
-    for (name, _), array, wanted in zip(named, found, expected, strict=True):
-        np.testing.assert_allclose(array, wanted, rtol=1e-5, atol=1e-5, err_msg=name)
+def test_gradients_on_the_device_are_those_of_the_graphs_before_and_after_a_result_is_read():
+    x, y = (Tensor(a.astype(np.float32), requires_grad=True) for a in examples())
+    named = {name: function(x, y) for name, function in SMOOTH.items() if name not in ELEMENTWISE}
+    losses = [weighted(out).float() for out in named.values()]
+    lazy = [grad for loss in losses for grad in loss.gradient(x, y)]
+    expected = [evaluate(grad.uop) for grad in lazy]
+    Tensor.realize(*lazy, *named.values(), *losses)
+    read = [grad for loss in losses for grad in loss.gradient(x, y)]
+    names = [name for name in named for _ in "xy"]
+    for found, rtol in ((lazy, 1e-5), (read, 1e-4)):
+        for name, array, wanted in zip(names, computed(*found), expected, strict=True):
+            np.testing.assert_allclose(array, wanted, rtol, atol=1e-5, err_msg=name)
 
 
 def test_every_op_that_floats_can_take_has_a_rule_or_stops():
@@ -160,26 +152,16 @@ def grad_of(function, *values):
 
 
 NAN, INF = math.nan, math.inf
-# an expression, where it is differentiated, and its slopes there
+# an expression, where it is differentiated, and its slopes there; zeros and turns of each function
+# by itself: tests/torch
 KINKS = [
-    ("x.relu()", [0.0, -0.0], [0, 0]),
-    ("x.abs()", [0.0], [0]),
-    ("x.sign()", [0.0, 3.0], [0, 0]),
-    ("x.sqrt()", [0.0], [INF]),
-    ("x.square()", [0.0], [0]),
     ("x.clip(0, 1)", [0.0, 1.0, 1.5], [1, 1, 0]),
-    ("x.floor()", [0.5], [0]),
-    ("x.round()", [0.5], [0]),
     ("x.sigmoid()", [0.0, -1000.0, 1000.0], [0.25, 0, 0]),
     ("x.tanh()", [1000.0], [0]),
     ("x.silu()", [-1000.0], [0]),
     ("x.softplus()", [-1000.0, 1000.0, 0.0], [0, 1, 0.5]),
     ("x.elu()", [1000.0], [1]),
     ("x.mish()", [-1000.0], [0]),
-    ("x.erf()", [0.0], [2 / math.sqrt(math.pi)]),
-    ("x**2", [0.0], [0]),
-    ("x**0", [0.0], [0]),
-    ("x**0.5", [0.0], [INF]),
     ("x**1.5", [0.0], [0]),
     ("x**4.0", [-2.0], [-32]),
     ("x**-2.0", [-2.0], [0.25]),
@@ -192,7 +174,6 @@ KINKS = [
     ("x.reshape(-1, 1).std(1, correction=0)", [1.0], [0]),
     ("x.log_softmax()", [1.0], [0]),
     ("x.logsumexp()", [1000.0], [1]),
-    ("x.hardtanh()", [1.0], [0]),
 ]
 
 
@@ -344,21 +325,6 @@ def test_only_floats_can_require_a_gradient():
     for make in (lambda: Tensor([1], requires_grad=True), lambda: Tensor([1]).requires_grad_()):
         with pytest.raises(RuntimeError, match="int"):
             make()
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_gradient_after_the_result_has_been_read_is_the_same(name):
-    inputs = [a.astype(np.float32) for a in examples(1)[0]]
-    wanted = [Tensor(a, requires_grad=True) for a in inputs]
-    expected = weighted(SMOOTH[name](*wanted)).gradient(*wanted)
-    x, y = (Tensor(a, requires_grad=True) for a in inputs)
-    out = SMOOTH[name](x, y)
-    loss = weighted(out)
-    out.numpy()
-    loss.item()
-    grads = loss.gradient(x, y, out)
-    for grad, want in zip(grads, expected, strict=False):
-        np.testing.assert_allclose(evaluate(grad.uop), evaluate(want.uop), rtol=1e-4, atol=1e-5)
 
 
 def test_gradient_walks_a_long_chain():

@@ -288,23 +288,6 @@ def test_what_a_parameter_is_assigned_is_cut_off_realized_or_not():
         assert (w.grad.tolist(), v.grad.tolist()) == ([7, 7], [1, 1])
 
 
-@pytest.mark.parametrize("index", [1, [1], slice(1, 2), "mask"], ids=str)
-@pytest.mark.parametrize("detached", [True, False])
-def test_what_is_written_without_gradients_changes_no_history(index, detached):
-    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
-    buffer = Tensor.zeros(3).contiguous().realize()
-    view = buffer.detach()
-    buffer.assign(w * 2)
-    index = Tensor([False, True, False]) if index == "mask" else index
-    if detached:
-        view[index] = 7
-    else:
-        with Tensor.no_grad():
-            buffer[index] = 7
-    (buffer * Tensor([1.0, 10.0, 100.0])).sum().backward()
-    assert (w.grad.tolist(), buffer.tolist()) == ([2, 20, 200], [2, 7, 6])
-
-
 def test_a_value_written_to_a_parameter_is_not_the_detached_value_that_is_equal_to_it():
     w = Tensor([2.25], requires_grad=True)
     y = w.detach() * 3

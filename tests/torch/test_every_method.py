@@ -259,12 +259,12 @@ def values_and_gradients(call: str, library: Any, seed: int) -> tuple[list[Any],
     return found, {name: t.grad for name, t in inputs.items()}
 
 
-CASES = [case for cases in TABLE.values() for case in cases]
+CASES = [(name, case) for name, cases in TABLE.items() for case in cases]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_values_and_gradients_are_pytorchs(case):
-    for seed in (0, 2, 3):
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[case[0] for _, case in CASES])
+def test_values_and_gradients_are_pytorchs(name, case):
+    for seed in (0, 3):
         found, grads = values_and_gradients(case[0], Tensor, seed)
         expected, slopes = values_and_gradients(case[-1], torch, seed)
         rows = []
@@ -272,10 +272,11 @@ def test_values_and_gradients_are_pytorchs(case):
             assert out.dtype is not dtypes.int64 or "long" in case[0]
             rows.append((out, reference.detach().numpy(), 20, f"value of {case[0]}"))
         assert bool(grads) is any(t.requires_grad for t in expected)
-        for name, grad in grads.items():
-            slope = np.zeros(grad.shape) if slopes[name] is None else slopes[name].numpy()
-            rows.append((grad, slope, 40, f"gradient by {name} of {case[0]}"))
-        check_all(rows, compiled=seed == 3)
+        for of, grad in grads.items():
+            slope = np.zeros(grad.shape) if slopes[of] is None else slopes[of].numpy()
+            rows.append((grad, slope, 40, f"gradient by {of} of {case[0]}"))
+        # kernels of movement alone: tests/fuzz/programs.py
+        check_all(rows, compiled=seed == 3 and name not in VIEWS)
 
 
 # ---- indices -------------------------------------------------------------------------------------
@@ -312,10 +313,12 @@ def test_dtypes_stay(dtype):
     kinds = []
     for make in (Tensor, torch.tensor):
         kinds.append({"t": make(x), "i": make(OTHERS["i"]), "c": make(OTHERS["c"])})
+    rows = []
     for call in calls.replace("\n", "|").split("|"):
         found, expected = (eval(call.strip(), names) for names in kinds)
         assert found.dtype is Tensor(x).dtype, call
-        np.testing.assert_array_equal(found.numpy(), expected.numpy(), err_msg=call)
+        rows.append((found, expected.numpy(), 1, call))
+    check_all(rows, compiled=dtype in ("int8", "float16"))
 
 
 # ---- what is a view ------------------------------------------------------------------------------
@@ -354,7 +357,8 @@ def address(tensor: torch.Tensor) -> int:
 
 
 def answer(call: str, names: dict[str, Any]) -> tuple[bool, bool, list[np.ndarray]]:
-    """Whether each result shares an input's memory, whether it is that input, and the values."""
+    """Whether each result shares an input's memory, whether it is that input, and the values of
+    views: of others, the table above says what they are."""
     kind = torch.Tensor if isinstance(names["x"], torch.Tensor) else Tensor
     before = list(names.values())
     more = {"Tensor": Tensor, "torch": torch, "F": torch.nn.functional, "L": torch.linalg, "np": np}
@@ -365,11 +369,8 @@ def answer(call: str, names: dict[str, Any]) -> tuple[bool, bool, list[np.ndarra
     else:
         shared = [r.numel() > 0 and any(address(r) == address(t) for t in before) for r in found]
     assert len(set(shared)) == 1, "some of its results, and not all"
-    return (
-        shared[0],
-        any(r is t for r in found for t in before),
-        [np.array(r.tolist()) for r in found],
-    )
+    values = [np.array(r.tolist()) for r in found] if shared[0] else []
+    return shared[0], any(r is t for r in found for t in before), values
 
 
 def test_every_method_is_called_to_see_whether_it_gives_a_view():
@@ -391,5 +392,4 @@ def test_what_is_a_view_is_listed_and_is_one_in_pytorch(name):
             is_view, _, expected = answer(theirs, inputs_of_views(torch.tensor))
             assert is_view == shares, call
             for ours, reference in zip(values, expected, strict=True):
-                if shares:  # of others, the table above says what they are
-                    np.testing.assert_array_equal(ours, reference, err_msg=call)
+                np.testing.assert_array_equal(ours, reference, err_msg=call)

@@ -10,7 +10,7 @@ from tinyframe import Context
 
 @pytest.mark.parametrize("seed", range(40))
 def test_programs_that_write_without_gradients_agree_with_pytorch(seed):
-    with Context(DEVICE=("CPU", "PYTHON")[seed % 2]):
+    with Context(DEVICE="PYTHON" if seed % 4 else "CPU"):
         check(random_program(seed))
 
 

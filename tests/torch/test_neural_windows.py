@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.against_torch import assert_same_call, normal, seeds
+from tests.reference import evaluate
 from tests.values import sometimes
 from tinyframe import Tensor, dtypes
 
@@ -53,9 +54,9 @@ def test_convolution(name, data, seed, compiled):
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same'")
-@pytest.mark.parametrize("kernel", [(1, 1), (2, 3), (4, 5)])
-@pytest.mark.parametrize("dilation", [1, 2])
-@pytest.mark.parametrize("padding", ["same", "valid"])
+@pytest.mark.parametrize(("kernel", "dilation", "padding"), [
+    ((1, 1), 1, "same"), ((2, 3), 2, "same"), ((4, 5), 1, "same"), ((2, 3), 2, "valid"),
+])  # fmt: skip
 def test_padding_by_name(kernel, dilation, padding):
     inputs = [normal(0, 1, 2, 8, 9), normal(1, 3, 2, *kernel)]
     assert_same_call("conv2d", inputs, compiled=False, dilation=dilation, padding=padding)
@@ -168,17 +169,21 @@ def test_interpolate(case, data, seed, compiled):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [(9, 5), (100, 37), (32, 32), (64, 200), (1, 64)], ids=repr)
-@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+@pytest.mark.parametrize(("mode", "size"), [
+    ("nearest", (9, 5)), ("nearest", (100, 37)), ("nearest-exact", (32, 32)),
+    ("nearest-exact", (64, 200)), ("bilinear", (9, 5)), ("bilinear", (64, 200)),
+    ("bilinear", (1, 64)), ("bicubic", (100, 37)), ("bicubic", (32, 32)), ("bicubic", (9, 5)),
+], ids=repr)  # fmt: skip
 def test_interpolation_of_uint8_is_pytorchs(mode, size):
     x = np.random.default_rng(0).integers(0, 256, (1, 2, 64, 64), np.uint8)
     for aligned in (None,) if mode.startswith("nearest") else (False, True):
         ours = Tensor(x).interpolate(size, mode, bool(aligned))
         theirs = F.interpolate(torch.tensor(x), size, mode=mode, align_corners=aligned).numpy()
         assert ours.dtype is dtypes.uint8
+        found = ours.numpy() if size == (9, 5) else evaluate(ours.uop)
         # at the border PyTorch rounds the sum of a curve's weights there, and not each of them
         atol = 1 if mode == "bicubic" else 0
-        np.testing.assert_allclose(ours.numpy().astype(int), theirs.astype(int), rtol=0, atol=atol)
+        np.testing.assert_allclose(found.astype(int), theirs.astype(int), rtol=0, atol=atol)
 
 
 def test_interpolation_of_an_axis_whose_places_need_int64():

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.against_torch import random
+from tests.reference import evaluate
 from tests.values import assert_close, computed
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import get_state_dict, load_state_dict
@@ -34,8 +35,11 @@ def parts_of(given):
     return [p for one in given for p in parts_of(one)] if isinstance(given, tuple) else [given]
 
 
-def assert_agree(layer, theirs, *inputs, call=lambda layer, make, *xs: layer(*xs), scale=20):
-    """All that comes out, and its gradients by inputs and parameters, are those of PyTorch's."""
+def assert_agree(
+    layer, theirs, *inputs, call=lambda layer, make, *xs: layer(*xs), scale=20, compiled=True
+):
+    """All that comes out, and its gradients by inputs and parameters, are those of PyTorch's: by
+    their graphs, or compiled."""
     with_the_weights_of(theirs, layer)
     is_float = [x.dtype.kind == "f" for x in inputs]
     mine = [Tensor(x, requires_grad=f or None) for x, f in zip(inputs, is_float, strict=True)]
@@ -56,7 +60,9 @@ def assert_agree(layer, theirs, *inputs, call=lambda layer, make, *xs: layer(*xs
     losses[1].backward()
     grads = losses[0].gradient(*[tensor for tensor, _ in by.values()])
     rows += [(f"gradient by {n}", g, by[n][1].grad) for n, g in zip(by, grads, strict=True)]
-    for array, (what, t, reference) in zip(computed(*[t for _, t, _ in rows]), rows, strict=True):
+    made = [t for _, t, _ in rows]
+    arrays = computed(*made) if compiled else [evaluate(t.uop) for t in made]
+    for array, (what, t, reference) in zip(arrays, rows, strict=True):
         wanted = np.zeros(t.shape) if reference is None else reference.detach().numpy()
         largest = max(1.0, float(abs(wanted).max())) if "gradient" in what else 1
         assert_close(array / largest, wanted / largest, t.dtype, scale, what)
@@ -75,10 +81,8 @@ LAYERS = [
     ("Conv2d", (4, 6, (3, 2)), CONV_WITH_ALL, (2, 4, 7, 6)),
     ("Conv2d", (2, 3, (3, 4)), {"padding": "same", "dilation": 2}, (1, 2, 7, 8)),
     ("Conv3d", (2, 3, 2), {"padding": 1}, (1, 2, 3, 4, 3)),
-    *[("Conv1d", (2, 3, 4), {"padding": "same", "padding_mode": mode}, (2, 2, 6))
-      for mode in ("reflect", "replicate", "circular")],
-    *[("Conv2d", (2, 3, 4), {"padding": (1, 2), "padding_mode": mode}, (2, 2, 6, 5))
-      for mode in ("reflect", "replicate", "circular")],
+    ("Conv1d", (2, 3, 4), {"padding": "same", "padding_mode": "reflect"}, (2, 2, 6)),
+    ("Conv2d", (2, 3, 4), {"padding": (1, 2), "padding_mode": "replicate"}, (2, 2, 6, 5)),
     ("Conv2d", (4, 6, (3, 2)), AROUND, (2, 4, 7, 6)),
     ("ConvTranspose2d", (4, 6, (3, 2)), TRANSPOSED_WITH_ALL, (2, 4, 4, 3)),
     ("ConvTranspose3d", (2, 2, 2), {"stride": 2}, (1, 2, 2, 3, 2)),
@@ -101,7 +105,6 @@ LAYERS = [
     ("MaxPool2d", (2,), {}, (2, 3, 6, 5)),
     ("MaxPool2d", ((3, 2),), POOL_WITH_ALL, (1, 2, 6, 7)),
     ("MultiheadAttention", (8, 2), {}, *[(5, 2, 8)] * 3),
-    ("MultiheadAttention", (8, 2), {"batch_first": True}, *[(2, 5, 8)] * 3),
     ("MultiheadAttention", (8, 2), {"bias": False}, *[(5, 8)] * 3),
     ("MultiheadAttention", (8, 2), {"kdim": 6, "vdim": 4}, (5, 2, 8), (3, 2, 6), (3, 2, 4)),
     ("TransformerEncoderLayer", (8, 2, 12), {}, (3, 4, 8)),
@@ -114,9 +117,11 @@ OTHER_NAMES = {"InstanceNorm": "InstanceNorm2d", "BatchNorm": "BatchNorm1d"}
 @pytest.mark.parametrize("case", LAYERS, ids=lambda case: " ".join(map(str, case)))
 def test_layer_agrees_with_pytorch(case):
     name, arguments, options, *shapes = case
+    is_first_of_its_kind = case is next(row for row in LAYERS if row[0] == name)
     reference = getattr(torch.nn, OTHER_NAMES.get(name, name))(*arguments, **options)
     inputs = [random(*shape, seed=n) for n, shape in enumerate(shapes)]
-    assert_agree(getattr(nn, name)(*arguments, **options), reference.eval(), *inputs)
+    layer = getattr(nn, name)(*arguments, **options)
+    assert_agree(layer, reference.eval(), *inputs, compiled=is_first_of_its_kind)
 
 
 def test_embedding_agrees_with_pytorch():
@@ -139,8 +144,10 @@ def test_half_goes_through_norms_with_the_digits_of_float32():
     assert_close(out.numpy(), expected.numpy(), dtypes.half)
 
 
-@pytest.mark.parametrize("options", [{}, {"affine": False}, {"momentum": None}, {"momentum": 0.3}])
-@pytest.mark.parametrize("shape", [(6, 3), (4, 3, 5), (2, 3, 4, 3)])
+@pytest.mark.parametrize(("shape", "options"), [
+    ((6, 3), {}), ((2, 3, 4, 3), {"affine": False}), ((4, 3, 5), {"momentum": None}),
+    ((2, 3, 4, 3), {"momentum": 0.3}), ((4, 3, 5), {}),
+])  # fmt: skip
 def test_batchnorm_in_training_agrees_with_pytorch(shape, options):
     kind = {2: torch.nn.BatchNorm1d, 3: torch.nn.BatchNorm1d, 4: torch.nn.BatchNorm2d}[len(shape)]
     layer, theirs = nn.BatchNorm(3, **options), kind(3, **options)
@@ -200,7 +207,7 @@ def test_attention_looks_where_its_masks_let_it(kind):
         return layer(x, x, x, **options, average_attn_weights=False)
 
     layer, theirs = (lib.MultiheadAttention(8, 2, batch_first=True) for lib in (nn, torch.nn))
-    assert_agree(layer, theirs.eval(), random(2, 5, 8), call=call)
+    assert_agree(layer, theirs.eval(), random(2, 5, 8), call=call, compiled=kind == "padding")
 
 
 def test_one_input_attends_to_itself_and_weights_may_be_left_out():
@@ -252,8 +259,10 @@ RECURRENT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["GRU", "LSTM"])
-@pytest.mark.parametrize("case", RECURRENT)
+@pytest.mark.parametrize(("name", "case"), [
+    ("GRU", "a batch first, from a state"), ("GRU", "two layers, both ways, from a state"),
+    *[("LSTM", case) for case in RECURRENT if "batch first" not in case],
+])  # fmt: skip
 def test_a_recurrent_network_and_its_last_state(name, case):
     def call(layer, make, x, *state):
         return layer(x, *([state] if name == "LSTM" and state else state))
@@ -261,7 +270,8 @@ def test_a_recurrent_network_and_its_last_state(name, case):
     options, shape, state = RECURRENT[case]
     begin = [random(*state, seed=n) for n in (3, 4)[: 2 if name == "LSTM" else 1]] if state else []
     ours, theirs = (getattr(lib, name)(3, 2, **options) for lib in (nn, torch.nn))
-    assert_agree(ours, theirs, random(*shape), *begin, call=call)
+    compiled = "two layers" not in case  # 32 steps, each with kernels of its own
+    assert_agree(ours, theirs, random(*shape), *begin, call=call, compiled=compiled)
 
 
 # ---- how they begin, and what they are called ----------------------------------------------------

@@ -48,9 +48,9 @@ def test_a_few_are_compiled_as_they_are():
     assert not alike(found)
 
 
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
 @pytest.mark.parametrize("seed", range(8))
-def test_views_at_random_places(seed, device):
+def test_views_at_random_places(seed):
+    device = ("CPU", "PYTHON")[seed % 2]
     rng = np.random.default_rng(seed)
     shape = tuple(map(int, rng.integers(6, 12, 3)))
     size = tuple(map(int, rng.integers(1, 5, 3)))
@@ -121,7 +121,7 @@ def test_a_kernel_with_a_variable_of_its_own_stays():
 VALUES = [0.5, -0.0, 3, float("inf"), float("nan"), -1e-40, 2.0**31, 7]
 
 
-@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.int32, dtypes.float16, dtypes.bool])
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.int32, dtypes.bool])
 def test_numbers_that_are_written_one_after_the_other(dtype):
     values = VALUES if dtype is dtypes.float32 else range(-3, 5)
     x = Tensor.zeros(3, len(values), 2, dtype=dtype).contiguous().realize()

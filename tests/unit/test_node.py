@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import itertools
 import pickle
 import sys
 import threading
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from tests.values import computed
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp, holds, resolve
@@ -245,11 +247,10 @@ def test_the_largest_and_the_smallest_along_axes(axis, dtype):
     values[0, 0] = [0, 127, 128, 255]  # the ends of both dtypes of a byte
     array = values.view(dtype) if dtype in (np.int8, np.uint8) else (values % 3).astype(dtype)
     x = Tensor(array).realize()
-    for name in ("max", "min"):
-        for keep in (False, True):
-            node = getattr(x.uop, name)(axis, keepdim=keep)
-            expected = getattr(array, name)(axis, keepdims=keep)
-            np.testing.assert_array_equal(Tensor(node).numpy(), expected)
+    calls = list(itertools.product(("max", "min"), (False, True)))
+    made = [Tensor(getattr(x.uop, name)(axis, keepdim=keep)) for name, keep in calls]
+    for found, (name, keep) in zip(computed(*made), calls, strict=True):
+        np.testing.assert_array_equal(found, getattr(array, name)(axis, keepdims=keep))
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])

@@ -20,6 +20,7 @@ from tests.kernels import (
 )
 from tests.reference import evaluate
 from tests.unit.test_fuse import reasons_of
+from tests.values import computed
 from tinyframe import Context, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.rewrite.spec import SpecError, spec_kernel, spec_tensor, verify
@@ -146,22 +147,28 @@ def test_no_reorder_puts_the_loop_of_a_scan_outside_of_others():
                 apply_opts(kernel, [Opt(OptOps.REORDER, order)])
 
 
-@pytest.mark.parametrize("opts", [
-    [], [Opt(OptOps.VECTOR, 0, 4)], [Opt(OptOps.UPCAST, 0, 2)], [Opt(OptOps.SPLIT, 0, 4)],
-    [Opt(OptOps.UPCAST, 0, 3)], [Opt(OptOps.VECTOR, 0, 4), Opt(OptOps.UPCAST, 0, 2)],
-    [Opt(OptOps.THREAD, 0)],
-], ids=str)  # fmt: skip
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax"])
-def test_the_other_loops_may_become_lanes_copies_and_threads(name, axis, opts):
-    def made(x):
-        found = getattr(x, name)(axis)
-        return (found[0] if name == "cummax" else found) * 2
+SCANS = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum}
 
+
+def scan(name: str, x: Tensor, axis: int) -> Tensor:
+    found = getattr(x, name)(axis)
+    return found[0] if name == "cummax" else found
+
+
+@pytest.mark.parametrize(("name", "axis", "opts"), [
+    ("cumsum", 0, [Opt(OptOps.VECTOR, 0, 4), Opt(OptOps.UPCAST, 0, 2)]),
+    ("cumsum", 1, [Opt(OptOps.UPCAST, 0, 2)]),
+    ("cumprod", 0, [Opt(OptOps.UPCAST, 0, 3)]),
+    ("cumprod", 1, [Opt(OptOps.VECTOR, 0, 4)]),
+    ("cummax", 0, [Opt(OptOps.THREAD, 0)]),
+    ("cummax", 1, [Opt(OptOps.VECTOR, 0, 4), Opt(OptOps.UPCAST, 0, 2)]),
+    ("cumsum", 1, [Opt(OptOps.SPLIT, 0, 4)]),
+    ("cummax", 0, []),
+], ids=str)  # fmt: skip
+def test_the_other_loops_may_become_lanes_copies_and_threads(name, axis, opts):
     a = numbers(8, 8)
-    by = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum}[name]
-    found = run_with(made(filled(a)), opts)
-    np.testing.assert_array_equal(found, by.accumulate(a, axis) * 2)
+    found = run_with(scan(name, filled(a), axis) * 2, opts)
+    np.testing.assert_array_equal(found, SCANS[name].accumulate(a, axis) * 2)
 
 
 def test_rows_are_scanned_side_by_side():
@@ -193,15 +200,15 @@ def test_a_recurrence_beside_a_long_sum_has_one_accumulator():
     np.testing.assert_allclose(both.numpy(), evaluate(both.uop), rtol=1e-5, atol=1e-4)
 
 
-@pytest.mark.parametrize("shape, axis", [((40_000,), 0), ((3, 33_001), 1), ((33_001, 2), 0)])
-@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax"])
+@pytest.mark.parametrize(("name", "shape", "axis"), [
+    ("cumsum", (3, 33_001), 1), ("cumprod", (33_001, 2), 0), ("cummax", (40_000,), 0),
+    ("cumsum", (33_001, 2), 0),
+])  # fmt: skip
 def test_a_long_scan_of_few_rows_is_done_in_parts(name, shape, axis):
     a = numbers(*shape) if name != "cumprod" else np.sign(numbers(*shape) + 0.5)
-    found = getattr(filled(a) + 0, name)(axis)
-    found = found[0] if name == "cummax" else found
+    found = scan(name, filled(a) + 0, axis)
     assert len(kernels_of(found)) == 3
-    by = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum}[name]
-    np.testing.assert_array_equal(found.numpy(), by.accumulate(a, axis))
+    np.testing.assert_array_equal(found.numpy(), SCANS[name].accumulate(a, axis))
 
 
 def test_a_scan_has_the_same_results_with_any_number_of_threads():
@@ -218,22 +225,10 @@ def test_a_scan_has_the_same_results_with_any_number_of_threads():
 # ---- recurrences and gradients ----------------------------------------------------------------
 
 
-def test_a_linear_recurrence():
-    factor, term = numbers(3, 6), numbers(3, 6, seed=1)
-    for axis in (0, 1):
-        made = Tensor(filled(factor).uop.scan_axis(Ops.MULACC, axis, filled(term).uop))
-        expected = np.zeros_like(np.moveaxis(term, axis, 0))
-        so_far = np.zeros_like(expected[0])
-        parts = zip(np.moveaxis(factor, axis, 0), np.moveaxis(term, axis, 0), strict=True)
-        for n, (a, b) in enumerate(parts):
-            expected[n] = so_far = so_far * a + b
-        np.testing.assert_array_equal(made.numpy(), np.moveaxis(expected, 0, axis))
-
-
-@pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("op", [Ops.ADD, Ops.MUL, Ops.MAX, Ops.MULACC])
-def test_the_gradient_of_a_scan_is_that_of_its_steps(op, axis):
+def test_the_gradient_of_a_scan_is_that_of_its_steps(op):
     """Of each element by itself, written out; second gradients too."""
+    axis = 0 if op in (Ops.ADD, Ops.MAX) else 1
     a, b, weight = numbers(4, 5) / 2, numbers(4, 5, seed=1) / 2, numbers(4, 5, seed=2)
     x, y = (Tensor(v, requires_grad=True) for v in (a, b))
 
@@ -253,19 +248,17 @@ def test_the_gradient_of_a_scan_is_that_of_its_steps(op, axis):
         return x._apply(lambda u, *_: u.scan_axis(op, axis, *more), y)
 
     targets = (x, y) if op is Ops.MULACC else (x,)
-    for found, expected in zip(
-        gradients(scanned, targets, weight, x, y),
-        gradients(written_out, targets, weight, x, y),
-        strict=True,
-    ):
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    made = gradients(scanned, targets, weight, x, y)
+    steps = gradients(written_out, targets, weight, x, y)
+    for found, expected in zip(computed(*made), steps, strict=True):
+        np.testing.assert_allclose(found, evaluate(expected.uop), rtol=1e-4, atol=1e-4)
 
 
 def gradients(function, targets, weight, *inputs):
     """The first gradients, and those of the sum of their squares."""
     first = (function(*inputs) * Tensor(weight)).sum().gradient(*targets)
     squares = sum(((g * g).sum() for g in first), start=inputs[0].sum() * 0)
-    return [g.numpy() for g in (*first, *squares.gradient(*targets))]
+    return [*first, *squares.gradient(*targets)]
 
 
 def _at(axis: int, n: int) -> tuple:
@@ -281,12 +274,6 @@ i, serial = UOp.range(3, 0), UOp.range(4, 1, AxisType.SERIAL)
 
 def scan_of(*src: UOp, arg: tuple) -> UOp:
     return UOp(Ops.SCAN_AXIS, src[0].dtype, src, arg)
-
-
-def test_scans_are_legal():
-    for u in (scan_of(x, arg=(Ops.MAX, 1)), scan_of(x, x, arg=(Ops.MULACC, 0))):
-        verify(u, spec_tensor)
-    verify(UOp(Ops.SCAN, dtypes.int, (i, serial), Ops.ADD), spec_kernel)
 
 
 @pytest.mark.parametrize("u", [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, kernel_of, kernels_of, numbers, on_buffer, schedule_of
-from tinyframe import Context, Tensor, Variable, dtypes
+from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
@@ -128,26 +128,6 @@ def test_one_buffer_twice_is_another_structure_than_two_buffers(plans):
     a, b = filled(x), filled(y)
     np.testing.assert_array_equal((a + b).numpy(), x + y)
     np.testing.assert_array_equal((a + a).numpy(), x + x)
-
-
-def test_every_value_of_a_variable_has_the_same_schedule(plans):
-    t, i = filled(np.arange(4, dtype=np.int32)), Variable("i", 1, 10)
-    plans.clear()
-    for value in (4, 7, 4):
-        graph = (t * Tensor(i.bind(value)) + Tensor(i.bind(value))).uop
-        items, becomes, var_vals = create_schedule(UOp.sink(graph))
-        assert var_vals == {i: value}
-        run_schedule(items, var_vals)
-        np.testing.assert_array_equal(
-            buffer_of(becomes[graph]).numpy(), np.arange(4) * value + value
-        )
-    assert len(plans) == 1
-
-
-def test_a_variable_has_one_value_in_what_is_realized_together():
-    t, i = filled(np.arange(4, dtype=np.int32)), Variable("i", 1, 10)
-    with pytest.raises(ValueError, match="'i' is bound to 4 and to 5"):
-        (t * Tensor(i.bind(4)) + Tensor(i.bind(5))).realize()
 
 
 def test_other_settings_are_another_schedule(plans):

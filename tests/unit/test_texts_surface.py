@@ -129,13 +129,6 @@ def test_several_tensors_are_realized_at_once():
     assert a.realize(b) is a
 
 
-def test_backward_returns_the_loss():
-    x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
-    loss = (x * x).sum()
-    assert loss.backward() is loss
-    assert x.grad.tolist() == [2, 4, 6]
-
-
 # ---- a backend -----------------------------------------------------------------------------------
 
 
