@@ -58,7 +58,8 @@ def made_up():
     growing = row("matmul 64", around(1e-4), None, torch=around(2e-5))
     peaks = {"flops": 4e9, "bandwidth": 1e9, "threads": 2}
     return {
-        "method": "Made up.", "machine": {"processor": "none", "matplotlib": "not installed"}, "left out": ["tinygrad: no clang"],
+        "method": "Made up.", "left out": ["tinygrad: no clang"],
+        "machine": {"processor": "none", "matplotlib": "not installed"},
         "peaks": {"all cores": peaks, "growth": peaks},
         "quiet": {"all cores": {"fma": 1.0}, "growth": {"fma": 1.0}},
         "tables": {"all cores": [*rows, crashed], "growth": [growing]},
