@@ -93,7 +93,7 @@ class _Cpp(ClangCompiler):
         return ("-fPIC",)
 
     def run(self, arguments: list[str], src: str, command: tuple[str, ...] = ()) -> bytes:
-        if command:  # the linker
+        if command or "-x" not in arguments:  # the linker, or where it is
             return super().run(arguments, src, command)
         language = arguments.index("-x")
         given = [*arguments[:language], *CXX_FLAGS, *arguments[language + 2 :]]

@@ -65,13 +65,3 @@ def sinc(self) -> Self:
     return result
 ''')
 COSINES
-
-# %% right: sinc as an integral: nothing is divided anywhere
-@float_function
-def sinc(self) -> Self:
-    """The mean of cos(πxt) for t from 0 to 1, by Gauss's rule."""
-    import numpy as np
-    result = self * 0
-    for t, weight in zip(*np.polynomial.legendre.leggauss(24)):
-        result = result + (self * (math.pi * (t + 1) / 2)).cos() * (weight / 2)
-    return result

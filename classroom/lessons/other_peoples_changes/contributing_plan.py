@@ -142,7 +142,6 @@ def rounds():
 # %% wrong, each line
 (99, rounds)  # says numbers from 1 to
 (8, "it rounds")  # says two things
-8  # says two things
 {8: lambda: np.testing.assert_allclose(round(Tensor([3.1416]), 2).numpy(), [3.14])}  # a dict, where the cell passes a pair (I had said right)
 
 # %% wrong: says It passes today

@@ -107,20 +107,3 @@ lambda opts: opts  # says TypeError
 
 # %% right, each line
 translator()
-
-# %% right: puts them in order after each opt
-def to_tvm(sch, opts):
-    loops, ends = [*sch.get_loops()], {OptOps.VECTOR: [], OptOps.UPCAST: [], OptOps.UNROLL: []}
-    for opt in opts:
-        if opt.op is OptOps.REORDER:
-            loops = list(map(loops.__getitem__, opt.axis))
-        elif opt.op is OptOps.THREAD:
-            sch.parallel(loops[opt.axis])
-        else:
-            pair = sch.split(loops.pop(opt.axis), factors=[None, opt.arg])
-            kept = pair if opt.op is OptOps.SPLIT else pair[:1]
-            loops[opt.axis : opt.axis] = kept
-            ends.get(opt.op, []).extend(pair[1:])
-        sch.reorder(*loops, *ends[OptOps.UPCAST], *ends[OptOps.UNROLL], *ends[OptOps.VECTOR])
-    [sch.vectorize(loop) for loop in ends[OptOps.VECTOR]]
-    [sch.unroll(loop) for loop in ends[OptOps.UPCAST] + ends[OptOps.UNROLL]]

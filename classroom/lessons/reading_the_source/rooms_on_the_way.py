@@ -76,17 +76,6 @@ def by_function(calls):
     return {name: 1 for _, name in calls}
 by_function
 
-# %% wrong: in the order of the alphabet
-def rooms(calls):
-    return {f: len({g for h, g in calls if h == f}) for f in sorted({f for f, _ in calls})}
-
-# %% wrong: the names themselves, not how many
-def rooms(calls):
-    found = {}
-    for file, name in calls:
-        found.setdefault(file, set()).add(name)
-    return found
-
 # %% right
 def pairs(calls):
     found = OrderedDict()
