@@ -29,6 +29,19 @@ def test_a_register_tile_shares_its_loads_by_hash_consing():
     assert len(ops_in(tile, Ops.MUL)) >= 8
 
 
+@pytest.mark.parametrize("wide", [0, 1])
+def test_a_register_tile_goes_through_all_vectors_for_each_number(wide):
+    """So a number that is multiplied with them needs a register for no longer."""
+    x, y = on_buffer(8, 6), on_buffer(6, 64)
+    product = x @ y if wide else y.T @ x.T
+    opts = Opt(VECTOR, wide, 8), Opt(UPCAST, wide, 2), Opt(UPCAST, 1 - wide, 4)
+    numbers_of_stores = [
+        {u for u in ops_in(store.src[1], Ops.LOAD) if u.dtype.count == 1}
+        for store in expanded(product, *opts).src
+    ]
+    assert numbers_of_stores[::2] == numbers_of_stores[1::2]
+
+
 def test_copies_in_excess_of_a_short_axis_are_not_there():
     """Each would be a sum of products with 0 that is written nowhere."""
 

@@ -264,6 +264,30 @@ def test_few_rows_have_lanes_along_a_long_sum_that_both_are_contiguous_in():
     assert sizes(opts_of(on_buffer(6, 784) @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
 
 
+LANES = {  # -> the loop that has them: 0 to 3 are rows and columns, or image, channel, y, x
+    "a few odd columns": (lambda: on_buffer(1024, 1024) @ on_buffer(1024, 17), 1),
+    "of Aᵀ, a few odd columns": (lambda: on_buffer(1024, 1024).T @ on_buffer(1024, 17), 0),
+    "columns that are no whole vectors": (lambda: on_buffer(128, 256) @ on_buffer(256, 130), 1),
+    "windows that lie apart": (
+        lambda: on_buffer(4, 3, 224, 224).conv2d(on_buffer(64, 3, 7, 7), stride=2, padding=3), 1),
+    "pixels, none of which is in two windows": (
+        lambda: on_buffer(16, 256, 14, 14).conv2d(on_buffer(256, 256, 1, 1)), 2),
+    "places that lie apart": (
+        lambda: on_buffer(8, 256, 64, 64).conv2d(on_buffer(512, 256, 1, 1), stride=2), 1),
+    "windows that don't fill vectors": (
+        lambda: on_buffer(4, 16, 100, 100).conv2d(on_buffer(32, 16, 3, 3)), 1),
+    "windows that do": (
+        lambda: on_buffer(8, 32, 32, 32).conv2d(on_buffer(64, 32, 3, 3), padding=1), 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LANES)
+def test_the_loop_that_costs_least_has_the_lanes(name):
+    graph, loop = LANES[name]
+    kernel = Workload(scheduled_kernel(kernel_of(graph()), C), AVX512)
+    assert kernel.around.index(kernel.tile.column) == loop
+
+
 WIDTHS = [(64, 4), (96, 3), (80, 1), (112, 1), (144, 3), (160, 2), (784, 3), (960, 4)]
 
 
