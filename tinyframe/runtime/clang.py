@@ -71,9 +71,10 @@ _VECTORS = {
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
+# what clang and gcc say when they crash
+_CRASHED = re.compile("PLEASE submit a bug report|internal compiler error")
 # A function from elsewhere: one of the compiler's (such as __truncdfhf2, but not __tls_get_addr,
 # which the loader has), or one of the mathematical ones that a kernel of float64 calls.
-_CRASHED = re.compile("PLEASE submit a bug report|internal compiler error")
 _SUPPORT_FUNCTION = re.compile(rb"\0(__(?!tls_get_addr\0)\w+|log2|sin|cos|pow|fmod)(?=\0)")
 
 
