@@ -1,18 +1,21 @@
 """Whether the machine was quiet: fixed loops, which take longer when somebody else is at work.
 
 They are those of roofline.py: multiply-adds in registers notice who takes a core or slows the clock
-down, reading an array that no cache holds notices who moves data. What a quiet machine gives is the
-least that they ever took. A row waits for a quiet look at them, is measured, and again where the
-look after it was too slow; of rows that never had it quiet, the quietest measurement counts, and is
-marked.
+down, reading an array that no cache holds notices who moves data. A row is held against what bounds
+it: the first loop, and the second as well where memory does. What a quiet machine gives is what the
+quicker quarter of all looks took, and not the least: other tenants of a virtual machine may use the
+same memory for hours, and a moment without them would make all the rest look busy. A row waits for
+a quiet look, is measured, and again where the look after it was too slow; of rows that never had it
+quiet, the quietest measurement counts, and is marked.
 """
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
+
+import numpy as np
 
 from benchmarks.measure import Turns
 
@@ -28,43 +31,42 @@ PAUSE = 2.0  # seconds until the next look
 WAITS = 300  # pauses of a table, for a machine that is never quiet: ten minutes
 
 
-def pace(took: Mapping[str, float], least: Mapping[str, float]) -> float:
-    """How many times as long as on the quiet machine the slowest of the loops takes."""
-    return max(took[name] / least[name] for name in least)
-
-
 class Quiet:
-    """Looks at the loops, and knows the least that each ever took, in seconds."""
+    """Looks at the loops, and knows what they took each time, in seconds."""
 
     def __init__(self, loops: Mapping[str, Turns]) -> None:
         self.loops = loops
-        self.least = dict.fromkeys(loops, math.inf)
+        self.looks: dict[str, list[float]] = {name: [] for name in loops}
         self.waits = WAITS
 
     def learn(self) -> None:
         for _ in range(LEARN):
-            self.look()
+            self.pace(self.loops)
 
-    def look(self) -> dict[str, float]:
-        """Seconds of each loop now."""
-        took = {name: loop.turn() for name, loop in self.loops.items()}
-        self.least = {name: min(least, took[name]) for name, least in self.least.items()}
-        return took
+    def usual(self, name: str) -> float:
+        """What a loop takes on the quiet machine."""
+        return float(np.quantile(self.looks[name], 0.25))
 
-    def wait(self) -> dict[str, float]:
-        """Seconds of each loop, as soon as the machine is quiet, or when waiting has no end."""
-        while pace(took := self.look(), self.least) > BUSY and self.waits:
+    def pace(self, names: Iterable[str]) -> float:
+        """How many times as long as that the slowest of these loops takes now."""
+        for name in names:
+            self.looks[name].append(self.loops[name].turn())
+        return max(self.looks[name][-1] / self.usual(name) for name in names)
+
+    def wait(self, names: Iterable[str]) -> float:
+        """The pace, as soon as the machine is quiet, or when waiting has no end."""
+        while (found := self.pace(names)) > BUSY and self.waits:
             self.waits -= 1
             time.sleep(PAUSE)
-        return took
+        return found
 
-    def around(self, measure: Callable[[], T]) -> tuple[T, dict[str, float]]:
-        """What `measure` gives on a quiet machine, or else on the quietest of ATTEMPTS, and what
-        the loops took just before or after, the longer of the two."""
-        tries: list[tuple[T, dict[str, float]]] = []
+    def around(self, measure: Callable[[], T], names: Iterable[str]) -> tuple[T, float]:
+        """What `measure` gives on a machine that these loops find quiet, or else on the quietest of
+        ATTEMPTS, and the pace just before or after it, the larger of the two."""
+        tries: list[tuple[T, float]] = []
         for _ in range(ATTEMPTS):
-            before, value, after = self.wait(), measure(), self.look()
-            tries.append((value, {name: max(before[name], after[name]) for name in before}))
-            if pace(tries[-1][1], self.least) <= BUSY:
+            before, value = self.wait(names), measure()
+            tries.append((value, max(before, self.pace(names))))
+            if tries[-1][1] <= BUSY:
                 break
-        return min(tries, key=lambda found: pace(found[1], self.least))
+        return min(tries, key=lambda found: found[1])

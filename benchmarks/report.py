@@ -1,10 +1,10 @@
 """From raw times to tables, pictures, and the tables of docs/benchmarks.md. Nothing here measures.
 
 Results are the JSON that `python -m benchmarks` writes: {"method", "machine", "left out", "peaks":
-{table: …}, "quiet": {table: {loop: its least seconds}}, "tables": {table: [row]}, "scheduling":
-{kernels: seconds of each repeat}}. A row has its name, what it has to reach ("must"), operations
-and bytes, the seconds of every turn of each library, a mark for each library that did not make it,
-and what the loops took that say how busy the machine was.
+{table: …}, "tables": {table: [row]}, "scheduling": {kernels: seconds of each repeat}}. A row has
+its name, what it has to reach ("must"), operations and bytes, the seconds of every turn of each
+library, a mark for each library that did not make it, and how many times as long as usual the
+loops took that say how busy the machine was ("pace").
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Comparison, compare
-from benchmarks.quiet import BUSY, pace
+from benchmarks.quiet import BUSY
+from benchmarks.work import FEW
 
 OTHERS = {"numpy": "NumPy", "torch": "PyTorch", "tinygrad": "tinygrad", "beside": "own matmul"}
 HEAD = ["", "ms", "GFLOP/s", "of peak", "GB/s", "of memory's",
@@ -44,17 +45,10 @@ def reached(row: Row) -> str:
     return WORDS[found.verdict] if found else NOTHING
 
 
-def busy(row: Row, least: dict[str, float]) -> float:
-    """How many times as long as on the quiet machine the loops around the row took; 0 where that
-    is not worth a mark."""
-    found = pace(row["loops"], least) if row["loops"] else 0.0
-    return found if found > BUSY else 0.0
-
-
 def busy_rows(results: Row) -> dict[str, list[str]]:
     """For each table, the names of the rows that never had a quiet machine."""
     found = {
-        name: [row["name"] for row in rows if busy(row, results["quiet"][name])]
+        name: [row["name"] for row in rows if row["pace"] > BUSY]
         for name, rows in results["tables"].items()
     }
     return {name: rows for name, rows in found.items() if rows}
@@ -66,13 +60,10 @@ def replace_rows(results: Row, anew: Row) -> None:
         of = {row["name"]: row for row in rows}
         kept = results["tables"][table]
         results["tables"][table] = [of.get(row["name"], row) for row in kept]
-        least, other = results["quiet"][table], anew["quiet"][table]
-        results["quiet"][table] = {name: min(least[name], other[name]) for name in least}
 
 
-def name_cell(row: Row, least: dict[str, float]) -> str:
-    found = busy(row, least)
-    return f"{row['name']} (busy: {found:.1f})" if found else row["name"]
+def name_cell(row: Row) -> str:
+    return f"{row['name']} (busy: {row['pace']:.1f})" if row["pace"] > BUSY else row["name"]
 
 
 def peaks_of(results: Row, name: str) -> Row:
@@ -88,9 +79,9 @@ def peaks_of(results: Row, name: str) -> Row:
     return {**peaks, "flops": max([peaks["flops"], *reached])}
 
 
-def cells(row: Row, peaks: Row, least: dict[str, float]) -> list[str]:
+def cells(row: Row, peaks: Row) -> list[str]:
     must = f"{row['must'][1]:.2g} × {OTHERS[row['must'][0]]}" if row["must"] else NOTHING
-    name = name_cell(row, least)
+    name = name_cell(row)
     if "tinyframe" not in row["seconds"]:
         empty = [NOTHING] * (len(HEAD) - 4)
         return [name, row["marks"].get("tinyframe", NOTHING), *empty, must, NOTHING]
@@ -103,7 +94,7 @@ def cells(row: Row, peaks: Row, least: dict[str, float]) -> list[str]:
         found = versus(row, other)
         return found.text() if found else row["marks"].get(other, NOTHING)
 
-    counted = row["flops"] if row["flops"] > 8 * row["bytes"] else 0  # else memory is what counts
+    counted = row["flops"] if row["flops"] > FEW * row["bytes"] else 0
     return [name, f"{took * 1e3:.3g}", *speed(counted, peaks["flops"]),
             *speed(0 if counted else row["bytes"], peaks["bandwidth"]),
             *map(beside, OTHERS), must, reached(row)]  # fmt: skip
@@ -115,13 +106,13 @@ def filled(rows: list[list[str]]) -> list[list[str]]:
     return [[row[n] for n in keep] for row in rows]
 
 
-def growth_cells(row: Row, least: dict[str, float]) -> list[str]:
+def growth_cells(row: Row) -> list[str]:
     def cell(name: str) -> str:
         if name in row["seconds"]:
             return microseconds(statistics.median(row["seconds"][name]))
         return row["marks"].get(name, NOTHING)
 
-    return [name_cell(row, least), *[cell(name) for name in ("tinyframe", *OTHERS)]]
+    return [name_cell(row), *[cell(name) for name in ("tinyframe", *OTHERS)]]
 
 
 def microseconds(seconds: float) -> str:
@@ -132,17 +123,17 @@ def tables(results: Row) -> list[tuple[str, list[list[str]]]]:
     """(title, rows of cells, the head first)"""
     found = []
     for name, rows in results["tables"].items():
-        peaks, least = peaks_of(results, name), results["quiet"][name]
+        peaks = peaks_of(results, name)
         if name == GROWTH:
             head = ["µs", "tinyframe", *OTHERS.values()]
-            timed = [growth_cells(row, least) for row in rows]
+            timed = [growth_cells(row) for row in rows]
             found.append(("growth with size", filled([head, *timed])))
             continue
         title = (
             f"{name}: threads {peaks['threads']}, peaks as measured {peaks['flops'] * 1e-9:.0f} "
             f"GFLOP/s and {peaks['bandwidth'] * 1e-9:.1f} GB/s"
         )
-        found.append((title, filled([HEAD, *[cells(row, peaks, least) for row in rows]])))
+        found.append((title, filled([HEAD, *[cells(row, peaks) for row in rows]])))
     if results["scheduling"]:
         head = ["kernels", "µs of Python to schedule each"]
         timed = [[f"{int(count):,}", microseconds(statistics.median(seconds))]

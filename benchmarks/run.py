@@ -19,7 +19,7 @@ from benchmarks.libraries import ABSENT, NOT_HERE, differences, machine, ready
 from benchmarks.measure import LEAST, WARM_UP, LeftOut, interleaved
 from benchmarks.quiet import Quiet
 from benchmarks.rows import TABLES
-from benchmarks.work import Work
+from benchmarks.work import FEW, Work
 from benchmarks.workers import PATIENCE, Worker
 from tinyframe.settings import settings
 
@@ -32,7 +32,7 @@ METHOD = (
     "tell apart at 5 %. The results were compared before the times. A time includes everything "
     "that a call does, the Python too, except compiling (TinyJit, from the third call on). PyTorch "
     "is eager, with default arguments. Before and after each row, fixed loops check whether the "
-    "machine is quiet. If they took more than {busy:g} times their least, the row was measured "
+    "machine is quiet. If they took more than {busy:g} times as usual, the row was measured "
     "again, {attempts} times at most, and it is marked if it never was quiet. THREADS={threads}."
 )
 # What a row takes, in seconds, for the forecast (2 cores, AVX-512 at 2.8 GHz): a library compiles
@@ -122,12 +122,14 @@ class Row:
             where = "" if why.mark == ABSENT else f" in {self.work.name}"
             self.notes.append(f"{name}{where}: {why}")
 
-    def measure(self, quiet: Quiet, turns: int) -> tuple[dict[str, Any], dict[str, float]]:
-        """Seconds of each turn by library, and what the loops around took."""
+    def measure(self, quiet: Quiet, turns: int) -> tuple[dict[str, Any], float]:
+        """Seconds of each turn by library, and the pace of the loops around."""
         if "tinyframe" not in self.programs:
-            return {}, {}
-        times, took = quiet.around(lambda: interleaved(self.programs, turns, self.lost))
-        return {name: t.seconds for name, t in times.items()}, took
+            return {}, 0.0
+        by_memory = self.work.flops <= FEW * self.work.bytes
+        bound = ("fma", "read") if by_memory else ("fma",)
+        times, pace = quiet.around(lambda: interleaved(self.programs, turns, self.lost), bound)
+        return {name: t.seconds for name, t in times.items()}, pace
 
 
 def check(results: Any, expected: Any) -> None:
@@ -142,7 +144,7 @@ def measure(table: str, work: Work, workers: Mapping[str, Worker], quiet: Quiet,
     """One row of the results."""
     row = Row(table, work, workers)
     row.prepare()
-    seconds, took = row.measure(quiet, turns)
+    seconds, pace = row.measure(quiet, turns)
     if keep:
         write_kernels(row.kernels, keep / re.sub(r"\W+", "_", f"{table} {work.name}"))
     beside = [w.flops for w in TABLES[table].rows() if w.name == work.beside]
@@ -152,7 +154,7 @@ def measure(table: str, work: Work, workers: Mapping[str, Worker], quiet: Quiet,
         "kernel ops": sum(kernel["ops"] for kernel in row.kernels),
         "kernel bytes": sum(kernel["bytes"] for kernel in row.kernels),
         "opts": [kernel["opts"] for kernel in row.kernels], "notes": row.notes,
-        "marks": row.marks, "loops": took, "seconds": seconds,
+        "marks": row.marks, "pace": pace, "seconds": seconds,
     }  # fmt: skip
 
 
@@ -166,7 +168,7 @@ def write_kernels(kernels: Sequence[Mapping[str, Any]], folder: Path) -> None:
 
 
 def run_table(table: str, choice: Choice, tell: Tell, results: Results) -> None:
-    """Adds a table's peaks, what its loops took at least, and its rows to the results."""
+    """Adds a table's peaks and its rows to the results."""
     threads = TABLES[table].cores or settings.THREADS
     with contextlib.ExitStack() as stack:
         workers = crew(table, threads, choice)
@@ -184,7 +186,6 @@ def run_table(table: str, choice: Choice, tell: Tell, results: Results) -> None:
             tell(f"{table}: {work.name}")
             rows.append(measure(table, work, workers, found, choice.turns, choice.keep))
             results["left out"] += rows[-1]["notes"]
-        results["quiet"][table] = found.least
 
 
 def run(choice: Choice, tell: Tell = lambda what: None) -> Results:
@@ -198,7 +199,7 @@ def run(choice: Choice, tell: Tell = lambda what: None) -> Results:
     left_out = [f"{name}: not installed" for name in ("scipy", "matplotlib")
                 if described[name] == "not installed"]  # fmt: skip
     results: Results = {"method": method, "machine": described, "left out": left_out,
-                        "peaks": {}, "quiet": {}, "tables": {}, "scheduling": {}}  # fmt: skip
+                        "peaks": {}, "tables": {}, "scheduling": {}}  # fmt: skip
     for table in choice.rows:
         run_table(table, choice, tell, results)
     for count in choice.kernels:

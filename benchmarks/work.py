@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 Arrays = tuple[np.ndarray, ...]
+FEW = 8  # operations for each byte: with no more of them, it's memory that bounds the work
 Must = tuple[str, float] | None  # (a library's name, or beside; how many times its speed)
 
 

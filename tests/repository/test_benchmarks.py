@@ -16,7 +16,7 @@ from benchmarks import glance, growth, primitives, report, roofline, run
 from benchmarks.libraries import ABSENT, NOT_HERE, differences, parts, run_numpy, run_ours
 from benchmarks.measure import Comparison, LeftOut, Program, compare, interleaved
 from benchmarks.progress import lines
-from benchmarks.quiet import ATTEMPTS, BUSY, Quiet
+from benchmarks.quiet import ATTEMPTS, Quiet
 from benchmarks.rows import TABLES
 from benchmarks.workers import Worker
 from tests.repository import worker_programs
@@ -38,7 +38,7 @@ def no_pauses(monkeypatch):
 def row(name, tinyframe, must=("torch", 1.0), marks=None, loop=1.0, **others):
     return {
         "name": name, "must": must, "flops": 2e9, "bytes": 1e6, "beside flops": 1e9,
-        "kernel ops": 2e9, "kernel bytes": 1e6, "marks": marks or {}, "loops": {"fma": loop},
+        "kernel ops": 2e9, "kernel bytes": 1e6, "marks": marks or {}, "pace": loop,
         "seconds": {"tinyframe": tinyframe, **others},
     }  # fmt: skip
 
@@ -54,14 +54,13 @@ def made_up():
         row("alone", around(1.0), None, loop=1.5),
         row("own", around(1.0), ("beside", 1 / 1.5), beside=around(0.4)),
     ]
-    crashed = row("none", [], marks={"tinyframe": "no answer"}) | {"seconds": {}, "loops": {}}
+    crashed = row("none", [], marks={"tinyframe": "no answer"}) | {"seconds": {}, "pace": 0.0}
     growing = row("matmul 64", around(1e-4), None, torch=around(2e-5))
     peaks = {"flops": 4e9, "bandwidth": 1e9, "threads": 2}
     return {
         "method": "Made up.", "left out": ["tinygrad: no clang"],
         "machine": {"processor": "none", "matplotlib": "not installed"},
         "peaks": {"all cores": peaks, "growth": peaks},
-        "quiet": {"all cores": {"fma": 1.0}, "growth": {"fma": 1.0}},
         "tables": {"all cores": [*rows, crashed], "growth": [growing]},
         "scheduling": {"1000": around(1e-3)},
     }  # fmt: skip
@@ -297,26 +296,42 @@ def test_no_worker_is_left_however_a_run_ends(number):
 # ---- a quiet machine ----------------------------------------------------------------------------
 
 
-def test_a_quiet_machine_is_measured_once():
-    quiet = Quiet({"fma": Elsewhere(1.0, 1.1), "read": Elsewhere(2.0)})
+def looked(**loops):
+    """A Quiet that has learned: that these loops take so many seconds."""
+    quiet = Quiet({name: Elsewhere(seconds) for name, seconds in loops.items()})
     quiet.learn()
-    assert quiet.around(lambda: "measured") == ("measured", {"fma": 1.1, "read": 2.0})
-    assert quiet.least == {"fma": 1.0, "read": 2.0}
+    return quiet
+
+
+def test_a_quiet_machine_is_measured_once():
+    quiet = looked(fma=1.0, read=2.0)
+    assert quiet.around(lambda: "measured", ("fma", "read")) == ("measured", 1.0)
+
+
+def test_a_row_is_held_against_what_bounds_it():
+    quiet = looked(fma=1.0, read=2.0)
+    quiet.loops["read"] = Elsewhere(9.0)  # somebody reads a lot
+    assert quiet.around(lambda: "measured", ("fma",)) == ("measured", 1.0)
+
+
+def test_a_moment_without_others_makes_nothing_look_busy():
+    quiet = looked(read=2.0)
+    quiet.loops["read"] = Elsewhere(1.0, 2.0, 2.0)
+    quiet.pace(("read",))
+    assert quiet.around(lambda: "measured", ("read",)) == ("measured", 1.0)
 
 
 def test_a_busy_machine_is_noticed_and_the_row_measured_again():
-    quiet = Quiet({"fma": Elsewhere(1.0)})
-    quiet.learn()
+    quiet = looked(fma=1.0)
     quiet.loops = {"fma": Elsewhere(1.0, 2.0, 1.1)}  # somebody came while the row was measured
     measured = iter(range(10))
-    assert quiet.around(lambda: next(measured)) == (1, {"fma": 1.1})
+    assert quiet.around(lambda: next(measured), ("fma",)) == (1, 1.1)
 
 
 def test_a_row_waits_for_a_quiet_machine():
-    quiet = Quiet({"fma": Elsewhere(1.0)})
-    quiet.learn()
+    quiet = looked(fma=1.0)
     quiet.loops = {"fma": Elsewhere(3.0, 2.0, 1.1)}
-    assert quiet.around(lambda: "measured") == ("measured", {"fma": 1.1})
+    assert quiet.around(lambda: "measured", ("fma",)) == ("measured", 1.1)
 
 
 def test_rows_of_a_busy_machine_are_measured_again_and_stay_out_of_docs(tmp_path, monkeypatch):
@@ -339,13 +354,12 @@ def test_rows_of_a_busy_machine_are_measured_again_and_stay_out_of_docs(tmp_path
 
 
 def test_where_it_is_never_quiet_the_quietest_counts():
-    quiet = Quiet({"fma": Elsewhere(1.0)})
-    quiet.learn()
+    quiet = looked(fma=1.0)
     quiet.loops, quiet.waits = {"fma": Elsewhere(3.0, 3.0, 1.4, 1.5, 2.0)}, 0
     measured = iter(range(10))
-    assert quiet.around(lambda: next(measured)) == (1, {"fma": 1.5})
+    assert quiet.around(lambda: next(measured), ("fma",)) == (1, 1.5)
     assert next(measured) == ATTEMPTS == 3
-    assert report.busy({"loops": {"fma": 1.5}}, quiet.least) == 1.5 > BUSY
+    assert report.busy_rows({"tables": {"one": [{"name": "row", "pace": 1.5}]}}) == {"one": ["row"]}
 
 
 def test_the_loops_know_what_they_do(monkeypatch):
@@ -467,9 +481,7 @@ class Stub:
 
 def still():
     """A machine that is quiet."""
-    quiet = Quiet({"fma": Elsewhere(1.0)})
-    quiet.learn()
-    return quiet
+    return looked(fma=1.0, read=1.0)
 
 
 def test_a_row_is_measured_in_processes_and_its_kernels_are_kept(tmp_path):
