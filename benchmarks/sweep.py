@@ -148,9 +148,22 @@ T.eye(C)
 T.full((R, C), 4.0)
 """
 
+PYTHON = "Python before its kernels: 0.15 ms a call, and some 0.02 for each op that it is made of"
+EXACT = "exact for any quotient, in steps of integers that each language has"
 # What may take longer: a call and how, as patterns; at most how many elements it may be, and how
 # many times as long; and why.
-REASONS: tuple[tuple[str, str, int, float, str], ...] = ()
+REASONS: tuple[tuple[str, str, int, float, str], ...] = (
+    ("*", "eager", 10**4, 100.0, PYTHON),
+    ("*", "eager", 10**6, 25.0, PYTHON),
+    ("x.diagonal()*", "eager", 10**7, 12.0, PYTHON),
+    ("v.meshgrid(v)", "eager", 10**7, 5.0, PYTHON),
+    ("x.fmod(y)", "captured", 10**6, 10.0, EXACT),
+    ("x.remainder(y)", "captured", 10**6, 9.0, EXACT),
+    ("x.floor_divide(y)", "captured", 10**6, 8.0, EXACT),
+    ("image.pad(*reflect*", "captured", 10**6, 20.0, "each side is a mask for every element"),
+    ("T.randperm(N)", "captured", 10**6, 5.0, "random keys are sorted"),
+    ("k.unique()", "eager", 10**7, 5.0, "all numbers are sorted"),
+)
 RANDOM = ("T.rand", "x.dropout", "x.topk", "z.topk")  # other numbers, or other places of equal ones
 
 

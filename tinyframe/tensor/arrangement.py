@@ -166,10 +166,8 @@ class Arrangement(Movement):
         if self.ndim != 1:
             raise ShapeError(f"diag takes a vector or a matrix, not shape {self._dims}")
         size: Any = self.shape[0]
-        # an element and `size` zeros in each row, laid end to end and cut into rows of `size`: the
-        # element moves one place to the right in each
-        wide = self.unsqueeze(-1).pad([(0, 0), (0, size)]).flatten()
-        matrix = wide._part(0, 0, size * size).reshape((size, size))
+        places = type(self).arange(size, device=self.device)
+        matrix = places.unsqueeze(-1).eq(places).where(self, self._number(0, self.dtype))
         down, right = max(0, -diagonal), max(0, diagonal)
         return matrix.pad([(down, right), (right, down)])
 
