@@ -10,7 +10,8 @@ trained.accuracy              # of the test digits: over 0.95
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,10 +87,9 @@ def train(
     for epoch in range(1, epochs + 1):
         for batch in dice.permutation(len(x))[:whole_batches].reshape(-1, BATCH):
             one_hot = mini.Tensor(np.eye(10)[labels[batch]])
-            before = [(t, t.uop) for t in tensors_of(adam)] if capture else []
-            loss = step(mini.Tensor(x[batch]), one_hot)
+            with changes_of(adam) as changed:
+                loss = step(mini.Tensor(x[batch]), one_hot)
             if capture:
-                changed = [tensor for tensor, uop in before if tensor.uop is not uop]
                 step, capture = capture(step, changed), None
             trained.losses.append(float(loss.numpy()))
         trained.guesses = model(mini.Tensor(test_x)).numpy().argmax(1)
@@ -102,6 +102,15 @@ def train(
     if loader.is_learners(stages.find("6")):
         kept.keep("digits", trained.accuracy, {"right": trained.accuracy, "of": len(test_labels)})
     return trained
+
+
+@contextmanager
+def changes_of(optimizer: Any) -> Iterator[list[Any]]:
+    """The Tensors of mini that an optimizer gives other values, inside; known at the end."""
+    before = [(tensor, tensor.uop) for tensor in tensors_of(optimizer)]
+    changed: list[Any] = []
+    yield changed
+    changed += [tensor for tensor, uop in before if tensor.uop is not uop]
 
 
 def tensors_of(optimizer: Any) -> list[Any]:

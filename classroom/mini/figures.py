@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -48,6 +49,28 @@ class Page(DrawnPicture):
         return Path(path)
 
 
+class Whose(NamedTuple):
+    """The whole framework as one file, of so many lines of code. theirs: stages that are the
+    learner's. written: lines of these that were left to write; without a learner, of all."""
+
+    source: str
+    lines: int
+    theirs: int
+    written: int
+
+    @property
+    def by(self) -> str:
+        return "written by me" if self.theirs else "for a learner to write"
+
+
+def of_framework() -> Whose:
+    choices = loader.choose(stages.STAGES[-1])
+    source = joining.joined(choices)
+    theirs = [choice for choice in choices if choice.is_learners]
+    written = sum(stages.lines_of(c.stage, c.path.read_text())[0] for c in theirs or choices)
+    return Whose(source, len(stages.code_lines(source)), len(theirs), written)
+
+
 def figures(
     learned: Mapping[str, Training],
     raced: Race,
@@ -57,21 +80,15 @@ def figures(
 ) -> Page:
     """The page. learned: trainings, by what the network is. in_python: a step on the device that
     executes lines in Python."""
-    choices = loader.choose(stages.STAGES[-1])
-    source = joining.joined(choices)
-    everything = len(stages.code_lines(source))
-    theirs = [choice for choice in choices if choice.is_learners]
-    counted = theirs or choices  # without a learner, it is the reference that is shown
-    written = sum(stages.lines_of(c.stage, c.path.read_text())[0] for c in counted)
-
-    title = "I wrote a deep-learning framework" if theirs else "A deep-learning framework"
+    whose = of_framework()
+    title = "I wrote a deep-learning framework" if whose.theirs else "A deep-learning framework"
     sheet = Drawing()
     sheet.box(0, 0, PAGE, HIGH, PALE, ARROW, radius=10)
     sheet.words(LEFT, 44, title, 26, bold=True)
-    whose = "written by me" if theirs else "for a learner to write"
-    sheet.words(LEFT, 66, f"{everything} lines: {written} {whose}, {everything - written} given. "
+    given = whose.lines - whose.written
+    sheet.words(LEFT, 66, f"{whose.lines} lines: {whose.written} {whose.by}, {given} given. "
                 "It learns, and writes its own C.", 13)  # fmt: skip
-    passed = f"{len(theirs)} of {len(choices)} stages pass" if theirs else "the reference's stages"
+    passed = f"{whose.theirs} of {len(stages.STAGES)} stages pass" if whose.theirs else "the reference's stages"
     sheet.words(PAGE - LEFT, 44, passed, 12, anchor="end")
 
     pixels = np.rint(painting.brightness * 255)
@@ -101,7 +118,7 @@ def figures(
         f"reads over 95% of the digits: {best.accuracy > 0.95}",
     ])  # fmt: skip
     page = Page(title, text, sheet)
-    page.source = source
+    page.source = whose.source
     return page
 
 

@@ -154,12 +154,12 @@ def one_step(device: Any, steps: int = 1, captured: bool = False, rows: int = 32
         for number in range(steps + captured):
             part = slice(number * rows, (number + 1) * rows)
             x, target = part6.Tensor(images[part]), part6.Tensor(np.eye(10)[labels[part]])
-            before = [(t, t.uop) for t in digits.tensors_of(adam)]
-            start = thread_time()
-            losses.append(float(step(x, target).numpy()))
-            took.append(thread_time() - start)
+            with digits.changes_of(adam) as changed:
+                start = thread_time()
+                losses.append(float(step(x, target).numpy()))
+                took.append(thread_time() - start)
             if captured and number == 0:
-                step = part8.jit(step, [t for t, uop in before if t.uop is not uop], device)
+                step = part8.jit(step, changed, device)
     return Step(min(took), losses[0])
 
 

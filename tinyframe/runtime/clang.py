@@ -25,7 +25,7 @@ from tinyframe.settings import settings
 
 # O2: kernels are unrolled, tiled and vectorized already; gcc's -O3 looks for more of that in vain,
 # and takes four times as long. contract=fast: a*b+c is one instruction, even across statements.
-# no-math-errno: sqrt is one instruction; no-trapping-math: so is trunc of a vector, since nobody asks
+# no-math-errno: sqrt is one instruction; no-trapping-math: so is trunc of a vector, as nobody asks
 # which exceptions there were. Not -ffast-math: NaN and infinity keep their meaning.
 # signed-char: clang compares vectors of bytes into chars, which are unsigned on ARM Linux: true
 # would be 255, and a mask has to be -1. -w: no one reads the warnings.
