@@ -183,7 +183,7 @@ def three_readings(inner: Inner, shape: Sequence[int], **arrays: Any) -> None:
     pass its check yet."""
     from classroom.yours import passes
 
-    if not passes("10.12", inner):
+    if not passes("elsewhere-inner", inner):
         print("Your function will be read three times here, as soon as it passes its check.")
         return
     print(as_c(inner, shape), "\n")

@@ -69,7 +69,7 @@ def removed(op: Ops, stages: Stages) -> str:
 
 def vanished(removed_by: Any, stages: Stages) -> None:
     """A line for each stage that removed something for good: which ops."""
-    find = yours_or("7.16", removed_by, removed, said="With")
+    find = yours_or("the-stage-that-removed-it", removed_by, removed, said="With")
     taken: dict[str, list[str]] = {name: [] for name, _ in stages}
     for op in dict.fromkeys(u.op for _, nodes in stages for u in nodes):
         if stage := find(op, stages):

@@ -42,7 +42,7 @@ class OurRunner(Runner):
 
 def working(runner: Any) -> Any:
     """The learner's Runner if it passes its check, else ours; where it's ours, it says so."""
-    if passes("8.6", runner):
+    if passes("a-runner", runner):
         return runner
     print("Your Runner isn't there yet, so ours runs the kernels.")
     return OurRunner
@@ -98,7 +98,7 @@ def reading(device: Any) -> Any:
 def readings(opener: Any, expressions: Mapping[str, Callable[[Tensor, Tensor], Tensor]]) -> Any:
     """What the meter of the learner's device shows before and after some expressions of two
     8 × 8 matrices; says so where the device doesn't pass its check yet."""
-    if not passes("8.11", opener):
+    if not passes("a-device-with-a-meter", opener):
         print("Your device will be read here as soon as it passes its check.")
         return None
     body = []
@@ -123,7 +123,7 @@ def _grown(before: Any, after: Any) -> str:
 def beside(larger: Any, language: type[PythonText]) -> Any:
     """The learner's maximum of two Tensors beside what tinyframe makes of MAX; says so where it
     doesn't pass its check yet."""
-    if not passes("8.7", larger):
+    if not passes("without-max", larger):
         print(
             "Your maximum will be drawn here, beside tinyframe's, as soon as it passes its check."
         )

@@ -202,5 +202,5 @@ def farthest(expression: Any, ours: str = "Tensor.rand(3).sum()") -> Walk:
 
 def mapped(walk: Walk, rooms: Callable[[list[Call]], Any]) -> Picture:
     """The way of a walk, with the learner's function of 10.1 once that passes its check."""
-    count = yours_or("10.1", rooms, lambda calls: counted(Walk("", tuple(calls))))
+    count = yours_or("rooms-on-the-way", rooms, lambda calls: counted(Walk("", tuple(calls))))
     return route(walk, dict(count(list(walk.calls))))

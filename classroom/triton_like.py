@@ -145,7 +145,7 @@ def attention(kernel: Callable[..., Any], words: str) -> Any:
     from classroom.grids import shades
     from classroom.yours import passes
 
-    if not passes("10.10", kernel):
+    if not passes("elsewhere-write-triton", kernel):
         print("Your kernel will be at work here, as soon as it passes its check.")
         return None
     spelled = words.split()

@@ -62,11 +62,11 @@ def _files(part: int) -> list[tuple[Path, str]]:
 
 
 def find(number: str) -> Exercise:
-    """The exercise of that number, the puzzle of that name, or the function of mini. LookupError,
-    with what there is, where there is none."""
+    """The exercise of that number or name, the puzzle of that name, or the function of mini.
+    LookupError, with what there is, where there is none."""
     from classroom.mini import helping
 
-    number = str(number)
+    number = numbers(order()).get(number, str(number))
     if found := next((p for p in puzzles() if p.number == number), None) or helping.find(number):
         return found
     part = number.split(".")[0]

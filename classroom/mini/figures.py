@@ -88,7 +88,8 @@ def figures(
     given = whose.lines - whose.written
     sheet.words(LEFT, 66, f"{whose.lines} lines: {whose.written} {whose.by}, {given} given. "
                 "It learns, and writes its own C.", 13)  # fmt: skip
-    passed = f"{whose.theirs} of {len(stages.STAGES)} stages pass" if whose.theirs else "the reference's stages"
+    passed = f"{whose.theirs} of {len(stages.STAGES)} stages pass"
+    passed = passed if whose.theirs else "the reference's stages"
     sheet.words(PAGE - LEFT, 44, passed, 12, anchor="end")
 
     pixels = np.rint(painting.brightness * 255)

@@ -119,7 +119,7 @@ def fade(function: Any, one: np.ndarray, other: np.ndarray, t: float) -> np.ndar
 
 def faded(yours: Any, steps: int = 7) -> None:
     """A 3 that becomes an 8, in matplotlib's figure."""
-    chosen = yours_or("8.1", yours, fade)
+    chosen = yours_or("call-c-by-hand", yours, fade)
     images, labels = digits.data()[:2]
     three, eight = (images[labels == label][0].reshape(8, 8) for label in (3, 8))
     shown = [chosen(fade_in_c(), three, eight, n / (steps - 1)) for n in range(steps)]
@@ -317,7 +317,7 @@ def places(side: int = SIDE) -> tuple[np.ndarray, np.ndarray]:
 
 def painted(paint: Callable[[Any, Any], Any]) -> Painting:
     """The picture of a formula, and how long C and NumPy took for it, building its graph aside."""
-    chosen, Tensor = yours_or("8.5", paint, julia), module("part6").Tensor
+    chosen, Tensor = yours_or("paint-in-c", paint, julia), module("part6").Tensor
     arrays, seconds = places(), {}
 
     def run() -> tuple[float, np.ndarray]:

@@ -76,7 +76,7 @@ def plain(value: Any) -> float:
 
 
 def throws(yours: Any, count: int = 4) -> None:
-    better, Tensor = yours_or("6.17", yours, next_throw), mini().Tensor
+    better, Tensor = yours_or("triumph-newton-throw", yours, next_throw), mini().Tensor
     vx = vy = 3.0
     plt.figure(figsize=(6.4, 3.6))
     for number in range(1, count + 1):
@@ -109,7 +109,7 @@ def circle(f: Callable[[Any], Any], x: Any) -> tuple[np.ndarray, np.ndarray, np.
 
 def circles(yours: Any) -> None:
     places = np.linspace(-2.5, 2.5, 160, dtype=np.float32)
-    drawn = yours_or("6.18", yours, circle)(owl, mini().Tensor(places))
+    drawn = yours_or("triumph-circles", yours, circle)(owl, mini().Tensor(places))
     across, up, radius = (np.asarray(v.numpy() if hasattr(v, "numpy") else v) for v in drawn)
     _, axes = plt.subplots(figsize=(6, 5))
     for a, b, r in zip(across, up, radius, strict=True):
@@ -146,7 +146,7 @@ def trained(network: Any) -> digits.Training:
 
 
 def reading(yours: Any) -> None:
-    training = trained(yours_or("6.19", yours, network))
+    training = trained(yours_or("triumph-cnn", yours, network))
     print(f"over {ENOUGH:.0%} right: {training.accuracy > ENOUGH}")
     filters = next(values for values in training.parameters if values.ndim == 4)[:12, 0]
     parts: Any = plt.figure(figsize=(9, 3.2)).subfigures(1, 2, width_ratios=(5, 3))
@@ -197,7 +197,7 @@ def central(f: Callable[[Any], float], x: np.ndarray, eps: float = 1e-2) -> np.n
 
 def examined(*yours: Any) -> None:
     """yours: what the op does to an array, its row, and an examiner as in exercise 6.5."""
-    forward, row, examiner = yours_or("6.20", yours, (np.sin, sine_row, central))
+    forward, row, examiner = yours_or("triumph-own-op", yours, (np.sin, sine_row, central))
     with np.errstate(all="ignore"):
         x = np.linspace(-3, 3, 121)
         x = x[np.isfinite(forward(x))].astype(np.float32)

@@ -1,0 +1,44 @@
+"""What the exercises on attention share: calling a function of mini's Tensors, on small cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from classroom import differences
+from classroom.ask import Wrong, call, describe, wrong_if
+from classroom.mini.own_c import module
+
+SMALL = "`n = 1`, two places, two numbers each"
+
+
+def values_of(answer: Callable[..., Any], *arrays: np.ndarray, case: str) -> np.ndarray:
+    """What a function of mini's Tensors gives for these, as numbers."""
+    Tensor = module("part4").Tensor
+    got = call(answer, *map(Tensor, arrays))
+    wrong_if(
+        not isinstance(got, Tensor),
+        "The answer has to be a Tensor of your framework. NumPy "
+        "knows no gradients, and this is to be trained.",
+        case,
+        got=describe(got),
+    )
+    return got.numpy()
+
+
+def expect(got: np.ndarray, expected: np.ndarray, case: str, shown: bool) -> None:
+    """Wrong, with the first difference, where these aren't the same."""
+    if got.shape != expected.shape:
+        raise Wrong(differences.of_shapes(got.shape, expected.shape), case)
+    if not np.allclose(got, expected, rtol=1e-4, atol=1e-4):
+        text = differences.of_values(got, expected, named=shown)
+        both = (describe(expected.tolist()), describe(got.tolist())) if shown else ("", "")
+        raise Wrong(text or "The values are wrong.", case, *both)
+
+
+def shares_of(scores: np.ndarray) -> np.ndarray:
+    """The softmax along the last axis."""
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)

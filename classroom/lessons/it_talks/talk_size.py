@@ -1,0 +1,122 @@
+"""How large a GPT is
+
+Hint: Go through `GPT.__init__`: how many numbers are in each matrix of a layer, in widths times
+widths? Which of them does one letter go through, and what does attention add for it?
+Hint: q, k, v and out are width × width, up and down four times that: 12 · width² a layer. A row
+times a matrix takes a multiplication for each number in it. For one letter, attention has a score
+with each place, and a mixture of each place's values: `width` multiplications for either.
+Because: Each number of a matrix is used once for each letter, so there are about as many
+multiplications as parameters. What grows with the places is attention: 2 · places · width a layer.
+Right: The same formula, for yours and for one that a data centre was built for.
+"""
+
+from classroom.ask import Wrong, call, whole_number, wrong_if
+
+SMALL = "`size(28, 16, 48, 2)`"
+SIZES = (28, 16, 48, 2)
+
+
+def parts(letters: int, places: int, width: int, layers: int) -> dict[str, int]:
+    """Numbers in each table of it."""
+    return {
+        "letters": letters * width,
+        "places": places * width,
+        "matrices": layers * 12 * width**2,
+    }
+
+
+def check(answer) -> None:
+    """answer(letters, places, width, layers): parameters, and multiplications for a letter."""
+    for sizes, case in ((SIZES, SMALL), ((30, 7, 12, 5), "a GPT of a different size")):
+        shown = case == SMALL
+        got = call(answer, *sizes)
+        if not isinstance(got, (tuple, list)) or len(got) != 2:
+            raise Wrong("The answer has to be a pair: parameters, multiplications.", case)
+        parameters, multiplications = (whole_number(number, case) for number in got)
+        tables, (_, places, width, layers) = parts(*sizes), sizes
+        right = sum(tables.values())
+        for name in tables:
+            wrong_if(
+                parameters == right - tables[name], f"`{name}` isn't in your parameters.", case
+            )
+        wrong_if(
+            parameters == right + tables["letters"],
+            "`letters` is used twice, at the beginning and at the end, but it's one table.",
+            case,
+        )
+        for each, said in ((6, "six"), (8, "eight")):
+            wrong_if(
+                parameters == right + layers * (each - 12) * width**2,
+                f"You counted {said} times "
+                "width² in a layer. `up` and `down` are four times as wide on one "
+                "side.",
+                case,
+            )
+        wrong_if(
+            parameters != right,
+            "The number of parameters isn't right.",
+            case,
+            *((f"{right:,}", f"{parameters:,}") if shown else ()),
+        )
+        looks = layers * places * width
+        right = tables["matrices"] + tables["letters"] + 2 * looks
+        wrong_if(
+            multiplications == right - tables["letters"],
+            "The last product is missing: a row times all letters.",
+            case,
+        )
+        wrong_if(
+            multiplications == right - 2 * looks,
+            "Attention is missing: a product with every key, and a mixture of every value.",
+            case,
+        )
+        wrong_if(
+            multiplications == right - looks,
+            "In attention, only the scores or only the mixtures "
+            "are counted. Both take `width` multiplications for each place.",
+            case,
+        )
+        wrong_if(
+            multiplications == right + 2 * looks * (places - 1),
+            "That's attention from every "
+            "place. It's about one more letter, which looks at all places.",
+            case,
+        )
+        wrong_if(
+            multiplications == right + tables["letters"],
+            "Looking a letter up was to be free.",
+            case,
+        )
+        wrong_if(
+            multiplications != right,
+            "The number of multiplications isn't right.",
+            case,
+            *((f"{right:,}", f"{multiplications:,}") if shown else ()),
+        )
+
+# %% shared
+def size(v, t, w, n, twelve=12, p=0, m=0):
+    return (v + t) * w + n * twelve * w * w + p, n * 12 * w * w + v * w + 2 * n * t * w + m
+
+# %% wrong, each line
+lambda v, t, w, n: size(v, t, w, n, p=-v * w)  # says `letters` isn't in your parameters
+lambda v, t, w, n: size(v, t, w, n, p=-t * w)  # says `places` isn't in your parameters
+lambda v, t, w, n: ((v + t) * w, 0)  # says `matrices` isn't in your parameters
+lambda v, t, w, n: size(v, t, w, n, p=v * w)  # says but it's one table
+lambda v, t, w, n: size(v, t, w, n, twelve=6)  # says six times
+lambda v, t, w, n: size(v, t, w, n, p=1)  # says parameters isn't right
+lambda v, t, w, n: size(v, t, w, n, m=-v * w)  # says The last product is missing
+lambda v, t, w, n: size(v, t, w, n, m=-2 * n * t * w)  # says Attention is missing
+lambda v, t, w, n: size(v, t, w, n, m=-n * t * w)  # says Both take
+lambda v, t, w, n: size(v, t, w, n, m=2 * n * t * w * (t - 1))  # says attention from every place
+lambda v, t, w, n: size(v, t, w, n, m=v * w)  # says was to be free
+lambda v, t, w, n: size(v, t, w, n, m=1)  # says multiplications isn't right
+lambda v, t, w, n: size(v, t, w, n)[0]  # says has to be a pair
+
+# %% right: counted in a GPT without numbers
+def counted(letters, places, width, layers):
+    layer = [(width, width)] * 4 + [(width, 4 * width), (4 * width, width)]
+    tables = [(letters, width), (places, width)] + layer * layers
+    products = [(width, letters)] + (layer + [(places, width)] * 2) * layers
+    return sum(a * b for a, b in tables), sum(a * b for a, b in products)
+counted
