@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from classroom import exercises
+from benchmarks.own_c import in_numpy, of_lesson
 from classroom.mini import talk
 from classroom.mini.own_c import module
 
-LESSON = Path(talk.__file__).parents[1] / "lessons" / "it_talks" / "lesson.md"
-NAMES = [("part4", "Ops"), ("part4", "UOp"), ("part7c", "vector"), ("part7c", "upcast")]
 LOOK = talk.Attention(talk.scores, talk.masked, talk.mixed)
 
 
@@ -23,19 +19,8 @@ def Tensor(values):
     return module("part6").Tensor(values)
 
 
-@cache
-def network():
-    """The class that the lesson shows."""
-    cells = re.findall(r"```\{code-cell\}\n(.*?)```", LESSON.read_text(), re.DOTALL)
-    (cell,) = (cell for cell in cells if "class GPT" in cell)
-    scope = {"np": np, "Tensor": Tensor, "attention": lambda *given: LOOK}
-    scope |= dict.fromkeys(("scores", "masked", "mixed"))
-    exec(cell, scope)
-    return scope["GPT"]
-
-
 def gpt(**sizes):
-    return network()(**sizes)
+    return of_lesson("GPT")(**sizes)
 
 
 @cache
@@ -44,26 +29,6 @@ def trained():
     talker = talk.Talker(gpt(), LOOK)
     talker.load(talk.OURS)
     return talker
-
-
-def in_numpy(model, x):
-    """Scores of a network, by NumPy and from the formulas: attention by einsum and a boolean mask,
-    as in Vaswani et al., 2017, section 3.2."""
-    letters, places, *matrices = (tensor.numpy().astype(np.float64) for tensor in model.parameters)
-
-    def even(y):
-        return y / np.sqrt((y**2).mean(-1, keepdims=True) + 1e-5)
-
-    y = x @ letters + places
-    for q, k, v, out, up, down in zip(*[iter(matrices)] * 6, strict=True):
-        z = even(y)
-        scores = np.einsum("nid,njd->nij", z @ q, z @ k) / np.sqrt(len(q))
-        scores[:, ~np.tri(x.shape[1], dtype=bool)] = -np.inf
-        shares = np.exp(scores - scores.max(-1, keepdims=True))
-        shares /= shares.sum(-1, keepdims=True)
-        y = y + shares @ (z @ v) @ out
-        y = y + np.maximum(even(y) @ up, 0) @ down
-    return even(y) @ letters.T
 
 
 @pytest.fixture
@@ -82,8 +47,16 @@ def values(model):
 
 def test_the_network_is_what_its_formulas_say():
     model, words = gpt(width=12, layers=2, seed=1), ["", "a", "get_name", "abcdefghijklmno"]
-    found = talk.Talker(model, LOOK).scores(words)
-    assert np.allclose(found, in_numpy(model, talk.one_hot(words)), atol=1e-4)
+    x = talk.one_hot(words)
+    wanted = np.random.default_rng(0).random(x.shape, dtype=np.float32)
+    scores, loss, grads = in_numpy(values(model), x, wanted)
+    assert np.allclose(model(Tensor(x), LOOK).numpy(), scores, atol=1e-4)
+    found = model(Tensor(x), LOOK)
+    ours = -(found.log_softmax() * Tensor(wanted)).sum()
+    slopes = ours.gradient(*model.parameters)
+    assert ours.numpy() == pytest.approx(loss, rel=1e-5)
+    for slope, grad in zip(slopes, grads, strict=True):
+        assert np.allclose(slope.numpy(), grad, rtol=1e-3, atol=1e-3 * np.abs(grad).max())
 
 
 def test_names_are_those_of_the_standard_library():
@@ -176,19 +149,18 @@ def test_pictures_say_what_they_show():
 
 def test_an_arrangement_that_is_right_is_used_for_each_program(capsys):
     assert talk.device_by(lambda program: program) is module("part8").CRunner
-    answers = json.loads((Path(exercises.__file__).parent / "answers.json").read_text())
-    scope = {name: getattr(module(part), name) for part, name in NAMES}
-    exec(answers["talk-arrange"], scope)
     seen = []
 
     def arrange(program):
         seen.append(program)
-        return scope["arrange"](program)
+        return of_lesson("arrange")(program)
 
     device = talk.device_by(arrange)
     assert "are arranged by your function" in capsys.readouterr().out
     seen.clear()
     model, words = gpt(width=16, layers=1), ["get_name"]
     found = talk.Talker(model, LOOK, device).scores(words)
-    assert np.allclose(found, in_numpy(model, talk.one_hot(words)), atol=1e-4)
+    nothing = np.zeros((1, talk.PLACES, len(talk.LETTERS)), np.float32)
+    scores, _, _ = in_numpy(values(model), talk.one_hot(words), nothing)
+    assert np.allclose(found, scores, atol=1e-4)
     assert len(seen) > 10
