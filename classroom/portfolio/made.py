@@ -101,7 +101,7 @@ class Digits:
 
 @dataclass(frozen=True)
 class Made:
-    """All of it. climb: with tinyframe's loops (part 7c); own_c: with C of one's own framework."""
+    """All of it. names: made up by a language model on one's own framework. climb: with tinyframe's loops (part 7c); own_c: with C of one's own framework."""
 
     parts: tuple[Part, ...] = ()
     stages: tuple[Stage, ...] = ()
@@ -110,6 +110,7 @@ class Made:
     digits: Digits | None = None
     climb: Speeds | None = None
     own_c: Speeds | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def done(self) -> int:
@@ -150,6 +151,7 @@ def made(folder: Path) -> Made:
         _digits(shown.get("digits", {})) if is_own else None,
         _speeds(shown.get("climb", {})),
         _speeds(shown.get("own c", {})) if is_own else None,
+        _names(shown.get("names", {})) if is_own else (),
     )
 
 
@@ -203,6 +205,11 @@ def _digits(entry: Mapping[str, Any]) -> Digits | None:
         found = Digits(float(entry["right"]), int(entry["of"]))
         return found if 0 <= found.right <= 1 else None
     return None
+
+
+def _names(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    names = entry.get("names")
+    return tuple(map(str, names[:10])) if isinstance(names, list) else ()
 
 
 def _speeds(entry: Mapping[str, Any]) -> Speeds | None:

@@ -50,8 +50,8 @@ class Portfolio:
             "portfolio", title, mark=MARK, title=title, date=self.date, tiles=list(_tiles(made)),
             stages=[(stage, list(_of_stage(stage))) for stage in made.stages
                     if stage.own + stage.same] if made.own else [],
-            able=_able(made.stages), digits=made.digits, climb=made.climb, numpy=NUMPY,
-            dots=Markup(hundred(made.digits.right)) if made.digits else "",
+            able=_able(made.stages), digits=made.digits, names=made.names, climb=made.climb,
+            dots=Markup(hundred(made.digits.right)) if made.digits else "", numpy=NUMPY,
             drawn=Markup(roofline(made.climb)) if made.climb and made.climb.roof else "",
             own_c={**own_c.rates, **beside} if own_c else {}, projects=made.graded,
             parts=[(part, ABOUT["parts"].get(str(part.number), part.title), list(_of_part(part)))
@@ -89,6 +89,8 @@ def _said(made: Made) -> Iterator[str]:
         yield f"own framework: {made.own} lines; {passing} of its stages pass their checks"
     if made.digits:
         yield f"digits read right: {made.digits.right:.1%} of {made.digits.of}"
+    if made.names:
+        yield f"names made up: {', '.join(made.names)}"
     for name, speeds in (("matrices", made.climb), ("matrices, own C", made.own_c)):
         if speeds:
             yield f"{name}: {short(speeds.first)} to {short(speeds.best)} GFLOP/s"

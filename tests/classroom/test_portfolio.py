@@ -166,12 +166,16 @@ def test_points_of_somebody_elses_project_are_not(copy, tmp_path):
     assert not made(copy).graded
 
 
-def test_digits_are_shown_only_of_a_framework_with_lines_of_ones_own(copy):
+def test_digits_and_names_are_shown_only_of_a_framework_with_lines_of_ones_own(copy):
     kept.keep("digits", 0.97, {"right": 0.97, "of": 450})
-    assert made(copy).digits is None
+    kept.keep("names", -1.8, {"nats": 1.8, "names": ["make_compile", "a<b"]})
+    assert made(copy).digits is None and made(copy).names == ()
     path = copy / "mini" / "part3.py"
     path.write_text(path.read_text() + OWN_CLASS)
     assert made(copy).digits.of == 450
+    assert "<b>make_compile, a&lt;b</b>" in portfolio().html()
+    kept.keep("names", 0.0, {"names": 3})
+    assert made(copy).names == ()
 
 
 def test_stages_are_the_learners_only_where_each_of_them_is(copy, monkeypatch):
