@@ -101,7 +101,8 @@ class Digits:
 
 @dataclass(frozen=True)
 class Made:
-    """All of it. names: made up by a language model on one's own framework. climb: with tinyframe's loops (part 7c); own_c: with C of one's own framework."""
+    """All of it. climb: with tinyframe's loops (part 7c); own_c: with C of one's own framework, on
+    which a language model made up `names`."""
 
     parts: tuple[Part, ...] = ()
     stages: tuple[Stage, ...] = ()
