@@ -522,7 +522,7 @@ def test_a_row_that_we_cannot_run_is_marked_and_not_measured():
     found = run.measure("all cores", SMALL["all cores", "add"], workers, still(), 3)
     assert (found["seconds"], found["marks"]) == ({}, {"tinyframe": "failed"})
     peaks = {"flops": 1.0, "bandwidth": 1.0}
-    assert report.cells(found, peaks, {"fma": 1.0})[:2] == ["add", "failed"]
+    assert report.cells(found, peaks)[:2] == ["add", "failed"]
 
 
 def test_no_row_is_above_the_peak_that_it_is_held_against():
