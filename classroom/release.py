@@ -4,7 +4,8 @@ DIR gets what git knows of this repository, without the worked notebooks and pro
 them, and what is only for instructors; its READMEs come without the rows and paragraphs about
 those. The worked stages of mini stay, since a learner who skips a stage goes on with those. Of each
 project's tasks DIR gets what is not hidden, as classroom/projects/NAME.py, and a workflow that
-grades at every push. It must be empty or not there; it is written whole, or not at all.
+grades at every push. It must be empty or not there, and is written whole, or not at all; or it's
+the repository of an earlier release, all of it committed, whose files are replaced.
 """
 
 from __future__ import annotations
@@ -72,23 +73,28 @@ def main(arguments: list[str]) -> int:
         prog="python -m classroom release",
         description="Write the repository for students, without solutions.",
     )
-    parser.add_argument("folder", type=Path, help="where to; empty or not there yet")
+    parser.add_argument("folder", type=Path, help="where to: empty, or not there yet, or the git "
+                        "repository of an earlier release, whose files are replaced")  # fmt: skip
     told = parser.parse_args(arguments)
     try:
         count = release(told.folder)
     except CannotRelease as error:
         print(f"release: {error}", file=sys.stderr)
         return 2
-    print(f"{count} files in {told.folder}. To begin a repository there: git init; git add --all")
+    begin = "" if (told.folder / ".git").exists() else "git init; "
+    print(f"{count} files in {told.folder}. Next, there: {begin}git add --all; git commit")
     return 0
 
 
 def release(folder: Path) -> int:
-    """How many files were written. CannotRelease where the folder holds anything."""
+    """How many files were written. CannotRelease where the folder holds anything but an earlier
+    release, committed."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise CannotRelease(f"{folder} is not a folder")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise CannotRelease(f"{folder} is not empty; name a folder that is, or that is not there")
+    earlier = committed(folder)
+    if not earlier and folder.is_dir() and any(folder.iterdir()):
+        raise CannotRelease(f"{folder} is not empty; name a folder that is, or that is not there, "
+                            "or the git repository of an earlier release")  # fmt: skip
     texts = contents()
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.parent / f".{folder.name}.unfinished"
@@ -99,12 +105,38 @@ def release(folder: Path) -> int:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
             place.chmod(source.stat().st_mode & 0o777)
-        unfinished.replace(folder)
+        for name in earlier:
+            (folder / name).unlink(missing_ok=True)
+        if earlier:
+            shutil.copytree(unfinished, folder, dirs_exist_ok=True)
+        else:
+            unfinished.replace(folder)
     except OSError as error:
         raise CannotRelease(f"{folder} could not be written: {error}") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return len(texts)
+
+
+def committed(folder: Path) -> list[str]:
+    """What an earlier release holds, as git knows it; nothing where there is no repository.
+    CannotRelease where something there isn't committed, and would be lost."""
+    if not (folder / ".git").exists():
+        return []
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    try:
+        if git("status", "--porcelain"):
+            raise CannotRelease(f"{folder} has changes that aren't committed, and they'd be lost")
+        names = [name for name in git("ls-files", "-z").split("\0") if name]
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CannotRelease(f"git can't read {folder}: {error}") from None
+    if "start.py" not in names or "INSTRUCTOR.md" in names:
+        raise CannotRelease(f"{folder} is a repository, but not that of a release")
+    return names
 
 
 def contents() -> dict[str, tuple[Path, bytes]]:

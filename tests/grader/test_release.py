@@ -209,6 +209,46 @@ def test_an_empty_folder_is_filled(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["template"]
 
 
+def git(folder, *arguments):
+    identity = ["-c", "user.name=Lee", "-c", "user.email=lee@uni.example"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_later_release_replaces_an_earlier_one_that_is_committed(tmp_path, monkeypatch, capsys):
+    said = {"start.py": b"1", "gone.md": b"", "course/a.md": b"one"}
+    start = ROOT / "start.py"
+    monkeypatch.setattr(release, "contents", lambda: {n: (start, data) for n, data in said.items()})
+    folder = tmp_path / "class"
+    release.release(folder)
+    git(folder, "init", "-q")
+    assert release.main([str(folder)]) == 2
+    assert "aren't committed" in capsys.readouterr().err
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "The course")
+    (folder / ".git/info/exclude").write_text("grades\n")
+    (folder / "grades").write_text("mine")
+    del said["gone.md"]
+    said |= {"course/a.md": b"two", "course/b.md": b"new"}
+    assert release.main([str(folder)]) == 0
+    status = git(folder, "status", "--porcelain", "--untracked-files=all").splitlines()
+    assert status == [" M course/a.md", " D gone.md", "?? course/b.md"]
+    assert (folder / "grades").read_text() == "mine"
+
+
+def test_a_repository_that_is_no_release_is_left_alone(tmp_path):
+    git(tmp_path, "init", "-q")
+    (tmp_path / "mine.py").write_text("mine")
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "commit", "-qm", "mine")
+    with pytest.raises(CannotRelease, match="but not that of a release"):
+        release.release(tmp_path)
+    assert git(tmp_path, "status", "--porcelain") == ""
+    (tmp_path / ".git" / "HEAD").unlink()
+    with pytest.raises(CannotRelease, match="git can't read"):
+        release.release(tmp_path)
+
+
 def test_without_git_what_is_ignored_is_left_out(monkeypatch):
     with_git = set(release.files())
     monkeypatch.setenv("PATH", "")
