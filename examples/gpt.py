@@ -1,19 +1,18 @@
 """A GPT that learns to write Python, byte by byte, from the source of Python's standard library.
 
-    python examples/gpt.py                   learns for half an hour, or until Ctrl-C
+    python examples/gpt.py                   trains for half an hour, or until Ctrl-C
     python examples/gpt.py --hours 8         goes on from there: the network is in gpt.safetensors
-    python examples/gpt.py --sample "def "   writes 500 bytes that begin so, and learns nothing
+    python examples/gpt.py --sample "def "   writes 500 bytes that begin like this, without training
 
-Every 20th file or so of the library is kept out of the learning: the validation loss, in nats per
-byte, is from those. The checkpoint has all that the losses to come depend on, so a run that was
-stopped goes on with the losses of one that never was.
+About one file in 20 is held out, and the validation loss, in nats per byte, is measured on those.
+The checkpoint holds everything that later losses depend on, so a run that was stopped goes on with
+exactly the losses of one that never was.
 
-How good is its Python? That is a number, too. A piece is 128 bytes from the beginning of a line.
-What comes after its last line end is cut off, and the margin that all lines share is taken away.
-It parses if `ast.parse` finds at least one statement in it, and no error. Many pieces of the
-library itself don't, since they begin or end within a docstring or a call. And some pieces of
-noise do, so the share is printed beside that of a table of byte pairs, which knows how often each
-byte follows each other byte, and nothing else.
+How good is its Python? Here is a number. A piece is 128 bytes from the beginning of a line, without
+what follows its last newline, and without the indentation that all its lines share. It parses if
+`ast.parse` finds no error, and at least one statement. Many pieces of the library itself don't,
+because they begin or end inside a docstring or a call. Some pieces of noise do, so the share is
+printed beside that of a table of byte pairs, which only knows how often one byte follows another.
 """
 
 from __future__ import annotations
@@ -41,28 +40,28 @@ from tinyframe import Device, Tensor, TinyJit, Variable, nn
 from tinyframe.device import DeviceUnavailable
 from tinyframe.nn.state import FileError, StateError
 
-# of a network and its learning; the numbers draw the weights and the batches
-SETTINGS = {"width": 256, "layers": 4, "heads": 8, "context": 128, "batch": 32, "rate": 1e-3,
-            "seed": 0}  # fmt: skip
-WARM, STEADY = 100, 1000  # steps until the rate is reached, and until it begins to fall
-LINE, PAUSE = 10, 120  # seconds between two lines, and between two checkpoints
-PIECES, PIECE = 128, 128  # how many are written to be parsed, and their bytes
+# of a network and its training; the seed is for its first weights, and for the batches
+SETTINGS = {"width": 256, "layers": 4, "heads": 8, "context": 128, "batch": 32, "rate": 2e-3,
+            "seed": 1}  # fmt: skip
+WARM, STEADY = 100, 1000  # the steps at which the rate has been reached, and begins to fall
+LINE, PAUSE = 10, 120  # seconds between lines, and between checkpoints
+PIECES, PIECE = 128, 128  # how many are written, and the bytes in each
 
 # ---- the text ------------------------------------------------------------------------------------
 
-# Tests, what others have installed, and tables of characters and of help pages.
+# tests, installed packages, tables of characters and of help texts
 LEFT_OUT = {"test", "tests", "idle_test", "site-packages", "dist-packages", "encodings",
             "pydoc_data"}  # fmt: skip
 
 
 def library() -> tuple[np.ndarray, np.ndarray]:
-    """The standard library's source, as bytes: to learn from, and to validate with."""
+    """The source of the standard library as bytes: to learn from, and to validate with."""
     folder = Path(sysconfig.get_path("stdlib"))
     parts: tuple[list[bytes], list[bytes]] = [], []
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder)
         if LEFT_OUT.isdisjoint(name.parts):
-            # by its name, so that a file stays on its side in other versions of Python
+            # chosen by name, so that a file is on the same side in every version of Python
             parts[zlib.crc32(name.as_posix().encode()) % 20 == 0].append(path.read_bytes())
     if not all(parts):
         sys.exit(f"there is no source of the standard library in {folder}")
@@ -73,32 +72,38 @@ def library() -> tuple[np.ndarray, np.ndarray]:
 def parses(piece: bytes) -> bool:
     """Whether the complete lines of a piece are Python: at least one statement, and no error."""
     lines = piece[: piece.rfind(b"\n") + 1].decode(errors="replace")
-    with warnings.catch_warnings(action="ignore"):  # of escapes that are none, "\d"
+    with warnings.catch_warnings(action="ignore"):  # about "\d", an unknown escape
         try:
             return bool(ast.parse(textwrap.dedent(lines)).body)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # ValueError: a byte of 0
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a 0 is a ValueError
             return False
 
 
+def printable(piece: bytes) -> str:
+    """A piece as text, without characters that would upset a terminal."""
+    text = piece.decode(errors="replace")
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+
+
 def share(pieces: Iterable[bytes]) -> float:
-    """Of the pieces, how many parse."""
+    """The share of pieces that parse."""
     return float(np.mean([parses(piece) for piece in pieces]))
 
 
 def pieces_of(text: np.ndarray, count: int) -> list[bytes]:
-    """Pieces of a text."""
+    """Pieces from anywhere in a text."""
     starts = np.flatnonzero(text[:-PIECE] == ord("\n")) + 1
     return [text[n : n + PIECE].tobytes() for n in np.random.default_rng(0).choice(starts, count)]
 
 
 def pieces_by_chance(text: np.ndarray, count: int) -> list[bytes]:
-    """What a table of the text's pairs of bytes writes."""
+    """What a table of the byte pairs of a text writes."""
     pairs = text[:-1] * np.int32(256) + text[1:]
     sums = np.bincount(pairs, minlength=1 << 16).reshape(256, 256).cumsum(1)
     rng = np.random.default_rng(0)
     written = [np.full(count, ord("\n"))]
     for _ in range(PIECE):
-        upto = sums[written[-1]]  # of each piece, how often its last byte is followed by 0 to n
+        upto = sums[written[-1]]  # how often the last byte of each piece precedes 0 to n
         written.append((upto <= rng.random(count)[:, None] * upto[:, -1:]).sum(1))
     return [piece.tobytes() for piece in np.stack(written[1:], 1).astype(np.uint8)]
 
@@ -109,7 +114,7 @@ Cache = tuple[Tensor, Tensor]  # keys and values of a block: (rows, heads, conte
 
 
 class Block:
-    """Attention to what came before, then two linear layers at each place; each adds to x."""
+    """Attention to everything before, then two linear layers at each place; both add to x."""
 
     def __init__(self, width: int, heads: int):
         self.heads = heads
@@ -119,8 +124,8 @@ class Block:
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def __call__(self, x: Tensor, cache: Cache | None = None, place: Any = None) -> Tensor:
-        """(rows, length, width) to the same. With a cache: length is 1, x is at this place, and
-        the cache has what came before."""
+        """(rows, length, width) to the same shape. With a cache, which holds what came before, x
+        is of length 1, at the given place."""
         rows, length, width = x.shape
         normal = self.norm1(x)
         q, k, v = (
@@ -137,7 +142,7 @@ class Block:
 
 
 class GPT:
-    """Tokens to the scores of what comes after each: (rows, context) to (…, vocabulary)."""
+    """Tokens, (rows, context), to scores for what comes after each, (rows, context, vocabulary)."""
 
     def __init__(self, width: int, layers: int, heads: int, context: int, vocabulary: int = 256):
         self.token = nn.Embedding(vocabulary, width)
@@ -150,11 +155,11 @@ class GPT:
         return self.scores(self.norm(h.sequential(self.blocks)))
 
     def loss(self, x: Tensor, y: Tensor) -> Tensor:
-        """The mean of -log(the chance that it gave to what came), in nats."""
+        """The mean of -log(probability of the right token), in nats."""
         return self(x).flatten(0, 1).cross_entropy(y.flatten())
 
     def next(self, x: Tensor, caches: list[Cache], place: Any) -> Tensor:
-        """(rows, 1) tokens at one place to (rows, vocabulary)."""
+        """The same for tokens at one place: (rows, 1) to (rows, vocabulary)."""
         h = self.token(x) + self.position.weight[place]
         for block, cache in zip(self.blocks, caches, strict=True):
             h = block(h, cache, place)
@@ -162,8 +167,8 @@ class GPT:
 
 
 class Writer:
-    """Continues `rows` texts at once. Each step is for one place of all of them. The place is a
-    Variable, so that the kernels of one place serve for all."""
+    """Continues `rows` texts at once, a byte each per step. The place of that byte is a Variable,
+    so all places share the same kernels."""
 
     def __init__(self, model: GPT, rows: int):
         self.model, self.context = model, model.position.vocab_size
@@ -181,12 +186,12 @@ class Writer:
             return self.model.next(x, self.caches, place).realize()
 
     def write(self, prompt: bytes, length: int, rng: np.random.Generator) -> list[bytes]:
-        """What it writes after the prompt, `length` bytes in each row."""
+        """What comes after the prompt, `length` bytes for each row."""
         rows = self.caches[0][0].shape[0]
         text = np.tile(np.frombuffer(prompt, np.uint8).astype(np.int32), (rows, 1))
-        start = place = 0  # of what it sees in the text, and in that
+        start = place = 0  # where in the text its context starts, and a place in the context
         while text.shape[1] < len(prompt) + length:
-            if place == self.context:  # reads the latter half again, and has room
+            if place == self.context:  # full: start over with the latter half
                 start, place = start + (self.context + 1) // 2, 0
             x = Tensor(text[:, start + place, None]).realize()
             scores = self.scores(x, self.place.bind(place)).numpy()
@@ -201,7 +206,7 @@ class Writer:
 
 
 class Run:
-    """A network, its optimizer, and how many steps they have taken."""
+    """A network in training: its optimizer, its schedule, and the number of steps so far."""
 
     def __init__(self, settings: dict[str, Any]):
         Tensor.manual_seed(settings["seed"])
@@ -231,8 +236,8 @@ class Run:
         return Tensor(windows[:, :-1]).realize(), Tensor(windows[:, 1:]).realize()
 
     def learn(self, text: np.ndarray) -> float:
-        """One step; its loss. The batch is drawn from the seed and the number of the step, which
-        are all the random numbers that a checkpoint has to know of."""
+        """Takes a step, and gives its loss. The batch depends on the seed and the number of the
+        step, so a checkpoint needs no other state of the random numbers."""
         rng = np.random.default_rng((self.settings["seed"], self.step))
         starts = rng.integers(len(text) - self.settings["context"], size=self.settings["batch"])
         loss = self._learn(*self._batch(text, starts)).item()
@@ -240,23 +245,23 @@ class Run:
         return loss
 
     def validation(self, text: np.ndarray) -> float:
-        """The mean loss of eight batches from all over the text, always the same."""
+        """The mean loss of eight batches spread over the text, always the same ones."""
         last, batch = len(text) - self.settings["context"] - 1, self.settings["batch"]
         starts = np.linspace(0, last, 8 * batch).astype(np.int64).reshape(batch, 8)
         return float(np.mean([self._loss(*self._batch(text, row)).item() for row in starts.T]))
 
     def _state(self) -> dict[str, Tensor]:
         everything = nn.state.get_state_dict({"model": self.model, "schedule": self.schedule})
-        return {n: t for n, t in everything.items() if ".params." not in n}  # the model has them
+        return {n: t for n, t in everything.items() if ".params." not in n}  # those are the model's
 
     def save(self, path: Path) -> None:
-        """Everything that the steps to come depend on."""
+        """Writes everything that later steps depend on."""
         facts = {"settings": self.settings, "step": self.step}
         nn.state.safe_save(self._state(), path, {"gpt": json.dumps(facts)})
 
     @classmethod
     def load(cls, path: Path, asked: dict[str, Any]) -> Run:
-        """A run as it was saved. FileError if a setting that was asked for is different."""
+        """The run in a checkpoint. FileError if one of the settings asked for differs."""
         metadata = nn.state.safe_load_metadata(path)
         if "gpt" not in metadata:
             raise FileError(f"{path} is not a checkpoint of examples/gpt.py")
@@ -264,8 +269,8 @@ class Run:
         for name, value in asked.items():
             if value != facts["settings"][name]:
                 raise FileError(
-                    f"{path} has a network with --{name} {facts['settings'][name]}, not {value}. "
-                    f"Leave --{name} out to go on with it, or start anew in another --file"
+                    f"{path} was trained with --{name} {facts['settings'][name]}, not {value}. "
+                    f"Leave out --{name} to go on with it, or start a new one with --file"
                 )
         run = cls(facts["settings"])
         nn.state.load_state_dict(run._state(), nn.state.safe_load(path))
@@ -277,25 +282,25 @@ stop = threading.Event()
 
 
 def ask_to_stop(number: int, _: FrameType | None) -> None:
-    """Ctrl-C: after this step, when everything is consistent. Once more: at once."""
-    print("\nstopping after this step; Ctrl-C once more stops at once", flush=True)
-    signal.signal(number, signal.default_int_handler)
+    """Ctrl-C stops after the current step, when all state is consistent; a second one, at once."""
     stop.set()
+    signal.signal(number, signal.default_int_handler)
 
 
 def train(run: Run, path: Path, learned: np.ndarray, kept_out: np.ndarray, seconds: float,
           steps: float) -> None:  # fmt: skip
-    """Learns until the time is up, that many steps are done, or somebody asks it to stop."""
+    """Trains until the time is up, it has taken `steps` steps, or Ctrl-C."""
     chance, real = share(pieces_by_chance(learned, 4000)), share(pieces_of(kept_out, 1000))
     writer = Writer(run.model, PIECES)
-    run.save(path)  # a folder that can't be written to shows now, not in an hour
+    run.save(path)  # if that fails, it should now, not in an hour
     begun = said = paused = time.monotonic()
     losses: list[float] = []
     validation = "-"
     while True:
         now = time.monotonic()
         finished = run.step >= steps or now - begun > seconds
-        if losses and (finished or stop.is_set() or now - said > LINE or run.step == 1):
+        pause = finished or stop.is_set() or now - paused > PAUSE
+        if losses and (pause or now - said > LINE or run.step == 1):
             per_step = (now - said) / len(losses)
             left = min(begun + seconds - now, (steps - run.step) * per_step)
             each = run.settings["batch"] * run.settings["context"] / per_step
@@ -303,21 +308,24 @@ def train(run: Run, path: Path, learned: np.ndarray, kept_out: np.ndarray, secon
                   f"{each:,.0f} bytes/s  {timedelta(seconds=max(0, round(left)))} left",
                   flush=True)  # fmt: skip
             said, losses = now, []
-        if finished or stop.is_set() or now - paused > PAUSE:
+        if pause:
             run.save(path)
             if stop.is_set():
                 break
             validation = f"{run.validation(kept_out):.3f}"
             written = writer.write(b"\n", PIECE, np.random.default_rng(run.step))
-            print(f"\n{textwrap.indent(written[0].decode(errors='replace'), '    ')}\n\n"
-                  f"step {run.step:,}  validation {validation}  {share(written):.1%} of its "
-                  f"{PIECES} pieces parse, by chance {chance:.1%}, of the library's own "
+            print(f"\n{textwrap.indent(printable(written[0]), '    ')}\n\n"
+                  f"step {run.step:,}  validation {validation}  {share(written):.1%} of "
+                  f"{PIECES} pieces parse; of byte pairs {chance:.1%}, of the library itself "
                   f"{real:.1%}\n", flush=True)  # fmt: skip
             if finished:
                 break
             said = paused = time.monotonic()
         losses.append(run.learn(learned))
-    print(f"step {run.step:,} is saved in {path}. To go on: the same command again")
+        if not np.isfinite(losses[-1]):
+            sys.exit(f"the loss of step {run.step:,} is {losses[-1]}; a lower --rate may help. "
+                     f"{path} is as it was last saved")  # fmt: skip
+    print(f"saved {path} at step {run.step:,}; the same command goes on from there")
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -325,7 +333,7 @@ def train(run: Run, path: Path, learned: np.ndarray, kept_out: np.ndarray, secon
 
 def number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
@@ -334,54 +342,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--file", type=Path, default=Path("gpt.safetensors"), help="the checkpoint: %(default)s, "
-        "in this folder; it is gone on from if it is there")  # fmt: skip
-    add("--hours", type=float, default=0.5, help="how long to learn now: %(default)s")
-    add("--steps", type=number, default=float("inf"), help="learn until this step, counted from "
-        "the first run on, if there is time")  # fmt: skip
-    add("--device", help="such as CUDA; CPU unless the environment says otherwise")
-    add("--sample", metavar="TEXT", help="write something that begins so, and learn nothing")
-    shape = parser.add_argument_group("a new network", "An existing file has its own.")
+    add("--file", type=Path, default=Path("gpt.safetensors"), help="the checkpoint: goes on from "
+        "it if it exists (%(default)s)")  # fmt: skip
+    add("--hours", type=float, default=0.5, help="how long to train (%(default)s)")
+    add("--steps", type=number, default=float("inf"), help="stop at this step, counted from the "
+        "very first, even if there is time left")  # fmt: skip
+    add("--device", help="such as CUDA (CPU, unless DEVICE is set)")
+    add("--sample", metavar="TEXT", help="write 500 bytes that begin like this, and don't train")
+    shape = parser.add_argument_group("a new network", "An existing file keeps its own settings.")
     for name, usual in SETTINGS.items():
         shape.add_argument(f"--{name}", type=number if isinstance(usual, int) else float,
-                           help=f"{usual} by default")  # fmt: skip
+                           help=f"({usual})")  # fmt: skip
     options = parser.parse_args(arguments)
     asked = {name: getattr(options, name) for name in SETTINGS}
     asked = {name: value for name, value in asked.items() if value is not None}
     settings = SETTINGS | asked
-    if settings["width"] % settings["heads"]:
+    path, exists = options.file, options.file.exists()
+    if not exists and settings["width"] % settings["heads"]:
         parser.error(f"a width of {settings['width']} can't be divided among {settings['heads']} "
                      "heads")  # fmt: skip
+    if not exists and options.sample is not None:
+        parser.error(f"there is no {path} to sample from: train first, without --sample")
     try:
         Device.DEFAULT = options.device or Device.DEFAULT
         Device[Device.DEFAULT]  # opens it
     except (ValueError, DeviceUnavailable) as error:
         parser.error(str(error))
-    path, exists = options.file, options.file.exists()
     try:
         run = Run.load(path, asked) if exists else Run(settings)
-    except (FileError, StateError, OSError) as error:
-        sys.exit(str(error))
-    if options.sample is not None:
-        if not exists:
-            sys.exit(f"there is no {path} yet: learn first, without --sample")
-        prompt = options.sample.encode() or b"\n"
-        (text,) = Writer(run.model, 1).write(prompt, 500, np.random.default_rng())
-        print((prompt + text).decode(errors="replace"))
-        return
-    learned, kept_out = library()
-    print(f"{sum(t.numel() for t in run.optimizer.params):,} weights on {Device.DEFAULT}, "
-          f"{len(learned):,} bytes to learn from, {len(kept_out):,} to validate with; "
-          + (f"{path} is at step {run.step:,}" if exists else f"a new {path}"),
-          flush=True)  # fmt: skip
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, ask_to_stop)
-    try:
+        if options.sample is not None:
+            prompt = options.sample.encode() or b"\n"
+            (text,) = Writer(run.model, 1).write(prompt, 500, np.random.default_rng())
+            print(printable(prompt + text))
+            return
+        learned, kept_out = library()
+        print(f"{sum(t.numel() for t in run.optimizer.params):,} weights on {Device.DEFAULT}, "
+              f"{len(learned):,} bytes to learn from, {len(kept_out):,} to validate with; "
+              + (f"{path} is at step {run.step:,}" if exists else f"a new {path}"),
+              flush=True)  # fmt: skip
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, ask_to_stop)
         train(run, path, learned, kept_out, options.hours * 3600, options.steps)
+    except (FileError, StateError, OSError) as error:  # an OSError is of the disk
+        sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit(f"stopped at once: {path} is as it was last saved")
-    except OSError as error:  # of a disk that is full, or a folder that isn't there
-        sys.exit(str(error))
 
 
 if __name__ == "__main__":

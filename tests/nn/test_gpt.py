@@ -51,12 +51,12 @@ def test_ctrl_c_leaves_a_whole_checkpoint_that_the_same_command_goes_on_from(tmp
     assert running.returncode == 0
     step = gpt.Run.load(tmp_path / "file", TINY).step
     assert step >= 1
-    assert f"step {step:,} is saved" in said
+    assert f"at step {step:,}; the same command" in said
     with command(tmp_path, f"--steps={step + 5}") as resumed:
         said = resumed.stdout.read()
     assert f"is at step {step:,}" in said
-    assert f"step {step + 5:,} is saved" in said
-    assert "% of its 128 pieces parse, by chance" in said
+    assert f"at step {step + 5:,}; the same command" in said
+    assert "% of 128 pieces parse; of byte pairs" in said
     with command(tmp_path, "--sample=def ") as writing:
         said = writing.stdout.read()
     assert said.startswith("def ")
@@ -80,6 +80,13 @@ def test_a_damaged_file_and_one_of_somebody_else_are_refused(tmp_path):
     safe_save({"weight": Tensor([1.0])}, path)
     with pytest.raises(SystemExit, match="not a checkpoint"):
         gpt.main(["--file", str(path)])
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_not_the_checkpoint(tmp_path):
+    run, path = gpt.Run(TINY | {"rate": 1e30}), tmp_path / "run"
+    with pytest.raises(SystemExit, match="a lower --rate may help"):
+        gpt.train(run, path, TEXT, TEXT, seconds=60, steps=50)
+    assert np.isfinite(gpt.Run.load(path, {}).validation(TEXT))
 
 
 def test_what_is_written_byte_by_byte_has_the_scores_of_the_whole():
