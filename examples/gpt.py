@@ -45,7 +45,7 @@ SETTINGS = {"width": 256, "layers": 4, "heads": 8, "context": 128, "batch": 32, 
             "seed": 1}  # fmt: skip
 WARM, STEADY = 100, 1000  # the steps at which the rate has been reached, and begins to fall
 LINE, PAUSE = 10, 120  # seconds between lines, and between checkpoints
-PIECES, PIECE = 128, 128  # how many are written, and the bytes in each
+PIECES, PIECE = 128, 128  # how many are written at once, and the bytes in each
 
 # ---- the text ------------------------------------------------------------------------------------
 
@@ -313,10 +313,12 @@ def train(run: Run, path: Path, learned: np.ndarray, kept_out: np.ndarray, secon
             if stop.is_set():
                 break
             validation = f"{run.validation(kept_out):.3f}"
-            written = writer.write(b"\n", PIECE, np.random.default_rng(run.step))
+            rng = np.random.default_rng(run.step)
+            rounds = range(4 if finished else 1)  # a share of few pieces is a rough one
+            written = [piece for _ in rounds for piece in writer.write(b"\n", PIECE, rng)]
             print(f"\n{textwrap.indent(printable(written[0]), '    ')}\n\n"
                   f"step {run.step:,}  validation {validation}  {share(written):.1%} of "
-                  f"{PIECES} pieces parse; of byte pairs {chance:.1%}, of the library itself "
+                  f"{len(written)} pieces parse; of byte pairs {chance:.1%}, of the library itself "
                   f"{real:.1%}\n", flush=True)  # fmt: skip
             if finished:
                 break

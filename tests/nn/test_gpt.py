@@ -56,7 +56,7 @@ def test_ctrl_c_leaves_a_whole_checkpoint_that_the_same_command_goes_on_from(tmp
         said = resumed.stdout.read()
     assert f"is at step {step:,}" in said
     assert f"at step {step + 5:,}; the same command" in said
-    assert "% of 128 pieces parse; of byte pairs" in said
+    assert "% of 512 pieces parse; of byte pairs" in said
     with command(tmp_path, "--sample=def ") as writing:
         said = writing.stdout.read()
     assert said.startswith("def ")
