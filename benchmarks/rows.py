@@ -35,10 +35,10 @@ from benchmarks.training import (
     cnn_layers,
     digits,
     forward_backward,
+    gpt_layers,
     mlp_layers,
     stateful,
     train,
-    transformer_layers,
     words,
 )
 from benchmarks.work import Work, normal, torch
@@ -135,9 +135,13 @@ def in_order(size: Sizes) -> Iterator[Work]:
     yield added("8192 rows of 256 to 32,000", size(32_000), 256, size(8192), quick=True)
     yield of_an_embedding("embedding gradient 32,000×256", size(32_000), 256, size(4096),
                           ("torch", 1.0))  # fmt: skip
-    yield Work("Transformer training step", words(size(16), 128, size(8000)),
-               must=("torch", 0.67),
-               **train(partial(transformer_layers, size(8000)), "Adam", 1e-3))  # fmt: skip
+    many, text = size(8000), 128
+    yield Work("Transformer training step", words(size(16), text, many), must=("torch", 0.67),
+               **train(partial(gpt_layers, width=128, layers=2, heads=4, context=text,
+                               vocabulary=many), "Adam", 1e-3))  # fmt: skip
+    yield Work("GPT training step", words(size(8), text, 256), must=("torch", 0.67),
+               **train(partial(gpt_layers, width=256, layers=4, heads=8, context=text,
+                               vocabulary=256), "AdamW", 1e-3))  # fmt: skip
 
 
 def small_ones(size: Sizes) -> Iterator[Work]:

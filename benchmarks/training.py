@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.work import Arrays, Must, Work, normal, torch
-
-WIDTH, HEADS = 128, 4  # of a Transformer
+from examples.gpt import GPT
 
 
 def library_of(x: Any) -> Any:
@@ -150,40 +149,50 @@ def words(batch: int, length: int, vocabulary: int) -> Callable[[], Arrays]:
     return make
 
 
-def transformer_layers(vocabulary: int, nn: Any, tensor: Any) -> list[Any]:
-    """Two layers of width 128 with four heads, normalized before, causal."""
-    module: Any = object if tensor else nn.Module
+def gpt_layers(
+    nn: Any, tensor: Any, width: int, layers: int, heads: int, context: int, vocabulary: int
+) -> list[Any]:
+    """The network of examples/gpt.py."""
+    if tensor:
+        model = GPT(width, layers, heads, context, vocabulary)
+        return [model, lambda scores: scores.flatten(0, 1)]
 
-    class Attention(module):
+    class Position(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.norm, self.inputs = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 3 * WIDTH)
-            self.output = nn.Linear(WIDTH, WIDTH)
+            self.position = nn.Embedding(context, width)
 
-        def __call__(self, x: Any) -> Any:
+        def forward(self, x: Any) -> Any:
+            return x + self.position.weight
+
+    class Attention(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.LayerNorm(width)
+            self.inputs = nn.ModuleList(nn.Linear(width, width) for _ in range(3))
+            self.out = nn.Linear(width, width)
+
+        def forward(self, x: Any) -> Any:
+            normal = self.norm(x)
             q, k, v = (
-                part.reshape(*x.shape[:2], HEADS, WIDTH // HEADS).transpose(1, 2)
-                for part in self.inputs(self.norm(x)).split(WIDTH, -1)
+                layer(normal).reshape(*x.shape[:2], heads, -1).transpose(1, 2)
+                for layer in self.inputs
             )
-            if tensor:
-                mixed = q.scaled_dot_product_attention(k, v, is_causal=True)
-            else:
-                mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            return x + self.output(mixed.transpose(1, 2).reshape(*x.shape))
+            mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return x + self.out(mixed.transpose(1, 2).reshape(x.shape))
 
-    class Perceptron(module):
+    class Perceptron(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.norm, self.wide = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 4 * WIDTH)
-            self.output = nn.Linear(4 * WIDTH, WIDTH)
+            self.norm, self.up = nn.LayerNorm(width), nn.Linear(width, 4 * width)
+            self.gelu, self.down = nn.GELU("tanh"), nn.Linear(4 * width, width)
 
-        def __call__(self, x: Any) -> Any:
-            return x + self.output(self.wide(self.norm(x)).relu())
+        def forward(self, x: Any) -> Any:
+            return x + self.down(self.gelu(self.up(self.norm(x))))
 
-    flat = (lambda x: x.reshape(-1, WIDTH)) if tensor else nn.Flatten(0, 1)
-    layers = [layer() for _ in range(2) for layer in (Attention, Perceptron)]
-    embed = nn.Embedding(vocabulary, WIDTH)
-    return [embed, *layers, nn.LayerNorm(WIDTH), flat, nn.Linear(WIDTH, vocabulary)]
+    blocks = [half() for _ in range(layers) for half in (Attention, Perceptron)]
+    return [nn.Embedding(vocabulary, width), Position(), *blocks, nn.LayerNorm(width),
+            nn.Linear(width, vocabulary), nn.Flatten(0, 1)]  # fmt: skip
 
 
 def adam_ours(library: Any) -> Callable[..., Any]:

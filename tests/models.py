@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from examples.gpt import GPT
 from tinyframe import Tensor, nn
 from tinyframe.nn.datasets import digits
 
@@ -62,36 +63,6 @@ def text_batch(step: int, size: int = 16) -> tuple[np.ndarray, np.ndarray]:
     return windows[:, :-1].copy(), windows[:, 1:].copy()
 
 
-class Block:
-    """Attention to what came before, then two linear layers; each adds to what there is."""
-
-    def __init__(self, size: int, heads: int):
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
-        self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
-        self.up, self.down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        batch, length, size = x.shape
-        parts = self.qkv(self.norm1(x)).reshape(batch, length, 3, self.heads, size // self.heads)
-        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)
-        seen = q.scaled_dot_product_attention(k, v, is_causal=True)
-        x = x + self.out(seen.transpose(1, 2).reshape(batch, length, size))
-        return x + self.down(self.up(self.norm2(x)).gelu())
-
-
-class Transformer:
-    """(batch, CONTEXT) of ints to the scores of what comes after each, (batch, CONTEXT, CHARS)."""
-
-    def __init__(self, size: int = 32, heads: int = 4, depth: int = 2):
-        self.character = nn.Embedding(len(CHARACTERS), size)
-        self.position = nn.Embedding(CONTEXT, size)
-        self.blocks = [Block(size, heads) for _ in range(depth)]
-        self.norm, self.scores = nn.LayerNorm(size), nn.Linear(size, len(CHARACTERS))
-
-    def __call__(self, x: Tensor) -> Tensor:
-        h = self.character(x) + self.position(Tensor.arange(CONTEXT))
-        return self.scores(self.norm(h.sequential(self.blocks)))
-
-    def loss(self, x: Tensor, y: Tensor) -> Tensor:
-        return self(x).sparse_categorical_crossentropy(y)
+def transformer() -> GPT:
+    """Windows of the text to the scores of what comes after each character."""
+    return GPT(width=32, layers=2, heads=4, context=CONTEXT, vocabulary=len(CHARACTERS))

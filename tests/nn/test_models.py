@@ -16,10 +16,10 @@ from tests.models import (
     TEXT,
     TOKENS,
     DigitNetwork,
-    Transformer,
     digit_accuracy,
     digit_images,
     text_batch,
+    transformer,
 )
 from tinyframe import Tensor, TinyJit, nn
 from tinyframe.nn.state import get_parameters, get_state_dict, safe_save
@@ -80,7 +80,7 @@ def test_a_saved_model_is_as_good_in_a_new_process_and_opens_elsewhere(digit_net
 
 def test_a_transformer_learns_a_text_by_heart():
     Tensor.manual_seed(0)
-    model = Transformer()
+    model = transformer()
     optimizer = nn.optim.AdamW(get_parameters(model), lr=5e-3)
     parts = [nn.lr.LinearLR(optimizer, 0.04, 1.0, 120), nn.lr.CosineAnnealingLR(optimizer, 280)]
     schedule = nn.lr.SequentialLR(optimizer, parts, [120])
