@@ -60,7 +60,8 @@ SECONDS = {
     "tests/repository/test_benchmarks.py": 40, "tests/repository/test_replay.py": 20,
     "tests/fuzz/test_schedules.py": 20, "tests/fuzz/test_sanitized.py": 10,
     "tests/mini/test_stages.py": 15, "tests/mini/test_join.py": 20,
-    "tests/mini/test_loader.py": 25,
+    "tests/mini/test_loader.py": 25, "tests/mini/test_talk.py": 12, "tests/nn/test_gpt.py": 15,
+    "course/08d_it_talks.ipynb": 20,
 }  # fmt: skip
 
 
