@@ -103,6 +103,22 @@ def at_the_end(rates: Rates) -> str:
     return f"That's {ratio:.0%} of NumPy. Five lines, and {words}"
 
 
+def rows_or_lanes(seconds: Mapping[str, float]) -> str:
+    """seconds: of the programs of part 8a."""
+    ratio = seconds["8 lanes, 8 rows"] / seconds["8 rows at a time"]
+    if ratio > 1 + LEVEL:
+        return (
+            "Your 8 rows are faster without your lanes. The compiler makes vectors of those rows, "
+            f"as long as this machine has them, and that's faster {by(ratio)} than the program in "
+            "which you've told it to take 8."
+        )
+    return (
+        "Your 8 rows gain little by your lanes, if anything: the compiler makes vectors by itself."
+        if ratio > 1 - LEVEL
+        else "Your lanes pay, once there are 8 rows: the compiler didn't make vectors by itself."
+    )
+
+
 def mirrored_search(found: SearchResult) -> str:
     ratio = found.planned / found.seconds
     if ratio < 1 + LEVEL:

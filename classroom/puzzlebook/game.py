@@ -45,8 +45,9 @@ class Trial(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Puzzle:
-    """par: what the worked answer takes, if it is the same everywhere. best: the fewest that anybody has found, a dare. seconds:
-    how long a try may take. words: the docstring of its file, which also gives it its name."""
+    """par: what the worked answer takes, where that is the same on every machine. best: the fewest
+    that anybody has found, a dare. seconds: how long a try may take. words: the docstring of its
+    file, which also gives it its name."""
 
     par: Score = 0
     best: Score = 0

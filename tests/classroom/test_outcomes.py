@@ -38,6 +38,12 @@ def test_the_faster_one_decides_what_is_said(tell, first, other, said):
         assert getattr(outcomes, tell)({first: rate, other: 100}).startswith(beginning)
 
 
+def test_lanes_pay_where_the_compiler_makes_none_by_itself():
+    for took, said in ((60, "Your lanes pay, "), (98, "gain little"), (140, "is faster by 40%")):
+        seconds = {"8 lanes, 8 rows": took, "8 rows at a time": 100}
+        assert said in outcomes.rows_or_lanes(seconds)
+
+
 def test_a_search_says_what_it_found_and_what_that_took():
     lanes = outcomes.mirrored_search(found(5, VECTOR))
     assert lanes.startswith("5.0 times as fast, for 35 seconds of searching. It found `Opt(")
