@@ -98,23 +98,13 @@ def lower(kernel):
 # ---- from loops to lines -------------------------------------------------------------------------
 
 
-def loops_of(sink):
-    """The loops of a kernel, a pair of lists of RANGEs: the outer loops, and inside them the inner.
-
-    Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
-    numbers. (If there are several REDUCEs, they all run over the same counters.) A RANGE whose arg
-    has a third item is no loop (stage 7c makes these).
-    """
-    inner = next((list(n.src[1:]) for n in sink.toposort() if n.op is Ops.REDUCE), [])
-    outer = {n for n in sink.toposort() if n.op is Ops.RANGE and len(n.arg) == 2} - set(inner)
-    return sorted(outer, key=lambda counter: counter.arg[0]), inner
-
-
 def depths(sink):
     """In how many loops each node stands, as few as possible: a dict from node to number.
 
-    Four rules say it for every node but the SINK:
-    - A RANGE is inside its own loop and all that are around it. loops_of(sink) has them in order.
+    Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
+    numbers. (If there are several REDUCEs, they all run over the same counters. A RANGE whose arg
+    has a third item is no loop: stage 7c makes these.) Four rules hold for every node but the SINK:
+    - A RANGE is inside its own loop and all that are around it.
     - A REDUCE is done once the inner loops are closed: its result is inside all the outer loops.
     - A STORE is inside all the outer loops.
     - Any other node is as deep as the deepest of its sources, and at 0 if it has none.
@@ -130,9 +120,9 @@ def depths(sink):
 def linearize(sink):
     """The lines of a kernel, as a list of nodes in the order in which they run.
 
-    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. loops_of(sink) has
-    them in order, and they are closed in the opposite order. CONSTs need no line, and neither does
-    a RANGE that is no loop. Every other node has one.
+    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Loops are closed
+    in the opposite order. CONSTs need no line, and neither does a RANGE that is no loop. Every
+    other node has one.
 
     Each line stands in as many loops as depths(sink) says, but for a REDUCE. That's two lines: a
     DEFINE_REG, whose source is the REDUCE, before the inner loops, and the REDUCE itself inside

@@ -120,23 +120,13 @@ def lower(kernel):
 # ---- from loops to lines -------------------------------------------------------------------------
 
 
-def loops_of(sink):
-    """The loops of a kernel, a pair of lists of RANGEs: the outer loops, and inside them the inner.
-
-    Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
-    numbers. (If there are several REDUCEs, they all run over the same counters.) A RANGE whose arg
-    has a third item is no loop (stage 7c makes these).
-    """
-    inner = next((list(n.src[1:]) for n in sink.toposort() if n.op is Ops.REDUCE), [])
-    outer = {n for n in sink.toposort() if n.op is Ops.RANGE and len(n.arg) == 2} - set(inner)
-    return sorted(outer, key=lambda counter: counter.arg[0]), inner
-
-
 def depths(sink):
     """In how many loops each node stands, as few as possible: a dict from node to number.
 
-    Four rules say it for every node but the SINK:
-    - A RANGE is inside its own loop and all that are around it. loops_of(sink) has them in order.
+    Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
+    numbers. (If there are several REDUCEs, they all run over the same counters. A RANGE whose arg
+    has a third item is no loop: stage 7c makes these.) Four rules hold for every node but the SINK:
+    - A RANGE is inside its own loop and all that are around it.
     - A REDUCE is done once the inner loops are closed: its result is inside all the outer loops.
     - A STORE is inside all the outer loops.
     - Any other node is as deep as the deepest of its sources, and at 0 if it has none.
@@ -147,8 +137,10 @@ def depths(sink):
       REDUCE, RECIP and STORE are at 1.
     """
     ### BEGIN SOLUTION
-    outer, inner = loops_of(sink)
-    depth = {counter: n for n, counter in enumerate(outer + inner, 1)}
+    inner = next((list(n.src[1:]) for n in sink.toposort() if n.op is Ops.REDUCE), [])
+    outer = {n for n in sink.toposort() if n.op is Ops.RANGE and not n.arg[2:]} - set(inner)
+    nest = sorted(outer, key=lambda counter: counter.arg[0]) + inner
+    depth = {counter: n for n, counter in enumerate(nest, 1)}
     for node in sink.toposort()[:-1]:
         deepest = max((depth[source] for source in node.src), default=0)
         depth.setdefault(node, len(outer) if node.op in (Ops.REDUCE, Ops.STORE) else deepest)
@@ -159,9 +151,9 @@ def depths(sink):
 def linearize(sink):
     """The lines of a kernel, as a list of nodes in the order in which they run.
 
-    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. loops_of(sink) has
-    them in order, and they are closed in the opposite order. CONSTs need no line, and neither does
-    a RANGE that is no loop. Every other node has one.
+    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Loops are closed
+    in the opposite order. CONSTs need no line, and neither does a RANGE that is no loop. Every
+    other node has one.
 
     Each line stands in as many loops as depths(sink) says, but for a REDUCE. That's two lines: a
     DEFINE_REG, whose source is the REDUCE, before the inner loops, and the REDUCE itself inside
@@ -178,15 +170,16 @@ def linearize(sink):
     def is_late(node):
         return node.op is Ops.STORE or any(s.op is Ops.REDUCE for s in node.toposort()[:-1])
 
-    outer, inner = loops_of(sink)
-    loops = outer + inner
+    depth = depths(sink)
+    loops = [node for node in sink.toposort() if node.op is Ops.RANGE and not node.arg[2:]]
     nodes = [n for n in sink.toposort()[:-1] if n in loops or n.op not in (Ops.CONST, Ops.RANGE)]
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     late = [node for node in nodes if is_late(node)]  # what comes after the inner loops
-    lines = sorted((n for n in nodes if n not in late + reduces), key=depths(sink).get)
+    lines = sorted((n for n in nodes if n not in late + reduces), key=depth.get)
+    inner = reduces[0].src[1:] if reduces else ()
     start = lines.index(inner[0]) if inner else 0
     lines[start:start] = [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    ends = [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(loops)]
+    ends = [UOp(Ops.ENDRANGE, (c,)) for c in sorted(loops, key=depth.get, reverse=True)]
     return lines + reduces + ends[: len(inner)] + late + ends[len(inner) :]
     ### END SOLUTION
 

@@ -1,7 +1,8 @@
 """Hint: The order of toposort is that in which you know enough: the sources of a node come before
 it. What do you know of a node once you know its sources?
-Hint: One loop over sink.toposort()[:-1], one dict. The depth of a RANGE is its place in
-[*outer, *inner], plus one. That of a REDUCE or a STORE is len(outer), whatever its sources say.
+Hint: The inner loops are `src[1:]` of any REDUCE, and the outer ones all other RANGEs, sorted by
+`arg[0]`. Then one loop over sink.toposort()[:-1], one dict: a RANGE has its place in outer + inner,
+plus one, and a REDUCE or a STORE has len(outer), whatever its sources say.
 Because: A value has to be in the loop of the innermost counter that it depends on, and nothing
 makes it go deeper. Only a sum comes out again.
 """
@@ -30,11 +31,12 @@ def expect_depths(mini, said: str, sink: Any) -> None:
     found = mini.depths(sink)
     if not isinstance(found, dict):
         raise Wrong(f"{call} should give a dict.", call, "a dict", describe(found)[:60])
-    outer, inner = mini.loops_of(sink)
-    for node in sink.toposort()[:-1]:
-        if silent(node):
-            continue
-        wanted = needs_loops(mini, node, [*outer, *inner])
+    nodes = [node for node in sink.toposort()[:-1] if not silent(node)]
+    inner = [counter for node in nodes if node.op is Ops.REDUCE for counter in node.src[1:]]
+    outer = [node for node in nodes if node.op is Ops.RANGE and node not in inner]
+    outer.sort(key=lambda counter: counter.arg[0])
+    for node in nodes:
+        wanted = needs_loops(mini, node, [*outer, *dict.fromkeys(inner)])
         if node.op is Ops.STORE:
             wanted = max(wanted, len(outer))
         if node not in found:
@@ -64,6 +66,14 @@ def depths_of_sums(mini) -> None:
     for seed in range(10):
         for kernel, _ in kernels_of(mini, random_graph(mini, seed)):
             expect_depths(mini, "a graph of several steps", mini.lower(kernel)[0])
+
+# %% shared
+def loops_of(sink):
+    """The outer and the inner ones."""
+    nodes = sink.toposort()
+    inner = next((list(node.src[1:]) for node in nodes if node.op is Ops.REDUCE), [])
+    outer = [n for n in nodes if n.op is Ops.RANGE and len(n.arg) == 2 and n not in inner]
+    return sorted(outer, key=lambda counter: counter.arg[0]), inner
 
 # %% wrong: says should give a dict
 def depths(sink):
