@@ -76,6 +76,13 @@ def ready(x: Any, opts: Opts | None = None) -> Ready:
     return Ready(CompiledKernel(spec, runner), item)
 
 
+def planned_opts(x: Any) -> list[Opt]:
+    """Those of the plan of x, on this machine."""
+    item, _ = one_kernel(x, None, "planned_opts")
+    with Context(NOOPT=0, BEAM=0, DEBUG=0):
+        return get_program(item.ast, Device[item.bufs[0].device].renderer).opts
+
+
 def lanes() -> int:
     """How many floats one vector of this machine has."""
     return Device[Device.DEFAULT].renderer.target.vector_bytes // 4
@@ -181,8 +188,9 @@ def work_of(x: Tensor) -> tuple[float, float]:
     return float(estimate_ops(item.ast)), float(estimate_mem(item.ast))
 
 
-def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
-    """Draw kernels under the roof of one core: for each (x, {label: Opts}), a point for each list.
+def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> dict[str, float]:
+    """Draw kernels under the roof of one core: for each (x, {label: Opts}), a point for each list;
+    GFLOP/s by label, and NumPy's.
 
     Across: operations for each byte that has to be moved. Up: operations in a second, from the
     first label to the last. It ends in matplotlib's current figure: `plt.show()` shows it.
@@ -229,6 +237,8 @@ def climb(*kernels: tuple[Tensor, Mapping[str, Opts]]) -> None:
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(LogFormatter())  # 20, 40, if there's no power of ten to see
     axes.grid()
+    points = {label: height for _, points, _ in drawn for label, height in points.items()}
+    return points | {"NumPy": roof.flops / 1e9}
 
 
 def _keep(across: float, labels: Iterable[str], rates: Sequence[float], roof: Roof) -> None:
@@ -302,8 +312,9 @@ def with_own_plan(nest: Callable[[Workload], Any], x: Tensor) -> DrawnPicture | 
 
 
 def searched(x: Tensor, width: int = 1) -> SearchResult:
-    """What BEAM finds for the kernel of x, now or earlier; x stays lazy. ValueError where there is
-    no search."""
+    """What BEAM finds for the kernel of x, now or earlier; x stays lazy. It says beforehand how
+    long that may take. ValueError where there is no search."""
+    print("Searching. The first time this takes seconds, on some machines a minute.", flush=True)
     item, _ = one_kernel(x, None, "searched")
     with Context(NOOPT=0):
         found = search_result(item.ast, Device[x.device], width)

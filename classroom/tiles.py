@@ -57,13 +57,13 @@ class Count(NamedTuple):
     def __repr__(self) -> str:
         rows = {
             "multiplications": f"{self.multiplications:,}",
-            "loads for each": f"{self.loads_per_multiplication:.2f}",
+            "loads / multiplication": f"{self.loads_per_multiplication:.2f}",
             "results side by side": str(self.results),
-            "cache lines for each": f"{self.lines / self.results:.1f}",
+            "cache lines / result": f"{self.lines / self.results:.1f}",
             "memory pages": str(self.pages),
             "registers": str(self.registers),
         }
-        return "\n".join(f"{name:21} {number:>11}" for name, number in rows.items())
+        return "\n".join(f"{name:22} {number:>10}" for name, number in rows.items())
 
 
 def count(x: Any, opts: Sequence[Opt]) -> Count:

@@ -98,24 +98,42 @@ def lower(kernel):
 # ---- from loops to lines -------------------------------------------------------------------------
 
 
+def depths(sink):
+    """In how many loops each node stands, as few as possible: a dict from node to number.
+
+    Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
+    numbers. (If there are several REDUCEs, they all run over the same counters. A RANGE whose arg
+    has a third item is no loop: stage 7c makes these.) Four rules hold for every node but the SINK:
+    - A RANGE is inside its own loop and all that are around it.
+    - A REDUCE is done once the inner loops are closed: its result is inside all the outer loops.
+    - A STORE is inside all the outer loops.
+    - Any other node is as deep as the deepest of its sources, and at 0 if it has none.
+
+    Examples, without the nodes that make up the places:
+    - a * 2, of loops i and j: data0 and data1 at 0; RANGE i at 1; RANGE j, LOAD, MUL, STORE at 2.
+    - 1 / a.sum(1), as softmax divides, of loops i and j: RANGE j and LOAD are at 2; RANGE i,
+      REDUCE, RECIP and STORE are at 1.
+    """
+    ...
+
+
 def linearize(sink):
     """The lines of a kernel, as a list of nodes in the order in which they run.
 
-    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Counters of a
-    REDUCE are the inner loops; the others are the outer ones, in the order of their numbers. Loops
-    are closed in the opposite order. CONSTs need no line, and neither does a RANGE whose arg has a
-    third item (stage 7c makes these). Every other node has one.
+    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Loops are closed
+    in the opposite order. CONSTs need no line, and neither does a RANGE that is no loop. Every
+    other node has one.
 
-    A line stands in no more loops than it needs: a LOAD that depends on the first loop alone isn't
-    repeated in the second. A REDUCE is two lines: a DEFINE_REG, whose source is the REDUCE, before
-    the inner loops, and the REDUCE itself inside them. What needs its value comes after they are
-    closed. A STORE is inside all the outer loops. (If there are several REDUCEs, they all run over
-    the same counters.)
+    Each line stands in as many loops as depths(sink) says, but for a REDUCE. That's two lines: a
+    DEFINE_REG, whose source is the REDUCE, before the inner loops, and the REDUCE itself inside
+    them. What needs its value comes after they are closed, and so does the STORE.
 
     Examples, without the nodes that make up the places:
     - a * 2: data0, data1, RANGE i, RANGE j, LOAD, MUL, STORE, ENDRANGE j, ENDRANGE i.
     - The sum of each row of a: data0, data1, RANGE i, DEFINE_REG, RANGE j, LOAD, REDUCE,
       ENDRANGE j, STORE, ENDRANGE i.
+    - 1 / a.sum(1), as softmax divides: data0, data1, RANGE i, DEFINE_REG, RANGE j, LOAD, REDUCE,
+      ENDRANGE j, RECIP, STORE, ENDRANGE i.
     """
     ...
 

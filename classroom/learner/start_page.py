@@ -175,7 +175,7 @@ def _scores(part: Part, record: Record) -> Iterator[str]:
         entries = [(p, record.get(exercise_of(p).name, {})) for p in game.puzzles]
         counted = [(p, entry["score"]) for p, entry in entries if "score" in entry]
         if counted and counted[0][0].name in names:
-            scores, pars = [score for _, score in counted], [p.par for p, _ in counted]
+            scores, pars = [score for _, score in counted], [p.par_here for p, _ in counted]
             of = f"{len(counted)} of {len(entries)} done, " if len(entries) > 1 else ""
             yield f"{game.title}: {of}{total(scores)} {game.unit}, par {total(pars)}"
 

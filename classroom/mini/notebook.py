@@ -8,6 +8,7 @@ from classroom.mini import loader, stages
 from classroom.mini.check import Result, Verdict, listed
 from classroom.mini.checking import run
 from classroom.mini.helping import exercises
+from classroom.mini.here import you_are_here
 from classroom.mini.stages import Stage
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "waits": "○"}
@@ -25,6 +26,9 @@ def check_mini(stage: int | str) -> None:
     below = {choice.stage.module: choice.path for choice in loader.choose(found)[:-1]}
     verdict = run(found, below | {found.module: path})
     show_verdict(found, verdict, note=_noted(found, verdict))
+    if verdict.state == "right":
+        strip = you_are_here(found.name, is_built=True)
+        show.both(strip.text, strip.html())
 
 
 def use_mini(stage: int | str, upto: str = "") -> None:

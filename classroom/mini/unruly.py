@@ -8,6 +8,7 @@ tidies up after them: part 7b begins with it.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from typing import Any
 
@@ -80,7 +81,7 @@ def unruly() -> None:
     """The place in words: how it begins, and how long it is."""
     found = place()
     beginning = written(found)
-    lines = [beginning[start : start + 100] for start in range(0, len(beginning), 100)]
+    lines = re.findall(r".{1,99}\W|.+", beginning)  # cut where no name or number is
     print("data1[" + "\n      ".join(lines))
     print(f"\nand so on, for {length(found):,} characters. Different nodes: "
           f"{len(found.toposort())}.")  # fmt: skip

@@ -185,7 +185,7 @@ def _games(noted: record.Record) -> Iterator[Game]:
             len(done),
             len(entries),
             sum(score for _, score in scored),
-            sum(p.par for p, _ in scored),
+            sum(p.par_here for p, _ in scored),
             sum(p.best for p, _ in scored),
             sum(entry.get("helped", False) for _, entry in done),
         )

@@ -45,14 +45,20 @@ class Trial(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Puzzle:
-    """par: what the worked answer takes. best: the fewest that anybody has found, a dare. seconds:
-    how long a try may take. words: the docstring of its file, which also gives it its name."""
+    """par: what the worked answer takes, where that is the same on every machine. best: the fewest
+    that anybody has found, a dare. seconds: how long a try may take. words: the docstring of its
+    file, which also gives it its name."""
 
     par: Score = 0
     best: Score = 0
     seconds: float = 10.0
     name: str = ""
     words: Description = Description("", (), "")
+
+    @property
+    def par_here(self) -> Score:
+        """Par on this machine."""
+        return self.par
 
     @property
     def sentence(self) -> str:
@@ -136,7 +142,7 @@ def exercise_of(puzzle: Puzzle, check: Callable[[Any], str] | None = None) -> Ex
 
 def against_par(score: Score, puzzle: Puzzle) -> str:
     """What a score is worth; where fewer are known to be enough, that is a dare."""
-    par, best = puzzle.par, puzzle.best
+    par, best = puzzle.par_here, puzzle.best
     if score < best:
         return f"Par is {par}, and the shortest way we knew has {best}. Yours is shorter. Keep it!"
     if score == best:

@@ -69,14 +69,14 @@ def _score(row: Puzzle, entry: record.Entry, counts: bool) -> tuple[str, ...]:
     elif "score" in entry:
         *cells, words = mark, *_numbers([entry["score"]], [row])
     else:
-        *cells, words = mark, "-", str(row.par), "", ""
+        *cells, words = mark, "-", str(row.par_here), "", ""
     said = ", ".join(filter(None, [words, "answer seen" * entry.get("helped", False)]))
     return row.name, *cells, said
 
 
 def _numbers(scores: list[Score], rows: list[Puzzle]) -> tuple[str, ...]:
     """What was scored beside the pars of these puzzles and the fewest known, and a word on it."""
-    par = sum(row.par for row in rows)
+    par = sum(row.par_here for row in rows)
     below = par - sum(scores)
     words = f"{below:g} under par" if below > 0 else "par" if below == 0 else f"{-below:g} over"
     return total(scores), total([par]), total([row.best for row in rows]), words

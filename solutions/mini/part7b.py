@@ -120,49 +120,67 @@ def lower(kernel):
 # ---- from loops to lines -------------------------------------------------------------------------
 
 
+def depths(sink):
+    """In how many loops each node stands, as few as possible: a dict from node to number.
+
+    Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
+    numbers. (If there are several REDUCEs, they all run over the same counters. A RANGE whose arg
+    has a third item is no loop: stage 7c makes these.) Four rules hold for every node but the SINK:
+    - A RANGE is inside its own loop and all that are around it.
+    - A REDUCE is done once the inner loops are closed: its result is inside all the outer loops.
+    - A STORE is inside all the outer loops.
+    - Any other node is as deep as the deepest of its sources, and at 0 if it has none.
+
+    Examples, without the nodes that make up the places:
+    - a * 2, of loops i and j: data0 and data1 at 0; RANGE i at 1; RANGE j, LOAD, MUL, STORE at 2.
+    - 1 / a.sum(1), as softmax divides, of loops i and j: RANGE j and LOAD are at 2; RANGE i,
+      REDUCE, RECIP and STORE are at 1.
+    """
+    ### BEGIN SOLUTION
+    inner = next((list(n.src[1:]) for n in sink.toposort() if n.op is Ops.REDUCE), [])
+    outer = {n for n in sink.toposort() if n.op is Ops.RANGE and not n.arg[2:]} - set(inner)
+    nest = sorted(outer, key=lambda counter: counter.arg[0]) + inner
+    depth = {counter: n for n, counter in enumerate(nest, 1)}
+    for node in sink.toposort()[:-1]:
+        deepest = max((depth[source] for source in node.src), default=0)
+        depth.setdefault(node, len(outer) if node.op in (Ops.REDUCE, Ops.STORE) else deepest)
+    return depth
+    ### END SOLUTION
+
+
 def linearize(sink):
     """The lines of a kernel, as a list of nodes in the order in which they run.
 
-    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Counters of a
-    REDUCE are the inner loops; the others are the outer ones, in the order of their numbers. Loops
-    are closed in the opposite order. CONSTs need no line, and neither does a RANGE whose arg has a
-    third item (stage 7c makes these). Every other node has one.
+    A RANGE opens a loop, and an ENDRANGE, whose source is that RANGE, closes it. Loops are closed
+    in the opposite order. CONSTs need no line, and neither does a RANGE that is no loop. Every
+    other node has one.
 
-    A line stands in no more loops than it needs: a LOAD that depends on the first loop alone isn't
-    repeated in the second. A REDUCE is two lines: a DEFINE_REG, whose source is the REDUCE, before
-    the inner loops, and the REDUCE itself inside them. What needs its value comes after they are
-    closed. A STORE is inside all the outer loops. (If there are several REDUCEs, they all run over
-    the same counters.)
+    Each line stands in as many loops as depths(sink) says, but for a REDUCE. That's two lines: a
+    DEFINE_REG, whose source is the REDUCE, before the inner loops, and the REDUCE itself inside
+    them. What needs its value comes after they are closed, and so does the STORE.
 
     Examples, without the nodes that make up the places:
     - a * 2: data0, data1, RANGE i, RANGE j, LOAD, MUL, STORE, ENDRANGE j, ENDRANGE i.
     - The sum of each row of a: data0, data1, RANGE i, DEFINE_REG, RANGE j, LOAD, REDUCE,
       ENDRANGE j, STORE, ENDRANGE i.
+    - 1 / a.sum(1), as softmax divides: data0, data1, RANGE i, DEFINE_REG, RANGE j, LOAD, REDUCE,
+      ENDRANGE j, RECIP, STORE, ENDRANGE i.
     """
     ### BEGIN SOLUTION
-    nodes = sink.toposort()[:-1]
+    def is_late(node):
+        return node.op is Ops.STORE or any(s.op is Ops.REDUCE for s in node.toposort()[:-1])
+
+    depth = depths(sink)
+    loops = [node for node in sink.toposort() if node.op is Ops.RANGE and not node.arg[2:]]
+    nodes = [n for n in sink.toposort()[:-1] if n in loops or n.op not in (Ops.CONST, Ops.RANGE)]
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
-    inner = list(reduces[0].src[1:]) if reduces else []
-    loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-    nest = outer + inner
-    depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
-    for node in nodes:
-        depth[node] = max((depth[source] for source in node.src), default=0)
-        if node in nest:
-            depth[node] = nest.index(node) + 1
-        elif node.op is Ops.STORE or any(s.op is Ops.REDUCE or s in last for s in node.src):
-            last.add(node)
-    elsewhere = {*last, *reduces, *(n for n in nodes if n.op in (Ops.CONST, Ops.RANGE))}
-    lines = []
-    for level in range(len(nest) + 1):
-        lines += nest[level - 1 : level] if level else []
-        lines += [node for node in nodes if depth[node] == level and node not in elsewhere]
-        if level == len(outer):
-            lines += [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
-    lines += reduces + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(inner)]
-    lines += [node for node in nodes if node in last]
-    return lines + [UOp(Ops.ENDRANGE, (counter,)) for counter in reversed(outer)]
+    late = [node for node in nodes if is_late(node)]  # what comes after the inner loops
+    lines = sorted((n for n in nodes if n not in late + reduces), key=depth.get)
+    inner = reduces[0].src[1:] if reduces else ()
+    start = lines.index(inner[0]) if inner else 0
+    lines[start:start] = [UOp(Ops.DEFINE_REG, (node,)) for node in reduces]
+    ends = [UOp(Ops.ENDRANGE, (c,)) for c in sorted(loops, key=depth.get, reverse=True)]
+    return lines + reduces + ends[: len(inner)] + late + ends[len(inner) :]
     ### END SOLUTION
 
 

@@ -37,12 +37,16 @@ def cells(kind: str) -> list[str]:
     return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == kind]
 
 
+WRITTEN = re.compile(r'^(\w+) = """\n(.*?)"""\npuzzle\("(\w+)", \1\)', re.MULTILINE | re.DOTALL)
+
+
 def worked_answers() -> dict[str, str]:
     """The texts of the worked notebook."""
     found = {}
     for source in cells("code"):
-        if written := re.search(r'^(\w+) = """\n(.*?)"""\npuzzle\("\1"', source, re.M | re.S):
-            found[written[1]] = written[2]
+        if found_here := WRITTEN.search(source):
+            _, text, name = found_here.groups()
+            found[name] = text
     return found
 
 

@@ -117,7 +117,7 @@ def test_the_best_scores_of_a_game_stand_beside_their_par(copy):
         record.note_score(exercise_of(first), first.best)
         said = row_of((copy / start_page.PAGE).read_text(), row)
         of = f"1 of {len(game.puzzles)} done, " if rest else ""
-        assert f"{game.title}: {of}{first.best:g} {game.unit}, par {first.par:g}" in said
+        assert f"{game.title}: {of}{first.best:g} {game.unit}, par {first.par_here:g}" in said
 
 
 def test_what_was_looked_up_is_marked_until_it_is_reset(copy):

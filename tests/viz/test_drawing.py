@@ -72,6 +72,12 @@ def test_wrapped_text_keeps_its_letters_and_fits(text, width, mono):
             assert width_of(line, mono=mono) <= width or len(line.strip()) <= 1
 
 
+def test_code_is_cut_between_names_and_numbers():
+    width = width_of("data1[((r2*1", mono=True)
+    assert wrapped("data1[((r2*1442)+r3)]", width, mono=True) == ["data1[((r2*", "1442)+r3)]"]
+    assert wrapped("data12345678", width_of("data12", mono=True), mono=True)[0] == "data12"
+
+
 @given(st.floats(-1e6, 1e6))
 def test_numbers_are_written_short_and_near_enough(value):
     assert abs(float(n(value)) - value) <= 0.0051 and "e" not in n(value)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import colorsys
 import html
+import string
 import struct
 import zlib
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ MUTED = "#787878"  # 4.4:1 against white, 4.2:1 against #111111
 MARGIN = 4
 PAGE = 660.0  # points: the width that a notebook shows without scaling it down
 HIGH = 640.0  # points: the height that fits on a screen
+TOKEN = f"{string.ascii_letters}{string.digits}_."  # what names and numbers in code are made of
 WIDE = "\u2e80"  # from here on letters are as wide as they are high
 
 # The widths of Helvetica's characters from space to ~, in thousandths of the font size; Arial and
@@ -61,7 +63,8 @@ def wrapped(
 ) -> list[str]:
     """Text in lines of at most this width; words too long for a line are cut at its end.
 
-    Code (mono) keeps its indentation, and its continuation lines are indented further."""
+    Code (mono) keeps its indentation, its continuation lines are indented further, and names and
+    numbers stay in one piece where they fit."""
     indent = words[: len(words) - len(words.lstrip())] if mono else ""
     lines = [indent]
     for word in words.split():
@@ -75,6 +78,9 @@ def wrapped(
             fits = len(indent) + 1
             while width_of(lines[-1][: fits + 1], size, bold, mono) <= width:
                 fits += 1
+            if mono and lines[-1][fits] in TOKEN:
+                whole = len(lines[-1][:fits].rstrip(TOKEN))
+                fits = whole if whole > len(indent) else fits
             lines[-1:] = [lines[-1][:fits], indent + lines[-1][fits:]]
     return lines
 

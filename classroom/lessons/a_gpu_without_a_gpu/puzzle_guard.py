@@ -12,7 +12,7 @@ puzzle = KernelPuzzle(
 )
 
 # %% wrong, each line
-map  # says Thread 5 reads `a[5]`, and `a` has 5 elements
+add_ten  # says Thread 5 reads `a[5]`, and `a` has 5 elements
 guard.replace("i < n", "i < n - 1")  # says `out[4]` was never written
 
 # %% right, each line

@@ -17,10 +17,10 @@ puzzle = KernelPuzzle(
 )
 
 # %% wrong, each line
-map.replace("+ 10", "+ 11")  # says Every value is 1 too large
+add_ten.replace("+ 10", "+ 11")  # says Every value is 1 too large
 "out[0] = a[0] + 10;"  # says 7 elements of `out` were never written. The first is `out[1]`
 "int i = threadIdx.x;\nout[i] = a[j] + 10;"  # says your line 2 `out[i] = a[j] + 10;`
-map.replace("a[i] + 10;", "a[i] + 10")  # says doesn't understand
+add_ten.replace("a[i] + 10;", "a[i] + 10")  # says doesn't understand
 "for (int i = 0; i < 8; i++) out[i] = a[i] + 10;"  # says one at most
 "int i = 1;"  # says Nothing was written
 "int i = threadIdx.x;\nout[i + 1] = a[i] + 10;"  # says writes `out[8]`, and `out` has 8

@@ -6,4 +6,4 @@ enough: 192 is a multiple of 6 and of 16, so no tile overlaps another.
 
 from classroom.puzzlebook.games.golf import Hole
 
-puzzle = Hole(192, par=4, best=3)
+puzzle = Hole(192, best=3)

@@ -7,4 +7,4 @@ Because: Without a panel, a column of `b` is spread over 256 pages of memory. Wi
 
 from classroom.puzzlebook.games.golf import Hole
 
-puzzle = Hole(512, par=5, best=4)
+puzzle = Hole(512, best=4)

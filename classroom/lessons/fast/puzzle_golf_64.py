@@ -6,7 +6,7 @@ is loads for each multiplication, and a tile takes care of those.
 
 from classroom.puzzlebook.games.golf import Hole
 
-puzzle = Hole(64, par=3, best=2)
+puzzle = Hole(64, best=2)
 
 # %% wrong, each line
 [Opt(OptOps.VECTOR, 3, 8)]  # says Opt(OptOps.VECTOR, 3, 8): there is no axis 3

@@ -1,4 +1,5 @@
 """Part 7c: matmul golf. Nearly as fast as the plan's loops, with as few Opts as possible.
+Par is what the plan takes on this machine.
 
 The learner's kernel and the plan's run in turns, so that a busy machine slows both down alike, and
 what counts is the least time of each. Too slow is no wrong answer: nothing is kept of it.
@@ -15,7 +16,7 @@ import numpy as np
 from classroom.ask import describe
 from classroom.exercise import Open, Wrong
 from classroom.puzzlebook.game import Game, Puzzle, against_par
-from classroom.race import least, ready, undisturbed
+from classroom.race import least, planned_opts, ready, undisturbed
 from classroom.speed import Card, cards, rate
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt
 from tinyframe.tensor.core import Tensor
@@ -40,6 +41,11 @@ class Hole(Puzzle):
             f"{self.size} × {self.size} times {self.size} × {self.size}: reach {GOAL:.0%} of what "
             "the plan's loops reach, with as few Opts as you can."
         )
+
+    @property
+    def par_here(self) -> int:
+        a, b = matrices(self.size)
+        return len(planned_opts(a @ b))
 
     def trial(self) -> Stroke:
         return Stroke(self)

@@ -1,14 +1,12 @@
-"""Hint: Imagine the finished loops on paper. How many loops are open around a LOAD, if you know how
-many are open around what it needs? And where does everything go that needs a sum?
-Hint: Give each node a depth: the largest depth of its sources; a RANGE has its place in the nest,
-plus one. Collect what comes after the inner loops (STOREs, and what needs a REDUCE). Then write
-level by level: the RANGE that opens it, the nodes of that depth, and, at the level of the last
-outer loop, the DEFINE_REGs.
-Because: A value's depth is that of the innermost counter in it, so nothing is repeated in a loop
-that it doesn't depend on. Sums need a place before, inside and after their loop.
+"""Hint: With the depths known, which lines have the same depth and can't stand together? Where
+does everything go that needs a sum?
+Hint: Collect what comes after the inner loops: STOREs, and what needs a REDUCE, or something that
+does. Sort the rest by depth: Python keeps the order of what's equally deep, so a RANGE comes before
+what depends on it. DEFINE_REGs go right before the first inner RANGE, REDUCEs before its end.
+Because: Nothing is repeated in a loop that it doesn't depend on, and a sum needs a place before,
+inside and after its loop.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,12 +15,13 @@ from classroom.mini.check import Wrong, describe, promise, wrong_if
 from classroom.mini.functions.part7a.shared import plain
 from classroom.mini.functions.part7b.shared import (
     CASES,
-    SHAPE,
     SUMS,
     execute,
     kernels_of,
+    loops_of,
+    needs_loops,
     random_graph,
-    tensor,
+    silent,
     told,
 )
 
@@ -31,11 +30,6 @@ LOOPS = ("value_at", "lower")
 
 def listed(lines: list[Any]) -> str:
     return ", ".join(told(node).removeprefix("the ") for node in lines)
-
-
-def silent(node: Any) -> bool:
-    """Whether a node has no line: constants and the lanes of vectors."""
-    return node.op.name == "CONST" or (node.op.name == "RANGE" and len(node.arg) > 2)
 
 
 def expect_lines(mini, said: str, sink: Any) -> list[Any]:
@@ -122,29 +116,6 @@ def expect_lines(mini, said: str, sink: Any) -> list[Any]:
     return lines
 
 
-def needs_loops(mini, node: Any, nest: list[Any]) -> int:
-    """How many of the loops have to be open around a node."""
-    needed, waiting, seen = 0, [node], set()
-    while waiting:
-        source = waiting.pop()
-        if source in seen:
-            continue
-        seen.add(source)
-        if source in nest:
-            needed = max(needed, nest.index(source) + 1)
-        if source.op is mini.Ops.REDUCE:
-            needed = max(needed, len(nest) - len(source.src) + 1)
-        else:
-            waiting += source.src
-    return needed
-
-
-def loops_of(mini, make: Callable[[Any, Any], Any]) -> Any:
-    graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
-    ((kernel, _),) = kernels_of(mini, graph)
-    return mini.lower(kernel)[0]
-
-
 @promise("Loops are opened and closed, and every line comes after what it needs", needs=LOOPS)
 def lines_in_order(mini) -> None:
     for said in ("a * 2", "a + b", "a.permute(1, 0)", "a.pad((1, 0), (0, 2))"):
@@ -155,7 +126,7 @@ def lines_in_order(mini) -> None:
 def sums_in_order(mini) -> None:
     for said, make in SUMS.items():
         expect_lines(mini, said, loops_of(mini, make))
-    expect_lines(mini, "(a * b).sum(1).sqrt() * 2", loops_of(
+    expect_lines(mini, "(a * a + b * b).sum(1).sqrt() * 2", loops_of(
         mini, lambda a, b: (a * a + b * b).sum(1).sqrt() * 2))  # fmt: skip
 
 
@@ -181,12 +152,12 @@ def lines_compute(mini) -> None:
                 raise Wrong("These lines can run, and compute something different.", listed(lines))
 
 # %% shared
-def in_order(sink):
+def in_order(sink, by=lambda counter: counter.arg[0]):
     nodes = sink.toposort()[:-1]
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     inner = list(reduces[0].src[1:]) if reduces else []
     loops = [node for node in nodes if node.op is Ops.RANGE and len(node.arg) == 2]
-    outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
+    outer = sorted((loop for loop in loops if loop not in inner), key=by)
     nest = outer + inner
     depth, last = {}, set()  # in how many loops a node is; what comes after the inner loops
     for node in nodes:
@@ -250,9 +221,9 @@ def linearize(sink):
         lines[n + 1], lines[n + 2] = lines[n + 2], lines[n + 1]
     return lines
 
-# %% wrong, changed: says nested by their numbers
-# -     outer = sorted(set(loops) - set(inner), key=lambda counter: counter.arg[0])
-# +     outer = [loop for loop in loops if loop not in inner]
+# %% wrong: says nested by their numbers
+def linearize(sink):
+    return in_order(sink, lambda counter: 0)  # sorted is stable: as they come in the graph
 
 # %% wrong: says 2 lines
 def linearize(sink):
@@ -283,6 +254,10 @@ def linearize(sink):
     again = [node for node in lines if node.op is Ops.DEFINE_REG]
     (end,) = [n for n, node in enumerate(lines) if node.op is Ops.STORE]
     return [*lines[:end], *again, *lines[end:]]
+
+# %% right: without `depths`, in one piece
+def linearize(sink):
+    return in_order(sink)
 
 # %% right: a list of levels; what needs a sum is collected for the end
 def linearize(sink):

@@ -99,6 +99,35 @@ def kernels_of(mini, graph: Any) -> list[tuple[Any, dict[Any, np.ndarray]]]:
     return found
 
 
+def loops_of(mini, make: Callable[[Any, Any], Any]) -> Any:
+    """What lower makes of a single kernel."""
+    graph = make(tensor(mini, *SHAPE), tensor(mini, *SHAPE)).uop
+    ((kernel, _),) = kernels_of(mini, graph)
+    return mini.lower(kernel)[0]
+
+
+def silent(node: Any) -> bool:
+    """Whether a node has no line: constants and the lanes of vectors."""
+    return node.op.name == "CONST" or (node.op.name == "RANGE" and len(node.arg) > 2)
+
+
+def needs_loops(mini, node: Any, nest: list[Any]) -> int:
+    """How many of the loops have to be open around a node."""
+    needed, waiting, seen = 0, [node], set()
+    while waiting:
+        source = waiting.pop()
+        if source in seen:
+            continue
+        seen.add(source)
+        if source in nest:
+            needed = max(needed, nest.index(source) + 1)
+        if source.op is mini.Ops.REDUCE:
+            needed = max(needed, len(nest) - len(source.src) + 1)
+        else:
+            waiting += source.src
+    return needed
+
+
 class OutOfMemory(Exception):
     """A LOAD of what isn't there."""
 
