@@ -14,6 +14,7 @@ finds what we trained before, and has nothing left to do.
 
 from __future__ import annotations
 
+import inspect
 import random
 import re
 import sysconfig
@@ -75,7 +76,12 @@ def names() -> tuple[list[str], list[str]]:
 
 
 def numbers(words: Sequence[str]) -> np.ndarray:
-    """(words, PLACES + 1): the places of a word's letters in LETTERS, "." before and after it."""
+    """(words, PLACES + 1): the places of a word's letters in LETTERS, "." before and after it.
+    ValueError of a word that has other letters, or too many."""
+    for word in words:
+        if len(word) >= PLACES or not {*word} <= {*LETTERS[1:]}:
+            raise ValueError(f"the network knows words of up to {PLACES - 1} letters, a to z and "
+                             f"_, and {word!r} isn't one")  # fmt: skip
     return np.array([[*map(LETTERS.index, f".{word}".ljust(PLACES + 1, "."))] for word in words])
 
 
@@ -94,6 +100,17 @@ def pairs(words: Sequence[str]) -> np.ndarray:
         row = [*map(LETTERS.index, f".{word}.")]
         np.add.at(counts, (row[:-1], row[1:]), 1)
     return counts / counts.sum(1, keepdims=True)
+
+
+@cache
+def nats_by_table() -> float:
+    """What a table of pairs needs for a letter of the names that are held back."""
+    (known, held), surprises = names(), list[float]()
+    table = -np.log(pairs(known))
+    for word in held:
+        row = [*map(LETTERS.index, f".{word}.")]
+        surprises += [*table[row[:-1], row[1:]]]
+    return float(np.mean(surprises))
 
 
 def by_table(table: np.ndarray, count: int, seed: int = 0) -> list[str]:
@@ -214,10 +231,7 @@ class Talker:
         return np.concatenate(found)
 
     def shares(self, beginning: str) -> np.ndarray:
-        """How likely each of LETTERS is to come next. ValueError of other letters, or too many."""
-        if len(beginning) >= PLACES or not {*beginning} <= {*LETTERS[1:]}:
-            raise ValueError(f"the network knows beginnings of up to {PLACES - 1} letters, a to z "
-                             f"and _, and {beginning!r} isn't one")  # fmt: skip
+        """How likely each of LETTERS is to come next."""
         return np.exp(_log_shares(self.scores([beginning])[0, len(beginning)]))
 
     def nats(self, words: Sequence[str]) -> float:
@@ -242,11 +256,12 @@ class Talker:
                 self.made_up = found["made_up"].tolist()
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as problem:
             raise ValueError(
-                f"{path.name} is damaged ({problem}): delete it to begin anew"
+                f"{path.parent.name}/{path.name} is damaged ({problem}): delete it to begin anew"
             ) from None
         if [value.shape for value in values] != [tensor.shape for tensor in tensors]:
-            raise ValueError(f"{path.name} is a network of a different shape: rename the file to "
-                             "keep it, or delete it, and this one can begin")  # fmt: skip
+            raise ValueError(f"{path.parent.name}/{path.name} is a network of a different shape: "
+                             "rename the file to keep it, or delete it, and this one can begin"
+                             )  # fmt: skip
         for tensor, value in zip(tensors, values, strict=True):
             tensor.uop = module("part4").Tensor(value).uop
 
@@ -282,10 +297,12 @@ def _curves(history: Sequence[tuple[int, float, float]]) -> Drawing:
         up = (min(max(loss, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
         return left + wide * step / history[-1][0], high * (1 - up)
 
-    for tick in (1, 2, 3):
-        y = place(0, tick)[1]
-        sheet.words(left - 8, y + 4, str(tick), 10, anchor="end", colour=MUTED)
-        sheet.line([(left, y), (left + wide, y)], 0.5)
+    for nats, name in ((1, "1"), (2, "2"), (3, "3"), (nats_by_table(), "the table")):
+        y = place(0, nats)[1]
+        sheet.words(left - 8, y + 4, name if name.isdigit() else "", 10, anchor="end", colour=MUTED)
+        sheet.line([(left, y), (left + wide, y)], 0.5 if name.isdigit() else 1.5)
+        if not name.isdigit():
+            sheet.words(left + wide, y - 4, name, 11, anchor="end", colour=MUTED)
     for number, name in enumerate(("names it learns from", "names held back")):
         points = " ".join(
             f"{n(x)},{n(y)}" for x, y in (place(each[0], each[1 + number]) for each in history)
@@ -293,8 +310,11 @@ def _curves(history: Sequence[tuple[int, float, float]]) -> Drawing:
         colour, look = LINES[number][0], ' stroke-dasharray="7 3"' * number
         sheet.parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" '
                            f'stroke-width="2"{look}/>')  # fmt: skip
-        sheet.words(left + wide, 14 + 16 * number, name, 11, anchor="end", colour=colour)
-    sheet.height = high + 6
+        sheet.words(left + wide * 0.45, 14 + 16 * number, name, 11, anchor="end", colour=colour)
+    for step in (0, history[-1][0]):
+        x = place(step, 0)[0]
+        sheet.words(x, high + 14, f"{step:,}", 10, anchor="middle", colour=MUTED)
+    sheet.words(left + wide / 2, high + 14, "steps", 10, anchor="middle", colour=MUTED)
     return sheet
 
 
@@ -351,8 +371,11 @@ def learn(gpt: Any, look: Attention, steps: int = 3000, device: Any = None) -> T
     """
     talker, progress = Talker(gpt, look, device), record.place()
     file = progress.with_name(MINE) if progress else OURS
+    where = f"{file.parent.name}/{file.name}"
     if file.exists():
         talker.load(file)
+        print(f"It goes on from step {talker.steps:,}, which is in {where}. "
+              "To begin anew, give that file a different name, or delete it.")  # fmt: skip
     shown = display(talker, display_id=True)
     try:
         for rate, until in ((RATE, int(LATE * steps)), (RATE / 5, steps)):
@@ -364,7 +387,7 @@ def learn(gpt: Any, look: Attention, steps: int = 3000, device: Any = None) -> T
                 if shown is not None:
                     shown.update(talker)
     except KeyboardInterrupt:
-        print("Stopped. Run the cell again, and it goes on from where it was saved.")
+        print(f"Stopped. Run the cell again, and it goes on from step {talker.steps:,}.")
     return talker
 
 
@@ -386,10 +409,9 @@ def invented(
     beginning: str = "",
     seed: int = 0,
 ) -> list[str]:
-    """Names that begin like this and that Python doesn't have. ValueError of a beginning that can't
-    be one."""
+    """Names that begin like this and aren't among those that were read."""
+    numbers([beginning])  # refuses what can't be one
     dice, known, made = np.random.default_rng(seed), {*names()[0], *names()[1]}, list[str]()
-    talker.shares(beginning)
     for _ in range(ROUNDS):
         words = dict.fromkeys(said(talker, picks, temperature, beginning, dice))
         made += [word for word in words if len(word) > 1 and word not in {*known, *made}]
@@ -420,6 +442,16 @@ def map_of(table: np.ndarray) -> None:
     _, axes = plt.subplots(figsize=(6.4, 6))
     _shaded(axes, np.sqrt(table), LETTERS)
     axes.set(xlabel="the next letter", ylabel="a letter")
+
+
+def knob(talker: Talker, beginning: str, temperatures: Sequence[float]) -> None:
+    """The shares of the next letter at some temperatures, in matplotlib's figure."""
+    found = np.log(talker.shares(beginning))
+    _, rows = plt.subplots(1, len(temperatures), figsize=(9, 2.2), sharey=True)
+    for axes, temperature in zip(rows, temperatures, strict=True):
+        axes.bar([*LETTERS], np.exp(_log_shares(found / temperature)))
+        axes.set_title(f"temperature {temperature}", fontsize=10)
+        axes.tick_params(axis="x", labelsize=7)
 
 
 def looks(talker: Talker, word: str) -> None:
@@ -473,8 +505,9 @@ def cards_of_steps(gpt: Any, look: Attention, devices: Mapping[str, Any]) -> Dra
     return speeds({name: partial(next, training) for name, training in trainings.items()})
 
 
-def page_of(talker: Talker, favourites: Sequence[str]) -> figures.Page:
-    """The learner's favourite names, how the network learned, and whose framework it is."""
+def page_of(talker: Talker, favourites: Sequence[str], *parts: Any) -> figures.Page:
+    """The learner's favourite names, how the network learned, and whose framework it is. parts:
+    what the learner wrote for it, to be saved with the framework."""
     whose = figures.of_framework()
     title = "I wrote a GPT, and what it runs on" if whose.theirs else "A GPT, and what it runs on"
     sheet = Drawing()
@@ -486,7 +519,18 @@ def page_of(talker: Talker, favourites: Sequence[str]) -> figures.Page:
     sheet.put(talker.picture(favourites).drawing, 22, 90)
     if whose.theirs and talker.history:
         nats = talker.history[-1][2]
-        kept.keep("names", -nats, {"nats": nats, "names": [*favourites]})
+        kept.keep("names", time.time(), {"nats": nats, "names": [*favourites]})  # the latest
     page = figures.Page(title, "\n".join(favourites), sheet)
-    page.source = whose.source
+    page.source = "\n\n\n".join([whose.source, *map(_source, parts)])
     return page
+
+
+def _source(part: Any) -> str:
+    """The text of a function or class; of a class in a cell, `inspect` knows only its methods."""
+    is_class = inspect.isclass(part)
+    functions = [*filter(inspect.isfunction, vars(part).values())] if is_class else [part]
+    try:
+        text = "\n".join(map(inspect.getsource, functions))
+    except (OSError, TypeError):  # typed where nobody remembers it
+        return ""
+    return f"class {part.__name__}:\n{text}" if is_class else text

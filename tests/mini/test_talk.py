@@ -116,8 +116,9 @@ def test_an_interrupted_training_keeps_what_was_saved(copy, monkeypatch, capsys)
 
     monkeypatch.setattr(talk, "_some_steps", interrupted)
     assert talk.learn(model, LOOK, steps=9).steps == 2
-    assert "goes on from where it was saved" in capsys.readouterr().out
+    assert "goes on from step 2." in capsys.readouterr().out
     assert talk.learn(gpt(width=8, layers=1), LOOK, steps=9).steps == 9
+    assert "goes on from step 2, which is in my_course/my_gpt.npz" in capsys.readouterr().out
     assert [file.name for file in copy.iterdir()] == [talk.MINE]
 
 
@@ -134,8 +135,10 @@ def test_what_was_saved_of_a_different_network_is_refused_and_stays(copy):
 
 @pytest.mark.parametrize("beginning", ["Guido", "a" * 16, "a.b", "é"])
 def test_a_beginning_that_no_name_has_is_refused(beginning):
-    with pytest.raises(ValueError, match="the network knows beginnings of up to 15 letters"):
+    with pytest.raises(ValueError, match="the network knows words of up to 15 letters"):
         talk.invented(trained(), talk.pick, beginning=beginning)
+    with pytest.raises(ValueError, match="isn't one"):
+        talk.looks(trained(), beginning)
 
 
 def test_pictures_say_what_they_show():
@@ -143,8 +146,9 @@ def test_pictures_say_what_they_show():
     assert repr(talk.Talker(gpt(width=8, layers=1), LOOK)) == "nothing learned yet"
     found = talk.surprise(None, {"none": lambda beginning: np.full(28, 1 / 28)}, ["abc"])
     assert found.text == "abc, none: 4.8 bits"
-    page = talk.page_of(trained(), ["one", "two"])
-    assert page.text == "one\ntwo" and "class Adam" in page.source
+    page = talk.page_of(trained(), ["one", "two"], talk.pick)
+    assert page.text == "one\ntwo"
+    assert "class Adam" in page.source and "def pick(" in page.source
 
 
 def test_an_arrangement_that_is_right_is_used_for_each_program(capsys):

@@ -17,13 +17,22 @@ SMALL = "`n = 1`, two places, two numbers each"
 def values_of(answer: Callable[..., Any], *arrays: np.ndarray, case: str) -> np.ndarray:
     """What a function of mini's Tensors gives for these, as numbers."""
     Tensor = module("part4").Tensor
-    got = call(answer, *map(Tensor, arrays))
+    given = [Tensor(array) for array in arrays]
+    nodes = [tensor.uop for tensor in given]
+    got = call(answer, *given)
     wrong_if(
         not isinstance(got, Tensor),
         "The answer has to be a Tensor of your framework. NumPy "
         "knows no gradients, and this is to be trained.",
         case,
         got=describe(got),
+    )
+    reached = {*got.uop.toposort()}
+    wrong_if(
+        not reached.issuperset(nodes),
+        "It doesn't use all that it was given. Or it does, but by NumPy, and no gradient gets "
+        "through that.",
+        case,
     )
     return got.numpy()
 
@@ -34,7 +43,7 @@ def expect(got: np.ndarray, expected: np.ndarray, case: str, shown: bool) -> Non
         raise Wrong(differences.of_shapes(got.shape, expected.shape), case)
     if not np.allclose(got, expected, rtol=1e-4, atol=1e-4):
         text = differences.of_values(got, expected, named=shown)
-        both = (describe(expected.tolist()), describe(got.tolist())) if shown else ("", "")
+        both = (describe(expected.tolist()), describe(got.round(4).tolist())) if shown else ("", "")
         raise Wrong(text or "The values are wrong.", case, *both)
 
 

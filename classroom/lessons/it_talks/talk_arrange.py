@@ -40,6 +40,7 @@ def check(answer) -> None:
         "the largest of each row": a.max(1),
         "a single sum": a.sum(),
         "`a * a + 1`, where nothing is added up": a * a + 1,
+        "`x * 2`, with a single loop": Tensor(np.ones(96)) * 2,
     }
     for case, tensor in cases.items():
         program = program_of(tensor)
@@ -59,10 +60,14 @@ def check(answer) -> None:
         )
         if case == FITTING:
             lanes, loads = _counted(got)
-            wrong_if((lanes, loads) == _counted(program), "It's as it was.", case)
+            wrong_if(
+                (lanes, loads) == _counted(program),
+                "Your function returned the program unchanged.",
+                case,
+            )
         wrong_if(
             not _computes(got, tensor),
-            "It doesn't compute the same any more. Did you tile a loop "
+            "It no longer computes the same thing. Did you tile a loop "
             "that adds up? Those aren't in the place of the STORE.",
             case,
         )
@@ -119,7 +124,7 @@ def arrange(program, lanes=(16, 8, 4), rows=(8, 4, 2)):
     return tried("upcast", program, [loop for loop in loops if loop != taken], rows)[0]
 
 # %% wrong, each line
-lambda program: program  # says It's as it was
+lambda program: program  # says returned the program unchanged
 lambda program: arrange(program, rows=())  # says used only once
 lambda program: arrange(program, lanes=())  # says but no lanes
 lambda program: module("part7c").upcast(module("part7c").vector(program, 1, 8), 0, 8)  # says A ValueError came through

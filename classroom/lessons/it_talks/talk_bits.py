@@ -36,8 +36,8 @@ def check(answer) -> None:
     got = a_number(call(answer, halves, "ab"), HALVES)
     if unknown := [beginning for beginning in seen if beginning not in ("", "a", "ab")]:
         raise Wrong(
-            f"You asked for the letter after {unknown[0]!r}. A model is asked with what stands "
-            'in front of a letter: "", then "a", then "ab".',
+            f"You asked for the letter after {unknown[0]!r}. A model is given what comes "
+            'before a letter: "", then "a", then "ab".',
             HALVES,
         )
     said = {

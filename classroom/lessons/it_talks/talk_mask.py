@@ -60,7 +60,7 @@ def check(answer) -> None:
     expect(np.where(ahead, 0, got), np.where(ahead, 0, scores), case, shown=False)
     wrong_if(
         bool((shares_of(got)[:, ahead] > 0).any()),
-        "With large scores, something of what lies ahead shows through. Put it further down.",
+        "With large scores, something of what lies ahead shows through. Make it lower.",
         case,
     )
 

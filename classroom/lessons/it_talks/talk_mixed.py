@@ -1,7 +1,7 @@
 """Mixtures of values
 
-Hint: What do you get from `scores.log_softmax()` to shares that add up to 1 in each row? Then each
-place needs a sum over all others: share times value.
+Hint: How do you get from `scores.log_softmax()` to shares that add up to 1 in each row? Then each
+place needs a sum over all places, itself included: share times value.
 Hint: `.exp()` of the log_softmax is the softmax. Shares as (n, places, places, 1) times values as
 (n, 1, places, width), added up along axis 2.
 Because: Row i of the shares says how much place i takes from each place j, so the sum runs over j.
@@ -71,7 +71,7 @@ lambda s, v: mix(s.exp(), v)  # says don't add up to 1
 lambda s, v: mix(s.permute(0, 2, 1).log_softmax().exp().permute(0, 2, 1), v)  # says in each column
 lambda s, v: mix(s.log_softmax().exp().permute(0, 2, 1), v)  # says along the wrong axis
 lambda s, v: mix(by_exp(s), v)  # says too much for 32 bits
-lambda s, v: s.log_softmax().exp()  # says 4 elements are wrong
+lambda s, v: s.log_softmax().exp()  # says doesn't use all
 lambda s, v: mix(s.log_softmax().exp(), v).numpy()  # says has to be a Tensor
 lambda s, v: mix(s.log_softmax().exp(), v, 3)  # says 4 elements are wrong
 

@@ -46,6 +46,8 @@ def check(answer) -> None:
     )
 
 # %% shared
+import numpy as np
+from classroom.mini.own_c import module
 def scores(q, k, factor=None):
     n, places, width = q.shape
     products = q.reshape(n, places, 1, width) * k.reshape(n, 1, places, width)
@@ -58,6 +60,11 @@ lambda q, k: scores(q, k, 1 / q.shape[2])  # says It's its square root
 lambda q, k: scores(q, k, q.shape[2]**0.5)  # says Divide by it
 lambda q, k: scores(q, k).numpy()  # says has to be a Tensor
 lambda q, k: (q * k).sum(2)  # says 3 axes
+
+# %% wrong: says no gradient gets through
+def by_numpy(q, k):
+    return module("part4").Tensor(np.einsum("nid,njd->nij", q.numpy(), k.numpy()) / q.shape[2] ** 0.5)
+by_numpy
 
 # %% wrong: only the first name of the batch
 def first_only(q, k):

@@ -4,10 +4,10 @@ Hint: Go through `GPT.__init__`: how many numbers are in each matrix of a layer,
 widths? Which of them does one letter go through, and what does attention add for it?
 Hint: q, k, v and out are width × width, up and down four times that: 12 · width² a layer. A row
 times a matrix takes a multiplication for each number in it. For one letter, attention has a score
-with each place, and a mixture of each place's values: `width` multiplications for either.
+with each place, and a mixture of each place's values: `width` multiplications for each.
 Because: Each number of a matrix is used once for each letter, so there are about as many
 multiplications as parameters. What grows with the places is attention: 2 · places · width a layer.
-Right: The same formula, for yours and for one that a data centre was built for.
+Right: The same formula, for yours and for one that fills many graphics cards.
 """
 
 from classroom.ask import Wrong, call, whole_number, wrong_if
@@ -83,6 +83,12 @@ def check(answer) -> None:
             case,
         )
         wrong_if(
+            multiplications == places * (right - 2 * looks) + 2 * looks * places,
+            "That's for all places at once. It's about one more letter: what the others "
+            "need has been computed before.",
+            case,
+        )
+        wrong_if(
             multiplications == right + tables["letters"],
             "Looking a letter up was to be free.",
             case,
@@ -109,6 +115,7 @@ lambda v, t, w, n: size(v, t, w, n, m=-v * w)  # says The last product is missin
 lambda v, t, w, n: size(v, t, w, n, m=-2 * n * t * w)  # says Attention is missing
 lambda v, t, w, n: size(v, t, w, n, m=-n * t * w)  # says Both take
 lambda v, t, w, n: size(v, t, w, n, m=2 * n * t * w * (t - 1))  # says attention from every place
+lambda v, t, w, n: (size(v, t, w, n)[0], t * size(v, t, w, n)[1])  # says for all places at once
 lambda v, t, w, n: size(v, t, w, n, m=v * w)  # says was to be free
 lambda v, t, w, n: size(v, t, w, n, m=1)  # says multiplications isn't right
 lambda v, t, w, n: size(v, t, w, n)[0]  # says has to be a pair
