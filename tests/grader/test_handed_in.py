@@ -36,6 +36,20 @@ def refused(path, words):
     assert words in str(caught.value), caught.value
 
 
+def test_a_folder_that_cannot_be_read_is_refused(folder, monkeypatch):
+    real = os.scandir
+
+    def scandir(path):
+        if os.fspath(path) == locked:
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    for locked, words in ((str(folder), "07_custom_backend cannot be read: Permission denied"),
+                          (str(folder / "more"), "more cannot be read")):  # fmt: skip
+        refused(folder, words)
+
+
 def test_the_file_that_is_loaded_comes_first_and_the_others_in_order(folder):
     assert list(files_of(folder, MAIN).items()) == list(FILES.items())
 
