@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from classroom.grader.handed_in import MOST_BYTES, MOST_FILES, CannotGrade, files_of
+from classroom.grader.handed_in import MOST_BYTES, MOST_FILES, CannotGrade, files_of, in_folder
 
 MAIN = "backend.py"
 FILES = {MAIN: b"import helper\n", "helper.py": b"x = 1\n", "more/deep.py": b"y = 2\n"}
@@ -36,18 +36,21 @@ def refused(path, words):
     assert words in str(caught.value), caught.value
 
 
-def test_a_folder_that_cannot_be_read_is_refused(folder, monkeypatch):
-    real = os.scandir
+def test_a_folder_that_cannot_be_read_is_refused_and_one_within_is_named(folder, monkeypatch):
+    real, locked = os.scandir, {folder / "more"}
 
     def scandir(path):
-        if os.fspath(path) == locked:
+        if path in locked:
             raise PermissionError(13, "Permission denied")
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    for locked, words in ((str(folder), "07_custom_backend cannot be read: Permission denied"),
-                          (str(folder / "more"), "more cannot be read")):  # fmt: skip
-        refused(folder, words)
+    problems = {entry.path: entry.problem for entry in in_folder(folder)}
+    assert problems["more/"] == "more cannot be read: Permission denied" and not problems[MAIN]
+    refused(folder, "more cannot be read")
+    locked.add(folder)
+    with pytest.raises(CannotGrade, match="07_custom_backend cannot be read"):
+        list(in_folder(folder))
 
 
 def test_the_file_that_is_loaded_comes_first_and_the_others_in_order(folder):
