@@ -41,7 +41,8 @@ def you_are_here(part: str, is_built: bool = False) -> DrawnPicture:
                         colour=MUTED)  # fmt: skip
         told.append(f"{stage.name} {words}{mark}{' (you are here)' * here}")
     if part not in names:
-        sheet.words(PAGE, SIZE, f"you are here, in {part}, with all of it", SIZE, anchor="end",
+        sheet.words(PAGE, SIZE, f"{part}: you have all of it", SIZE, anchor="end",
                     bold=True, colour=MUTED)  # fmt: skip
+        told.append(f"{part}: you have all of it")
     whose = "your own framework" if file else "the reference of your framework"
     return DrawnPicture(f"{whose}, in {part}", f"{whose}: {', '.join(told)}", sheet)

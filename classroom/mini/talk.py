@@ -482,6 +482,7 @@ def surprise(yours: Any, models: Mapping[str, Shares], words: Sequence[str]) -> 
     """The bits a letter of each word, by each model, as bars. yours: the learner's `bits`."""
     chosen, sheet, y = yours_or("talk-bits", yours, bits, "Counted by"), Drawing(), 6.0
     left, wide, lines = 190.0, PAGE - 240.0, list[str]()
+    numbers(words)  # refuses what isn't a word
     sheet.width = PAGE
     for word in words:
         sheet.words(0, y + 16, word, 14, mono=True, colour=MUTED)

@@ -121,7 +121,7 @@ def lower(kernel):
 
 
 def depths(sink):
-    """In how many loops each node stands, as few as possible: a dict from node to number.
+    """How many loops each node is inside, kept to the minimum: a dict from node to number.
 
     Counters of a REDUCE are the inner loops; the others are the outer ones, in the order of their
     numbers. (If there are several REDUCEs, they all run over the same counters. A RANGE whose arg
@@ -155,7 +155,7 @@ def linearize(sink):
     in the opposite order. CONSTs need no line, and neither does a RANGE that is no loop. Every
     other node has one.
 
-    Each line stands in as many loops as depths(sink) says, but for a REDUCE. That's two lines: a
+    Each line is as deep as depths(sink) says. Only a REDUCE is different. It becomes two lines: a
     DEFINE_REG, whose source is the REDUCE, before the inner loops, and the REDUCE itself inside
     them. What needs its value comes after they are closed, and so does the STORE.
 
@@ -228,7 +228,7 @@ def element_text(node, data, place):
 
 
 def beginning(lines):
-    """What has to stand before the function."""
+    """What has to come before the function."""
     sizes = sorted({lanes(node) for node in lines} - {0})
     return PREAMBLE + "".join(VECTOR.format(size, 4 * size) for size in sizes)
 

@@ -3,7 +3,7 @@
 Hint: In how many loops is each of the four? The picture says it.
 Hint: Multiply the sizes of the loops around: 4 outside, then 2, then 3.
 Because: `heat` is read in the outer loop alone, and the result is written there. The other two
-stand in all three loops, though `w` has six elements only: to be inside ridx2, it has to be
+be inside all three loops, though `w` has six elements only: to be inside ridx2, it has to be
 inside ridx0.
 """
 

@@ -4,7 +4,7 @@ Hint: In which row of the image is the cell, and in which column? Only then: wha
 the rows are written one after another?
 Hint: The window begins at (row, column), so the cell is in row `row + i`, column `column + j`.
 Cell (y, x) of an image has the number y * width + x: that's `flat`.
-Because: The window's own rows and columns are added to where it stands, and `flat` makes one
+Because: The window's own rows and columns are added to where it is, and `flat` makes one
 number of the two.
 Right: Four counters, one short sum. The rules of stage 7a have to find that by themselves.
 """

@@ -30,8 +30,8 @@ def values_of(answer: Callable[..., Any], *arrays: np.ndarray, case: str) -> np.
     reached = {*got.uop.toposort()}
     wrong_if(
         not reached.issuperset(nodes),
-        "It doesn't use all that it was given. Or it does, but by NumPy, and no gradient gets "
-        "through that.",
+        "It doesn't use all that it was given. Or you left the graph for NumPy, and no gradient "
+        "gets through that.",
         case,
     )
     return got.numpy()

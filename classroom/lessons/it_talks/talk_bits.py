@@ -43,9 +43,9 @@ def check(answer) -> None:
     said = {
         -2.0: "A surprise is positive: minus the logarithm of a share, which is less than 1.",
         2.0 * np.log(2): "That's in nats. Bits are logarithms to base 2.",
-        6.0: "That's the sum. The mean is what doesn't grow with the word.",
+        6.0: "That's the sum. Take the mean: it doesn't grow with the word.",
         3.0: "You divided by the number of letters. There's one guess more than that: the end.",
-        1.5: "The end is missing. That a word is over is a guess, too.",
+        1.5: "The end is missing. It has to be predicted, too.",
         np.log2(
             24 / 7
         ): "That's the surprise of the mean share. Take logarithms first, and the mean last.",

@@ -26,7 +26,8 @@ def check(answer) -> None:
     down = np.exp(S) / np.exp(S).sum(1, keepdims=True)
     said = {
         "You mixed by the scores themselves. Make shares of them first, by a softmax.": S @ V,
-        "You mixed by their logarithms: `log_softmax` still needs an `exp`.": np.log(shares) @ V,
+        "You used the logarithms as weights: `log_softmax` still needs an `exp`.": np.log(shares)
+        @ V,
         "The shares don't add up to 1 yet.": np.exp(S) @ V,
         "Your shares add up to 1 in each column. It has to be in each row.": down @ V,
         "You added up along the wrong axis: place i mixes by row i of the shares.": shares.swapaxes(
@@ -66,7 +67,7 @@ def by_exp(scores):
 
 # %% wrong, each line
 lambda s, v: mix(s, v)  # says by the scores themselves
-lambda s, v: mix(s.log_softmax(), v)  # says by their logarithms
+lambda s, v: mix(s.log_softmax(), v)  # says used the logarithms
 lambda s, v: mix(s.exp(), v)  # says don't add up to 1
 lambda s, v: mix(s.permute(0, 2, 1).log_softmax().exp().permute(0, 2, 1), v)  # says in each column
 lambda s, v: mix(s.log_softmax().exp().permute(0, 2, 1), v)  # says along the wrong axis

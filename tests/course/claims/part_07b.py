@@ -62,8 +62,8 @@ def stages_are_functions_of_graphs():
 
 
 @claim(
-    "A statement stands in all the loops down to the deepest counter that it depends on, and in no "
-    "others."
+    "A statement is inside all the loops down to the deepest counter that it depends on, and inside"
+    " no others."
 )
 def statements_go_as_far_out_as_they_can():
     sink = kernel_of((memory(4, 6) * (memory(4, 1) + 1) * (memory(1, 6) + 2)).sum(axis=1))

@@ -31,7 +31,7 @@ def programs_made(mini: Any, rate: Any, size: int) -> int:
     return mini.runner.cache_info().misses
 
 
-@claim("C is told where an array's memory begins, and neither its shape nor its order.")
+@claim("C is told where an array's memory begins, but not its shape or order.")
 def a_transposed_array_is_the_same_to_c():
     one, other = np.random.default_rng(0).random((2, 3, 5), dtype=np.float32)
     half = own_c.fade(own_c.fade_in_c(), one, other, 0.5)

@@ -1,5 +1,4 @@
-"""Hint: The order of toposort is that in which you know enough: the sources of a node come before
-it. What do you know of a node once you know its sources?
+"""Hint: toposort gives you the nodes in just the right order: sources come first. What do you know of a node once you know its sources?
 Hint: The inner loops are `src[1:]` of any REDUCE, and the outer ones all other RANGEs, sorted by
 `arg[0]`. Then one loop over sink.toposort()[:-1], one dict: a RANGE has its place in outer + inner,
 plus one, and a REDUCE or a STORE has len(outer), whatever its sources say.

@@ -1,5 +1,5 @@
-"""Hint: With the depths known, which lines have the same depth and can't stand together? Where
-does everything go that needs a sum?
+"""Hint: With the depths known, which lines have the same depth and can't go together? Where does
+everything that needs the sum go?
 Hint: Collect what comes after the inner loops: STOREs, and what needs a REDUCE, or something that
 does. Sort the rest by depth: Python keeps the order of what's equally deep, so a RANGE comes before
 what depends on it. DEFINE_REGs go right before the first inner RANGE, REDUCEs before its end.
@@ -77,7 +77,7 @@ def expect_lines(mini, said: str, sink: Any) -> list[Any]:
                 continue
             if source.op is Ops.RANGE and node.op is Ops.REDUCE:
                 wrong_if(source not in opened,
-                         "A REDUCE stands inside the loops that it runs over.", call,
+                         "A REDUCE is inside the loops that it runs over.", call,
                          got=shown)  # fmt: skip
                 continue
             if source not in place:
@@ -100,7 +100,7 @@ def expect_lines(mini, said: str, sink: Any) -> list[Any]:
         elif node.op is Ops.REDUCE:
             wrong_if(node not in place, "A REDUCE needs its DEFINE_REG before it.", call, got=shown)
             if any(counter in place[node] for counter in node.src[1:]):
-                raise Wrong("The DEFINE_REG stands inside the loop of its REDUCE: the sum would "
+                raise Wrong("The DEFINE_REG is inside the loop of its REDUCE: the sum would "
                             "start again from 0 in every iteration.", call, got=shown)  # fmt: skip
             wrong_if(list(place[node]) != outer, "The DEFINE_REG belongs inside all the outer "
                      "loops: each result has a sum of its own.", call, got=shown)  # fmt: skip
@@ -110,7 +110,7 @@ def expect_lines(mini, said: str, sink: Any) -> list[Any]:
             if node.op is Ops.STORE:
                 needed = max(needed, len(outer))
             if len(opened) > needed:
-                raise Wrong(f"{told(node)} stands inside {told(opened[-1])}, and nothing in it "
+                raise Wrong(f"{told(node)} is inside {told(opened[-1])}, and nothing in it "
                             "depends on that. It would be repeated for nothing.", call,
                             got=shown)  # fmt: skip
     return lines
@@ -239,7 +239,7 @@ def linearize(sink):
 def linearize(sink):
     return sorted(in_order(sink), key=lambda node: node.op is Ops.STORE)
 
-# %% wrong: says A REDUCE stands inside the loops
+# %% wrong: says A REDUCE is inside the loops
 def linearize(sink):
     lines = in_order(sink)
     for reduce in [node for node in lines if node.op is Ops.REDUCE]:
