@@ -1,4 +1,5 @@
-"""Hint: toposort gives you the nodes in just the right order: sources come first. What do you know of a node once you know its sources?
+"""Hint: toposort gives you the nodes in just the right order: sources come first. What do you know
+of a node once you know its sources?
 Hint: The inner loops are `src[1:]` of any REDUCE, and the outer ones all other RANGEs, sorted by
 `arg[0]`. Then one loop over sink.toposort()[:-1], one dict: a RANGE has its place in outer + inner,
 plus one, and a REDUCE or a STORE has len(outer), whatever its sources say.
@@ -121,7 +122,8 @@ def depths(sink):
 
 # %% wrong, changed: says A STORE is inside all the outer loops
 # -         depth.setdefault(node, len(outer) if node.op in (Ops.REDUCE, Ops.STORE) else deepest)
-# +         depth.setdefault(node, len(outer) if node.op is Ops.REDUCE else len(depth))
+# +         outermost = {Ops.REDUCE: len(outer), Ops.STORE: 0}
+# +         depth.setdefault(node, outermost.get(node.op, deepest))
 
 # %% right: one node after the other asks for its sources
 def depths(sink):
