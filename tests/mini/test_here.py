@@ -19,7 +19,7 @@ def test_the_reference_is_as_far_as_the_course():
 def test_a_part_without_a_stage_comes_after_them_all():
     picture = you_are_here("8d")
     assert picture.text.count("✓") == len(STAGES) and "you are here" not in picture.text
-    assert "you are here, in 8d" in picture.svg()
+    assert "8d: you have all of it" in picture.svg()
 
 
 @pytest.mark.parametrize("part", ["3", "7b", "8d"])

@@ -47,6 +47,8 @@ def check(answer) -> None:
         try:
             got = call(answer, program)
         except ValueError as error:
+            if type(error) is not ValueError:  # not one of stage 7c's
+                raise
             raise Wrong(
                 f"A ValueError came through ({error}). Where something doesn't fit, catch it, and "
                 "try the next; if nothing fits, return the program as it is.",

@@ -54,7 +54,7 @@ def check(answer) -> None:
             )
         wrong_if(
             parameters != right,
-            "The number of parameters isn't right.",
+            "The number of parameters has to be different.",
             case,
             *((f"{right:,}", f"{parameters:,}") if shown else ()),
         )
@@ -110,7 +110,7 @@ lambda v, t, w, n: size(v, t, w, n, p=-t * w)  # says `places` isn't in your par
 lambda v, t, w, n: ((v + t) * w, 0)  # says `matrices` isn't in your parameters
 lambda v, t, w, n: size(v, t, w, n, p=v * w)  # says but it's one table
 lambda v, t, w, n: size(v, t, w, n, twelve=6)  # says six times
-lambda v, t, w, n: size(v, t, w, n, p=1)  # says parameters isn't right
+lambda v, t, w, n: size(v, t, w, n, p=1)  # says parameters has to be different
 lambda v, t, w, n: size(v, t, w, n, m=-v * w)  # says The last product is missing
 lambda v, t, w, n: size(v, t, w, n, m=-2 * n * t * w)  # says Attention is missing
 lambda v, t, w, n: size(v, t, w, n, m=-n * t * w)  # says Both take
