@@ -37,6 +37,15 @@ def values_of(answer: Callable[..., Any], *arrays: np.ndarray, case: str) -> np.
     return got.numpy()
 
 
+def expect_no_mistake(
+    got: np.ndarray, right: np.ndarray, mistakes: dict[str, np.ndarray], case: str
+) -> None:
+    """Wrong, with its sentence, where the values are those of a known mistake."""
+    for sentence, values in mistakes.items():
+        same = got.shape == values.shape and np.allclose(got, values, atol=1e-4)
+        wrong_if(same, sentence, case, right.round(3).tolist(), got.round(3).tolist())
+
+
 def expect(got: np.ndarray, expected: np.ndarray, case: str, shown: bool) -> None:
     """Wrong, with the first difference, where these aren't the same."""
     if got.shape != expected.shape:

@@ -12,7 +12,7 @@ Right: Each place takes what it wants from the others. That's the heart of atten
 import numpy as np
 
 from classroom.ask import wrong_if
-from classroom.lessons.it_talks.shared import expect, shares_of, values_of
+from classroom.lessons.it_talks.shared import expect, expect_no_mistake, shares_of, values_of
 
 CASE = "scores `[[0, log 3], [0, 0]]`, values `[[4, 0], [8, 4]]`"
 S, V = np.log([[[1.0, 3.0], [1.0, 1.0]]]), np.array([[[4.0, 0.0], [8.0, 4.0]]])
@@ -24,7 +24,7 @@ def check(answer) -> None:
     shares = shares_of(S)
     right = shares @ V
     down = np.exp(S) / np.exp(S).sum(1, keepdims=True)
-    said = {
+    mistakes = {
         "You mixed by the scores themselves. Make shares of them first, by a softmax.": S @ V,
         "You used the logarithms as weights: `log_softmax` still needs an `exp`.": np.log(shares)
         @ V,
@@ -35,14 +35,7 @@ def check(answer) -> None:
         )
         @ V,
     }
-    for sentence, values in said.items():
-        wrong_if(
-            got.shape == values.shape and np.allclose(got, values, atol=1e-4),
-            sentence,
-            CASE,
-            right.tolist(),
-            got.round(3).tolist(),
-        )
+    expect_no_mistake(got, right, mistakes, case=CASE)
     expect(got, right, CASE, shown=True)
     dice = np.random.default_rng()
     for scale, case in ((1, "three names, five places"), (1000, "scores of 1,000 and more")):

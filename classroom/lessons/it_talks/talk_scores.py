@@ -11,8 +11,7 @@ Right: A score for every pair of places. No loop, and no op that mini didn't hav
 
 import numpy as np
 
-from classroom.ask import wrong_if
-from classroom.lessons.it_talks.shared import SMALL, expect, values_of
+from classroom.lessons.it_talks.shared import SMALL, expect, expect_no_mistake, values_of
 
 Q, K = np.array([[[1.0, 2.0], [3.0, 4.0]]]), np.array([[[1.0, 0.0], [2.0, 1.0]]])
 
@@ -21,7 +20,7 @@ def check(answer) -> None:
     """answer(q, k): the scaled products of all pairs."""
     got = values_of(answer, Q, K, case=SMALL)
     right = np.einsum("nid,njd->nij", Q, K) / 2**0.5
-    said = {
+    mistakes = {
         "Queries and keys have changed places: [n, i, j] is query i with key j.": right.swapaxes(
             1, 2
         ),
@@ -29,14 +28,7 @@ def check(answer) -> None:
         "You divided by the width. It's its square root.": right / 2**0.5,
         "You multiplied by the square root of the width. Divide by it.": right * 2,
     }
-    for sentence, values in said.items():
-        wrong_if(
-            got.shape == values.shape and np.allclose(got, values, atol=1e-4),
-            sentence,
-            SMALL,
-            right.round(3).tolist(),
-            got.round(3).tolist(),
-        )
+    expect_no_mistake(got, right, mistakes, case=SMALL)
     expect(got, right, SMALL, shown=True)
     dice = np.random.default_rng()
     q, k = dice.standard_normal((2, 3, 5, 4)).astype(np.float32)

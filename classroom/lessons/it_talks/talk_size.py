@@ -10,6 +10,8 @@ multiplications as parameters. What grows with the places is attention: 2 · pla
 Right: The same formula, for yours and for one that fills many graphics cards.
 """
 
+from typing import Any
+
 from classroom.ask import Wrong, call, whole_number, wrong_if
 
 SMALL = "`size(28, 16, 48, 2)`"
@@ -28,77 +30,44 @@ def parts(letters: int, places: int, width: int, layers: int) -> dict[str, int]:
 def check(answer) -> None:
     """answer(letters, places, width, layers): parameters, and multiplications for a letter."""
     for sizes, case in ((SIZES, SMALL), ((30, 7, 12, 5), "a GPT of a different size")):
-        shown = case == SMALL
         got = call(answer, *sizes)
         if not isinstance(got, (tuple, list)) or len(got) != 2:
             raise Wrong("The answer has to be a pair: parameters, multiplications.", case)
-        parameters, multiplications = (whole_number(number, case) for number in got)
         tables, (_, places, width, layers) = parts(*sizes), sizes
+        square, looks = layers * width**2, layers * places * width
         right = sum(tables.values())
-        for name in tables:
-            wrong_if(
-                parameters == right - tables[name], f"`{name}` isn't in your parameters.", case
-            )
-        wrong_if(
-            parameters == right + tables["letters"],
-            "`letters` is used twice, at the beginning and at the end, but it's one table.",
-            case,
-        )
-        for each, said in ((6, "six"), (8, "eight")):
-            wrong_if(
-                parameters == right + layers * (each - 12) * width**2,
-                f"You counted {said} times "
-                "width² in a layer. `up` and `down` are four times as wide on one "
-                "side.",
-                case,
-            )
-        wrong_if(
-            parameters != right,
-            "The number of parameters has to be different.",
-            case,
-            *((f"{right:,}", f"{parameters:,}") if shown else ()),
-        )
-        looks = layers * places * width
-        right = tables["matrices"] + tables["letters"] + 2 * looks
-        wrong_if(
-            multiplications == right - tables["letters"],
-            "The last product is missing: a row times all letters.",
-            case,
-        )
-        wrong_if(
-            multiplications == right - 2 * looks,
-            "Attention is missing: a product with every key, and a mixture of every value.",
-            case,
-        )
-        wrong_if(
-            multiplications == right - looks,
-            "In attention, only the scores or only the mixtures "
-            "are counted. Both take `width` multiplications for each place.",
-            case,
-        )
-        wrong_if(
-            multiplications == right + 2 * looks * (places - 1),
-            "That's attention from every "
-            "place. It's about one more letter, which looks at all places.",
-            case,
-        )
-        wrong_if(
-            multiplications == places * (right - 2 * looks) + 2 * looks * places,
-            "That's for all places at once. It's about one more letter: what the others "
-            "need has been computed before.",
-            case,
-        )
-        wrong_if(
-            multiplications == right + tables["letters"],
-            "Looking a letter up was to be free.",
-            case,
-        )
-        wrong_if(
-            multiplications != right,
-            "The number of multiplications isn't right.",
-            case,
-            *((f"{right:,}", f"{multiplications:,}") if shown else ()),
-        )
+        four_times = "times width² in a layer. `up` and `down` are four times as wide on one side."
+        mistakes = {
+            **{right - tables[name]: f"`{name}` isn't in your parameters." for name in tables},
+            right + tables["letters"]: "`letters` is used twice, at the beginning and at the end, "
+            "but it's one table.",
+            right - 6 * square: f"You counted six {four_times}",
+            right - 4 * square: f"You counted eight {four_times}",
+        }
+        _expect("parameters", got[0], right, mistakes, case)
+        once = tables["matrices"] + tables["letters"]  # each number of these is used once
+        right = once + 2 * looks
+        mistakes = {
+            right - tables["letters"]: "The last product is missing: a row times all letters.",
+            once: "Attention is missing: a product with every key, and a mixture of every value.",
+            once
+            + looks: "In attention, only the scores or only the mixtures are counted. Both take "
+            "`width` multiplications for each place.",
+            once + 2 * looks * places: "That's attention from every place. It's about one more "
+            "letter, which looks at all places.",
+            right * places: "That's for all places at once. It's about one more letter: what the "
+            "others need has been computed before.",
+            right + tables["letters"]: "Looking a letter up was to be free.",
+        }
+        _expect("multiplications", got[1], right, mistakes, case)
+
+
+def _expect(what: str, got: Any, right: int, mistakes: dict[int, str], case: str) -> None:
+    """Wrong, with what the mistake is if it's known, unless a number is the right one."""
+    number = whole_number(got, case)
+    wrong_if(number in mistakes, mistakes.get(number, ""), case)
+    both = (f"{right:,}", f"{number:,}") if case == SMALL else ()
+    wrong_if(number != right, f"The number of {what} has to be different.", case, *both)
 
 # %% shared
 def size(v, t, w, n, twelve=12, p=0, m=0):
@@ -117,7 +86,7 @@ lambda v, t, w, n: size(v, t, w, n, m=-n * t * w)  # says Both take
 lambda v, t, w, n: size(v, t, w, n, m=2 * n * t * w * (t - 1))  # says attention from every place
 lambda v, t, w, n: (size(v, t, w, n)[0], t * size(v, t, w, n)[1])  # says for all places at once
 lambda v, t, w, n: size(v, t, w, n, m=v * w)  # says was to be free
-lambda v, t, w, n: size(v, t, w, n, m=1)  # says multiplications isn't right
+lambda v, t, w, n: size(v, t, w, n, m=1)  # says multiplications has to be different
 lambda v, t, w, n: size(v, t, w, n)[0]  # says has to be a pair
 
 # %% right: counted in a GPT without numbers
