@@ -131,7 +131,7 @@ def adam_in_numpy(parameters: list[np.ndarray], grads: list[np.ndarray], state: 
 def one_step_of_names() -> float:
     """How long a step takes, captured and arranged, beside NumPy's: in seconds of processor."""
     gpt, look = of_lesson("GPT")(), talk.Attention(talk.scores, talk.masked, talk.mixed)
-    training = talk._training(
+    training = talk.steps_of(
         talk.Talker(gpt, look, talk.device_by(of_lesson("arrange"))), talk.RATE, seed=0
     )
     values = [tensor.numpy().copy() for tensor in gpt.parameters]
@@ -140,7 +140,7 @@ def one_step_of_names() -> float:
         [np.zeros_like(value) for value in values],
         [np.zeros_like(value) for value in values],
     ]
-    rows = talk.numbers(talk.names()[0][: talk.BATCH])
+    rows = talk.encode(talk.names()[0][: talk.BATCH])
     eye = np.eye(len(talk.LETTERS), dtype=np.float32)
     x, wanted = eye[rows[:, :-1]], eye[rows[:, 1:]] / np.float32(rows[:, 1:].size)
 

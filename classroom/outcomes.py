@@ -41,7 +41,7 @@ def greedy(rates: Rates) -> str:
     where = (
         f"Below, {by(ratio)}." if ratio < 1 - LEVEL
         else "No higher, for all that it saves." if ratio < 1 + LEVEL
-        else f"Above, {by(ratio)}, which isn't much for three loads of four."
+        else f"Above, {by(ratio)}, not much, with three of four loads gone."
     )  # fmt: skip
     return (
         f"{where} Look at the last line of the count: 73 registers, where there are 16. (With "
@@ -56,7 +56,7 @@ def four_by_three(rates: Rates) -> str:
     if ratio < 1 - LEVEL:
         return (
             f"Fewer loads, and slower {by(ratio)}. Part of the reason is the last number that was "
-            "printed: each line of `b` that comes serves four rows now, and served six before. The "
+            "printed: each cache line of `b` now serves four rows, where it served six. The "
             "other part I don't know. Counting tells you what to try, and the clock has the last "
             "word."
         )
@@ -81,12 +81,13 @@ def beside_numpy(rates: Rates) -> str:
 
 
 def panel(rates: Rates) -> str:
-    ratio = rates["a panel"] / rates["of 2 vectors"]
+    ratio = rates["a panel"] / rates["columns first"]
     if ratio > 1 + LEVEL:
-        return f"Tidying up paid: {ratio:.2f} times as fast as the same tile without it."
+        return f"Tidying up paid: {ratio:.2f} times as fast as the same loops without it."
     return (
         "The panel gained nothing here, copying included. Your processor finds 256 pages quickly "
-        "enough as they are; many don't. A count says what's done, not what has to be waited for."
+        "enough as they are; many others don't. A count says what's done, not what you end up "
+        "waiting for."
     )
 
 
@@ -109,8 +110,8 @@ def rows_or_lanes(seconds: Mapping[str, float]) -> str:
     if ratio > 1 + LEVEL:
         return (
             "Your 8 rows are faster without your lanes. The compiler makes vectors of those rows, "
-            f"as long as this machine has them, and that's faster {by(ratio)} than the program in "
-            "which you've told it to take 8."
+            f"as long as this machine has them, and that's {ratio - 1:.0%} faster than the program "
+            "that takes 8, as you've told it to."
         )
     return (
         "Your 8 rows gain little by your lanes, if anything: the compiler makes vectors by itself."

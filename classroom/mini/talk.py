@@ -75,7 +75,7 @@ def names() -> tuple[list[str], list[str]]:
     return short[len(short) // 10 :], short[: len(short) // 10]
 
 
-def numbers(words: Sequence[str]) -> np.ndarray:
+def encode(words: Sequence[str]) -> np.ndarray:
     """(words, PLACES + 1): the places of a word's letters in LETTERS, "." before and after it.
     ValueError of a word that has other letters, or too many."""
     for word in words:
@@ -87,7 +87,7 @@ def numbers(words: Sequence[str]) -> np.ndarray:
 
 def one_hot(words: Sequence[str]) -> np.ndarray:
     """(words, PLACES, 28): what a network is shown of words, or of their beginnings."""
-    return np.eye(len(LETTERS), dtype=np.float32)[numbers(words)[:, :-1]]
+    return np.eye(len(LETTERS), dtype=np.float32)[encode(words)[:, :-1]]
 
 
 def pairs(words: Sequence[str]) -> np.ndarray:
@@ -236,7 +236,7 @@ class Talker:
 
     def nats(self, words: Sequence[str]) -> float:
         """The mean surprise of a letter of these words, the end of each included."""
-        wanted = numbers(words)[:, 1:]
+        wanted = encode(words)[:, 1:]
         found = np.take_along_axis(_log_shares(self.scores(words)), wanted[..., None], 2)[..., 0]
         return float(-found[_counts(wanted)].mean())
 
@@ -297,12 +297,13 @@ def _curves(history: Sequence[tuple[int, float, float]]) -> Drawing:
         up = (min(max(loss, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
         return left + wide * step / history[-1][0], high * (1 - up)
 
-    for nats, name in ((1, "1"), (2, "2"), (3, "3"), (nats_by_table(), "the table")):
+    for nats in (1, 2, 3):
         y = place(0, nats)[1]
-        sheet.words(left - 8, y + 4, name if name.isdigit() else "", 10, anchor="end", colour=MUTED)
-        sheet.line([(left, y), (left + wide, y)], 0.5 if name.isdigit() else 1.5)
-        if not name.isdigit():
-            sheet.words(left + wide, y - 4, name, 11, anchor="end", colour=MUTED)
+        sheet.words(left - 8, y + 4, str(nats), 10, anchor="end", colour=MUTED)
+        sheet.line([(left, y), (left + wide, y)], 0.5)
+    y = place(0, nats_by_table())[1]
+    sheet.line([(left, y), (left + wide, y)], 1.5)
+    sheet.words(left + wide, y - 4, "the table", 11, anchor="end", colour=MUTED)
     for number, name in enumerate(("names it learns from", "names held back")):
         points = " ".join(
             f"{n(x)},{n(y)}" for x, y in (place(each[0], each[1 + number]) for each in history)
@@ -324,18 +325,18 @@ def _log_shares(found: np.ndarray) -> np.ndarray:
 
 
 def _counts(wanted: np.ndarray) -> np.ndarray:
-    """Which letters of `numbers` count: those of a word, and the first "." after it."""
+    """Which letters of `encode` count: those of a word, and the first "." after it."""
     return np.cumsum(wanted == 0, axis=1) - (wanted == 0) == 0
 
 
 # ---- a training ----------------------------------------------------------------------------------
 
 
-def _training(talker: Talker, rate: float, seed: int) -> Iterator[float]:
+def steps_of(talker: Talker, rate: float, seed: int) -> Iterator[float]:
     """A step each time that it is asked for one: the loss of a batch, before the step."""
     part6, part8, dice = module("part6"), module("part8"), np.random.default_rng(seed)
     adam = part6.Adam(talker.gpt.parameters, lr=rate)
-    learned, eye = numbers(names()[0]), np.eye(len(LETTERS), dtype=np.float32)
+    learned, eye = encode(names()[0]), np.eye(len(LETTERS), dtype=np.float32)
 
     def step(x: Any, wanted: Any) -> Any:
         return adam.step(-(talker.gpt(x, talker.look).log_softmax() * wanted).sum())
@@ -357,7 +358,7 @@ def _training(talker: Talker, rate: float, seed: int) -> Iterator[float]:
 def tried(gpt: Any, look: Attention, steps: int = 120) -> Talker:
     """A short training, of which nothing is kept."""
     talker = Talker(gpt, look)
-    training = _training(talker, RATE, seed=0)
+    training = steps_of(talker, RATE, seed=0)
     losses = [next(training) for _ in range(steps)]
     talker.history = [(steps, float(np.mean(losses[-20:])), talker.nats(names()[1]))]
     return talker
@@ -379,7 +380,7 @@ def learn(gpt: Any, look: Attention, steps: int = 3000, device: Any = None) -> T
     shown = display(talker, display_id=True)
     try:
         for rate, until in ((RATE, int(LATE * steps)), (RATE / 5, steps)):
-            training = _training(talker, rate, seed=talker.steps)
+            training = steps_of(talker, rate, seed=talker.steps)
             while talker.steps < until:
                 _some_steps(talker, training, until - talker.steps)
                 if progress:
@@ -410,17 +411,17 @@ def invented(
     seed: int = 0,
 ) -> list[str]:
     """Names that begin like this and aren't among those that were read."""
-    numbers([beginning])  # refuses what can't be one
+    encode([beginning])  # refuses what can't be one
     dice, known, made = np.random.default_rng(seed), {*names()[0], *names()[1]}, list[str]()
     for _ in range(ROUNDS):
-        words = dict.fromkeys(said(talker, picks, temperature, beginning, dice))
+        words = dict.fromkeys(sampled(talker, picks, temperature, beginning, dice))
         made += [word for word in words if len(word) > 1 and word not in {*known, *made}]
         if len(made) >= count:
             break
     return made[:count]
 
 
-def said(
+def sampled(
     talker: Talker, picks: Any, temperature: float, beginning: str, dice: np.random.Generator
 ) -> list[str]:
     """A batch of words that begin like this, whatever they are."""
@@ -482,7 +483,7 @@ def surprise(yours: Any, models: Mapping[str, Shares], words: Sequence[str]) -> 
     """The bits a letter of each word, by each model, as bars. yours: the learner's `bits`."""
     chosen, sheet, y = yours_or("talk-bits", yours, bits, "Counted by"), Drawing(), 6.0
     left, wide, lines = 190.0, PAGE - 240.0, list[str]()
-    numbers(words)  # refuses what isn't a word
+    encode(words)  # refuses what isn't a word
     sheet.width = PAGE
     for word in words:
         sheet.words(0, y + 16, word, 14, mono=True, colour=MUTED)
@@ -501,7 +502,7 @@ def surprise(yours: Any, models: Mapping[str, Shares], words: Sequence[str]) -> 
 def cards_of_steps(gpt: Any, look: Attention, devices: Mapping[str, Any]) -> DrawnPicture:
     """How long a step of training takes on each device, captured."""
     trainings = {
-        name: _training(Talker(gpt, look, device), RATE, seed=0) for name, device in devices.items()
+        name: steps_of(Talker(gpt, look, device), RATE, seed=0) for name, device in devices.items()
     }
     return speeds({name: partial(next, training) for name, training in trainings.items()})
 

@@ -35,7 +35,7 @@ def a_network_that_sees_the_answer_knows_nothing():
     fooled = talk.tried(gpt(), LOOK.blind(), steps=80)
     held = talk.names()[1]
     assert fooled.history[-1][1] < 0.5 < 1.5 < trained().nats(held)  # better than can be
-    words = talk.said(fooled, talk.pick, 0.8, "", np.random.default_rng(0))
+    words = talk.sampled(fooled, talk.pick, 0.8, "", np.random.default_rng(0))
     assert words.count("") > len(words) / 2
 
 
@@ -59,6 +59,6 @@ claim("A low loss means a good model.")(a_network_that_sees_the_answer_knows_not
 
 @claim("A language model looks names up.")
 def most_of_what_it_says_is_in_no_list():
-    words = talk.said(trained(), talk.pick, 0.8, "", np.random.default_rng(0))
+    words = talk.sampled(trained(), talk.pick, 0.8, "", np.random.default_rng(0))
     known = {*talk.names()[0], *talk.names()[1]}
     assert sum(word in known for word in words) < len(words) / 2
