@@ -154,14 +154,18 @@ FILLING_BLOCKS = _row(128, "blocks",
     "sums of products: a smaller tile is chosen if there would be fewer; shared sums: a block then "
     "has threads for fewer results",
     "a large GPU has 100 to 150 multiprocessors, and a block runs on one of them")
-RESULTS_OF_REGISTERS = _row(0.25, "fraction of a thread's registers",
+RESULTS_OF_REGISTERS = _row(0.5, "fraction of a thread's registers",
     "sums of products: this many hold results",
     "Volkov, Better performance at lower occupancy (2010): many results per thread; a quarter of "
     "255 leaves room for two blocks of 256 threads in 65,536 registers")
-PANEL_STEP = _row(16, "products per result",
+PANEL_STEP = _row(8, "products per result",
     "sums of products: this much of the sum passes through the panels at a time",
     "Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (2008): blocks of 16; a row "
     "of 16 floats is two of the 32-byte pieces in which memory is read")
+READS_IN_FLIGHT = _row(8, "vectors",
+    "panels on a GPU: a thread reads this many before it stores the first",
+    "Volkov, Better performance at lower occupancy (2010): 4 to 8 independent reads of 16 bytes a "
+    "thread hide the latency of memory")
 PANELS_OF_SHARED = _row(0.5, "fraction of a block's shared memory",
     "sums of products: tiles and steps with larger panels are not chosen",
     "the rest leaves room for a second block on the same multiprocessor")

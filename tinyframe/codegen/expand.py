@@ -149,7 +149,9 @@ def flatten_indices(sink: UOp, padded: Mapping[UOp, tuple[list[int], int]] = NO_
             value, *ranges = u.src
             sizes = padded[old][0] if old in padded else [extent(r) for r in ranges]
             pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
-            scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), next(number))
+            several = u.arg[1:] if isinstance(u.arg, tuple) else ()
+            name = (next(number), *several) if several else next(number)
+            scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), name)
             place = scratch.index(flatten(tuple(ranges), sizes))
             return UOp(Ops.STAGE, scratch.dtype, (place.store(value), *ranges), u.arg)
         if u.op is Ops.INDEX and u.arg is not None:

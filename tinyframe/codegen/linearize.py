@@ -143,8 +143,9 @@ Levels = list[list[UOp]]
 """The loops of a blocked sum, a list for each nested accumulator, the innermost one first."""
 
 
-def block_long_sums(sink: UOp) -> UOp:
-    """The kernel with nested REDUCEs in place of long float sums."""
+def block_long_sums(sink: UOp, whole: frozenset[UOp] = frozenset()) -> UOp:
+    """The kernel with nested REDUCEs in place of long float sums. whole: loops that stay as they
+    are."""
     by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces, or scans, along them
     for u in sink.toposort():
         if u.op in (Ops.REDUCE, Ops.SCAN):
@@ -154,7 +155,7 @@ def block_long_sums(sink: UOp) -> UOp:
     replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
     for loops, reduces in by_loops.items():
         added = [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]
-        if added and all(u.arg is not Ops.MULACC for u in reduces):  # it has one accumulator
+        if added and whole.isdisjoint(loops) and all(u.arg is not Ops.MULACC for u in reduces):  # it has one accumulator
             levels, indices = split_into_levels(loops, max(added), numbers)
             if len(levels) > 1:
                 cut[loops] = levels

@@ -52,7 +52,7 @@ SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 
 # a thread's rows and vectors of columns, the largest tile first
-TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
+TILES = ((16, 2), (8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
 
 # a block's warps down and across, a warp's units of 16 rows and 8 columns; the largest first
 WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
@@ -345,7 +345,7 @@ def warp_tile(k: Workload) -> ResultTile | None:
 
 def has_a_long_sum(k: Workload) -> bool:
     summed = contraction_of(k).summed
-    is_long = iterations(summed) >= 2 * thresholds.PANEL_STEP
+    is_long = iterations(summed) >= 4 * thresholds.PANEL_STEP
     return len(summed) == 1 and not is_symbolic(summed[0]) and is_long
 
 
@@ -363,7 +363,8 @@ def tiles_from_panels(k: Workload) -> Nest:
     nest = _with_parts(Nest(), t.column, (VECTOR, k.lanes), (LOCAL, t.across), (UPCAST, t.wide))
     nest = _with_parts(nest, t.row, (UPCAST, t.high), (LOCAL, t.down))
     nest = _with_tiles(nest, (SPLIT, summed, t.step))
-    return with_grid(k, replace(nest, panels=((t.a, summed), (t.b, summed))))
+    panels = (t.a, summed), (t.b, summed)
+    return with_grid(k, replace(nest, panels=panels, pipeline=(summed, 2)))
 
 
 # tensor cores
@@ -402,7 +403,7 @@ def _reused(k: Workload) -> list[UOp]:
 
 
 def has_many_results(k: Workload) -> bool:
-    is_short = iterations(contraction_of(k).summed) < 2 * thresholds.PANEL_STEP
+    is_short = iterations(contraction_of(k).summed) < 4 * thresholds.PANEL_STEP
     return is_short or iterations(k.around) >= thresholds.MANY_THREADS
 
 

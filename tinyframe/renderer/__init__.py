@@ -21,7 +21,8 @@ class Target:
     block. shared_bytes: the memory they share, of which an element takes least_bytes or more. grid:
     the most blocks along each axis. warp: threads that run in lockstep. most_steps: iterations of
     all loops of a thread together. most_buffers: arguments of a kernel. Both are 0 if there is no
-    limit. tensor_cores: the operand formats they take (`gpu/mma.py`).
+    limit. tensor_cores: the operand formats they take (`gpu/mma.py`). async_copies: whether it
+    copies to panels without registers (`gpu/pipeline.py`).
     """
 
     vector_bytes: int
@@ -39,6 +40,7 @@ class Target:
     most_steps: int = 0
     most_buffers: int = 0
     tensor_cores: tuple[str, ...] = ()
+    async_copies: bool = False
 
 
 class Renderer:

@@ -226,6 +226,8 @@ class Writer:
                 is_shared = u.arg[1] is AxisType.THREAD
                 start, stop = ("start", "stop") if is_shared else ("0", names[u.src[0]])
                 kind = language.type_name(u.dtype)
+                if u.src[0].op is Ops.CONST and u.src[0].arg <= language.unrolled:
+                    self.line("#pragma unroll")
                 self.line(language.loop.format(type=kind, name=names[u], start=start, stop=stop))
                 self.depth += 1
             case Ops.ENDRANGE:

@@ -512,7 +512,7 @@ spec_kernel = PatternMatcher([
         closes_ranges),
     row(Ops.SCAN, lambda u: u.arg in {*GroupOp.Scan, Ops.OR, Ops.AND}, keeps_dtype,
         lambda u: u.src[-1].op is Ops.RANGE and u.src[-1].arg[1] is AxisType.SERIAL),
-    row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
+    row(Ops.STAGE, arg_is(AddrSpace, tuple), closes_ranges,
         lambda u: all(r.arg[1] not in THREADS for r in u.ranges)),
     row(Ops.MMA, multiplies, closes_ranges),
     *memory_rows,

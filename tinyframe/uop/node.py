@@ -70,7 +70,9 @@ class Ops(enum.IntEnum):
     # -- elementwise: only in programs, where a language has a shorter form
     MIN = enum.auto(); CMPLE = enum.auto()
     # -- kernel and program: computed by the threads of a warp together
-    MMA = enum.auto()
+    MMA = enum.auto(); FRAGMENT = enum.auto()
+    # -- program: copies to panels that the threads need not wait for
+    ASYNC_COPY = enum.auto(); COMMIT = enum.auto(); WAIT = enum.auto()
     # -- a reduce that keeps its running value: along an axis (tensor), along a loop (kernel)
     SCAN_AXIS = enum.auto(); SCAN = enum.auto()
     # -- tensor: elements at places that are data; in indices, while kernels are cut: such a place

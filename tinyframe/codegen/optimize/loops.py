@@ -9,6 +9,7 @@
     Opt(OptOps.LOCAL, 0, 16)       16 iterations at once, by the threads of a block (GPU)
     Opt(OptOps.GROUP, 2, 32)       32 threads of a block share a reduce (GPU)
     Opt(OptOps.TENSOR_CORE, (0, 1, 2))  rows 0, columns 1 and sum 2 in tiles for tensor cores (GPU)
+    Opt(OptOps.PIPELINE, 2, 2)     the loop keeps 2 of its panels: one is filled, one used (GPU)
 
 An axis is a position in `axes(kernel)`: the loops around the stores, outermost first, then the
 loops of reduces. The inner loop that a SPLIT makes comes right after its outer one; the copies and
@@ -222,4 +223,5 @@ _primitives: dict[OptOps, Callable[[UOp, Opt], UOp] | str] = {
     OptOps.LOCAL: "tinyframe.gpu.blocks:to_threads",
     OptOps.GROUP: "tinyframe.gpu.blocks:to_group",
     OptOps.TENSOR_CORE: "tinyframe.gpu.tensor_core:tensor_core",
+    OptOps.PIPELINE: "tinyframe.gpu.pipeline:pipeline",
 }

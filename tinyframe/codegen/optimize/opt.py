@@ -41,6 +41,7 @@ class OptOps(enum.Enum):
     LOCAL = enum.auto()
     GROUP = enum.auto()
     TENSOR_CORE = enum.auto()
+    PIPELINE = enum.auto()
 
     def __repr__(self) -> str:
         return f"OptOps.{self.name}"

@@ -73,6 +73,7 @@ from tinyframe.uop.show import render
 #     panels          (operand, loop): before each iteration of the loop, the part of the operand
 #                     that it reads is copied; None: all of the operand, before any loop. The Opt is
 #                     STAGE
+#     pipeline        (loop, n): the loop keeps n of its panels
 #     thread          the loop that is divided among the cores
 #     grid            the loops that become the axes of a grid of blocks, its axis 0 first
 #
@@ -106,13 +107,14 @@ class Nest:
 
     tiles: inner parts of RANGEs. order: the outermost loops, from the outside in; the others keep
     their order. panels: the operands that are copied, each inside of a loop (None:
-    before all loops). thread: the loop that is divided among cores; it becomes the outermost one.
+    before all loops). pipeline: a loop, and how many of its panels it keeps. thread: the loop that is divided among cores; it becomes the outermost one.
     grid: the loops that become blocks; axis 0, the innermost of them, comes first.
     """
 
     tiles: tuple[Tile, ...] = ()
     order: tuple[Loop, ...] = ()
     panels: tuple[tuple[Access, Loop | None], ...] = ()
+    pipeline: tuple[Loop, int] | None = None
     thread: UOp | None = None
     grid: tuple[UOp, ...] = ()
 
@@ -143,6 +145,9 @@ class Nest:
         for read, loop in self.panels:
             when = "before all loops" if loop is None else f"in {_loop_words(loop)}"
             said.append(f"data{read.slot} copied {when}")
+        if self.pipeline is not None:
+            loop, panels = self.pipeline
+            said.append(f"{panels} of each panel in {_loop_words(loop)}")
         if self.thread is not None:
             said.append(f"cores share {render(self.thread)}")
         if self.grid:
@@ -208,6 +213,9 @@ def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[O
     for read, around in nest.panels:
         for axis in [-1] if around is None else place(around):
             apply(OptOps.STAGE, axis, read.slot)
+    if nest.pipeline is not None:
+        for axis in place(nest.pipeline[0]):
+            apply(OptOps.PIPELINE, axis, nest.pipeline[1])
     if nest.thread is not None:
         make_outermost((nest.thread,))
         apply(OptOps.THREAD, 0)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from tinyframe import thresholds
 from tinyframe.dtype import DType, dtypes
 from tinyframe.gpu.languages.base import GPULanguage
 from tinyframe.gpu.languages.scalarize import scalarize
@@ -115,6 +116,8 @@ class CUDALanguage(GPULanguage):
     function_prefix = "static __device__ inline"
     local_prefix = f"__shared__ __align__({VECTOR_BYTES}) "
     barrier = "__syncthreads();"
+    # what a thread reads of a panel next is then in flight while it computes
+    unrolled = thresholds.PANEL_STEP
     code_for_workitem = {
         "g": lambda axis: f"blockIdx.{'xyz'[axis]}",
         "l": lambda axis: f"threadIdx.{'xyz'[axis]}",

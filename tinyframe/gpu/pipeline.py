@@ -1,0 +1,233 @@
+"""PIPELINE: a loop keeps several panels, so that the next ones are filled while one is in use.
+
+    for k:                               panel 0 = part 0;  barrier
+      barrier                            for k:
+      panel = part k                       x = part k+1                   these reads are in flight
+      barrier                              … what is computed from panel k%2 …
+      … what is computed from panel …      panel (k+1)%2 = x;  barrier
+
+Nothing waits for memory, and there is one barrier where there were two. Where a device can copy to
+a panel without registers (ASYNC_COPY), n panels have n - 1 parts on their way:
+
+    parts 0 … n-2 to panels 0 … n-2, each a group of copies
+    for k:
+      wait for all groups but the last n-2;  barrier
+      part k+n-1 to panel (k+n-1)%n
+      … what is computed from panel k%n …
+
+Lam, "Software pipelining" (1988); NVIDIA, PTX ISA, "Data Movement and Conversion Instructions:
+Asynchronous copy".
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from tinyframe.algebra.symbolic import all_of
+from tinyframe.codegen.optimize.loops import loop_at
+from tinyframe.codegen.optimize.opt import KernelOptError, Opt, axes, has_kind
+from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.renderer import Target
+from tinyframe.uop.node import BLOCKS, AxisType, Ops, UOp, extent, rebuild
+
+ALWAYS = UOp.const(dtypes.bool, True)
+ASYNC_BYTES = 16  # of a copy without registers: the only size that bypasses the first-level cache
+
+
+def pipeline(sink: UOp, opt: Opt) -> UOp:
+    """Opt(PIPELINE, axis, n): n of each panel that is filled in this loop of a reduce."""
+    loop = loop_at(sink, opt, AxisType.REDUCE, advice="only loops of reduces fill panels in turns")
+    if not isinstance(opt.arg, int) or opt.arg < 2:
+        raise KernelOptError(f"a loop keeps 2 panels or more, not {opt.arg!r}")
+    if not opt.arg <= extent(loop):
+        raise KernelOptError(f"a loop of {extent(loop)} does not fill {opt.arg} panels")
+    if not has_kind(sink, *BLOCKS):
+        raise KernelOptError("a single thread does not fill one panel while it uses another")
+    loops = axes(sink)
+
+    def kept(old: UOp, u: UOp) -> UOp:
+        is_here = old.op is Ops.STAGE and [r for r in loops if r in old.ranges][-1:] == [loop]
+        return u.replace(arg=(AddrSpace.LOCAL, opt.arg)) if is_here else u
+
+    if (out := rebuild(sink, kept)) is sink:
+        raise KernelOptError(f"no panel is filled in axis {opt.axis}: apply STAGE there first")
+    return out
+
+
+def pipelined_loops(sink: UOp) -> frozenset[UOp]:
+    """The loops that keep several panels: they fill them in order."""
+    kept = (u for u in sink.toposort() if u.op is Ops.STAGE and isinstance(u.arg, tuple))
+    return frozenset(r for u in kept for r in u.ranges)
+
+
+# ---- the program ---------------------------------------------------------------------------------
+
+
+def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
+    """A program whose loops fill some panels while they use others."""
+    for loop, panels in _panels_by_loop(uops).items():
+        begin, end = uops.index(loop), uops.index(UOp(Ops.ENDRANGE, dtypes.void, (loop,)))
+        fill, use = _fill_and_use(uops[begin + 1 : end], panels)
+        turns = _Turns(loop, panels, itertools.count(len(uops)))
+        is_async = target.async_copies and all(_is_plain_copy(u) for u in fill if u.op is Ops.STORE)
+        lines = (turns.asynchronous if is_async else turns.synchronous)(fill, use)
+        is_inner = sum((u.op is Ops.RANGE) - (u.op is Ops.ENDRANGE) for u in uops[:begin]) > 0
+        lines = [*uops[:begin], *[turns.barrier()] * is_inner, *lines, *uops[end:]]
+        lines = [u for u in lines if u.op is not Ops.INDEX or u.src[0] not in turns.panels]
+        uops = _in_scope([turns.panels.get(u, u) for u in lines])
+    return uops
+
+
+def _panels_by_loop(uops: list[UOp]) -> dict[UOp, list[UOp]]:
+    """Loops -> the panels that they keep several times. It is the innermost loop in which a panel
+    is both filled and read."""
+    around: list[UOp] = []
+    common: dict[UOp, list[UOp]] = {}
+    for u in uops:
+        if u.op is Ops.RANGE:
+            around.append(u)
+        elif u.op is Ops.ENDRANGE:
+            around.pop()
+        elif u.op in (Ops.LOAD, Ops.STORE) and is_kept(panel := u.src[0].src[0]):
+            pairs = zip(common.get(panel, around), around, strict=False)
+            common[panel] = [a for a, b in pairs if a is b]
+    found: dict[UOp, list[UOp]] = {}
+    for panel, loops in common.items():
+        found.setdefault(loops[-1], []).append(panel)
+    return found
+
+
+def is_kept(memory: UOp) -> bool:
+    """Whether this is a panel that a loop keeps several times."""
+    return memory.op is Ops.DEFINE_LOCAL and isinstance(memory.arg, tuple)
+
+
+def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[UOp]]:
+    """The instructions of a loop's body that fill its panels, and the others; each with the values
+    that it needs."""
+    items: list[list[UOp]] = [[]]  # statements, and whole loops
+    for u in body:
+        items[-1].append(u)
+        if sum((x.op is Ops.RANGE) - (x.op is Ops.ENDRANGE) for x in items[-1]) == 0:
+            items.append([])
+
+    def part(is_fill: bool) -> list[UOp]:
+        live: set[UOp] = set()
+        kept: list[list[UOp]] = []
+        for item in reversed(items):
+            effects = [u for u in item if u.op in (Ops.STORE, Ops.BARRIER)]
+            fills = any(u.op is Ops.STORE and u.src[0].src[0] in panels for u in effects)
+            if (effects and fills is is_fill) or not live.isdisjoint(item):
+                live.update(s for u in item for s in u.src)
+                kept.append(item)
+        return [u for item in reversed(kept) for u in item]
+
+    return part(True), part(False)
+
+
+def _is_plain_copy(store: UOp) -> bool:
+    """Whether a STORE to a panel can do without registers."""
+    value = store.src[1]
+    return value.op is Ops.LOAD and value.dtype.itemsize == ASYNC_BYTES
+
+
+class _Turns:
+    """The iterations of a loop that keeps several panels: iteration k uses those number k % n.
+
+    panels: each one -> the memory for all n.
+    """
+
+    def __init__(self, loop: UOp, panels: list[UOp], numbers: Iterator[int]) -> None:
+        self.loop, self.n, self.numbers = loop, panels[0].arg[1], numbers
+        self.panels = {
+            u: UOp(Ops.DEFINE_LOCAL, u.dtype.base.ptr(self.n * u.dtype.size, AddrSpace.LOCAL), (),
+                   u.arg[0])
+            for u in panels
+        }  # fmt: skip
+
+    def barrier(self) -> UOp:
+        return UOp(Ops.BARRIER, dtypes.void, (), next(self.numbers))
+
+    def at(self, lines: list[UOp], k: UOp, reads: UOp = ALWAYS) -> list[UOp]:
+        """The instructions for iteration k; memory is only read if `reads` is true."""
+        whole = self.n & (self.n - 1) == 0
+        place = k & (self.n - 1) if whole else k.alu(Ops.CMOD, k.const_like(self.n))
+        is_first = k.op is Ops.CONST
+        done = {self.loop: k}
+        # an INDEX that is the same in all iterations is outside of the loop
+        indices = [(u.src[0], u) if u.op in (Ops.LOAD, Ops.STORE) else (u,) for u in lines]
+        for u in dict.fromkeys(itertools.chain(*indices)):
+            src = tuple([done.get(s, s) for s in u.src])
+            new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+            if u.op is Ops.INDEX:
+                memory, valid, flat = src
+                if memory in self.panels:
+                    start = (place * memory.dtype.size).simplify() if is_first else place * memory.dtype.size
+                    memory = self.panels[memory]
+                    flat = flat if start.op is Ops.CONST and not start.arg else flat + start
+                    new = UOp(Ops.INDEX, memory.dtype, (memory, valid, flat), u.arg)
+                elif memory.op is Ops.DEFINE_GLOBAL:
+                    new = u.replace(src=(memory, all_of([valid, reads]), flat))
+            elif u.op is Ops.RANGE:
+                new = new.replace(arg=(next(self.numbers), u.arg[1]))
+            elif is_first and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
+                new = new.simplify()
+            done[u] = new
+        return list(done.values())[1:]
+
+    def next(self, fill: list[UOp], ahead: int) -> list[UOp]:
+        """Fills the panels for the iteration that is so many ahead, if there is one."""
+        k = self.loop + ahead
+        return self.at(fill, k, k < self.loop.src[0])
+
+    def synchronous(self, fill: list[UOp], use: list[UOp]) -> list[UOp]:
+        filled = self.next(fill, 1)
+        in_loops = any(u.op is Ops.RANGE for u in fill)  # what it reads is not kept in registers
+        last = [u for u in filled if u.op is Ops.STORE and not in_loops]
+        return [
+            *self.at(fill, self.loop.const_like(0)), self.barrier(),
+            self.loop, *[u for u in filled if u not in last], *self.at(use, self.loop), *last,
+            self.barrier(),
+        ]  # fmt: skip
+
+    def asynchronous(self, fill: list[UOp], use: list[UOp]) -> list[UOp]:
+        def group(lines: list[UOp]) -> list[UOp]:
+            """The copies, as one group."""
+            copies = [
+                UOp(Ops.ASYNC_COPY, dtypes.void, (u.src[0], u.src[1].src[0])) if u.op is Ops.STORE
+                else u for u in lines if u.op is not Ops.LOAD
+            ]  # fmt: skip
+            return [*copies, UOp(Ops.COMMIT, dtypes.void, (), next(self.numbers))]
+
+        first = (self.at(fill, self.loop.const_like(n)) for n in range(self.n - 1))
+        return [
+            *[u for lines in first for u in group(lines)],
+            self.loop, UOp(Ops.WAIT, dtypes.void, (), (next(self.numbers), self.n - 2)), self.barrier(),
+            *group(self.next(fill, self.n - 1)), *self.at(use, self.loop),
+        ]  # fmt: skip
+
+
+def _in_scope(uops: list[UOp]) -> list[UOp]:
+    """A program with the values that it lacks, each in the outermost loop that has its sources."""
+    levels: list[dict[UOp, None]] = [{}]
+
+    def add(u: UOp, here: bool = False) -> None:
+        if any(u in level for level in levels):
+            return
+        for s in u.src:
+            add(s)
+        depths = [n for n, level in enumerate(levels) if not level.keys().isdisjoint(u.src)]
+        levels[-1 if here else max(depths, default=0)][u] = None
+
+    for u in uops:
+        if u.op is Ops.RANGE:
+            for s in u.src:
+                add(s)
+            levels.append({u: None})
+        elif u.op is Ops.ENDRANGE:
+            inner = levels.pop()
+            levels[-1] |= {**inner, u: None}
+        else:
+            add(u, here=True)
+    return list(levels[0])
