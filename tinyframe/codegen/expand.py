@@ -221,6 +221,16 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     ]
 
 
+def _run(places: list[UOp]) -> int:
+    """How many lanes follow one another in memory, if all such runs are equally long: 2 of the four
+    results of an MMA's thread."""
+    at = [terms(place.src[2]) for place in places]
+    follows = [b == {**a, None: a.get(None, 0) + 1} for a, b in itertools.pairwise(at)]
+    run = follows.index(False) + 1 if False in follows else 1
+    whole = all(follow is bool((n + 1) % run) for n, follow in enumerate(follows))
+    return run if whole and len(places) % run == 0 and len({p.src[1] for p in places}) == 1 else 1
+
+
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     """A node in all lanes. done: node -> its replacement, for all of its sources."""
     # the ranges that it closes, except lanes
@@ -245,9 +255,17 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
             places, value = _places(index, lane, done), done[value].vectorize(_lanes(lane))
             if len(places) == 1:
                 return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
-            # lanes that are stored one by one
-            values = [value.gep(k) for k in range(len(places))]
-            return UOp.sink(*[p.store(v, *loops) for p, v in zip(places, values, strict=True)])
+            # lanes that are stored one by one, or in shorter vectors
+            values, run = [value.gep(k) for k in range(len(places))], _run(places)
+            parts = [
+                UOp(Ops.VECTORIZE, index.dtype.base.vec(run), tuple(values[k : k + run]))
+                if run > 1
+                else values[k]
+                for k in range(0, len(places), run)
+            ]
+            return UOp.sink(
+                *[p.store(v, *loops) for p, v in zip(places[::run], parts, strict=True)]
+            )
         case Ops.STAGE:
             return u.replace(src=(done[u.src[0]], *loops))
         case Ops.SINK:
@@ -260,11 +278,17 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
             *values, loop = u.src
             src = tuple([done[s].vectorize(_lanes(lane_of(u))) for s in values])
             return UOp(Ops.SCAN, src[0].dtype, (*src, loop), u.arg)
+        case Ops.FRAGMENT:
+            (place,), (count, *how) = _places(u.src[0], None, done), u.arg
+            return UOp(Ops.FRAGMENT, u.dtype.vec(count), (place,), *how)
         case Ops.MMA:  # a thread's run of operand elements becomes lanes, and so do its results
             a, b, result = u.src[:3]
+            dtype = u.dtype.vec(extent(result))
+            if not loops:  # they are FRAGMENTs
+                return UOp(Ops.MMA, dtype, (done[a], done[b]), u.arg)
             (run,) = of_kind(u, AxisType.VECTOR)
             given = [done[operand].vectorize(extent(run)) for operand in (a, b)]
-            return UOp(Ops.MMA, u.dtype.vec(extent(result)), (*given, done[result], *loops), u.arg)
+            return UOp(Ops.MMA, dtype, (*given, done[result], *loops), u.arg)
         case _:  # computed in all lanes at once
             n = _lanes(lane_of(u))
             src = tuple([done[s].vectorize(n) for s in u.src])

@@ -30,9 +30,15 @@ OWN_ROWS, RESULTS = 2, 4
 
 DTYPES = {form: dtype for dtype, form in MMA_FORMS.items()}
 
-# Four runs of 8 bytes. If a row of shared memory is an odd number of such pieces long, threads that
-# read from four rows at once access different banks.
-PIECE_BYTES = 32
+# rows of a matrix that a FRAGMENT is made of, and elements of 16 bits in each
+MATRIX = 8
+
+
+def piece_bytes(itemsize: int) -> int:
+    """The bytes of a row of shared memory that are read at once: those of a matrix's row, or four
+    runs. If a row is an odd number of such pieces long, threads that read from several rows access
+    different banks."""
+    return MATRIX * itemsize if itemsize == 2 else 32
 
 
 def run(form: str) -> int:
@@ -53,6 +59,35 @@ def place_of_a(form: str, thread: Any, row: Any, n: Any) -> tuple[Any, Any]:
 def place_of_b(form: str, thread: Any, n: Any) -> tuple[Any, Any]:
     """The position in the sum, and the column, of a thread's element `n`."""
     return thread % 4 * run(form) + n, thread // 4
+
+
+def row_of_matrix(form: str, thread: Any, is_transposed: bool) -> tuple[Any, Any, Any]:
+    """Whose element begins the row of a matrix that a thread gives the place of for a FRAGMENT: a
+    thread's, in its first or second row, and the element's number.
+
+    Of 32 threads, each 8 stand for a matrix: the first 8 rows with the first half of the sum, the
+    same rows with its second half, and so for the other rows. If matrices are transposed, each of
+    their rows in memory is a term of the sum.
+    """
+    line, half, lower = thread % MATRIX, thread // MATRIX % 2, thread // MATRIX // 2
+    if is_transposed:
+        term = line + half * MATRIX
+        return term // run(form), lower, term % run(form)
+    return line * 4 + half * (MATRIX // run(form)), lower, thread * 0
+
+
+def fragment(
+    rows: Sequence[Sequence[Any]], thread: int, count: int, is_transposed: bool
+) -> list[Any]:
+    """The `count` elements that a thread gets, two of each matrix, from the rows of 8 whose places
+    the threads of the warp have given. An MMA's sum is in the same order for both operands."""
+    line, first = divmod(thread, 4)
+    places = [(line, 2 * first + n) for n in range(2)]
+    return [
+        rows[MATRIX * matrix + y][x]
+        for matrix in range(count // 2)
+        for y, x in (place[::-1] if is_transposed else place for place in places)
+    ]
 
 
 def place_of_result(thread: Any, n: Any) -> tuple[Any, Any]:

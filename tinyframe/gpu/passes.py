@@ -18,7 +18,7 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.gpu.blocks import block_axes, grid_axes
 from tinyframe.gpu.panels import filled_by_all_threads
 from tinyframe.gpu.pipeline import is_kept, pipelined, pipelined_loops
-from tinyframe.gpu.tensor_core import padded_panels
+from tinyframe.gpu.tensor_core import padded_panels, with_fragments
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import (
@@ -113,7 +113,8 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
     barriers = n = 0
     while n < len(uops):
         end = ends.get(uops[n], n)
-        stores, loads = _panels(uops[n : end + 1], Ops.STORE), _panels(uops[n : end + 1], Ops.LOAD)
+        part = uops[n : end + 1]
+        stores, loads = _panels(part, Ops.STORE), _panels(part, Ops.LOAD, Ops.FRAGMENT)
         if stores and loads and end > n:
             # enter the loop: an earlier iteration's stores and loads precede its body
             if uops[n].src[0].op is not Ops.CONST:
@@ -131,10 +132,10 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
     return out
 
 
-def _panels(part: list[UOp], op: Ops) -> Panels:
+def _panels(part: list[UOp], *ops: Ops) -> Panels:
     """The panels that a part of a program stores to, or loads from, except those of a pipeline,
     which has barriers of its own."""
-    memory = (u.src[0].src[0] for u in part if u.op is op)
+    memory = (u.src[0].src[0] for u in part if u.op in ops)
     return Panels(m for m in memory if m.addrspace is AddrSpace.LOCAL and not is_kept(m))
 
 
@@ -142,6 +143,7 @@ def _panels(part: list[UOp], op: Ops) -> Panels:
 INSTEAD = {
     "flatten indices": [
         ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),
+        ("fragments", lambda sink, job: with_fragments(sink)),
         ("ranges to values", lambda sink, job: ranges_to_values(sink, job.renderer.target)),
     ],
     "accumulate": [

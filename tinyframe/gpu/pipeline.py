@@ -31,6 +31,7 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import BLOCKS, AxisType, Ops, UOp, extent, rebuild
 
+ACCESSES = (Ops.LOAD, Ops.FRAGMENT, Ops.STORE)
 ALWAYS = UOp.const(dtypes.bool, True)
 ASYNC_BYTES = 16  # of a copy without registers: the only size that bypasses the first-level cache
 
@@ -89,7 +90,7 @@ def _panels_by_loop(uops: list[UOp]) -> dict[UOp, list[UOp]]:
             around.append(u)
         elif u.op is Ops.ENDRANGE:
             around.pop()
-        elif u.op in (Ops.LOAD, Ops.STORE) and is_kept(panel := u.src[0].src[0]):
+        elif u.op in ACCESSES and is_kept(panel := u.src[0].src[0]):
             pairs = zip(common.get(panel, around), around, strict=False)
             common[panel] = [a for a, b in pairs if a is b]
     found: dict[UOp, list[UOp]] = {}
@@ -156,7 +157,7 @@ class _Turns:
         is_first = k.op is Ops.CONST
         done = {self.loop: k}
         # an INDEX that is the same in all iterations is outside of the loop
-        indices = [(u.src[0], u) if u.op in (Ops.LOAD, Ops.STORE) else (u,) for u in lines]
+        indices = [(u.src[0], u) if u.op in ACCESSES else (u,) for u in lines]
         for u in dict.fromkeys(itertools.chain(*indices)):
             src = tuple([done.get(s, s) for s in u.src])
             new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)

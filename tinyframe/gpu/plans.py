@@ -55,7 +55,7 @@ LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 TILES = ((16, 2), (8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
 
 # a block's warps down and across, a warp's units of 16 rows and 8 columns; the largest first
-WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
+WARP_TILES = ((2, 4, 4, 8), (2, 2, 4, 8), (2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
 
 
 # ---- resources of a device -----------------------------------------------------------------------
@@ -207,7 +207,7 @@ class ResultTile:
     units of rows and of columns that each of them computes. unit: the rows and columns of a unit: 1
     and a vector for a thread, 16 and 8 for a warp (`gpu/mma.py`). step: how many terms of the sum
     are in the panels at a time; with tensor cores, how many MMA steps. row_bytes: bytes of a row of
-    `a` and of a column of `b` in a panel, for a step of 1. padding: bytes after each of them.
+    `a` and of a column of `b` in a panel, for a step of 1. padding: bytes after each of them. kept: how many of each panel there are (PIPELINE).
 
     A thread's vectors are `across` vectors apart, so that neighbouring threads read neighbouring
     vectors of the panel and write neighbouring vectors of the result.
@@ -225,6 +225,7 @@ class ResultTile:
     row_bytes: tuple[int, int]
     padding: int = 0
     step: int = 1
+    kept: int = 1
 
     @property
     def rows(self) -> int:
@@ -236,9 +237,9 @@ class ResultTile:
 
     @property
     def panels(self) -> int:
-        """Bytes of both panels."""
+        """Bytes of all panels."""
         a, b = (self.step * n + self.padding for n in self.row_bytes)
-        return self.rows * a + self.columns * b
+        return self.kept * (self.rows * a + self.columns * b)
 
     def fits(self, k: Workload) -> bool:
         """Whether its results fit into registers, and its panels into shared memory."""
@@ -282,12 +283,15 @@ def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
     return of_one[row], of_one[column], row, column
 
 
-def _largest(k: Workload, tiles: Iterable[ResultTile], steps: Sequence[int]) -> ResultTile | None:
-    """The first (largest) tile that leaves enough blocks, with the first of these steps for which
-    it fits; the last one that fits if none does; None if none fits."""
+def _largest(
+    k: Workload, tiles: Iterable[ResultTile], steps: Sequence[tuple[int, int]]
+) -> ResultTile | None:
+    """The first (largest) tile that leaves enough blocks, with the first of these steps, and panels
+    kept, for which it fits; the last one that fits if none does; None if none fits."""
     found: list[ResultTile] = []
     for tile in tiles:
-        found += [t for step in steps if (t := replace(tile, step=step)).fits(k)][:1]
+        sized = (replace(tile, step=step, kept=kept) for step, kept in steps)
+        found += [t for t in sized if t.fits(k)][:1]
     enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
     return next(enough, found[-1] if found else None)
 
@@ -315,7 +319,8 @@ def block_tile(k: Workload) -> ResultTile | None:
         tile = ResultTile(*loops, down, across, high, wide, (1, k.lanes), (a.itemsize, b.itemsize))
         if (high, wide) == (1, 1) or not tile.exceeds_results():
             tiles.append(tile)
-    return _largest(k, tiles, steps)
+    fits = [(n, kept) for n in steps for kept in (2, 1) if extent(summed) >= n * kept]
+    return _largest(k, tiles, fits)
 
 
 def form_in_tensor_cores(k: Workload) -> str | None:
@@ -337,10 +342,12 @@ def warp_tile(k: Workload) -> ResultTile | None:
     tiles = []
     for down, across, high, wide in WARP_TILES:
         tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
-                          (nbytes, nbytes), mma.PIECE_BYTES)  # fmt: skip
+                          (nbytes, nbytes), mma.piece_bytes(mma.DTYPES[form].itemsize))  # fmt: skip
         if down * across * mma.THREADS <= block_size(k) and not tile.exceeds_results():
             tiles.append(tile)
-    return _largest(k, tiles, steps)
+    most = 3 if k.target.async_copies else 2
+    sizes = [(n, kept) for n in steps for kept in range(most, 0, -1) if size >= n * kept * deep]
+    return _largest(k, tiles, sorted(sizes, key=lambda n: n[1] == 1))  # two panels rather than one
 
 
 def has_a_long_sum(k: Workload) -> bool:
@@ -364,7 +371,7 @@ def tiles_from_panels(k: Workload) -> Nest:
     nest = _with_parts(nest, t.row, (UPCAST, t.high), (LOCAL, t.down))
     nest = _with_tiles(nest, (SPLIT, summed, t.step))
     panels = (t.a, summed), (t.b, summed)
-    return with_grid(k, replace(nest, panels=panels, pipeline=(summed, 2)))
+    return with_grid(k, replace(nest, panels=panels, pipeline=(summed, t.kept)))
 
 
 # tensor cores
@@ -385,7 +392,8 @@ def in_tensor_cores(k: Workload) -> Nest:
     nest = _with_tiles(nest, (UPCAST, t.column, t.wide), (LOCAL, t.column, t.across))
     nest = _with_tiles(nest, (UPCAST, t.row, t.high), (LOCAL, t.row, t.down))
     nest = _with_tiles(nest, (SPLIT, summed, t.step))
-    return with_grid(k, replace(nest, panels=((t.a, summed), (t.b, summed))))
+    panels = (t.a, summed), (t.b, summed)
+    return with_grid(k, replace(nest, panels=panels, pipeline=(summed, t.kept)))
 
 
 # tiles in registers

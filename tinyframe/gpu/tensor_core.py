@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
@@ -32,7 +33,7 @@ from tinyframe.gpu import mma
 from tinyframe.renderer import Target
 from tinyframe.rewrite.spec import MMA_FORMS
 from tinyframe.settings import settings
-from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symbolic
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symbolic, rebuild
 
 
 def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
@@ -124,6 +125,50 @@ def why_no_tensor_core(form: str, target: Target) -> str | None:
     return None
 
 
+# ---- fragments: how a warp reads operands from panels --------------------------------------------
+# A thread can read its elements one run after the other. For operands of 16 bits there is something
+# better: a warp reads whole matrices of 8 × 8 elements at once (PTX: ldmatrix), and transposes them
+# if a column is contiguous instead of a row. So a panel can have the layout of the argument, and is
+# copied by whole vectors.
+
+
+def with_fragments(sink: UOp) -> UOp:
+    """The kernel with the operands of each MMA read as FRAGMENTs, if that is possible for both."""
+
+    def changed(old: UOp, u: UOp) -> UOp:
+        if u.op is not Ops.MMA or any(x.op is not Ops.LOAD for x in u.src[:2]):
+            return u
+        given = (_fragment(x.src[0], *u.src[3:]) for x in u.src[:2])
+        read = [x for x in given if x is not None]
+        return u.replace(src=(*read, u.src[2])) if len(read) == 2 else u
+
+    return rebuild(sink, changed)
+
+
+def _fragment(index: UOp, own_row: UOp, number: UOp) -> UOp | None:
+    """The FRAGMENT of an MMA's operand at this INDEX; None if it is not in a panel of 16 bits, made
+    of contiguous and aligned rows of matrices, or of columns."""
+    memory, valid, flat = index.src
+    if memory.op is not Ops.STAGE or memory.dtype.base.itemsize != 2 or valid.op is not Ops.CONST:
+        return None
+    thread = next(r for r in index.ranges if axis_type(r) is AxisType.WARP)
+
+    def at(*places: UOp) -> UOp:
+        found = zip((thread, own_row, number), places, strict=True)
+        return flat.substitute({r: place.cast(r.dtype) for r, place in found}).simplify()
+
+    zero, form = thread.const_like(0), MMA_FORMS[memory.dtype.base]
+    along_rows = (at(zero + 4, zero, zero) - at(zero, zero, zero)).simplify()
+    is_transposed = along_rows.op is Ops.CONST and along_rows.arg == 1
+    place = at(*mma.row_of_matrix(form, thread, is_transposed))
+    contiguous = is_transposed or terms(flat).get(number) == 1
+    if not contiguous or any(factor % mma.MATRIX for factor in terms(place).values()):
+        return None
+    count = mma.run(form) * (mma.OWN_ROWS if own_row in index.ranges else 1)
+    index = index.replace(src=(memory, valid, place))
+    return UOp(Ops.FRAGMENT, memory.dtype.base, (index,), (count, is_transposed))
+
+
 # ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
 # Shared memory has 32 banks of 4 bytes, each of which serves one access at a time. For an MMA the
 # threads of a warp read from eight rows at once; if these rows began in the same bank, the threads
@@ -138,9 +183,10 @@ def padded_panels(sink: UOp) -> dict[UOp, tuple[list[int], int]]:
     for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
         if u.op is Ops.INDEX and u.src[0].op is Ops.STAGE and len(u.arg) > 1:
             panel, row, itemsize = u.src[0], u.arg[-1], u.src[0].dtype.itemsize
-            pieces, rest = divmod(row * itemsize, mma.PIECE_BYTES)
+            piece = mma.piece_bytes(itemsize)
+            pieces, rest = divmod(row * itemsize, piece)
             if not rest and pieces % 2 == 0:
-                sizes, padding = list(map(extent, panel.own_ranges)), mma.PIECE_BYTES // itemsize
+                sizes, padding = list(map(extent, panel.own_ranges)), piece // itemsize
                 first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
                 sizes[first] += padding // math.prod(sizes[first + 1 :])
                 found[panel] = sizes, row + padding
@@ -153,5 +199,6 @@ def panel_bytes(sink: UOp, least: int) -> int:
     for u in sink.toposort():
         if u.op is Ops.STAGE:
             sizes = found[u][0] if u in found else map(extent, u.own_ranges)
-            nbytes += math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
+            count = u.arg[1] if isinstance(u.arg, tuple) else 1
+            nbytes += count * math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
     return nbytes

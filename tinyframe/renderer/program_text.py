@@ -237,6 +237,14 @@ class Writer:
                 pass  # written by the LOAD or STORE
             case Ops.LOAD:
                 self.load(u)
+            case Ops.FRAGMENT:
+                self.declare(u, language.fragment(u, self.pointer(u.src[0])), "val")
+            case Ops.ASYNC_COPY:
+                self.copy(u)
+            case Ops.COMMIT:
+                self.line("commit_copies();")
+            case Ops.WAIT:
+                self.line(f"wait_for_copies({u.arg[1]});")
             case Ops.STORE:
                 self.store(u)
             case _:
@@ -290,6 +298,15 @@ class Writer:
             statement = language.if_statement.format(
                 condition=without_parens(names[valid]), statement=statement
             )
+        self.line(statement)
+
+    def copy(self, u: UOp) -> None:
+        place, source = (without_parens(self.pointer(index)) for index in u.src)
+        (valid, exists) = (index.src[1] for index in u.src)
+        statement = f"copy_async({place}, {source}, {without_parens(self.names[exists])});"
+        if not is_true(valid):
+            condition = without_parens(self.names[valid])
+            statement = self.language.if_statement.format(condition=condition, statement=statement)
         self.line(statement)
 
     def pointer(self, index: UOp) -> str:

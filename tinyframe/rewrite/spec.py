@@ -93,7 +93,8 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
                                 inside of all that the value depends on. SCAN(a, b, RANGE) with
                                 MULACC as above. In a long sum two ranges or more, which count as
                                 one
-    STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, from which
+    STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, or in several
+                                (arg = memory, how many: PIPELINE) in turns, from which
                                 INDEXes read. LOCAL memory belongs to a thread, or on devices with
                                 blocks of threads to a block: there no range of threads is around a
                                 STAGE, and one that owns such a range has a value for each thread
@@ -101,6 +102,10 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
                                 which it reads a and b. The first range selects one of the results
                                 of the WARP's thread. The others, its own, run over a thread's rows
                                 and a run of the sum
+    FRAGMENT(INDEX)             a thread's elements of an MMA's operand, which the warp reads from a
+                                panel as matrices of 8 × 8: each thread gives the INDEX of 8
+                                elements, a row of one of them. arg = (elements of a thread, whether
+                                rows are terms of the sum)
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
 
 **Program level.** A flat list, each node after its sources. Values may be vectors.
@@ -118,6 +123,13 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
     MMA(a, b, c)                the four results of a thread, added to c if it is given; a and b are
                                 this thread's share of the operands. All threads of the warp run it
                                 together: 32 consecutive ones of the block, from a multiple of 32 on
+    FRAGMENT(INDEX)             as above, for matrices of 16 bits; arg: whether they are transposed.
+                                The warp runs it together
+    ASYNC_COPY(INDEX, INDEX)    16 bytes on their way to a panel (the first place) from memory, or
+                                zeros where the second INDEX is not valid. Until a WAIT of its
+                                thread, nobody may read them there
+    COMMIT                      the thread's copies since the last one are a group
+    WAIT                        until all of the thread's groups but the last arg[1] have arrived
     BARRIER                     all threads of a block arrive before any goes on; arg distinguishes
                                 barriers. None is in a loop that only some of the threads run
 """
@@ -470,6 +482,20 @@ def value_fits(u: UOp) -> bool:
     return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
 
 
+def reads_matrices(u: UOp) -> bool:
+    """A FRAGMENT reads elements of 16 bits from a panel, on one condition: none."""
+    memory, valid, *_ = u.src[0].src
+    is_panel = memory.op in (Ops.STAGE, Ops.DEFINE_LOCAL)
+    return is_panel and u.dtype.scalar().itemsize == 2 and valid.op is Ops.CONST and valid.arg
+
+
+def copies_to_a_panel(u: UOp) -> bool:
+    """An ASYNC_COPY goes from an argument to a panel of the same dtype."""
+    place, source = (index.src[0] for index in u.src)
+    is_copy = place.op is Ops.DEFINE_LOCAL and source.op is Ops.DEFINE_GLOBAL
+    return is_copy and place.dtype.base is source.dtype.base
+
+
 # dtype of the operands -> the form in which a tensor core reads them: PTX's name, an MMA's arg
 MMA_FORMS = {dtypes.half: "f16", dtypes.bfloat16: "bf16", dtypes.float: "tf32"}
 
@@ -515,6 +541,7 @@ spec_kernel = PatternMatcher([
     row(Ops.STAGE, arg_is(AddrSpace, tuple), closes_ranges,
         lambda u: all(r.arg[1] not in THREADS for r in u.ranges)),
     row(Ops.MMA, multiplies, closes_ranges),
+    row(Ops.FRAGMENT, of_an_index, reads_matrices),
     *memory_rows,
     *values,
 ])
@@ -529,6 +556,9 @@ spec_program = PatternMatcher([
     row(Ops.ENDRANGE, sources(Ops.RANGE)),
     row(Ops.RANGE, *range_checks, lambda u: u.arg[1] not in BLOCKS),
     row(Ops.MMA, multiplies, lambda u: not u.own_ranges),
+    row(Ops.FRAGMENT, of_an_index, reads_matrices, lambda u: u.dtype.count in (4, 8)),
+    row(Ops.ASYNC_COPY, sources(Ops.INDEX, Ops.INDEX), copies_to_a_panel),
+    row((Ops.COMMIT, Ops.WAIT), no_source, lambda u: u.dtype is dtypes.void),
     row(Ops.BARRIER, no_source, lambda u: u.dtype is dtypes.void),
     *memory_rows,
     *values,

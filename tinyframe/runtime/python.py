@@ -368,6 +368,18 @@ class PythonRunner(Runner):
                     f"{out} = {function}(shared, thread, {', '.join(added)})",
                     f"yield {number}",
                 ]
+            case Ops.FRAGMENT:
+                from tinyframe.gpu import mma
+
+                row = line._replace(dtype=line.dtype.scalar().vec(mma.MATRIX))
+                names[f"load{number}"] = self._load(row)
+                names[function] = partial(_fragment, mma, line)
+                return [
+                    f"shared[{number}, thread] = load{number}({self._index_text(line)})",
+                    f"yield {number}",
+                    f"{out} = {function}(shared, thread)",
+                    f"yield {number}",
+                ]
             case Ops.LOAD:
                 names[function] = self._load(line)
                 return [f"{out} = {function}({self._index_text(line)})"]
@@ -478,6 +490,13 @@ def _read(mma: Any, line: Line, numbers: Sequence[Any]) -> list[float]:
         return list(map(mma.to_tf32, numbers))
     dtype = mma.DTYPES[line.arg]
     return [_from_bits(dtype, struct.pack("=H", x)) if isinstance(x, int) else x for x in numbers]
+
+
+def _fragment(mma: Any, line: Line, shared: dict, thread: int) -> tuple:
+    """A thread's elements, from the rows that the threads of its warp have shared."""
+    first = thread - thread % mma.THREADS
+    rows = [shared[line.number, first + n] for n in range(mma.THREADS)]
+    return tuple(mma.fragment(rows, thread - first, line.dtype.count, line.arg))
 
 
 def _mma(mma: Any, line: Line, shared: dict, thread: int, *added: Any) -> tuple:

@@ -138,7 +138,7 @@ def as_bits(dtype: DType) -> PatternMatcher:
     return PatternMatcher([
         (UPat(GroupOp.Defines, dtype, name="u"), stored),
         (UPat(Ops.INDEX, dtype, name="u"), stored),
-        (UPat(Ops.LOAD, dtype, name="u"), lambda u: stored(u).bitcast(dtype)),
+        (UPat((Ops.LOAD, Ops.FRAGMENT), dtype, name="u"), lambda u: stored(u).bitcast(dtype)),
         (UPat(Ops.STAGE, dtype, name="u"), staged),
         (UPat(Ops.MMA, src=(UPat.var("x", dtype), UPat.var("y", dtype)), allow_any_len=True,
               name="u"), lambda u, x, y: u.replace(src=(_bits(x), _bits(y), *u.src[2:]))),

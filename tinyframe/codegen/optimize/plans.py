@@ -145,7 +145,7 @@ class Nest:
         for read, loop in self.panels:
             when = "before all loops" if loop is None else f"in {_loop_words(loop)}"
             said.append(f"data{read.slot} copied {when}")
-        if self.pipeline is not None:
+        if self.pipeline is not None and self.pipeline[1] > 1:
             loop, panels = self.pipeline
             said.append(f"{panels} of each panel in {_loop_words(loop)}")
         if self.thread is not None:
@@ -213,7 +213,7 @@ def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[O
     for read, around in nest.panels:
         for axis in [-1] if around is None else place(around):
             apply(OptOps.STAGE, axis, read.slot)
-    if nest.pipeline is not None:
+    if nest.pipeline is not None and nest.pipeline[1] > 1:
         for axis in place(nest.pipeline[0]):
             apply(OptOps.PIPELINE, axis, nest.pipeline[1])
     if nest.thread is not None:

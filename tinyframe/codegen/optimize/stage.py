@@ -149,12 +149,15 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> tuple[list[UOp]
         tiles += tile
         others += [rest] if m.ranges else []
     runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
-            if axis_type(r) is AxisType.VECTOR}  # fmt: skip
+            if axis_type(r) is AxisType.VECTOR and r in index.ranges}  # fmt: skip
+    narrow = bool(runs) and index.src[0].dtype.base.itemsize == 2
 
     def rank(axis: Axis) -> tuple[bool, int]:
-        """By reading order, but a run of an MMA's operand is contiguous: its axis comes last."""
+        """By reading order. But for an MMA, elements of 16 bits are in the order of the argument
+        (see FRAGMENT), and of others a run is contiguous: its axis comes last."""
         ranges = axis.value.ranges
-        return not ranges.isdisjoint(runs), min(position[r] for r in ranges)
+        is_last = axis.dim == len(ix) - 1 if narrow else not ranges.isdisjoint(runs)
+        return is_last, min(position[r] for r in ranges)
 
     others.sort(key=rank)
     return moving, [*tiles, *others]

@@ -34,7 +34,7 @@ typedef struct {
   long long index, size;
   char name[64];
 } Fault;
-enum { OUT_OF_BOUNDS = 1, RACE, DIVERGENCE, MISALIGNED, TOO_MANY_THREADS };
+enum { OUT_OF_BOUNDS = 1, RACE, DIVERGENCE, MISALIGNED, TOO_MANY_THREADS, NOT_WAITED };
 
 // the thread, counted from 1; the phase, counted over all blocks; the line, if the kernel tells it
 typedef struct { unsigned int who, when; int line; } Visit;
@@ -44,6 +44,7 @@ typedef struct {
   char* start;
   long long bytes, element;
   Cell* cells;
+  unsigned char* pending;  // per element: the copies to it that are not waited for yet
 } Region;
 
 enum { MOST_REGIONS = 256 };
@@ -115,12 +116,15 @@ static void watch(const Region* region, long long index, bool is_write) {
 static void add_region(const char* name, void* start, long long bytes, long long element) {
   if (region_count == MOST_REGIONS) abort();
   Region* region = regions + region_count++;
-  *region = (Region){name, start, bytes, element, NULL};
+  *region = (Region){name, start, bytes, element, NULL, NULL};
   if (finds_races) region->cells = calloc(bytes / element + 1, sizeof(Cell));
 }
 
 static void drop_regions(int count) {
-  while (region_count > count) free(regions[--region_count].cells);
+  while (region_count > count) {
+    free(regions[--region_count].cells);
+    free(regions[region_count].pending);
+  }
 }
 
 // Two threads may write the same value to one element: if a tile does not divide a loop, some results
@@ -206,6 +210,10 @@ static void accessed(const char* p, long long size, bool is_write) {
       for (long long i = at / region->element; i * region->element < at + size; i++) {
         if (watched) watch(region, i, is_write);
         if (finds_races) visit(region, i, is_write);
+        if (!is_write && region->pending && region->pending[i]) {
+          fault->line = line;
+          stop(NOT_WAITED, region, i, false);
+        }
       }
       return;
     }
@@ -297,6 +305,58 @@ static void leave(State state, int line) {
 
 void emulated_barrier(int at) { leave(WAITING, at); }
 
+// Copies to arrays of the block that a thread does not wait for at once. Until it has, such an element
+// must not be read; it may be written at any time from the start of the copy on.
+typedef struct { char *place; const char* source; bool exists; long long group; } Copy;
+enum { MOST_COPIES = 256, COPY_BYTES = 16, COPYING_THREADS = 1024 };
+static Copy copies[COPYING_THREADS][MOST_COPIES];
+static int copy_count[COPYING_THREADS];
+static long long groups[COPYING_THREADS];
+
+static void mark_pending(char* place, int by) {
+  for (Region* region = regions; region < regions + region_count; region++) {
+    long long at = place - region->start;
+    if (at < 0 || at >= region->bytes) continue;
+    long long elements = region->bytes / region->element;
+    if (!region->pending) region->pending = calloc(elements, 1);
+    for (long long n = 0; n < COPY_BYTES / region->element; n++)
+      region->pending[at / region->element + n] += by;
+  }
+}
+
+void emulated_copy(void* place, const void* source, int exists, int at) {
+  line = at;
+  emulated_vector(place, COPY_BYTES);
+  if (exists) {
+    emulated_vector(source, COPY_BYTES);
+    accessed(source, COPY_BYTES, false);
+  }
+  accessed(place, COPY_BYTES, true);
+  if (copy_count[current] == MOST_COPIES) abort();
+  copies[current][copy_count[current]++] = (Copy){place, source, exists, groups[current]};
+  mark_pending(place, 1);
+  line = 0;
+}
+
+void emulated_commit(void) { groups[current]++; }
+
+// Waits for all groups of copies but the last so many.
+void emulated_wait(int most) {
+  Copy* mine = copies[current];
+  int left = 0;
+  for (int n = 0; n < copy_count[current]; n++) {
+    if (mine[n].group >= groups[current] - most) {
+      mine[left++] = mine[n];
+      continue;
+    }
+    accessed(mine[n].place, COPY_BYTES, true);
+    if (mine[n].exists) memcpy(mine[n].place, mine[n].source, COPY_BYTES);
+    else memset(mine[n].place, 0, COPY_BYTES);
+    mark_pending(mine[n].place, -1);
+  }
+  copy_count[current] = left;
+}
+
 // The product of a tensor core. Each thread supplies its elements, waits until all others have, and
 // takes its four results (see gpu/mma.py). This is not a barrier: it does not order memory accesses.
 enum { MOST_THREADS = 1024, WARP = 32, OF_B = 8 };
@@ -319,6 +379,22 @@ void emulated_mma(int run, const float* a, const float* b, float* c, int line) {
     c[n] = (float)(c[n] + sum);
   }
   leave(EXCHANGING, line);  // inputs must stay until all threads have read them
+}
+
+// Rows of matrices of 8 x 8, given by the threads of a warp -> the elements of one (gpu/mma.py).
+static unsigned short rows[MOST_THREADS][8];
+
+void emulated_fragment_of(const unsigned short* row, unsigned short* out, int count, int is_transposed,
+                          int line) {
+  memcpy(rows[current], row, sizeof rows[current]);
+  leave(EXCHANGING, line);
+  unsigned int me = current % WARP, y = me / 4, x = me % 4 * 2;
+  const unsigned short(*warp)[8] = rows + (current - me);
+  for (int n = 0; n < count; n++) {
+    const unsigned short(*matrix)[8] = warp + n / 2 * 8;
+    out[n] = is_transposed ? matrix[x + n % 2][y] : matrix[y][x + n % 2];
+  }
+  leave(EXCHANGING, line);
 }
 
 static void thread_main(void) {
@@ -363,6 +439,7 @@ static void check_together(void) {
 
 static void run_block(void) {
   drop_regions(buffer_count);
+  memset(copy_count, 0, sizeof copy_count);
   blockIdx = place(block, gridDim);
   bool is_new = block == 0, backwards = block & 1;
   do {

@@ -25,6 +25,11 @@ void emulated_barrier(int line);
 void emulated_line(int line);
 void emulated_shared(const char* name, void* start, long long bytes, long long element);
 void emulated_vector(const void* pointer, long long bytes);
+void emulated_fragment_of(const unsigned short* row, unsigned short* out, int count, int is_transposed,
+                          int line);
+void emulated_copy(void* place, const void* source, int exists, int line);
+void emulated_commit(void);
+void emulated_wait(int groups);
 void emulated_mma(int run, const float* a, const float* b, float* c, int line);
 }
 #pragma GCC visibility pop
@@ -145,6 +150,31 @@ TENSOR_CORE(tf32, float, 2)
 #define mma_f16(...) emulated_mma_f16(__VA_ARGS__, __LINE__)
 #define mma_bf16(...) emulated_mma_bf16(__VA_ARGS__, __LINE__)
 #define mma_tf32(...) emulated_mma_tf32(__VA_ARGS__, __LINE__)
+
+// A thread's elements of matrices of 8 x 8, a row of which it gives.
+template <class T> static inline T emulated_fragment(const void* row, int is_transposed, int line) {
+  unsigned short given[8], found[sizeof(T) / 2];
+  emulated_vector(row, 16);
+  for (int n = 0; n < 8; n++) given[n] = ((const unsigned short*)row)[n];
+  emulated_fragment_of(given, found, sizeof(T) / 2, is_transposed, line);
+  T all;
+  for (int n = 0; n < (int)(sizeof(T) / 2); n++) ((unsigned short*)&all)[n] = found[n];
+  return all;
+}
+#define fragment_half8(row) emulated_fragment<half8>(row, 0, __LINE__)
+#define fragment_half4(row) emulated_fragment<half4>(row, 0, __LINE__)
+#define fragment_half8_transposed(row) emulated_fragment<half8>(row, 1, __LINE__)
+#define fragment_half4_transposed(row) emulated_fragment<half4>(row, 1, __LINE__)
+#define fragment_ushort8(row) emulated_fragment<ushort8>(row, 0, __LINE__)
+#define fragment_ushort4(row) emulated_fragment<ushort4>(row, 0, __LINE__)
+#define fragment_ushort8_transposed(row) emulated_fragment<ushort8>(row, 1, __LINE__)
+#define fragment_ushort4_transposed(row) emulated_fragment<ushort4>(row, 1, __LINE__)
+
+// ---- copies that a thread does not wait for at once ----------------------------------------------
+
+#define copy_async(place, source, exists) emulated_copy(place, source, exists, __LINE__)
+#define commit_copies() emulated_commit()
+#define wait_for_copies(groups) emulated_wait(groups)
 
 // ---- the kernel's interface to cuda_emulator.c ---------------------------------------------------
 

@@ -53,6 +53,7 @@ KERNEL = re.compile(
     r'extern "C" __global__ void __launch_bounds__\((?P<bound>\d+)\) (?P<name>\w+)'
     r"\((?P<parameters>[^)]*)\)"
 )
+SHARED_PART = re.compile(r"(\w[\w ]*)\* (panel\d+) = reinterpret_cast<[^;]*;  // (\d+)")
 SHARED_ARRAY = re.compile(r"(__shared__ [^;\[]*?\b(\w+))\[(\d+)\];")
 
 
@@ -66,6 +67,10 @@ class OutOfBounds(KernelFault, IndexError):
 
 class DataRace(KernelFault):
     """Two threads accessed one element with no barrier in between, and one of them wrote."""
+
+
+class NotWaitedFor(KernelFault):
+    """A thread read what an asynchronous copy writes before that was waited for."""
 
 
 class BarrierDivergence(KernelFault):
@@ -126,6 +131,8 @@ def emulated(src: str) -> str:
         raise CompileError("there is no kernel: extern \"C\" __global__ void "
                            "__launch_bounds__(threads) name(...)", src)  # fmt: skip
     text = src.replace(HALF_HEADER, "")  # in place, so that lines keep their numbers
+    text = re.sub(r"extern __shared__[^;]*;", "", text)
+    text = SHARED_PART.sub(r"static __align__(16) \1 \2[2 * \3]; SHARED(\2, \3)", text)
     text = SHARED_ARRAY.sub(r"\1[2 * \3]; SHARED(\2, \3)", text)
     names = [parameter.split()[-1] for parameter in found["parameters"].split(",")]
     listed = ", ".join(f'"{name}"' for name in names)
@@ -168,6 +175,7 @@ FAULTS = {
     3: (BarrierDivergence, "{thread} {stop}, and thread {other_place} {other_stop}"),
     4: (KernelFault, "{thread} accesses a vector at {name}[{index}], which is not aligned to its "
         "{line} bytes"),
+    6: (NotWaitedFor, "{thread} reads {name}[{index}], and the copy to it was not waited for"),
     5: (KernelFault, "a block of {threads} threads, but the kernel is compiled for {index} at most "
         "(__launch_bounds__)"),
 }  # fmt: skip

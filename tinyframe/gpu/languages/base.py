@@ -34,7 +34,7 @@ class GPULanguage(CStyleLanguage):
     }
     code_for_vector: Mapping[Ops, Callable[..., str]] = {
         Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),
-        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
+        Ops.GEP: lambda language, u, x: f"{x}.{'xyzwstuv'[u.arg]}",
         Ops.WHERE: lambda language, u, c, a, b: (
             f"select({without_parens(b)}, {without_parens(a)}, {without_parens(c)})"
         ),

@@ -27,24 +27,16 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.program_text import without_parens
 from tinyframe.uop.node import Ops, UOp
 
-LANES = (2, 4)  # of the vectors that exist
+LANES = (2, 4, 8)  # of the vectors that exist, or are defined here
 VECTOR_BYTES = 16  # the most that one instruction moves, and the alignment it requires
-HALF_HEADER = "#include <cuda_fp16.h>"
-# cuda_fp16.h has half2, but nothing longer
-HALF4 = """\
-struct __align__(8) half4 { half x, y, z, w; };
-static __device__ inline half4 make_half4(half x, half y, half z, half w) {
-  half4 all = { x, y, z, w };
-  return all;
-}"""
-# a thread's elements of two rows of an MMA: float16, or bfloat16 as ushort
-TWO_ROWS = """\
-struct __align__(16) {a} {{ {b} upper, lower; }};
-static __device__ inline {a} make_{a}({n} a, {n} b, {n} c, {n} d, {n} e, {n} f, {n} g, {n} h) {{
-  {a} all = {{ make_{b}(a, b, c, d), make_{b}(e, f, g, h) }};
-  return all;
-}}
+STATIC_BYTES = 48 << 10  # of shared memory; more has to be asked for at the launch
+KERNEL = 'extern "C" __global__ '
+SHARED = f"""\
+extern __shared__ __align__({VECTOR_BYTES}) unsigned char shared[];
+extern "C" __device__ int shared_bytes = {{nbytes}};
 """
+PANEL = re.compile(r"(__shared__ __align__\(\d+\) ([\w ]+) (panel\d+)\[(\d+)\];)")
+HALF_HEADER = "#include <cuda_fp16.h>"
 # A register holds two elements, or one of TF32. PTX wants the registers of both rows in turn, hence
 # x[0], x[2], x[1], x[3]. Without a GPU, cuda_emulator.h has the function.
 MMA = """\
@@ -69,12 +61,32 @@ for (int n = 0; n < 4; n++)
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[n]) : "f"(reinterpret_cast<const float*>(&b)[n]));"""
 # form -> the definitions needed by a source that uses its MMA
 TENSOR_CORES = {
-    "f16": (TWO_ROWS + MMA).format(form="f16", deep=16, a="half8", b="half4", n="half",
-                                   registers=TWO_IN_A_REGISTER),
-    "bf16": (TWO_ROWS + MMA).format(form="bf16", deep=16, a="ushort8", b="ushort4",
-                                    n="unsigned short", registers=TWO_IN_A_REGISTER),
+    "f16": MMA.format(form="f16", deep=16, a="half8", b="half4", registers=TWO_IN_A_REGISTER),
+    "bf16": MMA.format(form="bf16", deep=16, a="ushort8", b="ushort4",
+                       registers=TWO_IN_A_REGISTER),
     "tf32": MMA.format(form="tf32", deep=8, a="float4", b="float2", registers=ROUNDED_TO_TF32),
 }  # fmt: skip
+
+# Two or four matrices of 8 rows, whose places the threads give; cuda_emulator.h has it, too.
+FRAGMENT = """\
+#ifdef __CUDA_ARCH__
+static __device__ inline {kind} {name}(const void* row) {{
+  unsigned int x[{count}];
+  asm volatile("ldmatrix.sync.aligned.m8n8.x{count}{how}.shared.b16 {{{outputs}}}, [%{count}];"
+               : {given} : "r"((unsigned int)__cvta_generic_to_shared(row)));
+  return *reinterpret_cast<{kind}*>(x);
+}}
+#endif"""
+COPIES = """\
+#ifdef __CUDA_ARCH__
+static __device__ inline void copy_async(void* place, const void* source, bool exists) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :: "r"((unsigned int)__cvta_generic_to_shared(place)), "l"(source),
+                  "r"(exists ? 16 : 0) : "memory");
+}
+#define commit_copies() asm volatile("cp.async.commit_group;" ::: "memory")
+#define wait_for_copies(groups) asm volatile("cp.async.wait_group " #groups ";" ::: "memory")
+#endif"""
 
 # dtype -> prefix of its vectors' names, if it is not the dtype's own name
 VECTOR_WORDS = {
@@ -83,11 +95,19 @@ VECTOR_WORDS = {
 }  # fmt: skip
 
 
+# compute capability -> KiB of shared memory that a block may ask for (Programming Guide, "Technical
+# Specifications per Compute Capability")
+SHARED_KIB = {75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 100: 227, 120: 99}
+
+
 def target_for(architecture: str) -> Target:
     """The Target of any GPU of an architecture such as "sm_90"."""
     number = re.search(r"\d+", architecture)
-    major = int(number[0]) // 10 if number else 0
-    return replace(CUDALanguage.default_target, tensor_cores=tensor_cores(major))
+    capability = int(number[0]) if number else 0
+    return replace(
+        CUDALanguage.default_target, tensor_cores=tensor_cores(capability // 10),
+        async_copies=capability >= 80, shared_bytes=SHARED_KIB.get(capability, 48) << 10,
+    )  # fmt: skip
 
 
 def tensor_cores(major: int) -> tuple[str, ...]:
@@ -108,11 +128,12 @@ class CUDALanguage(GPULanguage):
     # per Compute Capability"); gpu/drivers/cuda.py queries the actual GPU
     default_target = Target(
         vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
-        most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
+        most_lanes=LANES[-1], block_threads=1024, shared_bytes=99 << 10,
         grid=(2**31 - 1, 65535, 65535), warp=32, tensor_cores=tensor_cores(8),
+        async_copies=True,
     )  # fmt: skip
     passes = (("wrap integers", wrap_integers), ("scalarize", scalarize(VECTOR_BYTES, LANES)))
-    kernel_prefix = 'extern "C" __global__ void __launch_bounds__({threads})'
+    kernel_prefix = f'{KERNEL}void __launch_bounds__({{threads}})'
     function_prefix = "static __device__ inline"
     local_prefix = f"__shared__ __align__({VECTOR_BYTES}) "
     barrier = "__syncthreads();"
@@ -168,9 +189,54 @@ class CUDALanguage(GPULanguage):
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
         return f"*reinterpret_cast<{self.type_name(dtype)}*>({without_parens(pointer)}) = {value};"
 
+    def fragment(self, u: UOp, pointer: str) -> str:
+        kind = f"{self.type_name(u.dtype)}{'_transposed' * u.arg}"
+        return f"fragment_{kind}({without_parens(pointer)})"
+
     # ---- a program ------------------------------------------------------------------------------
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        """Panels of more than STATIC_BYTES are parts of one array. Its size, which a launch has to
+        give, is a variable of the program."""
+        text = super().render(name, uops)
+        sizes = {f"panel{u.arg}": (-(-u.dtype.size // VECTOR_BYTES) * VECTOR_BYTES, u.dtype.base.itemsize)
+                 for u in uops if u.op is Ops.DEFINE_LOCAL}  # fmt: skip
+        nbytes = sum(size * itemsize for size, itemsize in sizes.values())
+        if nbytes <= STATIC_BYTES:
+            return text
+        start = "shared"
+        for line, kind, panel, size in PANEL.findall(text):
+            text = text.replace(line, f"{kind}* {panel} = reinterpret_cast<{kind}*>({start});  // {size}")
+            start = f"{panel} + {sizes[panel][0]}"
+        return text.replace(KERNEL, f"{SHARED.format(nbytes=nbytes)}{KERNEL}", 1)
 
     def typedefs(self, text: str) -> list[str]:
         header = [HALF_HEADER] if re.search(r"\bhalf[248]?\b", text) else []
+        kinds = {f"{VECTOR_WORDS.get(d, d.name)}{n}": d.vec(n) for d in dtypes.all for n in (4, 8)}
+        lacking = [d for name, d in kinds.items() if re.search(rf"(\b|_){name}\b", text)
+                   and (d.count == 8 or d.scalar() is dtypes.half)]  # fmt: skip
+        fragments = dict.fromkeys(re.findall(r"\bfragment_((\w+?)(\d)(_transposed)?)\(", text))
         cores = [lines for form, lines in TENSOR_CORES.items() if f"mma_{form}(" in text]
-        return header + [HALF4] * ("half4" in text) + cores
+        copies = [COPIES] * ("copy_async(" in text)
+        return [*header, *map(self.vector_type, lacking), *map(_fragment, fragments), *cores, *copies]
+
+    def vector_type(self, dtype: DType) -> str:
+        """The definition of a vector that CUDA lacks."""
+        name, element, fields = self.type_name(dtype), self.type_name(dtype.scalar()), "xyzwstuv"
+        given, count = ", ".join(f"{element} {x}" for x in fields[: dtype.count]), dtype.count
+        return (
+            f"struct __align__({dtype.itemsize}) {name} {{ {given.replace(',', ';')}; }};\n"
+            f"{self.function_prefix} {name} make_{name}({given}) {{\n"
+            f"  {name} all = {{ {', '.join(fields[:count])} }};\n  return all;\n}}"
+        )
+
+
+def _fragment(found: tuple[str, ...]) -> str:
+    """The definition of a function that reads a FRAGMENT."""
+    name, kind, elements, how = found
+    count = int(elements) // 2
+    return FRAGMENT.format(
+        kind=f"{kind}{elements}", name=f"fragment_{name}", count=count, how=".trans" * bool(how),
+        outputs=", ".join(f"%{n}" for n in range(count)),
+        given=", ".join(f'"=r"(x[{n}])' for n in range(count)),
+    )  # fmt: skip

@@ -35,13 +35,17 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
     def load(old: UOp, u: UOp) -> UOp:
         index, *turns = u.src
         if is_moved(index, u.dtype):
-            return _vector(u.gep(n) for n in range(u.dtype.count))
+            return _vector(_lanes(u))
         return _vector(place.load(*turns) for place in _places(index, u))
 
     def store(old: UOp, u: UOp) -> UOp:
         index, value, *ranges = u.src
-        if value.dtype.count == 1 or is_moved(index, value.dtype):
+        if value.dtype.count == 1:
             return u
+        if is_moved(index, value.dtype):
+            whole = value.src[0].src[0] if value.src[0].op is Ops.GEP else value
+            is_copied = value.op is Ops.VECTORIZE and value.src == tuple(_lanes(whole))
+            return u.replace(src=(index, whole, *ranges)) if is_copied else u
         places = enumerate(_places(index, value))
         return UOp.sink(
             *[UOp(Ops.STORE, dtypes.void, (p, _lane(value, n), *ranges)) for n, p in places]
@@ -50,7 +54,7 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
     rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
         Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink,
         Ops.GEP: lambda old, u: _lane(u.src[0], u.arg),
-        Ops.VECTORIZE: lambda old, u: u, Ops.MMA: lambda old, u: u,
+        **dict.fromkeys((Ops.VECTORIZE, Ops.FRAGMENT, Ops.MMA), lambda old, u: u),
     }  # fmt: skip
 
     def in_lanes(old: UOp, u: UOp) -> UOp:
@@ -67,6 +71,10 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
 def _vector(lanes: Iterable[UOp]) -> UOp:
     found = tuple(lanes)
     return UOp(Ops.VECTORIZE, found[0].dtype.vec(len(found)), found)
+
+
+def _lanes(u: UOp) -> list[UOp]:
+    return [u.gep(n) for n in range(u.dtype.count)]
 
 
 def _lane(u: UOp, n: int) -> UOp:
