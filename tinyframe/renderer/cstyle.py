@@ -62,7 +62,7 @@ class CStyleLanguage(Renderer):
     # templates of statements: a declaration, an accumulator's first value, a loop, conditions
     declare = accumulate = "{type} {name} = {value};"
     loop = "for ({type} {name} = {start}; {name} < {stop}; {name}++) {{"
-    unrolled = 0  # loops of at most as many iterations ask the compiler to write them out
+    unrolled = 0  # innermost loops of at most so many iterations are written out by the compiler
     if_statement = "if ({condition}) {statement}"
     guarded = "({condition} ? {value} : {zero})"  # memory is only read where it holds
     # a Variable as a parameter, and its line at the top of the kernel's body

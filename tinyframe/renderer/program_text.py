@@ -9,6 +9,7 @@ program, so several threads may share a language.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -164,6 +165,13 @@ def used_in_other_bodies(uops: list[UOp]) -> set[UOp]:
     return found
 
 
+def innermost_loops(uops: list[UOp], most: int) -> set[UOp]:
+    """The loops of at most so many iterations that have no loop inside."""
+    loops = [u for u in uops if u.op in (Ops.RANGE, Ops.ENDRANGE)]
+    found = {u for u, after in itertools.pairwise(loops) if after.src == (u,)}
+    return {u for u in found if u.src[0].op is Ops.CONST and u.src[0].arg <= most}
+
+
 # ---- the writer ---------------------------------------------------------------------------------
 
 
@@ -191,6 +199,7 @@ class Writer:
         self.nontemporal_stores = (
             language.nontemporal_stores(uops) if language.nontemporal_stores else set()
         )
+        self.unrolled = innermost_loops(uops, language.unrolled)
         self.rounded = language.rounded(uops) if language.rounded else set()
         for u in uops:
             self.write(u)
@@ -226,7 +235,7 @@ class Writer:
                 is_shared = u.arg[1] is AxisType.THREAD
                 start, stop = ("start", "stop") if is_shared else ("0", names[u.src[0]])
                 kind = language.type_name(u.dtype)
-                if u.src[0].op is Ops.CONST and u.src[0].arg <= language.unrolled:
+                if u in self.unrolled:
                     self.line("#pragma unroll")
                 self.line(language.loop.format(type=kind, name=names[u], start=start, stop=stop))
                 self.depth += 1

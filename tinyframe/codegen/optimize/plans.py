@@ -114,9 +114,9 @@ class Nest:
     tiles: tuple[Tile, ...] = ()
     order: tuple[Loop, ...] = ()
     panels: tuple[tuple[Access, Loop | None], ...] = ()
-    pipeline: tuple[Loop, int] | None = None
     thread: UOp | None = None
     grid: tuple[UOp, ...] = ()
+    pipeline: tuple[Loop, int] | None = None
 
     def left(self, r: UOp) -> int:
         """How many iterations of `r` are left after its tiles; after a SPLIT, those of the outer
