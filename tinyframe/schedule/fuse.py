@@ -24,6 +24,7 @@ from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
 from tinyframe.algebra.symbolic import all_of, conjuncts
 from tinyframe.device import Device, load
+from tinyframe.dtype import can_lossless_cast, dtypes
 from tinyframe.uop.movement import (
     MAY_BE_OUTSIDE,
     Indices,
@@ -472,6 +473,8 @@ class _CostModel:
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             return self._reason_to_store_reduce(u, uses, evaluations)
+        if self._is_narrower_before(u):
+            return of_a_scan
         cheap = thresholds.CHEAP if self.reads_memory[u] else thresholds.CHEAP_WITHOUT_MEMORY
         if (
             max(evaluations) >= thresholds.RECOMPUTE_LIMIT * u.size
@@ -486,6 +489,14 @@ class _CostModel:
         ):
             return f"costly, and needed {sum(evaluations) // u.size} times"
         return of_a_scan
+
+    def _is_narrower_before(self, u: UOp) -> bool:
+        """Whether u only widens what can be stored instead, with fewer bytes, for the tensor cores
+        of a device with blocks of threads."""
+        if u.op is not Ops.CAST or u.device is None or not dtypes.is_float(u.src[0].dtype):
+            return False
+        is_wider = can_lossless_cast(u.src[0].dtype, u.dtype)
+        return is_wider and Device[u.device].block_target is not None
 
     def _is_at_hand(self, u: UOp, k: UOp, ix: Indices) -> bool:
         """Whether a kernel needs everything at these indices anyway from which a few operations
