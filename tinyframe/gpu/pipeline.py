@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from tinyframe.algebra.symbolic import all_of
+from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.optimize.loops import loop_at
 from tinyframe.codegen.optimize.opt import KernelOptError, Opt, axes, has_kind
 from tinyframe.dtype import AddrSpace, dtypes
@@ -169,11 +169,12 @@ class _Turns:
                     flat = flat if start.op is Ops.CONST and not start.arg else flat + start
                     new = UOp(Ops.INDEX, memory.dtype, (memory, valid, flat), u.arg)
                 elif memory.op is Ops.DEFINE_GLOBAL:
-                    new = u.replace(src=(memory, all_of([valid, reads]), flat))
+                    valid = reads if valid is ALWAYS else valid.alu(Ops.AND, reads)
+                    new = u.replace(src=(memory, valid, flat))
             elif u.op is Ops.RANGE:
                 new = new.replace(arg=(next(self.numbers), u.arg[1]))
             elif is_first and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
-                new = new.simplify()
+                new = from_terms(terms(new), u.dtype)
             done[u] = new
         return list(done.values())[1:]
 

@@ -58,6 +58,11 @@ TILES = ((16, 2), (8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
 WARP_TILES = ((2, 4, 4, 8), (2, 2, 4, 8), (2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
 
 
+# the same for a convolution: units of rows and of columns of a thread, and of a warp
+WINDOWS = ((16, 8), (8, 8), (8, 4), (4, 4), (4, 2))
+WARP_WINDOWS = ((4, 8), (4, 4), (2, 4), (1, 4))
+
+
 # ---- resources of a device -----------------------------------------------------------------------
 
 
@@ -396,6 +401,89 @@ def in_tensor_cores(k: Workload) -> Nest:
     return with_grid(k, replace(nest, panels=panels, pipeline=(summed, t.kept)))
 
 
+# windows
+
+
+def window_nest(k: Workload) -> Nest | None:
+    """A convolution as tiles of results whose operands come from panels: the weights, and the part
+    of an image that the windows of a tile cover. None if nothing has windows, or no tile fits."""
+    operands = contraction_of(k).a, contraction_of(k).b
+    images = [x for x in operands if x.windows]
+    columns = [r for r in loops_in_memory(k) if k.of_one.get(r) in images]
+    rows = [r for r in k.around if r in k.of_one and r not in columns]
+    if len(images) != 1 or not columns or not rows or any(map(is_symbolic, k.loops)):
+        return None
+    form, row = form_in_tensor_cores(k), max(rows, key=extent)
+    in_cores = [(row, columns, form, tile) for tile in WARP_WINDOWS if form]
+    tiles = [*in_cores, *[(row, columns, None, tile) for tile in WINDOWS]]
+    return next(filter(None, (_with_windows(k, images[0], *tile) for tile in tiles)), None)
+
+
+def _with_windows(
+    k: Workload, image: Access, row: UOp, columns: list[UOp], form: str | None,
+    tile: tuple[int, int],
+) -> Nest | None:  # fmt: skip
+    """The nest in which a thread (with a form, a warp) has so many units of rows, and at most so
+    many of columns; None if panels do not fit, or there are too few blocks."""
+    (high, wide), summed = tile, contraction_of(k).summed
+    windows = {r for window in image.windows for r in window}
+    stepped = max((r for r in summed if r not in windows), key=extent, default=None)
+    deep, threads = mma.depth(form) if form else 1, block_size(k) // (mma.THREADS if form else 1)
+    across = threads // 2 if form else 2 * k.target.warp  # of them, at most so many along columns
+    if form and (stepped is None or extent(stepped) % deep or extent(stepped) == deep):
+        return None
+    first, *others = columns
+    unit = {row: mma.ROWS, first: mma.COLUMNS} if form else {}
+    parts: dict[UOp, tuple[int, int]] = {}  # copies, threads
+    for r in columns:
+        left = -(-extent(r) // unit.get(r, 1))
+        copies = _even(left, wide if form or r is not first else 1)
+        parts[r] = copies, _even(-(-left // copies), 1 if form and r is first else across)
+        wide, across, threads = wide // copies, across // parts[r][1], threads // parts[r][1]
+    high = min(high, -(-extent(row) // unit.get(row, 1)))
+    parts[row] = high, power_of_two(min(threads, -(-extent(row) // (unit.get(row, 1) * high))))
+    sizes = {r: unit.get(r, 1) * copies * share for r, (copies, share) in parts.items()}
+    blocks = math.prod(-(-extent(r) // sizes.get(r, 1)) for r in k.around)
+
+    def nbytes(step: int) -> int:
+        """Of both panels: boxes that the windows of a tile cover."""
+        along = {r: extent(r) for r in summed} | sizes | {stepped: step * deep}
+        boxes = (
+            x.itemsize * math.prod(
+                1 + sum(abs(f or 0) * (along.get(r, 1) - 1) for r, f in dim.items()) for dim in x.dims)
+            for x in (contraction_of(k).a, contraction_of(k).b)
+        )  # fmt: skip
+        return sum(boxes)
+
+    room = k.target.shared_bytes * thresholds.PANELS_OF_SHARED
+    left = 1 if stepped is None else extent(stepped) // deep
+    steps = [(n, kept) for kept in (2, 1) for n in (8, 4, 2, 1)
+             if left % n == 0 and left >= n * kept and kept * nbytes(n) <= room]  # fmt: skip
+    if not steps or blocks < thresholds.FILLING_BLOCKS:
+        return None
+    (step, kept), nest = steps[0], Nest()
+    if form:
+        for r in (first, row):
+            nest = _with_tiles(nest, (SPLIT, r, sizes[r] if extent(r) % sizes[r] else 1))
+        units = ((row, mma.ROWS), (first, mma.COLUMNS), (stepped, deep))
+        nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in units])
+    for r, (copies, share) in parts.items():
+        if form and r in unit:
+            nest = _with_tiles(nest, (UPCAST, r, copies), (LOCAL, r, share))
+        else:
+            nest = _with_parts(nest, r, (UPCAST, copies), (LOCAL, share))
+    if stepped is not None and step < left:
+        nest = _with_tiles(nest, (SPLIT, stepped, step))
+    panels = tuple((x, stepped) for x in (contraction_of(k).a, contraction_of(k).b))
+    pipeline = (stepped, kept) if stepped is not None and kept > 1 else None
+    return with_grid(k, replace(nest, panels=panels, pipeline=pipeline))
+
+
+def _even(n: int, most: int) -> int:
+    """The largest part, at most `most`, that divides n with little left over."""
+    return max(p for p in range(1, most + 1) if p <= n and -(-n // p) * p * 8 <= n * 9)
+
+
 # tiles in registers
 
 
@@ -553,6 +641,16 @@ GPU = [
             "rows and columns for a tile, and shared memory for its panels": has_a_block_tile,
         },
         tiles_from_panels,
+    ),
+    Plan(
+        "windows from panels",
+        "a convolution: the threads of a block copy the weights, and the part of an image that its "
+        "windows cover, to panels that they share, and keep a tile of results in their registers",
+        REDUCED_IN_ALL_LOOPS | {
+            "one operand with windows, and shared memory for those of a tile":
+                lambda k: window_nest(k) is not None,
+        },
+        lambda k: window_nest(k) or Nest(),
     ),
     Plan(
         "tiles in registers",

@@ -150,14 +150,17 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> tuple[list[UOp]
         others += [rest] if m.ranges else []
     runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
             if axis_type(r) is AxisType.VECTOR and r in index.ranges}  # fmt: skip
-    narrow = bool(runs) and index.src[0].dtype.base.itemsize == 2
+    last = others and max(others, key=lambda axis: axis.dim).value.ranges
+    if runs and index.src[0].dtype.base.itemsize == 2 and not any(
+        axis_type(r) is AxisType.REDUCE for r in last
+    ) and any(axis_type(r) is AxisType.WARP for r in last):
+        runs = last
 
     def rank(axis: Axis) -> tuple[bool, int]:
-        """By reading order. But for an MMA, elements of 16 bits are in the order of the argument
-        (see FRAGMENT), and of others a run is contiguous: its axis comes last."""
+        """By reading order. But for an MMA a run is contiguous: its axis comes last; or, of
+        elements of 16 bits, what is contiguous in the argument, in whole rows (see FRAGMENT)."""
         ranges = axis.value.ranges
-        is_last = axis.dim == len(ix) - 1 if narrow else not ranges.isdisjoint(runs)
-        return is_last, min(position[r] for r in ranges)
+        return not ranges.isdisjoint(runs), min(position[r] for r in ranges)
 
     others.sort(key=rank)
     return moving, [*tiles, *others]
