@@ -416,18 +416,21 @@ def window_nest(k: Workload) -> Nest | None:
     form, row = form_in_tensor_cores(k), max(rows, key=extent)
     in_cores = [(row, columns, form, tile) for tile in WARP_WINDOWS if form]
     tiles = [*in_cores, *[(row, columns, None, tile) for tile in WINDOWS]]
-    return next(filter(None, (_with_windows(k, images[0], *tile) for tile in tiles)), None)
+    # panels for a part of the sum: preferably of a loop that moves no window
+    windows = {r for window in images[0].windows for r in window}
+    summed = sorted(contraction_of(k).summed, key=lambda r: (r in windows, -extent(r)))
+    found = (_with_windows(k, r, *tile) for tile in tiles for r in (*summed[:2], None))
+    return next(filter(None, found), None)
 
 
 def _with_windows(
-    k: Workload, image: Access, row: UOp, columns: list[UOp], form: str | None,
+    k: Workload, stepped: UOp | None, row: UOp, columns: list[UOp], form: str | None,
     tile: tuple[int, int],
 ) -> Nest | None:  # fmt: skip
     """The nest in which a thread (with a form, a warp) has so many units of rows, and at most so
-    many of columns; None if panels do not fit, or there are too few blocks."""
+    many of columns; None if panels do not fit, or there are too few blocks. stepped: the loop of
+    the sum in which panels are filled; None for all of it at once."""
     (high, wide), summed = tile, contraction_of(k).summed
-    windows = {r for window in image.windows for r in window}
-    stepped = max((r for r in summed if r not in windows), key=extent, default=None)
     deep, threads = mma.depth(form) if form else 1, block_size(k) // (mma.THREADS if form else 1)
     across = threads // 2 if form else 2 * k.target.warp  # of them, at most so many along columns
     if form and (stepped is None or extent(stepped) % deep or extent(stepped) == deep):
