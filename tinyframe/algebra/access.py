@@ -98,13 +98,14 @@ class Access:
         return [d for d in self.dims if len(d) > 1 and None not in d.values()]  # type: ignore[misc]
 
     @property
-    def overlaps(self) -> bool:
-        """Whether neighbouring windows share elements."""
-        return any(
-            1 + sum(abs(factor) * (extent(r) - 1) for r, factor in window.items())
-            < iterations(window)
+    def overlaps(self) -> list[dict[UOp, int]]:
+        """The windows whose neighbours share elements."""
+        return [
+            window
             for window in self.windows
-        )
+            if 1 + sum(abs(factor) * (extent(r) - 1) for r, factor in window.items())
+            < iterations(window)
+        ]
 
     def step(self, r: UOp) -> int | None:
         return _stride(self.dims, self.strides, r)

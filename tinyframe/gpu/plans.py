@@ -408,7 +408,7 @@ def window_nest(k: Workload) -> Nest | None:
     """A convolution as tiles of results whose operands come from panels: the weights, and the part
     of an image that the windows of a tile cover. None if nothing has windows, or no tile fits."""
     operands = contraction_of(k).a, contraction_of(k).b
-    images = [x for x in operands if x.windows]
+    images = [x for x in operands if x.overlaps]
     columns = [r for r in loops_in_memory(k) if k.of_one.get(r) in images]
     rows = [r for r in k.around if r in k.of_one and r not in columns]
     if len(images) != 1 or not columns or not rows or any(map(is_symbolic, k.loops)):
@@ -417,7 +417,7 @@ def window_nest(k: Workload) -> Nest | None:
     in_cores = [(row, columns, form, tile) for tile in WARP_WINDOWS if form]
     tiles = [*in_cores, *[(row, columns, None, tile) for tile in WINDOWS]]
     # panels for a part of the sum: preferably of a loop that moves no window
-    windows = {r for window in images[0].windows for r in window}
+    windows = {r for window in images[0].overlaps for r in window}
     summed = sorted(contraction_of(k).summed, key=lambda r: (r in windows, -extent(r)))
     found = (_with_windows(k, r, *tile) for tile in tiles for r in (*summed[:2], None))
     return next(filter(None, found), None)

@@ -416,7 +416,7 @@ def register_tile(k: Workload) -> RegisterTile | None:
         vectors = -(-n // k.lanes) / n + 2 * alone / contraction.work  # of each term of a sum
         # A sixteenth decides between near draws: a 5x5 convolution of stride 2, by its input, takes
         # 3.3 times as long without it, and a padded 3x3 one of 32x32 twice as long with an eighth.
-        return vectors * k.lanes + x.overlaps / 16, x.guarded, x.step(r) != 1, -n
+        return vectors * k.lanes + bool(x.overlaps) / 16, x.guarded, x.step(r) != 1, -n
 
     column = min(columns, key=costs)
     if column in a.ranges:
