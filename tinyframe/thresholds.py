@@ -173,6 +173,14 @@ SHARED_READS = _row(8, "reads of shared memory",
     "threads share a sum",
     "CUDA C++ Best Practices Guide: some hundred cycles for memory, some 30 for shared memory; "
     "several reads of memory are in flight at once")
+READS_AT_ONCE = _row(4, "reads per thread",
+    "sums that threads share: so many elements or vectors are read before the first is added",
+    "Volkov, Better performance at lower occupancy (2010): bytes in flight = latency x bandwidth "
+    "(Little's law). An H200 needs 4.8 TB/s x 700 ns, 25 KB for each of 132 multiprocessors: 4 "
+    "vectors of 16 bytes for 400 threads, while 2048 fit")
+SHARED_PARTS = _row(64, "threads",
+    "sums that so many threads share: they also share adding up their partial results",
+    "twice 8 additions and a barrier instead of 64; 16 threads would save 8 and wait as long")
 LEAST_SHARED = _row(32, "elements",
     "sums on a GPU: threads do not share shorter ones",
     "a warp that reads this many consecutive floats reads one line of 128 bytes")
@@ -205,9 +213,10 @@ FEW_WRITERS = _row(64, "threads",
 LEAST_READS = _row(16, "elements per thread of a block",
     "the same reduces: a part has at least this many",
     "four vectors, which are in flight at the same time; fewer take as long")
-BLOCKS_OF_PARTS = _row(256, "blocks",
+BLOCKS_OF_PARTS = _row(1024, "blocks",
     "the same reduces: the most that compute partial results, for all results together",
-    "two for each of FILLING_BLOCKS: one waits for memory while the other adds")
+    "eight for each of FILLING_BLOCKS: 256 threads each are the 2048 that a multiprocessor runs at "
+    "once (CUDA C++ Programming Guide, Technical Specifications per Compute Capability)")
 LONG_SCAN = _row(1 << 15, "elements",
     "running sums on cores, of fewer rows than run side by side: longer ones are cut into parts",
     "2**12 to 2**20 floats: below, two more kernels take longer than they save")
