@@ -30,7 +30,7 @@ from tinyframe.schedule.fuse import (
     is_memory,
     needed_by,
 )
-from tinyframe.schedule.partial import split_long_reduces
+from tinyframe.schedule.partial import divisor, split_long_reduces
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import (
     MAY_BE_OUTSIDE,
@@ -107,14 +107,22 @@ def _transposed(u: UOp, last: int) -> UOp:
 
 def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     """A long scan of few rows: its parts are scanned side by side, then the last elements of these,
-    and each part is combined with all that comes before it."""
+    and each part is combined with all that comes before it.
+
+    With many threads the parts are short, and each is reduced before it is scanned, from where it
+    begins, rather than scanned and read once more (Blelloch, "Prefix sums and their applications",
+    1990)."""
     (op, axis), shape = scan.arg, x.shape
     if not all(isinstance(s, int) for s in shape):
         return None
     size, on_blocks = shape[axis], target_of(x.device).block_threads > 0
-    at_once = thresholds.MANY_THREADS if on_blocks else thresholds.LEAST_PARTS
-    parts = min(at_once * size // x.size, math.isqrt(size))
-    if parts < 4 or size < (thresholds.LONG_FOR_A_THREAD if on_blocks else thresholds.LONG_SCAN):
+    if on_blocks:  # threads can share the sum of a part
+        at_once = thresholds.BLOCKS_OF_PARTS * thresholds.BLOCK_THREADS
+        parts = min(at_once * size // x.size, size // thresholds.LEAST_SHARED)
+        parts = divisor(size, range(parts, parts // 2, -1)) or parts
+    else:
+        parts = min(thresholds.LEAST_PARTS * size // x.size, math.isqrt(size))
+    if parts < 4 or not (on_blocks or size >= thresholds.LONG_SCAN):
         return None
 
     def along(*sizes: Any, of: tuple = shape) -> tuple:
@@ -124,11 +132,17 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     every, each = tuple((0, s) for s in shape), -(-size // parts)
     parts = -(-size // each)
     whole = x.pad(along((0, parts * each - size), of=((0, 0),) * len(shape)))
-    inside = whole.reshape(along(parts, each)).scan_axis(op, axis + 1)
-    ends = inside.shrink(along((0, parts - 1), (each - 1, each), of=every))
+    whole = whole.reshape(along(parts, each))
+    inside = whole.scan_axis(op, axis + 1)
+    if on_blocks:
+        ends = whole.reduce_axis(op, (axis + 1,)).shrink(along((0, parts - 1), (0, 1), of=every))
+    else:
+        ends = inside.shrink(along((0, parts - 1), (each - 1, each), of=every))
     start = UOp.const(x.dtype, identity(op, x.dtype)).broadcast_to(along(1, 1))
     before = start.cat(ends, dim=axis).scan_axis(op, axis).expand(along(parts, each))
     flat, some = along(parts * each), along((0, size), of=every)
+    if on_blocks:  # the scan of a part shares a kernel only along an axis of what is stored
+        return before.alu(op, inside).contiguous().reshape(flat).shrink(some)
     return before.reshape(flat).shrink(some).alu(op, inside.reshape(flat).shrink(some))
 
 
