@@ -150,7 +150,7 @@ def looked_for(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
     """An ordered store of few threads, on a device that has many: each element of the memory looks
     for its values among all of them."""
     known = all(isinstance(s, int) for s in (*view.shape, *value.shape))
-    if not known or target_of(u.device).block_threads == 0:
+    if not known or u.arg is Ops.STORE or target_of(u.device).block_threads == 0:
         return None
     axis, count, whole = view.arg, index.shape[view.arg], view.src[0]
     if value.size // count >= thresholds.FEW_WRITERS:
