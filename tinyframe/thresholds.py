@@ -207,9 +207,19 @@ LONG_FOR_A_THREAD = _row(128, "elements per thread of a block",
     "a thread waits some hundred cycles for each of 32 vectors (CUDA C++ Best Practices Guide), in "
     "all longer than the few microseconds that launching another kernel takes")
 FEW_WRITERS = _row(64, "threads",
-    "ordered stores on a GPU: with fewer axes' elements beside that of the places, each element of "
-    "the memory looks for its values itself",
+    "ordered stores on a GPU: with fewer elements beside the axis of the places, threads share the "
+    "values; otherwise they share the places",
     "two warps: fewer threads leave most of even one multiprocessor idle; not measured yet")
+LEAST_WALKERS = _row(8, "times as many threads",
+    "ordered stores on a GPU: places are divided among threads only if that gives so many more",
+    "each of them still reads the index of every value, which takes about as long as a few values")
+LOOKED_AT = _row(1 << 26, "comparisons",
+    "the same, of few elements: each element looks for its values among all if that takes no more",
+    "ten instructions each, of the 3e13 in a second of 132 multiprocessors: 20 microseconds, in "
+    "which a thread adds 100 values to partial results; not measured yet")
+MEMORY_OF_PARTS = _row(8, "times the values",
+    "the same, in partial results: they take at most so much memory",
+    "a million values: 32 MB, which are filled and added up in 15 microseconds at 4 TB/s")
 LEAST_READS = _row(16, "elements per thread of a block",
     "the same reduces: a part has at least this many",
     "four vectors, which are in flight at the same time; fewer take as long")
