@@ -182,7 +182,7 @@ SHARED_PARTS = _row(64, "threads",
     "sums that so many threads share: they also share adding up their partial results",
     "twice 8 additions and a barrier instead of 64; 16 threads would save 8 and wait as long")
 LEAST_SHARED = _row(32, "elements",
-    "sums on a GPU: threads do not share shorter ones",
+    "sums on a GPU: threads do not share shorter ones; parts of running sums are not shorter",
     "a warp that reads this many consecutive floats reads one line of 128 bytes")
 SQUARE = _row(32, "rows and columns",
     "transposes on a GPU: the side of the square that a block copies",
@@ -224,7 +224,8 @@ LEAST_READS = _row(16, "elements per thread of a block",
     "the same reduces: a part has at least this many",
     "four vectors, which are in flight at the same time; fewer take as long")
 BLOCKS_OF_PARTS = _row(1024, "blocks",
-    "the same reduces: the most that compute partial results, for all results together",
+    "the same reduces: the most that compute partial results, for all results together; running "
+    "sums and ordered stores have as many parts as these have threads",
     "eight for each of FILLING_BLOCKS: 256 threads each are the 2048 that a multiprocessor runs at "
     "once (CUDA C++ Programming Guide, Technical Specifications per Compute Capability)")
 LONG_SCAN = _row(1 << 15, "elements",
