@@ -90,7 +90,7 @@ def lower(
         ends.append(written.store(before.alu(op, stored) if is_combined else stored, *ranges))
         if value.op is Ops.FETCH:
             stores.append(_index(target(value, value), ix).store(before, *ranges))
-        serial |= turns if op is not Ops.STORE else set()
+        serial |= set() if op is Ops.STORE else turns
     sink = renumber(order_ranges(UOp.sink(*stores, *ends)), serial)
     return graph_rewrite(sink, lowering_rules, name="simplify the kernel")
 
@@ -226,10 +226,8 @@ kernel_rules = PatternMatcher(
     [
         (_LOAD_OR_ZERO, _drop_where),
         # a LOAD that is never valid is 0
-        (
-            UPat(Ops.LOAD, src=(_NEVER_VALID,), allow_any_len=True, name="x"),
-            lambda x: x.const_like(0),
-        ),
+        (UPat(Ops.LOAD, src=(_NEVER_VALID,), allow_any_len=True, name="x"),
+         lambda x: x.const_like(0)),
     ]
 )
 lowering_rules = kernel_rules + sym

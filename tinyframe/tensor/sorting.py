@@ -34,7 +34,7 @@ SHORT = 64  # the longest axis that is sorted by rank
 FEW = 16  # so many of keys of up to 32 bits are found one after the other
 DIGIT, LONG_DIGIT = 8, 11  # bits of a digit; the longer from LONG keys on
 LONG = 1 << 15
-MOST_PARTS, LEAST_PART = 1 << 14, 64  # threads that walk side by side, and keys of each
+MOST_PARTS, LEAST_PART = 1 << 16, 64  # threads that walk side by side, and keys of each
 
 
 class Sorting(Scan, Gathering):
@@ -95,7 +95,7 @@ class Sorting(Scan, Gathering):
         batch, length = self.shape
         keys = self.cast(dtypes.uint8) if self.dtype is dtypes.bool else self
         on_blocks = Device[self.device].block_target is not None
-        parts = max(1, min(MOST_PARTS, length // LEAST_PART)) if on_blocks else 1
+        parts = max(1, min(MOST_PARTS // batch, length // LEAST_PART)) if on_blocks else 1
         each = -(-length // parts)
         size = parts * each  # the largest keys fill it up, and come last
         if size > length:
