@@ -30,6 +30,7 @@ SUMS = {
     "lanes along the columns of a shared sum": (
         0, [Opt(VECTOR, 0, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)]),
     "lanes along a shared sum": (1, [Opt(VECTOR, 1, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 5)]),
+    "more threads than terms": (1, [Opt(VECTOR, 0, 4), Opt(GROUP, 1, 64)]),
     "a loop in which a panel is filled again and again": (1, [Opt(GROUP, 1, 8)]),
 }  # fmt: skip
 
@@ -98,7 +99,7 @@ def cases(
 
 def shared_work(device: str) -> dict[str, tuple[Callable[[], Tensor], list[Opt], np.ndarray]]:
     """Kernels that are wrong without any of their barriers."""
-    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
+    x, y, long = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5, numbers(3, 130) + 5
 
     def data(array: np.ndarray) -> Tensor:
         return filled(array, device)
@@ -106,9 +107,11 @@ def shared_work(device: str) -> dict[str, tuple[Callable[[], Tensor], list[Opt],
     return {
         "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
         "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
+        "sum in two panels": (
+            lambda: data(long).sum(1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 64)], long.sum(1)),
         "softmax": (lambda: data(x).softmax(), SOFTMAX, softmax(x)),
         "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
-    }
+    }  # fmt: skip
 
 
 def graphs(device: str) -> dict[str, tuple[Callable[[], Tensor], np.ndarray]]:

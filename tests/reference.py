@@ -201,7 +201,7 @@ def _assigned(u: UOp, state: np.ndarray, value: np.ndarray, index: np.ndarray | 
     axis = path[0].arg if index is not None else 0
     flat = np.append(0, state)  # what is nowhere goes to place 0
     for at, new in zip(np.moveaxis(places, axis, 0), np.moveaxis(value, axis, 0), strict=True):
-        flat[at] = REDUCES[u.arg](flat[at], new) if u.arg else new
+        flat[at] = REDUCES[u.arg](flat[at], new) if u.arg in REDUCES else new
     return flat[1:].reshape(state.shape).astype(state.dtype)
 
 

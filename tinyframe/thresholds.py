@@ -177,8 +177,16 @@ SHARED_READS = _row(8, "reads of shared memory",
     "threads share a sum",
     "CUDA C++ Best Practices Guide: some hundred cycles for memory, some 30 for shared memory; "
     "several reads of memory are in flight at once")
+READS_AT_ONCE = _row(4, "reads per thread",
+    "sums that threads share: so many elements or vectors are read before the first is added",
+    "Volkov, Better performance at lower occupancy (2010): bytes in flight = latency x bandwidth "
+    "(Little's law). An H200 needs 4.8 TB/s x 700 ns, 25 KB for each of 132 multiprocessors: 4 "
+    "vectors of 16 bytes for 400 threads, while 2048 fit")
+SHARED_PARTS = _row(64, "threads",
+    "sums that so many threads share: they also share adding up their partial results",
+    "twice 8 additions and a barrier instead of 64; 16 threads would save 8 and wait as long")
 LEAST_SHARED = _row(32, "elements",
-    "sums on a GPU: threads do not share shorter ones",
+    "sums on a GPU: threads do not share shorter ones; parts of running sums are not shorter",
     "a warp that reads this many consecutive floats reads one line of 128 bytes")
 SQUARE = _row(32, "rows and columns",
     "transposes on a GPU: the side of the square that a block copies",
@@ -203,15 +211,27 @@ LONG_FOR_A_THREAD = _row(128, "elements per thread of a block",
     "a thread waits some hundred cycles for each of 32 vectors (CUDA C++ Best Practices Guide), in "
     "all longer than the few microseconds that launching another kernel takes")
 FEW_WRITERS = _row(64, "threads",
-    "ordered stores on a GPU: with fewer axes' elements beside that of the places, each element of "
-    "the memory looks for its values itself",
+    "ordered stores on a GPU: with fewer elements beside the axis of the places, threads share the "
+    "values; otherwise they share the places",
     "two warps: fewer threads leave most of even one multiprocessor idle; not measured yet")
+LEAST_WALKERS = _row(8, "times as many threads",
+    "ordered stores on a GPU: places are divided among threads only if that gives so many more",
+    "each of them still reads the index of every value, which takes about as long as a few values")
+LOOKED_AT = _row(1 << 26, "comparisons",
+    "the same, of few elements: each element looks for its values among all if that takes no more",
+    "ten instructions each, of the 3e13 in a second of 132 multiprocessors: 20 microseconds, in "
+    "which a thread adds 100 values to partial results; not measured yet")
+MEMORY_OF_PARTS = _row(8, "times the values",
+    "the same, in partial results: they take at most so much memory",
+    "a million values: 32 MB, which are filled and added up in 15 microseconds at 4 TB/s")
 LEAST_READS = _row(16, "elements per thread of a block",
     "the same reduces: a part has at least this many",
     "four vectors, which are in flight at the same time; fewer take as long")
-BLOCKS_OF_PARTS = _row(256, "blocks",
-    "the same reduces: the most that compute partial results, for all results together",
-    "two for each of FILLING_BLOCKS: one waits for memory while the other adds")
+BLOCKS_OF_PARTS = _row(1024, "blocks",
+    "the same reduces: the most that compute partial results, for all results together; running "
+    "sums and ordered stores have as many parts as these have threads",
+    "eight for each of FILLING_BLOCKS: 256 threads each are the 2048 that a multiprocessor runs at "
+    "once (CUDA C++ Programming Guide, Technical Specifications per Compute Capability)")
 LONG_SCAN = _row(1 << 15, "elements",
     "running sums on cores, of fewer rows than run side by side: longer ones are cut into parts",
     "2**12 to 2**20 floats: below, two more kernels take longer than they save")

@@ -3,16 +3,18 @@ in which the values for one place come one after the other."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernels import filled, kernels_of, numbers, ops_in
+from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in
 from tests.reference import evaluate
 from tests.with_blocks import DEVICES, with_blocks
-from tinyframe import Context, Tensor, dtypes
-from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe import Context, Tensor, dtypes, thresholds
+from tinyframe.uop.node import AxisType, Ops, UOp, extent
 
 TABLE = numbers(11, 6)
 NUMBERS = np.array([[3, 0, 10], [7, 7, 1]], np.int32)
@@ -135,15 +137,18 @@ def device(request, monkeypatch) -> str:
     return request.param if request.param == "CPU" else with_blocks(request.param, monkeypatch)
 
 
-# few columns are looked for by their places, on a GPU
-@pytest.mark.parametrize(("op", "columns"), [
-    (None, 1), (Ops.ADD, 3), (Ops.MUL, 70), (Ops.MAX, 1), (None, 70)
+# on a GPU, few columns are looked for by their places, or come to partial results; threads share
+# the places of many
+@pytest.mark.parametrize(("op", "columns", "count"), [
+    (None, 1, 40), (Ops.ADD, 3, 40), (Ops.MUL, 70, 40), (Ops.MAX, 1, 40), (None, 70, 40),
+    (None, 1, 2177), (Ops.ADD, 1, 2177), (Ops.MUL, 2, 1100), (Ops.ADD, 33, 65), (Ops.ADD, 5, 300)
 ])  # fmt: skip
-def test_ordered_stores_with_few_and_many_columns(op, columns, device):
+def test_ordered_stores_with_few_and_many_columns(op, columns, count, device, monkeypatch):
+    monkeypatch.setattr(thresholds, "LOOKED_AT", 1000)
     rng = np.random.default_rng(columns)
-    index = rng.integers(-1, 9, (40, 1)).astype(np.int32)
-    x, value = numbers(8, columns), rng.integers(-1, 2, (40, columns)).astype(np.float32)
-    places = filled(index, device).expand(40, columns)
+    index = rng.integers(-1, 9, (count, 1)).astype(np.int32)
+    x, value = numbers(8, columns), rng.integers(-1, 2, (count, columns)).astype(np.float32)
+    places = filled(index, device).expand(count, columns)
     out = written(filled(x, device), 0, places, filled(value, device), op)
     expected = evaluate(out.uop)
     np.testing.assert_array_equal(out.numpy(), expected)
@@ -153,3 +158,22 @@ def test_a_sort_in_parts_is_stable(device):
     keys = np.random.default_rng(1).integers(-9, 9, (2, 150)).astype(np.int8)
     order = filled(keys, device).argsort(1)
     np.testing.assert_array_equal(order.numpy(), np.argsort(keys, 1, kind="stable"))
+
+
+VALUES = 1 << 20
+MANY = {
+    "sort": lambda x, i: x.sort()[0],
+    "sum": lambda x, i: Tensor.zeros(1000, device=x.device).scatter_add(0, i, x),
+    "last": lambda x, i: Tensor.zeros(1000, device=x.device).scatter(0, i, x),
+    "rows": lambda x, i: Tensor.zeros(1 << 15, 512, device=x.device).index_add(
+        0, i[:2048], x.reshape(2048, 512)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_on_a_gpu_no_thread_walks_along_a_million_values_and_no_place_looks_at_all(name):
+    x, i = (on_buffer(VALUES, dtype=d, device="NULL:CUDA") for d in (dtypes.float, dtypes.int32))
+    for kernel in kernels_of(MANY[name](x, i)):
+        loops = ops_in(kernel, Ops.RANGE)
+        assert math.prod(extent(r) for r in loops if r.arg[1] is AxisType.SERIAL) <= 2048
+        assert math.prod(map(extent, loops)) <= 64 * VALUES

@@ -140,8 +140,8 @@ def test_a_part_lies_together_in_memory():
 def test_results_that_are_reduced_further_are_the_parts():
     first, second = kernels_of(gpu(4096, 2048).square().sum(1).sqrt().sum())
     assert (results_of(first), results_of(second)) == ([4096], [1])
-    parts, first, second = kernels_of(gpu(N // 8, 8).max(1).sum())
-    assert list(map(results_of, (parts, first, second))) == [[N // 8], [BLOCKS_OF_PARTS], [1]]
+    parts, first, second = kernels_of(gpu(N // 2, 8).max(1).sum())
+    assert list(map(results_of, (parts, first, second))) == [[N // 2], [BLOCKS_OF_PARTS], [1]]
 
 
 def test_a_reduce_inside_is_not_done_by_every_block():

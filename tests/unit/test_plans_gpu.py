@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -259,6 +260,13 @@ def test_more_threads_share_a_longer_sum():
     shared = [ops(compiled(on_buffer(64, n).sum(axis=1)), GROUP)[0] for n in (40, 400, 4000, 40000)]
     assert shared == sorted(shared)
     assert shared[0] < shared[-1]
+
+
+@pytest.mark.parametrize(("n", "reads"), [(1 << 14, 4), (10_000, 2), (4096, 4), (48, 1)])
+def test_a_thread_reads_several_vectors_before_it_adds_the_first(n, reads):
+    """If their number is even: of 10,000 elements, each of 256 threads has ten vectors."""
+    (loop,) = re.findall(r"float4 val.*?acc", compiled(on_buffer(512, n).sum(axis=1)).src, re.S)
+    assert loop.count("float4 val") == reads
 
 
 def test_what_a_kernel_copies_is_read_along_rows_and_written_along_rows():

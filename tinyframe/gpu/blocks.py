@@ -19,6 +19,7 @@ As usual, axis 0 varies fastest from thread to thread: it is the innermost range
 
 from __future__ import annotations
 
+from tinyframe import thresholds
 from tinyframe.codegen.optimize.loops import COPIES, loop_at, tile
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -157,11 +158,16 @@ def to_group(sink: UOp, opt: Opt) -> UOp:
         out = acc                                     panel[lidx0] = part
         GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
                                                       out = acc
+
+    Every thread adds up what is in the panel, one after the other. So if there are many of them,
+    they share that too: of 256 partial results, a thread adds up every 16th, and then 16 sums.
     """
     out = tile(sink, opt, AxisType.REDUCE, advice="use LOCAL for it", check=check_parallel)
     before = set(all_ranges(sink))
     (thread,) = [x for x in all_ranges(out) if x not in before and axis_type(x) is AxisType.GROUP]
-    every = fresh_range(out, extent(thread), AxisType.REDUCE)
+    few, times = steps_of_group(extent(thread))
+    every = fresh_range(out, few, AxisType.REDUCE)
+    others = fresh_range(out, times, AxisType.REDUCE, 1)
 
     def then(u: UOp) -> UOp | None:
         """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel
@@ -173,13 +179,26 @@ def to_group(sink: UOp, opt: Opt) -> UOp:
         loops.sort(
             key=lambda r: (axis_type(r) is AxisType.VECTOR, r is thread, r.arg[0])
         )  # lanes last
-        panel = partial.stage(AddrSpace.LOCAL, *loops)
-        place = panel.index(
-            *[every if r is thread else r for r in loops], shape=tuple(map(extent, loops))
-        )
-        return place.load().reduce(u.arg, every)
+
+        def reduced(value: UOp, place: UOp, r: UOp) -> UOp:
+            """Each thread's value, in a panel, reduced along a range that is part of a place."""
+            panel, shape = value.stage(AddrSpace.LOCAL, *loops), tuple(map(extent, loops))
+            index = panel.index(*[place if r is thread else r for r in loops], shape=shape)
+            return index.load().reduce(u.arg, r)
+
+        if times > 1:
+            partial = reduced(partial, others * few + thread % few, others)
+        return reduced(partial, every, every)
 
     return with_block_axes(replace_ranges(out, {}, then))
+
+
+def steps_of_group(count: int) -> tuple[int, int]:
+    """How the partial results of `count` threads are added up: (n, m), each thread adds up n sums
+    of m of them. If there are many, n is a power of two near the square root; otherwise m is 1."""
+    few = 1 << count.bit_length() // 2
+    is_shared = count >= thresholds.SHARED_PARTS and count % few == 0
+    return (few, count // few) if is_shared else (count, 1)
 
 
 def with_block_axes(sink: UOp) -> UOp:

@@ -45,10 +45,11 @@ from tinyframe.codegen.optimize.plans import (
 from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import dtypes
 from tinyframe.gpu import mma
+from tinyframe.gpu.blocks import steps_of_group
 from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
 from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
 
-SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
+SPLIT, UPCAST, UNROLL, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.UNROLL, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 
 # a thread's rows and vectors of columns, the largest tile first
@@ -560,8 +561,8 @@ def shared_sums(k: Workload) -> Nest:
     again = [r for r in k.around if not _is_around_all(k, r)]
     results = [r for r in loops_in_memory(k) if r not in again]
     nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
-    # no more threads than shared memory has room for partial results
-    lanes = max([1, *[n for _, _, n in nest.tiles]])
+    # no more threads than shared memory has room for partial results, twice (`steps_of_group`)
+    lanes = 2 * max([1, *[n for _, _, n in nest.tiles]])
     each = sum(max(u.dtype.itemsize, k.target.least_bytes) for u in shared) * lanes  # bytes
     threads = power_of_two(min(block_size(k), k.target.shared_bytes // each))
     contiguous = all(_is_contiguous(k, reduce, r) for reduce, r in shared.items())
@@ -572,13 +573,19 @@ def shared_sums(k: Workload) -> Nest:
     beside = max(iterations(k.around) // thresholds.FILLING_BLOCKS, k.target.warp // n, 1)
     nest = with_threads(k, nest, results, min(threads // n, beside), MOST_AXES - 1)
     # the last loop first: a GROUP adds a loop over partial results after the loop that it divides
-    return with_grid(k, _with_tiles(nest, *[(GROUP, r, n) for r in reversed(loops)]))
+    for r in reversed(loops):
+        nest = _with_tiles(nest, (GROUP, r, n))
+        at_once = 1 if is_symbolic(r) else math.gcd(nest.left(r), thresholds.READS_AT_ONCE)
+        nest = _with_tiles(nest, (UNROLL, r, at_once))
+    return with_grid(k, nest)
 
 
 def _group(size: int, most: int) -> int:
-    """The number of threads that share a sum. Each of n threads reads size/n elements from memory
-    and then n from the panel, which is fastest if n is the square root of SHARED_READS * size."""
-    return power_of_two(min(math.isqrt(thresholds.SHARED_READS * size), size, most))
+    """The number of threads that share a sum, a power of two. Each of n threads reads size/n
+    elements from memory, several at once, and then partial results from a panel."""
+    reads = size * thresholds.SHARED_READS / thresholds.READS_AT_ONCE  # of the panel take as long
+    sizes = (1 << n for n in range(min(size, most).bit_length()))
+    return min(sizes, key=lambda n: reads / n + sum(steps_of_group(n)))
 
 
 # ---- everything else ----------------------------------------------------------------------------

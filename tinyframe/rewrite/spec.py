@@ -304,7 +304,9 @@ def assigns(u: UOp) -> bool:
     target, value = u.src[2] if len(u.src) == 3 else u.src[0], u.src[1]
     if value.op is Ops.KERNEL:
         return u.dtype is target.dtype
-    if u.arg is not None and (target.op is not Ops.TAKE or u.arg not in GroupOp.Reduce):
+    if u.arg is not None and (
+        target.op is not Ops.TAKE or u.arg not in {*GroupOp.Reduce, Ops.STORE}
+    ):
         return False
     return same_dtypes(u) and equal_shapes(target.shape, value.shape)
 

@@ -30,7 +30,7 @@ from tinyframe.schedule.fuse import (
     is_memory,
     needed_by,
 )
-from tinyframe.schedule.partial import split_long_reduces
+from tinyframe.schedule.partial import divisor, split_long_reduces
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import (
     MAY_BE_OUTSIDE,
@@ -107,14 +107,22 @@ def _transposed(u: UOp, last: int) -> UOp:
 
 def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     """A long scan of few rows: its parts are scanned side by side, then the last elements of these,
-    and each part is combined with all that comes before it."""
+    and each part is combined with all that comes before it.
+
+    With many threads the parts are short, and each is reduced before it is scanned, from where it
+    begins, rather than scanned and read once more (Blelloch, "Prefix sums and their applications",
+    1990)."""
     (op, axis), shape = scan.arg, x.shape
     if not all(isinstance(s, int) for s in shape):
         return None
     size, on_blocks = shape[axis], target_of(x.device).block_threads > 0
-    at_once = thresholds.MANY_THREADS if on_blocks else thresholds.LEAST_PARTS
-    parts = min(at_once * size // x.size, math.isqrt(size))
-    if parts < 4 or size < (thresholds.LONG_FOR_A_THREAD if on_blocks else thresholds.LONG_SCAN):
+    if on_blocks:  # threads can share the sum of a part
+        at_once = thresholds.BLOCKS_OF_PARTS * thresholds.BLOCK_THREADS
+        parts = min(at_once * size // x.size, size // thresholds.LEAST_SHARED)
+        parts = divisor(size, range(parts, parts // 2, -1)) or parts
+    else:
+        parts = min(thresholds.LEAST_PARTS * size // x.size, math.isqrt(size))
+    if parts < 4 or not (on_blocks or size >= thresholds.LONG_SCAN):
         return None
 
     def along(*sizes: Any, of: tuple = shape) -> tuple:
@@ -124,44 +132,97 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     every, each = tuple((0, s) for s in shape), -(-size // parts)
     parts = -(-size // each)
     whole = x.pad(along((0, parts * each - size), of=((0, 0),) * len(shape)))
-    inside = whole.reshape(along(parts, each)).scan_axis(op, axis + 1)
-    ends = inside.shrink(along((0, parts - 1), (each - 1, each), of=every))
+    whole = whole.reshape(along(parts, each))
+    inside = whole.scan_axis(op, axis + 1)
+    if on_blocks:
+        ends = whole.reduce_axis(op, (axis + 1,)).shrink(along((0, parts - 1), (0, 1), of=every))
+    else:
+        ends = inside.shrink(along((0, parts - 1), (each - 1, each), of=every))
     start = UOp.const(x.dtype, identity(op, x.dtype)).broadcast_to(along(1, 1))
     before = start.cat(ends, dim=axis).scan_axis(op, axis).expand(along(parts, each))
     flat, some = along(parts * each), along((0, size), of=every)
+    if on_blocks:  # the scan of a part shares a kernel only along an axis of what is stored
+        return before.alu(op, inside).contiguous().reshape(flat).shrink(some)
     return before.reshape(flat).shrink(some).alu(op, inside.reshape(flat).shrink(some))
 
 
-def looked_for(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
-    """An ordered store of few threads, on a device that has many: each element of the memory looks
-    for its values among all of them."""
+def stored_by_many(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
+    """An ordered store on a device with many threads, most of which would have nothing to do: they
+    walk in order along its axis, each for one element beside that. So they share more."""
     known = all(isinstance(s, int) for s in (*view.shape, *value.shape))
-    if not known or target_of(u.device).block_threads == 0:
+    if not known or u.arg is Ops.STORE or target_of(u.device).block_threads == 0:
         return None
     axis, count, whole = view.arg, index.shape[view.arg], view.src[0]
-    if value.size // count >= thresholds.FEW_WRITERS:
+    index, beside = index.cast(place_dtype(index.dtype)), value.size // count
+    is_short = whole.size * count <= thresholds.LOOKED_AT
+    parts = min(
+        thresholds.BLOCKS_OF_PARTS * thresholds.BLOCK_THREADS // beside,
+        count // thresholds.LEAST_SHARED,
+        thresholds.MEMORY_OF_PARTS * value.size // whole.size,
+    )
+    if beside >= thresholds.FEW_WRITERS or not (is_short or parts >= thresholds.FEW_WRITERS):
+        return _walked_by_more(u, axis, whole, value, index)
+    if u.arg is None:  # the last value for a place is the one of the largest number
+        none = _filled(whole.cast(dtypes.int), 0).contiguous()
+        number = numbers_along(value.shape, axis).cast(dtypes.int) + 1
+        last = none.assign(number, none.take(axis, index), Ops.MAX)
+        part = last.eq(0).where(whole, value.take(axis, last - 1))
+    else:
+        combined = (
+            _looked_for(u.arg, axis, whole, value, index)
+            if is_short
+            else _in_parts(u.arg, axis, whole, value, index, parts)
+        )
+        part = whole.alu(u.arg, combined)
+    return u.src[0].assign(part, None if whole is u.src[0] else whole)
+
+
+def _walked_by_more(u: UOp, axis: int, whole: UOp, value: UOp, index: UOp) -> UOp | None:
+    """An ordered store for which many more threads walk, each for every nth place alone; None if
+    there are enough, or n does not divide the places."""
+    threads = thresholds.FILLING_BLOCKS * thresholds.BLOCK_THREADS
+    most = threads * value.shape[axis] // value.size
+    parts = divisor(whole.shape[axis], range(most, thresholds.LEAST_WALKERS - 1, -1))
+    if parts is None:
         return None
+    shape = (*value.shape[: axis + 1], parts, *value.shape[axis + 1 :])
+    index, value = (_with_axis(x, axis + 1).expand(shape) for x in (index, value))
+    here = (index % parts).eq(numbers_along(shape, axis + 1).cast(index.dtype))
+    place = here.where(index // parts, index.const_like(-1))
+    return u.src[0].assign(value, _cut(whole, axis, parts).take(axis, place), u.arg)
+
+
+def _looked_for(op: Ops, axis: int, whole: UOp, value: UOp, index: UOp) -> UOp:
+    """What an ordered store adds to each element, which looks for its values among all of them."""
     last = len(value.shape)
     facing = (*range(axis), last, *range(axis + 1, last), axis)  # the values in a last axis
-    shape = (*whole.shape, count)
+    shape = (*whole.shape, value.shape[axis])
+    index, value = (_with_axis(x, last).permute(facing).expand(shape) for x in (index, value))
+    hit = index.eq(numbers_along(shape, axis).cast(index.dtype))
+    found = hit.where(value, value.const_like(identity(op, value.dtype)))
+    return found.reduce_axis(op, (last,)).reshape(whole.shape)
 
-    def spread(x: UOp) -> UOp:
-        return x.reshape((*x.shape, 1)).permute(facing).expand(shape)
 
-    values, wide = spread(value), place_dtype(index.dtype)
-    hit = spread(index).cast(wide).eq(numbers_along(shape, axis).cast(wide))
-    if u.arg is None:  # the last one
-        number = numbers_along(shape, last) + 1
-        number = hit.where(number, number.const_like(0))
-        latest = number.reduce_axis(Ops.MAX, (last,))
-        hit = hit & number.eq(latest.expand(shape))
-    nothing = values.const_like(identity(u.arg or Ops.ADD, u.dtype))
-    found = hit.where(values, nothing).reduce_axis(u.arg or Ops.ADD, (last,)).reshape(whole.shape)
-    if u.arg is None:
-        part = latest.reshape(whole.shape).eq(0).where(whole, found)
-    else:
-        part = whole.alu(u.arg, found)
-    return u.src[0].assign(part, None if whole is u.src[0] else whole)
+def _in_parts(op: Ops, axis: int, whole: UOp, value: UOp, index: UOp, parts: int) -> UOp:
+    """The same, for many values: every nth goes to the same one of n partial results."""
+    last, left = len(value.shape), -value.shape[axis] % parts
+    beyond = tuple((0, left if d == axis else 0) for d in range(last))
+    index = (index + 1).pad(beyond) - 1  # what fills up the last parts goes nowhere
+    order = (*range(axis + 1), *range(axis + 2, last + 1), axis + 1)
+    index, value = (_cut(x, axis, parts).permute(order) for x in (index, value.pad(beyond)))
+    results = _with_axis(whole, last).expand((*whole.shape, parts))
+    memory = _filled(results, identity(op, value.dtype)).contiguous()
+    partial = memory.assign(value, memory.take(axis, index), op)
+    return partial.reduce_axis(op, (last,)).reshape(whole.shape)
+
+
+def _with_axis(x: UOp, axis: int) -> UOp:
+    return x.reshape((*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+def _cut(x: UOp, axis: int, parts: int) -> UOp:
+    """The same elements, with every nth of an axis in each of n parts: (…, length / n, n, …)."""
+    return x.reshape((*x.shape[:axis], x.shape[axis] // parts, parts, *x.shape[axis + 1 :]))
 
 
 def _copy(u: UOp, x: UOp) -> UOp | None:
@@ -239,7 +300,7 @@ prepare_rules = PatternMatcher(
                 ),
                 name="u",
             ),
-            looked_for,
+            stored_by_many,
         ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), transpose_operand),
         (UPat(Ops.SCAN_AXIS, src=(UPat.var("x"),), name="scan"), scan_in_parts),

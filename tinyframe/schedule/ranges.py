@@ -86,10 +86,11 @@ def lower(
         at, whole = tuple([_placed(i, number) for i in at]), view.src[0]
         written = _index(target(base_of(whole), whole), at, valid)
         before, op = written.load(*turns), value.arg
-        ends.append(written.store(before.alu(op, stored) if op else stored, *ranges))
+        is_combined = op in GroupOp.Reduce
+        ends.append(written.store(before.alu(op, stored) if is_combined else stored, *ranges))
         if value.op is Ops.FETCH:
             stores.append(_index(target(value, value), ix).store(before, *ranges))
-        serial |= turns
+        serial |= set() if op is Ops.STORE else turns
     sink = renumber(order_ranges(UOp.sink(*stores, *ends)), serial)
     return graph_rewrite(sink, lowering_rules, name="simplify the kernel")
 

@@ -34,7 +34,7 @@ SHORT = 64  # the longest axis that is sorted by rank
 FEW = 16  # so many of keys of up to 32 bits are found one after the other
 DIGIT, LONG_DIGIT = 8, 11  # bits of a digit; the longer from LONG keys on
 LONG = 1 << 15
-MOST_PARTS, LEAST_PART = 1024, 64  # threads that walk side by side, and keys of each
+MOST_PARTS, LEAST_PART = 1 << 16, 64  # threads that walk side by side, and keys of each
 
 
 class Sorting(Scan, Gathering):
@@ -95,17 +95,19 @@ class Sorting(Scan, Gathering):
         batch, length = self.shape
         keys = self.cast(dtypes.uint8) if self.dtype is dtypes.bool else self
         on_blocks = Device[self.device].block_target is not None
-        parts = max(1, min(MOST_PARTS, length // LEAST_PART)) if on_blocks else 1
+        parts = max(1, min(MOST_PARTS // batch, length // LEAST_PART)) if on_blocks else 1
         each = -(-length // parts)
         size = parts * each  # the largest keys fill it up, and come last
         if size > length:
             keys = keys.pad((0, size - length), value=keys.dtype.max)
         width = 8 * keys.dtype.itemsize
-        passes = -(-width // (DIGIT if size < LONG else LONG_DIGIT))
+        # with many parts, each has positions of its own for each digit
+        passes = -(-width // (LONG_DIGIT if size >= LONG and not on_blocks else DIGIT))
         bits = -(-width // passes)
+        in_any_order = Ops.STORE if on_blocks else None
         order, count = keys._range(size)._broadcast_to((batch, size)), 1 << bits
-        one = keys._number(1, dtypes.int32)._broadcast_to((batch, parts, each))
-        none = keys.zeros((batch, parts, count), dtype=dtypes.int32, device=keys.device)
+        one = keys._number(1, dtypes.int32)._broadcast_to((batch, each, parts))
+        none = keys.zeros((batch, count, parts), dtype=dtypes.int32, device=keys.device)
         for n in range(passes):
             digit = keys.rshift(n * bits).bitwise_and((1 << bits) - 1).cast(dtypes.int32)
             if n == passes - 1:  # with the sign, whose bit is 0 for the larger half
@@ -113,21 +115,20 @@ class Sorting(Scan, Gathering):
                 digit = digit.bitwise_and((1 << top) - 1)
                 is_signed = not dtypes.is_unsigned(keys.dtype)
                 digit = digit.bitwise_xor(1 << (top - 1)) if is_signed else digit
-            digit = digit.reshape(batch, parts, each).contiguous()
-            counts = none._scattered(2, digit, one, Ops.ADD)
-            by_digit = counts.transpose(1, 2).reshape(batch, count * parts)
-            starts = (by_digit._scan(Ops.ADD, 1) - by_digit).reshape(batch, count, parts)
-            starts = starts.transpose(1, 2)
-            place = starts._apply(lambda x, at, more: x.fetch(2, at, more, Ops.ADD), digit, one)
-            place = place.reshape(batch, size)
-            order = order._moved_to(place)
-            keys = keys._moved_to(place) if n < passes - 1 else keys
+            # the parts side by side: neighbouring threads read neighbouring digits
+            digit = digit.reshape(batch, parts, each).transpose(1, 2).contiguous()
+            counts = none._scattered(1, digit, one, Ops.ADD).reshape(batch, count * parts)
+            starts = (counts._scan(Ops.ADD, 1) - counts).reshape(batch, count, parts)
+            place = starts._apply(lambda x, at, more: x.fetch(1, at, more, Ops.ADD), digit, one)
+            place = place.transpose(1, 2).reshape(batch, size)
+            order = order._moved_to(place, in_any_order)
+            keys = keys._moved_to(place, in_any_order) if n < passes - 1 else keys
         return order[:, :length]
 
-    def _moved_to(self, place: Self) -> Self:
+    def _moved_to(self, place: Self, op: Ops | None) -> Self:
         """The elements of each row at other positions, each exactly once."""
         memory = self.empty(*self.shape, dtype=self.dtype, device=self.device)
-        return memory._apply(lambda x, at, v: x.assign(v, x.take(1, at)), place, self)
+        return memory._apply(lambda x, at, v: x.assign(v, x.take(1, at), op), place, self)
 
     @axis_names
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:

@@ -881,7 +881,8 @@ class UOp(Comparisons):
     def assign(self, value: UOp, view: UOp | None = None, op: Ops | None = None) -> UOp:
         """This memory, once it holds a value; or once a view of it does. At places that are data,
         the view is a TAKE: the last value for a place stays, or `op` (ADD, MUL, MAX) combines all
-        of them with what is there, in their order along its axis."""
+        of them with what is there, in their order along its axis. STORE is a promise: no two values
+        have the same place, so their order does not matter."""
         src = (self, value) if view is None else (self, value, view)
         return UOp(Ops.ASSIGN, self.dtype, src, op)
 

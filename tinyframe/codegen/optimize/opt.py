@@ -148,6 +148,8 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
         return replace_ranges(sink, {r: index}, new_owners=owned)
     written = {s.src[0].src[0] for s in sink.src}
     in_place = any(u.op is Ops.LOAD and u.src[0].src[0] in written for u in sink.toposort())
+    if inner_kind is AxisType.LOCAL:  # nor may two threads store the values for a place in turn
+        in_place |= any(u.op is Ops.LOAD for s in sink.src for u in s.src[0].toposort())
     if size > n and not symbolic and not in_place:
         index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
         counted, exists = index < start, UOp.const(dtypes.bool, True)
