@@ -93,8 +93,9 @@ def replace_ranges(
     def change(old: UOp, u: UOp) -> UOp:
         if u is not old and old.own_ranges:
             owned: list[UOp] = []
-            for r in old.own_ranges:
-                below = order.get(r) or mapping.get(r, r).toposort()
+            for r, new in zip(old.own_ranges, u.own_ranges, strict=True):
+                # the size of one that stays may have changed
+                below = order.get(r) or (mapping[r].toposort() if r in mapping else (new,))
                 owned += [x for x in below if x.op is Ops.RANGE]
             u = u.with_ranges(*dict.fromkeys(owned))
         elif u is not old and u.op is Ops.INDEX:
