@@ -37,7 +37,7 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int, target
         elements = (thread * lanes + n for n in (lane_of(lanes), 0, lanes - 1))
         return total % lanes == 0 and is_vector(*[moved(load.src[0], x) for x in elements])
 
-    widest = min(target.most_lanes or 1, target.vector_bytes // load.dtype.itemsize)
+    widest = min(target.most_lanes or 8, target.vector_bytes // load.dtype.itemsize)
     lanes = next((n for n in (8, 4, 2) if n <= widest and fits(n)), 1)
     vectors = total // lanes
     rounds = -(-vectors // count)

@@ -420,8 +420,13 @@ def window_nest(k: Workload) -> Nest | None:
     # panels for a part of the sum: preferably of a loop that moves no window
     windows = {r for window in images[0].overlaps for r in window}
     summed = sorted(contraction_of(k).summed, key=lambda r: (r in windows, -extent(r)))
-    found = (_with_windows(k, r, *tile) for tile in tiles for r in (*summed[:2], None))
-    return next(filter(None, found), None)
+    found: Nest | None = None
+    for tile, r in itertools.product(tiles, (*summed[:2], None)):
+        nest = _with_windows(k, r, *tile)
+        found = nest or found
+        if nest and math.prod(map(nest.left, k.around)) >= thresholds.FILLING_BLOCKS:
+            break
+    return found
 
 
 def _with_windows(
@@ -429,8 +434,8 @@ def _with_windows(
     tile: tuple[int, int],
 ) -> Nest | None:  # fmt: skip
     """The nest in which a thread (with a form, a warp) has so many units of rows, and at most so
-    many of columns; None if panels do not fit, or there are too few blocks. stepped: the loop of
-    the sum in which panels are filled; None for all of it at once."""
+    many of columns; None if panels do not fit. stepped: the loop of the sum in which panels are
+    filled; None for all of it at once."""
     (high, wide), summed = tile, contraction_of(k).summed
     deep, threads = mma.depth(form) if form else 1, block_size(k) // (mma.THREADS if form else 1)
     across = threads // 2 if form else 2 * k.target.warp  # of them, at most so many along columns
@@ -447,7 +452,6 @@ def _with_windows(
     high = min(high, -(-extent(row) // unit.get(row, 1)))
     parts[row] = high, power_of_two(min(threads, -(-extent(row) // (unit.get(row, 1) * high))))
     sizes = {r: unit.get(r, 1) * copies * share for r, (copies, share) in parts.items()}
-    blocks = math.prod(-(-extent(r) // sizes.get(r, 1)) for r in k.around)
 
     def nbytes(step: int) -> int:
         """Of both panels: boxes that the windows of a tile cover."""
@@ -463,7 +467,7 @@ def _with_windows(
     left = 1 if stepped is None else extent(stepped) // deep
     steps = [(n, kept) for kept in (2, 1) for n in (8, 4, 2, 1)
              if left % n == 0 and left >= n * kept and kept * nbytes(n) <= room]  # fmt: skip
-    if not steps or blocks < thresholds.FILLING_BLOCKS:
+    if not steps:
         return None
     (step, kept), nest = steps[0], Nest()
     if form:

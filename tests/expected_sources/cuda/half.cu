@@ -1,5 +1,5 @@
 #include <cuda_fp16.h>
-struct __align__(8) half4 { half x, y, z, w; };
+struct __align__(8) half4 { half x; half y; half z; half w; };
 static __device__ inline half4 make_half4(half x, half y, half z, half w) {
   half4 all = { x, y, z, w };
   return all;

@@ -5,6 +5,7 @@ extern "C" __global__ void __launch_bounds__(32) r_9_8_32(float* __restrict__ da
   __shared__ __align__(16) float panel0[32];
   int alu0 = gidx0 * 250 + lidx0;
   float acc0 = 0.0f;
+  #pragma unroll
   for (int ridx1 = 0; ridx1 < 8; ridx1++) {
     int alu1 = ridx1 * 32;
     int alu2 = min_int(alu1, 218);

@@ -1,6 +1,7 @@
 extern "C" __global__ void __launch_bounds__(1) E_64_2_4(float* __restrict__ data0, const float* __restrict__ data1) {
   int gidx0 = blockIdx.x;
   int alu0 = gidx0 * 8;
+  #pragma unroll
   for (int ridx1 = 0; ridx1 < 2; ridx1++) {
     int alu1 = gidx0 + ridx1 * 256;
     float val0 = data1[alu1];

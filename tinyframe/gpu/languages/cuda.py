@@ -223,11 +223,13 @@ class CUDALanguage(GPULanguage):
     def vector_type(self, dtype: DType) -> str:
         """The definition of a vector that CUDA lacks."""
         name, element, fields = self.type_name(dtype), self.type_name(dtype.scalar()), "xyzwstuv"
-        given, count = ", ".join(f"{element} {x}" for x in fields[: dtype.count]), dtype.count
+        given, all_of = (
+            ", ".join(f"{kind}{x}" for x in fields[: dtype.count]) for kind in (f"{element} ", "")
+        )
         return (
-            f"struct __align__({dtype.itemsize}) {name} {{ {given.replace(',', ';')}; }};\n"
+            f"struct __align__({dtype.itemsize}) {name} {{ {element} {all_of}; }};\n"
             f"{self.function_prefix} {name} make_{name}({given}) {{\n"
-            f"  {name} all = {{ {', '.join(fields[:count])} }};\n  return all;\n}}"
+            f"  {name} all = {{ {all_of} }};\n  return all;\n}}"
         )
 
 
