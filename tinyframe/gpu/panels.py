@@ -1,7 +1,7 @@
 """Panels, the memory that the threads of a block share: how they fill them.
 
-    for k in 0…511: panel[k] = x[k]        v = 4*(c*64 + thread), c in 0…1     64 threads, vectors
-                                           panel[v … v+3] = x[v … v+3]         of 4 elements
+for k in 0…511: panel[k] = x[k]        v = 4*(c*64 + thread), c in 0…1     64 threads, vectors
+                                       panel[v … v+3] = x[v … v+3]         of 4 elements
 """
 
 from __future__ import annotations

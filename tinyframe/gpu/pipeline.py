@@ -164,7 +164,11 @@ class _Turns:
             if u.op is Ops.INDEX:
                 memory, valid, flat = src
                 if memory in self.panels:
-                    start = (place * memory.dtype.size).simplify() if is_first else place * memory.dtype.size
+                    start = (
+                        (place * memory.dtype.size).simplify()
+                        if is_first
+                        else place * memory.dtype.size
+                    )
                     memory = self.panels[memory]
                     flat = flat if start.op is Ops.CONST and not start.arg else flat + start
                     new = UOp(Ops.INDEX, memory.dtype, (memory, valid, flat), u.arg)

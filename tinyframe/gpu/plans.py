@@ -56,7 +56,16 @@ LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 TILES = ((16, 2), (8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
 
 # a block's warps down and across, a warp's units of 16 rows and 8 columns; the largest first
-WARP_TILES = ((2, 4, 4, 8), (2, 2, 4, 8), (2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
+WARP_TILES = (
+    (2, 4, 4, 8),
+    (2, 2, 4, 8),
+    (2, 4, 4, 4),
+    (2, 4, 2, 4),
+    (2, 4, 2, 2),
+    (2, 2, 2, 2),
+    (1, 2, 1, 2),
+    (1, 1, 1, 1),
+)
 
 
 # the same for a convolution: units of rows and of columns of a thread, and of a warp

@@ -151,9 +151,12 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> tuple[list[UOp]
     runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
             if axis_type(r) is AxisType.VECTOR and r in index.ranges}  # fmt: skip
     last = others and max(others, key=lambda axis: axis.dim).value.ranges
-    if runs and index.src[0].dtype.base.itemsize == 2 and not any(
-        axis_type(r) is AxisType.REDUCE for r in last
-    ) and any(axis_type(r) is AxisType.WARP for r in last):
+    if (
+        runs
+        and index.src[0].dtype.base.itemsize == 2
+        and not any(axis_type(r) is AxisType.REDUCE for r in last)
+        and any(axis_type(r) is AxisType.WARP for r in last)
+    ):
         runs = last
 
     def rank(axis: Axis) -> tuple[bool, int]:

@@ -161,14 +161,12 @@ template <class T> static inline T emulated_fragment(const void* row, int is_tra
   for (int n = 0; n < (int)(sizeof(T) / 2); n++) ((unsigned short*)&all)[n] = found[n];
   return all;
 }
-#define fragment_half8(row) emulated_fragment<half8>(row, 0, __LINE__)
-#define fragment_half4(row) emulated_fragment<half4>(row, 0, __LINE__)
-#define fragment_half8_transposed(row) emulated_fragment<half8>(row, 1, __LINE__)
-#define fragment_half4_transposed(row) emulated_fragment<half4>(row, 1, __LINE__)
-#define fragment_ushort8(row) emulated_fragment<ushort8>(row, 0, __LINE__)
-#define fragment_ushort4(row) emulated_fragment<ushort4>(row, 0, __LINE__)
-#define fragment_ushort8_transposed(row) emulated_fragment<ushort8>(row, 1, __LINE__)
-#define fragment_ushort4_transposed(row) emulated_fragment<ushort4>(row, 1, __LINE__)
+template <class T> static inline T fragment(const void* row, int line = __builtin_LINE()) {
+  return emulated_fragment<T>(row, 0, line);
+}
+template <class T> static inline T transposed_fragment(const void* row, int line = __builtin_LINE()) {
+  return emulated_fragment<T>(row, 1, line);
+}
 
 // ---- copies that a thread does not wait for at once ----------------------------------------------
 

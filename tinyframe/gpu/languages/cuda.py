@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from tinyframe import thresholds
 from tinyframe.dtype import DType, dtypes
@@ -25,68 +26,18 @@ from tinyframe.gpu.languages.signed_overflow import wrap_integers
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.program_text import without_parens
+from tinyframe.rewrite.spec import MMA_FORMS
 from tinyframe.uop.node import Ops, UOp
 
 LANES = (2, 4, 8)  # of the vectors that exist, or are defined here
 VECTOR_BYTES = 16  # the most that one instruction moves, and the alignment it requires
 STATIC_BYTES = 48 << 10  # of shared memory; more has to be asked for at the launch
 KERNEL = 'extern "C" __global__ '
-SHARED = f"""\
-extern __shared__ __align__({VECTOR_BYTES}) unsigned char shared[];
-extern "C" __device__ int shared_bytes = {{nbytes}};
-"""
-PANEL = re.compile(r"(__shared__ __align__\(\d+\) ([\w ]+) (panel\d+)\[(\d+)\];)")
 HALF_HEADER = "#include <cuda_fp16.h>"
-# A register holds two elements, or one of TF32. PTX wants the registers of both rows in turn, hence
-# x[0], x[2], x[1], x[3]. Without a GPU, cuda_emulator.h has the function.
-MMA = """\
-#ifdef __CUDA_ARCH__
-static __device__ inline float4 mma_{form}({a} a, {b} b, float4 c) {{
-  unsigned int x[4], y[2];
-  {registers}
-  asm volatile("mma.sync.aligned.m16n8k{deep}.row.col.f32.{form}.{form}.f32 {{%0, %1, %2, %3}}, "
-               "{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
-               : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)
-               : "r"(x[0]), "r"(x[2]), "r"(x[1]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-  return c;
-}}
-#endif"""
-TWO_IN_A_REGISTER = """\
-for (int n = 0; n < 4; n++) x[n] = reinterpret_cast<const unsigned int*>(&a)[n];
-  for (int n = 0; n < 2; n++) y[n] = reinterpret_cast<const unsigned int*>(&b)[n];"""
-ROUNDED_TO_TF32 = """\
-for (int n = 0; n < 4; n++)
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x[n]) : "f"(reinterpret_cast<const float*>(&a)[n]));
-  for (int n = 0; n < 2; n++)
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[n]) : "f"(reinterpret_cast<const float*>(&b)[n]));"""
-# form -> the definitions needed by a source that uses its MMA
-TENSOR_CORES = {
-    "f16": MMA.format(form="f16", deep=16, a="half8", b="half4", registers=TWO_IN_A_REGISTER),
-    "bf16": MMA.format(form="bf16", deep=16, a="ushort8", b="ushort4",
-                       registers=TWO_IN_A_REGISTER),
-    "tf32": MMA.format(form="tf32", deep=8, a="float4", b="float2", registers=ROUNDED_TO_TF32),
-}  # fmt: skip
-
-# Two or four matrices of 8 rows, whose places the threads give; cuda_emulator.h has it, too.
-FRAGMENT = """\
-#ifdef __CUDA_ARCH__
-static __device__ inline {kind} {name}(const void* row) {{
-  unsigned int x[{count}];
-  asm volatile("ldmatrix.sync.aligned.m8n8.x{count}{how}.shared.b16 {{{outputs}}}, [%{count}];"
-               : {given} : "r"((unsigned int)__cvta_generic_to_shared(row)));
-  return *reinterpret_cast<{kind}*>(x);
-}}
-#endif"""
-COPIES = """\
-#ifdef __CUDA_ARCH__
-static __device__ inline void copy_async(void* place, const void* source, bool exists) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-               :: "r"((unsigned int)__cvta_generic_to_shared(place)), "l"(source),
-                  "r"(exists ? 16 : 0) : "memory");
-}
-#define commit_copies() asm volatile("cp.async.commit_group;" ::: "memory")
-#define wait_for_copies(groups) asm volatile("cp.async.wait_group " #groups ";" ::: "memory")
-#endif"""
+PANEL = re.compile(r"(__shared__ __align__\(\d+\) ([\w ]+) (panel\d+)\[(\d+)\];)")
+# name -> the definition that a source with this name in it needs
+_, *_parts = re.split(r"^//: (\w+)\n", Path(__file__).with_suffix(".h").read_text(), flags=re.M)
+PARTS = dict(zip(_parts[::2], _parts[1::2], strict=True))
 
 # dtype -> prefix of its vectors' names, if it is not the dtype's own name
 VECTOR_WORDS = {
@@ -112,7 +63,7 @@ def target_for(architecture: str) -> Target:
 
 def tensor_cores(major: int) -> tuple[str, ...]:
     """The operand formats of the tensor cores of this (major) compute capability."""
-    return tuple(TENSOR_CORES) if major >= 8 else ()
+    return tuple(MMA_FORMS.values()) if major >= 8 else ()
 
 
 def _mma(language: CStyleLanguage, u: UOp, *x: str) -> str:
@@ -133,7 +84,7 @@ class CUDALanguage(GPULanguage):
         async_copies=True,
     )  # fmt: skip
     passes = (("wrap integers", wrap_integers), ("scalarize", scalarize(VECTOR_BYTES, LANES)))
-    kernel_prefix = f'{KERNEL}void __launch_bounds__({{threads}})'
+    kernel_prefix = f"{KERNEL}void __launch_bounds__({{threads}})"
     function_prefix = "static __device__ inline"
     local_prefix = f"__shared__ __align__({VECTOR_BYTES}) "
     barrier = "__syncthreads();"
@@ -190,55 +141,26 @@ class CUDALanguage(GPULanguage):
         return f"*reinterpret_cast<{self.type_name(dtype)}*>({without_parens(pointer)}) = {value};"
 
     def fragment(self, u: UOp, pointer: str) -> str:
-        kind = f"{self.type_name(u.dtype)}{'_transposed' * u.arg}"
-        return f"fragment_{kind}({without_parens(pointer)})"
+        return f"{'transposed_' * u.arg}fragment<{self.type_name(u.dtype)}>({without_parens(pointer)})"
 
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
         """Panels of more than STATIC_BYTES are parts of one array. Its size, which a launch has to
         give, is a variable of the program."""
-        text = super().render(name, uops)
-        sizes = {f"panel{u.arg}": (-(-u.dtype.size // VECTOR_BYTES) * VECTOR_BYTES, u.dtype.base.itemsize)
-                 for u in uops if u.op is Ops.DEFINE_LOCAL}  # fmt: skip
-        nbytes = sum(size * itemsize for size, itemsize in sizes.values())
-        if nbytes <= STATIC_BYTES:
-            return text
-        start = "shared"
+        text, start, nbytes = super().render(name, uops), "shared", 0
+        kinds = {f"panel{u.arg}": u.dtype.base for u in uops if u.op is Ops.DEFINE_LOCAL}
+        parts = text
         for line, kind, panel, size in PANEL.findall(text):
-            text = text.replace(line, f"{kind}* {panel} = reinterpret_cast<{kind}*>({start});  // {size}")
-            start = f"{panel} + {sizes[panel][0]}"
-        return text.replace(KERNEL, f"{SHARED.format(nbytes=nbytes)}{KERNEL}", 1)
+            part = f"{kind}* {panel} = reinterpret_cast<{kind}*>({start});  // {size}"
+            parts, count = parts.replace(line, part), -(-int(size) // VECTOR_BYTES) * VECTOR_BYTES
+            start, nbytes = f"{panel} + {count}", nbytes + count * kinds[panel].itemsize
+        needed = f'{PARTS["shared"]}extern "C" __device__ int shared_bytes = {nbytes};\n{KERNEL}'
+        return text if nbytes <= STATIC_BYTES else parts.replace(KERNEL, needed, 1)
 
     def typedefs(self, text: str) -> list[str]:
-        header = [HALF_HEADER] if re.search(r"\bhalf[248]?\b", text) else []
-        kinds = {f"{VECTOR_WORDS.get(d, d.name)}{n}": d.vec(n) for d in dtypes.all for n in (4, 8)}
-        lacking = [d for name, d in kinds.items() if re.search(rf"(\b|_){name}\b", text)
-                   and (d.count == 8 or d.scalar() is dtypes.half)]  # fmt: skip
-        fragments = dict.fromkeys(re.findall(r"\bfragment_((\w+?)(\d)(_transposed)?)\(", text))
-        cores = [lines for form, lines in TENSOR_CORES.items() if f"mma_{form}(" in text]
-        copies = [COPIES] * ("copy_async(" in text)
-        return [*header, *map(self.vector_type, lacking), *map(_fragment, fragments), *cores, *copies]
-
-    def vector_type(self, dtype: DType) -> str:
-        """The definition of a vector that CUDA lacks."""
-        name, element, fields = self.type_name(dtype), self.type_name(dtype.scalar()), "xyzwstuv"
-        given, all_of = (
-            ", ".join(f"{kind}{x}" for x in fields[: dtype.count]) for kind in (f"{element} ", "")
-        )
-        return (
-            f"struct __align__({dtype.itemsize}) {name} {{ {element} {all_of}; }};\n"
-            f"{self.function_prefix} {name} make_{name}({given}) {{\n"
-            f"  {name} all = {{ {all_of} }};\n  return all;\n}}"
-        )
-
-
-def _fragment(found: tuple[str, ...]) -> str:
-    """The definition of a function that reads a FRAGMENT."""
-    name, kind, elements, how = found
-    count = int(elements) // 2
-    return FRAGMENT.format(
-        kind=f"{kind}{elements}", name=f"fragment_{name}", count=count, how=".trans" * bool(how),
-        outputs=", ".join(f"%{n}" for n in range(count)),
-        given=", ".join(f'"=r"(x[{n}])' for n in range(count)),
-    )  # fmt: skip
+        found: list[str] = []
+        for name, lines in reversed(PARTS.items()):
+            if re.search(rf"(\b|make_){name}[<( ]", "\n".join([*found, text])):
+                found = [lines.rstrip("\n"), *found]
+        return [HALF_HEADER] * bool(re.search(r"\bhalf[248]?\b", text)) + found
