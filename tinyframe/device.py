@@ -28,7 +28,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -48,28 +48,30 @@ from tinyframe.uop.node import Ops, UOp
 #     assert GlobalCounters.kernel_count == 1
 
 
-class GlobalCounters:
+class _Counters:
     """Totals since the start of the process or the last `reset()`."""
 
-    kernel_count: ClassVar[int] = 0  # kernels run
-    global_ops: ClassVar[int] = 0  # their arithmetic operations, estimated
-    global_mem: ClassVar[int] = 0  # bytes they read and wrote, estimated
-    time_sum_s: ClassVar[float] = 0.0  # seconds they took
-    mem_used: ClassVar[int] = 0  # bytes that live Buffers hold
-    mem_peak: ClassVar[int] = 0  # the highest mem_used since reset()
+    kernel_count = 0  # kernels run
+    global_ops = 0  # their arithmetic operations, estimated
+    global_mem = 0  # bytes they read and wrote, estimated
+    time_sum_s = 0.0  # seconds they took
+    mem_used = 0  # bytes that live Buffers hold
+    mem_peak = 0  # the highest mem_used since reset()
 
-    @classmethod
-    def reset(cls) -> None:
+    def reset(self) -> None:
         """Sets all totals to 0 except memory in use, which becomes the new peak."""
-        cls.kernel_count = cls.global_ops = cls.global_mem = 0
-        cls.time_sum_s = 0.0
-        cls.mem_peak = cls.mem_used
+        self.kernel_count = self.global_ops = self.global_mem = 0
+        self.time_sum_s = 0.0
+        self.mem_peak = self.mem_used
 
-    @classmethod
-    def count_memory(cls, nbytes: int) -> None:
+    def count_memory(self, nbytes: int) -> None:
         """A Buffer holds `nbytes` more, or fewer if it is negative."""
-        cls.mem_used += nbytes
-        cls.mem_peak = max(cls.mem_peak, cls.mem_used)
+        self.mem_used += nbytes
+        if self.mem_used > self.mem_peak:
+            self.mem_peak = self.mem_used
+
+
+GlobalCounters = _Counters()  # an instance, whose attributes change several times faster
 
 
 T = TypeVar("T")
@@ -146,11 +148,11 @@ class Allocator:
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
         """Take back `opaque`, of `size` bytes: it is kept for reuse, or freed if enough is kept."""
+        key, surplus = (size, options), []
         with self._kept_lock:
-            self._kept.setdefault((size, options), []).append(opaque)
-            self._kept.move_to_end((size, options))  # the least recently used size comes first
+            self._kept.setdefault(key, []).append(opaque)
+            self._kept.move_to_end(key)  # the least recently used size comes first
             self._kept_bytes += size
-            surplus = []
             while self._kept_bytes > self.keep_bytes:
                 (old_size, old_options), oldest = next(iter(self._kept.items()))
                 if oldest:
@@ -579,6 +581,7 @@ class Buffer:
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
             raise ValueError(f"a Buffer's size is a number of elements, 0 or more, not {size!r}")
         self.device, self.size, self.dtype = Device.canonicalize(device), size, dtype
+        self.nbytes = size * dtype.itemsize
         self._opaque = opaque
         self._allocator: Allocator | None = None  # set if the memory is ours to free
         if initial_value is not None:
@@ -587,10 +590,6 @@ class Buffer:
     def __repr__(self) -> str:
         state = "" if self.is_allocated() else ", not allocated"
         return f"<Buffer {self.device} {self.size} {self.dtype}{state}>"
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
 
     @property
     def allocator(self) -> Allocator:
@@ -611,7 +610,7 @@ class Buffer:
         if self._opaque is None:
             allocator = Device[self.device].allocator
             # an empty Buffer gets a byte, so that every kernel argument points somewhere
-            self._opaque = allocator.alloc(max(self.nbytes, 1))
+            self._opaque = allocator.alloc(self.nbytes or 1)
             self._allocator = allocator
             GlobalCounters.count_memory(self.nbytes)
         return self
@@ -622,7 +621,7 @@ class Buffer:
         allocator, self._allocator = self._allocator, None
         if allocator is not None:
             GlobalCounters.count_memory(-self.nbytes)
-            allocator.free(opaque, max(self.nbytes, 1))
+            allocator.free(opaque, self.nbytes or 1)
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # at exit the memory is freed anyway, and what deallocate() needs may be gone
@@ -704,6 +703,8 @@ def buffer_of(uop: UOp) -> Buffer:
     the memory holds a later value.
     """
     found = uop.__dict__.get("_buffer")
+    if isinstance(found, Buffer):
+        return found
     if found is None:
         return set_buffer(uop, None)
     if found is _OVERWRITTEN:
@@ -711,10 +712,8 @@ def buffer_of(uop: UOp) -> Buffer:
             f"these {uop.arg} values of {uop.dtype} are gone: their memory was changed in place "
             "(by assign(), a slice assignment or an optimizer's step) after this graph was made"
         )
-    if isinstance(found, _Awaited):
-        found.compute()
-        return set_buffer(uop, found.buffer)
-    return found
+    found.compute()
+    return set_buffer(uop, found.buffer)
 
 
 def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:

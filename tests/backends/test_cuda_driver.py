@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import itertools
+import random
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tinyframe import Device, dtypes
-from tinyframe.device import Buffer, Compiler, DeviceUnavailable
+from tests.fuzz.interrupts import Interrupted
+from tinyframe import Device, Tensor, TinyJit, dtypes
+from tinyframe.device import Buffer, Compiler, DeviceUnavailable, buffer_of
 from tinyframe.gpu.drivers import cuda
 from tinyframe.run.realize import CompiledKernel
 
-CUresult = enum.Enum(
+CUresult = enum.IntEnum(
     "CUresult",
     ["CUDA_SUCCESS", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_ILLEGAL_ADDRESS",
      "CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_LAUNCH_TIMEOUT",
      "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_DEVICE_UNAVAILABLE"],
+    start=0,
 )  # fmt: skip
 
 
@@ -48,7 +52,8 @@ class Driver:
         self.room = 64 << 20
         self.fails: dict[str, CUresult] = {}
         self.handles = 0
-        self.enabled: dict[int, int] = {}
+        self.nodes: dict[int, tuple] = {}  # the launch of each node, and whether it is enabled
+        self.launched: list[tuple] = []
 
     def __getattr__(self, name: str):
         if not name.startswith("cu"):
@@ -102,23 +107,31 @@ class Driver:
 
     def do_cuLaunchKernel(self, function, *rest):
         self.calls[-1] = ("cuLaunchKernel", function, rest[:6], given(rest[8], 3))
+        self.launched.append(self.calls[-1][1:])
         return (accepted(*rest[:3]),)
 
-    def do_cuGraphAddKernelNode(self, graph, before, count, parameters):
-        self.calls[-1] = ("cuGraphAddKernelNode", list(before), given(parameters.kernelParams, 3))
-        return accepted(*grid_of(parameters)), self.handle()
-
-    def do_cuGraphInstantiate(self, graph, flags):
-        self.enabled = {}  # every node is
+    def do_cuGraphCreate(self, flags):
+        self.nodes = {}  # the tests have one graph at a time
         return CUresult.CUDA_SUCCESS, self.handle()
 
+    def do_cuGraphAddKernelNode(self, graph, before, count, parameters):
+        node = self.handle()
+        self.nodes[node] = launch_of(parameters), 1
+        self.calls[-1] = ("cuGraphAddKernelNode", list(before), given(parameters.kernelParams, 3))
+        return accepted(parameters.gridDimX), node
+
     def do_cuGraphExecKernelNodeSetParams(self, started, node, parameters):
-        sizes = (parameters.gridDimX, parameters.blockDimX)
-        self.calls[-1] = ("set", node, sizes, given(parameters.kernelParams, 3))
-        return (accepted(*grid_of(parameters)),)
+        launch = launch_of(parameters)
+        self.nodes[node] = launch, self.nodes[node][1]
+        self.calls[-1] = ("set", node, *launch)
+        return (accepted(parameters.gridDimX),)
 
     def do_cuGraphNodeSetEnabled(self, started, node, is_enabled):
-        self.enabled[node] = is_enabled
+        self.nodes[node] = self.nodes[node][0], is_enabled
+        return (CUresult.CUDA_SUCCESS,)
+
+    def do_cuGraphLaunch(self, started, stream):
+        self.launched += [launch for launch, is_enabled in self.nodes.values() if is_enabled]
         return (CUresult.CUDA_SUCCESS,)
 
     def names(self, *without: str) -> list[str]:
@@ -130,8 +143,10 @@ def accepted(*grid: int) -> CUresult:
     return CUresult.CUDA_ERROR_INVALID_VALUE if 0 in grid else CUresult.CUDA_SUCCESS
 
 
-def grid_of(parameters) -> tuple[int, int, int]:
-    return parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ
+def launch_of(parameters) -> tuple:
+    """A node's function, its sizes, and its arguments, as of a launch."""
+    sizes = [getattr(parameters, f"{of}Dim{axis}") for of in ("grid", "block") for axis in "XYZ"]
+    return parameters.func, tuple(sizes), given(parameters.kernelParams, 3)
 
 
 def given(pointers: int, count: int) -> list[int]:
@@ -222,10 +237,14 @@ def test_a_launch_passes_buffers_and_variables_and_can_be_timed(driver):
 
 
 def test_every_call_is_made_in_the_context_of_its_GPU(driver):
-    runner(driver)(1, 2, 3)
-    names = [c[0] for c in driver.calls]
-    launch = names.index("cuLaunchKernel")
-    assert names[launch - 1] == "cuCtxSetCurrent"
+    kernels = [Device[name].runner("E_4", b"cubin") for name in ("CUDA", "CUDA:1")]
+    contexts = [kernel.context.context for kernel in kernels]
+    assert len(set(contexts)) == 2
+    for kernel, context in [*zip(kernels, contexts, strict=True)] * 2:
+        for _ in range(2):  # another library may have changed it in between
+            kernel(1, 2, 3)
+            assert driver.calls[-2] == ("cuCtxSetCurrent", context)
+            assert driver.calls[-1][:2] == ("cuLaunchKernel", kernel.function)
 
 
 def test_a_graph_sets_anew_only_the_launches_that_changed(driver):
@@ -246,29 +265,97 @@ def test_a_graph_sets_anew_only_the_launches_that_changed(driver):
     graph.set_buffer(3, 99)
     graph()
     assert driver.names() == ["set", "cuGraphLaunch"]
-    assert driver.calls[1] == ("set", graph.nodes[1], (3, 4), [12, 99, 6])
+    sizes = 3, 1, 1, 4, 1, 1
+    assert driver.calls[1] == ("set", graph.nodes[1], kernels[1].function, sizes, [12, 99, 6])
 
 
-@pytest.mark.parametrize("sizes", [
-    [(0, 3), (2, 3)], [(2, 3), (0, 3), (5, 3)], [(0, 0), (0, 0), (1, 0), (1, 1), (0, 1)],
-    [(0, 3), (0, 4), (2, 4)],
-])  # fmt: skip
-def test_a_graph_switches_off_a_launch_without_blocks_for_as_long_as_it_has_none(driver, sizes):
-    kernels = [runner(driver, name) for name in ("E_4", "E_5")]
-    graph = cuda.CUDAGraph(kernels, [[11, 12], [12, 13]], [1, 1])
-    set_to = {}  # the grid that each node was last given
-    for turn, (first, second) in enumerate(sizes):
-        graph.set_values([((n, 1, 1), (4, 1, 1)) for n in (first, second)], [turn, turn])
+class Launches:
+    """A graph of `count` launches, and what each of them is to be: random at first, and after each
+    `change()`, which returns the launches it changed."""
+
+    def __init__(self, driver: Driver, count: int, seed: int) -> None:
+        self.driver, self.rng = driver, random.Random(seed)
+        self.kernels = [runner(driver, f"E_{n}") for n in range(count)]
+        self.wanted = [[1, 11, 12, 5] for _ in range(count)]  # the grid, two buffers, a Variable
+        self.graph = cuda.CUDAGraph(self.kernels, [[7, 8]] * count, [1] * count)
+
+    def change(self) -> set[int]:
+        before = [[*each] for each in self.wanted]
+        for each in self.wanted:
+            for n, values in enumerate(((0, 1, 2), (11, 12, 13), (11, 12, 13), (5, -6))):
+                if self.rng.random() < 0.3:
+                    each[n] = self.rng.choice(values)
+        return {n for n, each in enumerate(self.wanted) if each != before[n]}
+
+    def replay(self) -> None:
+        for place, address in enumerate(a for _, *buffers, _ in self.wanted for a in buffers):
+            self.graph.set_buffer(place, address)
+        sizes = [((grid, 1, 1), (4, 1, 1)) for grid, *_ in self.wanted]
+        self.graph.set_values(sizes, [value for *_, value in self.wanted])
+        self.graph()
+
+    def check(self) -> None:
+        """A replay launches what has blocks, in order, with its current arguments and sizes."""
+        self.driver.calls.clear()
+        self.driver.launched.clear()
+        self.replay()
+        assert self.driver.launched == [
+            (kernel.function, (grid, 1, 1, 4, 1, 1), arguments)
+            for kernel, (grid, *arguments) in zip(self.kernels, self.wanted, strict=True)
+            if grid
+        ]
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_graph_updates_what_has_changed(driver, count, seed):
+    launches = Launches(driver, count, seed)
+    for turn in range(12):
+        changed = launches.change()
+        launches.check()
+        if count == 1:
+            assert set(driver.names()) <= {"cuLaunchKernel"}  # it needs no graph
+        elif turn:
+            nodes = {launches.graph.nodes[n] for n in changed}
+            assert {c[1] for c in driver.calls if c[0] == "set"} <= nodes
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("turns", [0, 2])
+def test_a_graph_that_Ctrl_C_stopped_anywhere_is_right_in_the_next_call(driver, count, seed, turns):
+    """turns: how many calls were complete before."""
+    for at in itertools.count(1):
+        launches = Launches(driver, count, seed)
+        for _ in range(turns):
+            launches.change()
+            launches.replay()
+        launches.change()
+        try:
+            with Interrupted(at):
+                launches.replay()
+        except KeyboardInterrupt:
+            launches.change()
+            launches.check()
+        else:
+            break
+    assert at > 10 * count
+
+
+def test_a_captured_call_of_one_kernel_is_one_launch_with_the_memory_of_this_call(driver):
+    @TinyJit
+    def f(x, y):
+        return x + y
+
+    given = [Tensor(np.ones(8, np.float32), device="CUDA").realize() for _ in range(3)]
+    for turn in range(6):
+        x, y = given[turn % 3], given[(turn + 1) % 3]
         driver.calls.clear()
-        graph()
-        set_to |= {c[1]: c[2][0] for c in driver.calls if c[0] == "set"}
-        assert driver.names()[-1] == "cuGraphLaunch"
-        for node, size in zip(graph.nodes, (first, second), strict=True):
-            assert driver.enabled.get(node, 1) == int(size > 0)
-            assert set_to.get(node, sizes[0][graph.nodes.index(node)]) == size or not size
-    driver.calls.clear()
-    graph()
-    assert driver.names() == ["cuGraphLaunch"]  # nothing has changed
+        result = f(x, y)
+        if turn >= 2:
+            assert driver.names("cuMemAlloc") == ["cuLaunchKernel"]
+            addresses = [buffer_of(t.uop.base)._buf for t in (result, x, y)]
+            assert driver.calls[-1][-1] == addresses
 
 
 def test_a_launch_without_blocks_is_left_out(driver):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from tinyframe.run.capture import JitError, Owner
+from tinyframe.settings import settings
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import unalias
 from tinyframe.uop.movement import base_of, memory_state
@@ -121,7 +122,7 @@ class Signature:
         for number, key in self.others.items():
             if not _is_same(key, given.values[number]):
                 self._refuse_other(given.places[number], given.values[number], key)
-        if Tensor.training is not self.training:
+        if settings.TRAINING != self.training:
             self.refuse_mismatch(f"it was captured with Tensor.training {self.training}")
         for known, tensor in zip(self.inputs, given.tensors, strict=True):
             if known.seen() is not tensor.uop:

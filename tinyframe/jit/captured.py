@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from sys import getrefcount
 from typing import Any
 
-from tinyframe.device import Buffer, buffer_of, is_overwritten, lose
+from tinyframe.device import Buffer, buffer_of, is_overwritten, lose, set_buffer
 from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
 from tinyframe.jit.replay import Progress, Replay
 from tinyframe.run.capture import ALIASED_ARGUMENT, Owner
@@ -59,7 +59,7 @@ class Cut:
 
     def lost(self, given: Sequence[weakref.ref[Storage]]) -> Lost | None:
         """The history of the value after a call with these arguments."""
-        if given is not self.given and self:
+        if given != self.given and self:
             targets = [*self.older, *[given[number] for number in self.numbers]]
             if self.last is None or targets != self.last.refs:
                 self.last = Lost(targets, self.why)
@@ -275,7 +275,7 @@ class Captured:
             if (memory := kept.get(n)) is None:
                 src = UOp.unique(), slot.src[1]
                 call.fill[slot] = new = UOp(Ops.BUFFER, slot.dtype, src, slot.arg)
-                memory = buffer_of(new)
+                memory = set_buffer(new, None)
             call.memory.append(memory)
         call.changed = [n for n in self.own if n not in kept] if kept else self.own
 
@@ -283,7 +283,7 @@ class Captured:
         found = call.memory
         for known, tensor in zip(self.signature.inputs, call.tensors, strict=True):
             storage = tensor._storage
-            if (state := call.states.get(storage)) is not None:
+            if call.states and (state := call.states.get(storage)) is not None:
                 if known.is_written or state.is_written or self.grads:
                     self.signature.refuse(ALIASED_ARGUMENT)
             if known.is_written:

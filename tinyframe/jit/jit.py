@@ -29,7 +29,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from tinyframe.jit.arguments import Signature, flatten_arguments, tree_map
 from tinyframe.jit.captured import Captured
 from tinyframe.jit.recording import Recording, make_ready
-from tinyframe.run.capture import Capture, JitError, capture_now, capturing
+from tinyframe.run.capture import Capture, JitError, capture_now, captures, capturing
 from tinyframe.run.realize import record_runs, settling
 from tinyframe.settings import settings
 from tinyframe.tensor.base import Storage, live_tensors
@@ -88,7 +88,7 @@ class TinyJit(Generic[P, Result]):
         return bound
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-        if capture_now() is not None:
+        if captures and capture_now() is not None:
             raise JitError(
                 f"{self._name()} is called while another TinyJit is captured: only the outer one "
                 "can be replayed, so leave the inner one out"

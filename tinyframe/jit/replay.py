@@ -8,7 +8,6 @@ Variables that have changed, and launches the device's Graph.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import itemgetter
 from time import perf_counter
@@ -32,14 +31,14 @@ from tinyframe.uop.node import Ops, UOp
 Values = Sequence[Mapping[UOp, int]]
 
 
-@dataclass
 class Progress:
     """How far a replay has got. ran: empty until everything has been launched. items: the kernels,
     if launched one by one. begun: those that may have written some of their results."""
 
-    ran: list[Any] = field(default_factory=list)
-    items: list[ScheduleItem] = field(default_factory=list)
-    begun: list[ScheduleItem] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.ran: list[Any] = []
+        self.items: list[ScheduleItem] = []
+        self.begun: list[ScheduleItem] = []
 
 
 class Replay:

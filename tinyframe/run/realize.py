@@ -332,7 +332,8 @@ _thread = threading.local()
 def recordings() -> list[tuple[FrameType, list[Run]]]:
     """The active recordings of this thread, each with the frame of the block it belongs to."""
     found: list = _thread.__dict__.setdefault("recordings", [])
-    found[:] = [recording for recording in found if is_running(recording[0])]
+    if found:  # usually there are none
+        found[:] = [recording for recording in found if is_running(recording[0])]
     return found
 
 

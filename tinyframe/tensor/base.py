@@ -361,7 +361,7 @@ class TensorBase(Methods, metaclass=Switch):
     @property
     def uop(self) -> UOp:
         """The graph that computes the values."""
-        return self._rooted()[1]
+        return self._rooted()[1] if self._path or captures else self._storage.uop
 
     @uop.setter
     def uop(self, uop: UOp) -> None:

@@ -386,7 +386,7 @@ class UOp(Comparisons):
             op,
             dtype,
             src,
-            arg if arg is None else arg_key(arg),
+            arg if arg is None or type(arg) is int else arg_key(arg),
             tag if tag is None else arg_key(tag),
         )
         table = cls._table

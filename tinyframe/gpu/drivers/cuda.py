@@ -13,6 +13,7 @@ import ctypes
 import functools
 import threading
 import weakref
+from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -83,10 +84,9 @@ def call(library: Any, name: str, *arguments: Any) -> Any:
     MemoryError if memory runs out, CUDAError with the driver's message for other errors.
     """
     status, *values = getattr(library, name)(*arguments)
-    results = library.CUresult
-    if status == results.CUDA_ERROR_OUT_OF_MEMORY:
-        raise MemoryError("the GPU is out of memory")
-    if status != results.CUDA_SUCCESS:
+    if status:  # CUDA_SUCCESS is 0
+        if status == library.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise MemoryError("the GPU is out of memory")
         _, words = library.cuGetErrorString(status)
         raise CUDAError(f"{name}: {words.decode()} ({status.name})")
     return values[0] if values else None
@@ -104,15 +104,23 @@ class Context:
         self.gpu = call(self.driver, "cuDeviceGet", number)
         self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
         self.recent: deque[str] = deque(maxlen=8)
-        # modules, graphs and launches take memory too: CUDADevice puts Allocator.with_room here
-        self.with_room: Callable[[Callable[[], Any]], Any] = lambda attempt: attempt()
+        # modules, graphs and launches take memory too: CUDADevice puts Allocator.free_kept here
+        self.free_kept: Callable[[], int] = int
         self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
-        """Calls the driver in this context, which is set per thread."""
+        """Calls the driver in this context, which is set per thread.
+
+        It is set each time: other libraries in this process may set theirs (PyTorch, another GPU),
+        and memory would be allocated there.
+        """
         try:
             call(self.driver, "cuCtxSetCurrent", self.context)
-            return self.with_room(lambda: call(self.driver, name, *arguments))
+            try:
+                return call(self.driver, name, *arguments)
+            except MemoryError:
+                self.free_kept()
+            return call(self.driver, name, *arguments)
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
@@ -205,9 +213,10 @@ class Arguments:
     """
 
     def __init__(self, values: Sequence[int]) -> None:
-        self.values = np.array(values, np.int64)
-        self.pointers = self.values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
-        self.address: int = self.pointers.ctypes.data
+        self.values = array("q", values)
+        begin, count = self.values.buffer_info()
+        self.pointers = array("q", range(begin, begin + 8 * count, 8))
+        self.address, _ = self.pointers.buffer_info()
 
 
 class CUDARunner(Runner):
@@ -220,20 +229,24 @@ class CUDARunner(Runner):
         self.function = context("cuModuleGetFunction", module, name.encode())
         weakref.finalize(self, _release, context, ("cuModuleUnload", module)).atexit = False
 
+    def start(self, arguments: Arguments, grid: Size, block: Size) -> None:
+        """Launches it, which copies the arguments."""
+        context, address = self.context, arguments.address
+        context.recent.append(self.name)
+        context("cuLaunchKernel", self.function, *grid, *block, 0, context.stream, address, 0)
+
     def __call__(
         self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
     ) -> float | None:  # fmt: skip
-        context, arguments = self.context, Arguments([*bufs, *vals])
-        events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
-        launch = (self.function, *global_size, *local_size, 0, context.stream, arguments.address, 0)
+        context, arguments = self.context, Arguments((*bufs, *vals))
+        if not wait:
+            self.start(arguments, global_size, local_size)
+            return None
+        events = [context("cuEventCreate", 0) for _ in range(2)]
         try:
-            if wait:
-                context("cuEventRecord", events[0], context.stream)
-            context.recent.append(self.name)
-            context("cuLaunchKernel", *launch)
-            if not wait:
-                return None
+            context("cuEventRecord", events[0], context.stream)
+            self.start(arguments, global_size, local_size)
             context("cuEventRecord", events[1], context.stream)
             context("cuEventSynchronize", events[1])
             return context("cuEventElapsedTime", *events) * 1e-3
@@ -252,79 +265,96 @@ def _release(context: Context, *calls: tuple[str, Any]) -> None:
 
 
 class CUDAGraph(Graph):
-    """A sequence of launches as a CUDA graph (Programming Guide, "CUDA Graphs").
+    """A sequence of launches as a CUDA graph (Programming Guide, "CUDA Graphs"); one that is alone
+    is launched as it is.
 
-    Arguments and sizes may change from call to call: then the parameters of the launch's node are
-    updated before the graph is started. The driver rejects nodes without blocks, so a node is
-    disabled while a Variable makes its grid empty.
+    Arguments and sizes may change from call to call: then the launch's node is updated before the
+    graph is started. The driver rejects nodes without blocks, so a node is disabled while a
+    Variable makes its grid empty.
+
+    changed: the launches whose nodes have to be updated. A launch is added to it, and to `off`,
+    before what it notes is done, since Ctrl-C may come in between.
     """
+
+    runners: list[CUDARunner]  # type: ignore[assignment]
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         super().__init__(runners, bufs, vals)
-        self.context: Context = runners[0].context  # type: ignore[attr-defined]
-        given = zip(bufs, vals, strict=True)
-        self.arguments = [Arguments([*each, *[0] * count]) for each, count in given]
-        self.sizes: Sequence[tuple[Size, Size]] = ()
+        self.context = self.runners[0].context
+        self.arguments = [Arguments([*m, *[0] * n]) for m, n in zip(bufs, vals, strict=True)]
+        # each argument's launch, and its place there: those of all buffers, then the Variables
+        self.cells = [
+            (launch, self.arguments[launch].values, number)
+            for launch, number in [*self.places, *self.variables]
+        ]
+        self.parameters = [self._parameters(launch) for launch in range(len(runners))]
+        self.sizes: Sequence[tuple[Size, Size]] = [((), ())] * len(runners)
         self.changed: set[int] = set()
-        self.off: set[int] = set()  # the launches whose nodes are disabled
-        self.graph: Any = None
+        self.off: set[int] = set()  # the launches whose nodes may be disabled
+        self.started: Any = None
+
+    def _parameters(self, launch: int) -> Any:
+        parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
+        parameters.func = self.runners[launch].function
+        parameters.kernelParams = self.arguments[launch].address
+        parameters.sharedMemBytes = parameters.extra = 0
+        return parameters
 
     def set_buffer(self, place: int, opaque: int) -> None:
-        launch, number = self.places[place]
-        self.arguments[launch].values[number] = opaque
-        self.changed.add(launch)
+        launch, values, number = self.cells[place]
+        if values[number] != opaque:
+            self.changed.add(launch)
+            values[number] = opaque
 
     def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
-        self.sizes = sizes
-        for (launch, number), value in zip(self.variables, vals, strict=True):
-            self.arguments[launch].values[number] = value
-        self.changed.update(range(len(self.runners)))
+        for place, value in enumerate(vals, len(self.places)):
+            self.set_buffer(place, value)
+        for launch, (grid, block) in enumerate(sizes):
+            if (grid, block) != self.sizes[launch]:
+                self.changed.add(launch)
+                given = self.parameters[launch]
+                # a disabled node is given a block
+                given.gridDimX, given.gridDimY, given.gridDimZ = ONE if 0 in grid else grid
+                given.blockDimX, given.blockDimY, given.blockDimZ = block
+        self.sizes, self.empty = sizes, {n for n, (grid, _) in enumerate(sizes) if 0 in grid}
+        self.names = [r.name for n, r in enumerate(self.runners) if n not in self.empty]
 
     def __call__(self) -> None:
-        if self.graph is None:
+        if len(self.runners) == 1:
+            if not self.empty:
+                self.runners[0].start(self.arguments[0], *self.sizes[0])
+            return
+        if self.started is None:
             self._build()
         for launch in sorted(self.changed):
             self._update(launch)
         self.changed.clear()
-        self.context.recent.extend(
-            runner.name for launch, runner in enumerate(self.runners) if launch not in self.off
-        )
+        self.context.recent.extend(self.names)
         self.context("cuGraphLaunch", self.started, self.context.stream)
 
     def _update(self, launch: int) -> None:
-        node, has_blocks = self.nodes[launch], self._has_blocks(launch)
-        if has_blocks:
-            self.context("cuGraphExecKernelNodeSetParams", self.started, node,
-                         self._parameters(launch))  # fmt: skip
-        if has_blocks == (launch in self.off):
-            self.context("cuGraphNodeSetEnabled", self.started, node, int(has_blocks))
-            self.off ^= {launch}
-
-    def _has_blocks(self, launch: int) -> bool:
-        return 0 not in self.sizes[launch][0]
+        context, started, node = self.context, self.started, self.nodes[launch]
+        if launch in self.empty:
+            self.off.add(launch)
+            context("cuGraphNodeSetEnabled", started, node, 0)
+            return
+        context("cuGraphExecKernelNodeSetParams", started, node, self.parameters[launch])
+        if launch in self.off:
+            context("cuGraphNodeSetEnabled", started, node, 1)
+            self.off.remove(launch)
 
     def _build(self) -> None:
-        self.graph = self.context("cuGraphCreate", 0)
+        graph = self.context("cuGraphCreate", 0)
         self.nodes: list[Any] = []
-        for launch in range(len(self.runners)):
+        for parameters in self.parameters:
             before = self.nodes[-1:]
-            self.nodes.append(self.context("cuGraphAddKernelNode", self.graph, before, len(before),
-                                           self._parameters(launch)))  # fmt: skip
-        self.started = self.context("cuGraphInstantiate", self.graph, 0)
-        self.changed = {n for n in range(len(self.runners)) if not self._has_blocks(n)}
-        calls = ("cuGraphExecDestroy", self.started), ("cuGraphDestroy", self.graph)
+            self.nodes.append(self.context("cuGraphAddKernelNode", graph, before, len(before),
+                                           parameters))  # fmt: skip
+        started = self.context("cuGraphInstantiate", graph, 0)
+        calls = ("cuGraphExecDestroy", started), ("cuGraphDestroy", graph)
         weakref.finalize(self, _release, self.context, *calls).atexit = False
-
-    def _parameters(self, launch: int) -> Any:
-        parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
-        parameters.func = self.runners[launch].function  # type: ignore[attr-defined]
-        grid, block = self.sizes[launch]
-        grid = grid if self._has_blocks(launch) else (1, 1, 1)  # for a disabled node
-        parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
-        parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ = block
-        parameters.sharedMemBytes = parameters.extra = 0
-        parameters.kernelParams = self.arguments[launch].address
-        return parameters
+        self.changed = set(self.empty)
+        self.started = started
 
 
 # ---- the device ----------------------------------------------------------------------------------
@@ -355,7 +385,7 @@ class CUDADevice(Compiled):
             NVRTC(architecture_for(major, minor)),
             functools.partial(CUDARunner, self.context),
         )
-        self.context.with_room = self.allocator.with_room
+        self.context.free_kept = self.allocator.free_kept
 
     @property
     def compiler(self) -> Compiler:
