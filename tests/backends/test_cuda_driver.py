@@ -37,9 +37,10 @@ class Driver:
     CUresult = CUresult
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
+    CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="most")
     CUDA_KERNEL_NODE_PARAMS = SimpleNamespace
     ATTRIBUTES = {"COMPUTE_CAPABILITY_MAJOR": 8, "COMPUTE_CAPABILITY_MINOR": 6, "WARP_SIZE": 32,
-                  "MAX_THREADS_PER_BLOCK": 1024, "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
+                  "MAX_THREADS_PER_BLOCK": 1024, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 99 << 10,
                   "L2_CACHE_SIZE": 4 << 20, "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535,
                   "MAX_GRID_DIM_Z": 65535}  # fmt: skip
     CUdevice_attribute = SimpleNamespace(
@@ -175,7 +176,7 @@ def test_a_GPU_says_what_its_schedules_may_use(driver):
     device = Device["CUDA"]
     assert device.compiler.for_ == "sm_86"
     assert device.renderer.target.block_threads == 1024
-    assert device.renderer.target.shared_bytes == 48 << 10
+    assert device.renderer.target.shared_bytes == 99 << 10
     assert device.renderer.target.grid == (2**31 - 1, 65535, 65535)
     assert driver.names()[:4] == ["cuDeviceGetCount", "cuDeviceGet", "cuDevicePrimaryCtxRetain",
                                   "cuStreamCreate"]  # fmt: skip

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 import threading
 import weakref
 from array import array
@@ -227,13 +228,19 @@ class CUDARunner(Runner):
         self.context = context
         module = context("cuModuleLoadData", bytes(lib))
         self.function = context("cuModuleGetFunction", module, name.encode())
+        found = re.search(rb"shared_bytes_(\d+)", lib)  # see CUDALanguage.render
+        self.shared_bytes = int(found[1]) if found else 0
+        if found:
+            most = context.driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            context("cuFuncSetAttribute", self.function, most, self.shared_bytes)
         weakref.finalize(self, _release, context, ("cuModuleUnload", module)).atexit = False
 
     def start(self, arguments: Arguments, grid: Size, block: Size) -> None:
         """Launches it, which copies the arguments."""
         context, address = self.context, arguments.address
         context.recent.append(self.name)
-        context("cuLaunchKernel", self.function, *grid, *block, 0, context.stream, address, 0)
+        context("cuLaunchKernel", self.function, *grid, *block, self.shared_bytes,
+                context.stream, address, 0)  # fmt: skip
 
     def __call__(
         self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
@@ -297,7 +304,7 @@ class CUDAGraph(Graph):
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
         parameters.func = self.runners[launch].function
         parameters.kernelParams = self.arguments[launch].address
-        parameters.sharedMemBytes = parameters.extra = 0
+        parameters.sharedMemBytes, parameters.extra = self.runners[launch].shared_bytes, 0
         return parameters
 
     def set_buffer(self, place: int, opaque: int) -> None:
@@ -406,14 +413,16 @@ class CUDADevice(Compiled):
 
 def target_of(context: Context) -> Target:
     """The Target of a GPU."""
+    major = context.attribute("COMPUTE_CAPABILITY_MAJOR")
     return replace(
         CUDALanguage.default_target,
         l2=context.attribute("L2_CACHE_SIZE"),
         block_threads=context.attribute("MAX_THREADS_PER_BLOCK"),
-        shared_bytes=context.attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
+        shared_bytes=context.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
         grid=tuple(context.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ"),
         warp=context.attribute("WARP_SIZE"),
-        tensor_cores=tensor_cores(context.attribute("COMPUTE_CAPABILITY_MAJOR")),
+        tensor_cores=tensor_cores(major),
+        async_copies=major >= 8,
     )
 
 

@@ -146,8 +146,8 @@ class CUDALanguage(GPULanguage):
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
-        """Panels of more than STATIC_BYTES are parts of one array. Its size, which a launch has to
-        give, is a variable of the program."""
+        """Panels of more than STATIC_BYTES are parts of one array. A launch has to give its size,
+        which is in the name of a variable."""
         text, start, nbytes = super().render(name, uops), "shared", 0
         kinds = {f"panel{u.arg}": u.dtype.base for u in uops if u.op is Ops.DEFINE_LOCAL}
         parts = text
@@ -155,7 +155,7 @@ class CUDALanguage(GPULanguage):
             part = f"{kind}* {panel} = reinterpret_cast<{kind}*>({start});  // {size}"
             parts, count = parts.replace(line, part), -(-int(size) // VECTOR_BYTES) * VECTOR_BYTES
             start, nbytes = f"{panel} + {count}", nbytes + count * kinds[panel].itemsize
-        needed = f'{PARTS["shared"]}extern "C" __device__ int shared_bytes = {nbytes};\n{KERNEL}'
+        needed = f'{PARTS["shared"]}extern "C" __device__ int shared_bytes_{nbytes};\n{KERNEL}'
         return text if nbytes <= STATIC_BYTES else parts.replace(KERNEL, needed, 1)
 
     def typedefs(self, text: str) -> list[str]:
