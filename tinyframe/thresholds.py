@@ -166,7 +166,7 @@ READS_IN_FLIGHT = _row(8, "vectors",
     "panels on a GPU: a thread reads this many before it stores the first",
     "Volkov, Better performance at lower occupancy (2010): 4 to 8 independent reads of 16 bytes a "
     "thread hide the latency of memory")
-PANELS_OF_SHARED = _row(0.75, "fraction of a block's shared memory",
+PANELS_OF_SHARED = _row(0.9, "fraction of a block's shared memory",
     "sums of products: tiles and steps with larger panels are not chosen",
     "the rest leaves room for a second block on the same multiprocessor")
 LEAST_TILE = _row(4, "rows and columns",

@@ -25,8 +25,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import cast
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import Access, Contraction
@@ -52,25 +53,10 @@ from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
 SPLIT, UPCAST, UNROLL, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.UNROLL, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 
-# a thread's rows and vectors of columns, the largest tile first
-TILES = ((16, 2), (8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
-
-# a block's warps down and across, a warp's units of 16 rows and 8 columns; the largest first
-WARP_TILES = (
-    (2, 4, 4, 8),
-    (2, 2, 4, 8),
-    (2, 4, 4, 4),
-    (2, 4, 2, 4),
-    (2, 4, 2, 2),
-    (2, 2, 2, 2),
-    (1, 2, 1, 2),
-    (1, 1, 1, 1),
-)
-
-
-# the same for a convolution: units of rows and of columns of a thread, and of a warp
-WINDOWS = ((16, 8), (8, 8), (8, 4), (4, 4), (4, 2))
-WARP_WINDOWS = ((4, 8), (4, 4), (2, 4), (1, 4))
+# rows and columns of a thread's results, the largest tile first; and of a warp's, in units of 16
+# rows and 8 columns
+TILES = ((16, 8), (8, 8), (8, 4), (4, 4), (2, 4), (1, 4))
+WARP_TILES = ((4, 8), (4, 4), (2, 4), (2, 2), (1, 2), (1, 1))
 
 
 # ---- resources of a device -----------------------------------------------------------------------
@@ -213,62 +199,55 @@ def fits_vectors(k: Workload, r: UOp) -> bool:
 
 
 @dataclass(frozen=True)
-class ResultTile:
-    """The results of a contraction that one block computes: the largest tile that leaves enough
-    blocks for the whole device.
+class BlockTile:
+    """The results of a contraction that one block computes, from panels of both operands.
 
-    a: the operand with the rows. b: the operand with the columns. down, across: the number of
-    threads (with tensor cores, of warps) along the rows and along the columns. high, wide: the
-    units of rows and of columns that each of them computes. unit: the rows and columns of a unit: 1
-    and a vector for a thread, 16 and 8 for a warp (`gpu/mma.py`). step: how many terms of the sum
-    are in the panels at a time; with tensor cores, how many MMA steps. row_bytes: bytes of a row of
-    `a` and of a column of `b` in a panel, for a step of 1. padding: bytes after each of them. kept: how many of each panel there are (PIPELINE).
+    shares: each loop of results in the tile -> the Opts that divide it, the innermost part first.
+    units: with tensor cores, the rows, the columns and the terms of the sum that a warp computes at
+    once. stepped: the loop of the sum in which panels are filled, `step` of its units at a time;
+    None for all of the sum at once. kept: how many of each panel there are (PIPELINE). nbytes: of
+    all panels.
 
-    A thread's vectors are `across` vectors apart, so that neighbouring threads read neighbouring
-    vectors of the panel and write neighbouring vectors of the result.
+    A thread's vectors of columns are apart, so that neighbouring threads read neighbouring vectors
+    of the panel and write neighbouring vectors of the result.
     """
 
-    a: Access
-    b: Access
-    row: UOp
-    column: UOp
-    down: int
-    across: int
-    high: int
-    wide: int
-    unit: tuple[int, int]
-    row_bytes: tuple[int, int]
-    padding: int = 0
-    step: int = 1
-    kept: int = 1
+    shares: dict[UOp, tuple[tuple[OptOps, int], ...]]
+    units: dict[UOp, int]
+    stepped: UOp | None
+    step: int
+    kept: int
+    nbytes: int
 
-    @property
-    def rows(self) -> int:
-        return self.down * self.high * self.unit[0]
+    def size(self, r: UOp) -> int:
+        """How many iterations of a loop are in the tile."""
+        return self.units.get(r, 1) * math.prod(n for _, n in self.shares.get(r, ()))
 
-    @property
-    def columns(self) -> int:
-        return self.across * self.wide * self.unit[1]
-
-    @property
-    def panels(self) -> int:
-        """Bytes of all panels."""
-        a, b = (self.step * n + self.padding for n in self.row_bytes)
-        return self.kept * (self.rows * a + self.columns * b)
-
-    def fits(self, k: Workload) -> bool:
-        """Whether its results fit into registers, and its panels into shared memory."""
-        room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
-        return self.high * self.wide <= accumulators(k) and self.panels <= room
-
-    def exceeds_results(self) -> bool:
-        """Whether the tile is larger than the results."""
-        return self.rows > extent(self.row) or self.columns > extent(self.column)
+    def of(self, op: OptOps) -> int:
+        """The number of threads (LOCAL), or of copies (UPCAST)."""
+        return math.prod(n for parts in self.shares.values() for kind, n in parts if kind is op)
 
     def blocks(self, k: Workload) -> int:
-        """The number of blocks."""
-        others = iterations(r for r in k.around if r not in (self.row, self.column))
-        return -(-extent(self.row) // self.rows) * -(-extent(self.column) // self.columns) * others
+        return math.prod(-(-extent(r) // self.size(r)) for r in k.around)
+
+    def nest(self, k: Workload) -> Nest:
+        """Each block computes the tile, from panels of both operands for each step of the sum."""
+        nest = Nest()
+        for r in self.units:
+            if r is not self.stepped:
+                n = self.size(r)
+                nest = _with_tiles(nest, (SPLIT, r, n if extent(r) % n else 1))
+        nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in self.units.items()])
+        for r, parts in self.shares.items():
+            if r in self.units:
+                nest = _with_tiles(nest, *[(op, r, n) for op, n in parts])
+            else:
+                nest = _with_parts(nest, r, *parts)
+        if self.stepped is not None and nest.left(self.stepped) > self.step:
+            nest = _with_tiles(nest, (SPLIT, self.stepped, self.step))
+        panels = tuple((x, self.stepped) for x in (contraction_of(k).a, contraction_of(k).b))
+        pipeline = None if self.stepped is None else (self.stepped, self.kept)
+        return with_grid(k, replace(nest, panels=panels, pipeline=pipeline))
 
 
 def contraction_of(k: Workload) -> Contraction:
@@ -277,65 +256,119 @@ def contraction_of(k: Workload) -> Contraction:
     return k.table.contraction
 
 
-def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
-    """The operand with rows, the operand with columns, and these two loops. Columns are preferably
-    contiguous in the result."""
-    of_one = k.of_one
+def _row_and_columns(k: Workload) -> tuple[UOp, list[UOp]] | None:
+    """A loop of one operand, and those of the other, the innermost first. In a convolution these
+    are all loops over an image. Otherwise it is one, preferably contiguous in the result."""
+    of_one, operands = k.of_one, (contraction_of(k).a, contraction_of(k).b)
     loops = [r for r in k.around if r in of_one and not is_symbolic(r)]
-    columns = [r for r in loops if extent(r) >= k.lanes]
-    if not columns:
+    images = [x for x in operands if x.overlaps]
+    if len(images) == 1:
+        columns = [r for r in loops_in_memory(k) if r in loops and of_one[r] is images[0]]
+    else:
+
+        def worth(r: UOp) -> tuple:
+            stored = all(w.step(r) in (0, 1) for w in k.table.writes)
+            return stored, of_one[r].step(r) == 1, extent(r)
+
+        columns = sorted((r for r in loops if extent(r) >= k.lanes), key=worth)[-1:]
+    rows = [r for r in loops if columns and of_one[r] is not of_one[columns[0]]]
+    return (max(rows, key=extent), columns) if rows else None
+
+
+def block_tile(k: Workload, form: str | None = None) -> BlockTile | None:
+    """The first (largest) tile that leaves enough blocks for the whole device, for the most threads
+    that a block may have, or for half or a quarter of them, but at least a warp; if there is none,
+    the last one that fits; None if none fits. form: for tensor cores."""
+    found: BlockTile | None = None
+    loops, contraction = _row_and_columns(k), contraction_of(k)
+    if loops is None or any(map(is_symbolic, contraction.summed)):
+        return None
+    most = block_size(k) // (mma.THREADS if form else 1)
+    least = 1 if form else min(most, k.target.warp)
+    counts = [most >> n for n in range(3) if most >> n >= least]
+    # preferably panels for a part of a loop that moves no window
+    windows = {r for x in (contraction.a, contraction.b) for d in x.overlaps for r in d}
+    stepped = sorted(contraction.summed, key=lambda r: (r in windows, -extent(r)))[:2]
+    for tile in itertools.product(counts, WARP_TILES if form else TILES, (*stepped, None)):
+        new = _tile(k, *loops, form, *tile)
+        found = new or found
+        if new and new.blocks(k) >= thresholds.FILLING_BLOCKS:
+            break
+    return found
+
+
+def _tile(
+    k: Workload, row: UOp, columns: list[UOp], form: str | None, threads: int,
+    most: tuple[int, int], stepped: UOp | None,
+) -> BlockTile | None:  # fmt: skip
+    """The tile for so many threads (warps, with a form) and at most so many rows and columns of
+    each; None if it does not fit the device or the kernel."""
+    (high, wide), contraction = most, contraction_of(k)
+    operands, first = (contraction.a, contraction.b), columns[0]
+    has_windows = any(x.overlaps for x in operands)
+    units = {row: mma.ROWS, first: mma.COLUMNS} if form else {}
+    if form and stepped is not None:
+        units[stepped] = mma.depth(form)
+    if any(extent(r) < n for r, n in units.items()) or (form and stepped is None):
+        return None
+    lanes = 1 if form or has_windows else k.lanes
+    rows = -(-extent(row) // units.get(row, 1))
+    high = min(high, rows)
+    if form:
+        across = max(1, threads // 2)
+    elif has_windows:
+        across = max(2 * k.target.warp, threads // power_of_two(-(-rows // high)))
+    else:
+        across = 1 << threads.bit_length() // 2
+    wide, shares = max(1, wide // lanes), dict[UOp, tuple[tuple[OptOps, int], ...]]()
+    for r in columns:
+        left = -(-extent(r) // units.get(r, lanes if r is first else 1))
+        if r is first and not form:  # neighbouring threads, and then copies that are apart
+            local = _even(left, across)
+            copies = _even(-(-left // local), wide)
+            shares[r] = (VECTOR, lanes), (LOCAL, local), (UPCAST, copies)
+        else:
+            copies = _even(left, wide)
+            has_axis = (
+                sum(op is LOCAL and n > 1 for s in shares.values() for op, n in s) < MOST_AXES - 1
+            )
+            local = _even(-(-left // copies), across if has_axis else 1)
+            shares[r] = (UPCAST, copies), (LOCAL, local)
+        wide, across, threads = wide // copies, across // local, threads // local
+    shares[row] = (UPCAST, high), (LOCAL, power_of_two(min(threads, -(-rows // high))))
+    tile = BlockTile(shares, units, stepped, 1, 1, 0)
+    results = tile.of(UPCAST) * (k.lanes if form else lanes)
+    if results > accumulators(k) * k.lanes:
         return None
 
-    def worth(r: UOp) -> tuple:
-        stored = all(w.step(r) in (0, 1) for w in k.table.writes)
-        return stored, of_one[r].step(r) == 1, extent(r)
+    def nbytes(step: int) -> int:
+        """Of both panels: the boxes that a tile reads, and a quarter more for padding."""
+        along = {r: extent(r) for r in contraction.summed} | {r: tile.size(r) for r in shares}
+        if stepped is not None:
+            along[stepped] = step * units.get(stepped, 1)
+        sides = [[sum(abs(f or 0) * (along.get(r, 1) - 1) for r, f in dim.items()) + 1
+                  for dim in x.dims] for x in operands]  # fmt: skip
+        sizes = [mma.DTYPES[form].itemsize if form else x.itemsize for x in operands]
+        return sum(size * math.prod(n) * 5 // 4 for size, n in zip(sizes, sides, strict=True))
 
-    column = max(columns, key=worth)
-    rows = [r for r in loops if of_one[r] is not of_one[column]]
-    if not rows:
+    room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
+    size = 1 if stepped is None else -(-extent(stepped) // units.get(stepped, 1))
+    steps = [1] if stepped is None else [thresholds.PANEL_STEP >> n for n in range(bool(form), 4)]
+    kept = (3, 2, 1) if form and k.target.async_copies else (2, 1)
+    fits = [
+        (m == 1, size % n != 0, -n, -m) for n in steps for m in kept
+        if size >= n * m and m * nbytes(n) <= room and not (form and size % n)
+    ]  # fmt: skip
+    if not fits:
         return None
-    row = max(rows, key=extent)
-    return of_one[row], of_one[column], row, column
+    _, _, step, several = min(fits)
+    return replace(tile, step=-step, kept=-several, nbytes=-several * nbytes(-step))
 
 
-def _largest(
-    k: Workload, tiles: Iterable[ResultTile], steps: Sequence[tuple[int, int]]
-) -> ResultTile | None:
-    """The first (largest) tile that leaves enough blocks, with the first of these steps, and panels
-    kept, for which it fits; the last one that fits if none does; None if none fits."""
-    found: list[ResultTile] = []
-    for tile in tiles:
-        sized = (replace(tile, step=step, kept=kept) for step, kept in steps)
-        found += [t for t in sized if t.fits(k)][:1]
-    enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
-    return next(enough, found[-1] if found else None)
-
-
-def block_tile(k: Workload) -> ResultTile | None:
-    """The best tile for the most threads a block may have, or for half or a quarter of them, but at
-    least a warp; None if no tile fits."""
-    loops, most = _row_and_column(k), block_size(k)
-    if loops is None:
-        return None
-    a, b, row, column = loops
-    (summed,) = contraction_of(k).summed
-    # steps that divide the sum need no condition, so they come first
-    sizes = (thresholds.PANEL_STEP >> n for n in range(3))
-    steps = sorted(sizes, key=lambda n: extent(summed) % n != 0)
-    rows, vectors = extent(row), -(-extent(column) // k.lanes)
-    tiles = []
-    for threads, (high, wide) in itertools.product((most, most >> 1, most >> 2), TILES):
-        if threads < min(most, k.target.warp):
-            continue
-        # about as many across as down, unless one of the loops is short
-        across = min(1 << threads.bit_length() // 2, power_of_two(vectors))
-        down = min(threads // across, power_of_two(rows))
-        across = min(threads // down, power_of_two(vectors))
-        tile = ResultTile(*loops, down, across, high, wide, (1, k.lanes), (a.itemsize, b.itemsize))
-        if (high, wide) == (1, 1) or not tile.exceeds_results():
-            tiles.append(tile)
-    fits = [(n, kept) for n in steps for kept in (2, 1) if extent(summed) >= n * kept]
-    return _largest(k, tiles, fits)
+def _even(n: int, most: int) -> int:
+    """A number of parts of n, at most `most` and at least half of that, with little left over."""
+    most = max(1, min(n, most))
+    return min(range((most + 1) // 2, most + 1), key=lambda p: (-(-n // p) * p, -p))
 
 
 def form_in_tensor_cores(k: Workload) -> str | None:
@@ -344,161 +377,22 @@ def form_in_tensor_cores(k: Workload) -> str | None:
     return found[2] if found and why_no_tensor_core(found[2], k.target) is None else None
 
 
-def warp_tile(k: Workload) -> ResultTile | None:
-    """The best tile for tensor cores, no larger than the results, with a step that divides the sum;
-    None if no tile fits."""
-    form, loops = form_in_tensor_cores(k), _row_and_column(k)
-    if loops is None or form is None:
-        return None
-    (summed,) = contraction_of(k).summed
-    deep, size = mma.depth(form), extent(summed)
-    steps = [n for n in (4, 2, 1) if size % (n * deep) == 0 and size > n * deep]
-    nbytes = deep * mma.DTYPES[form].itemsize
-    tiles = []
-    for down, across, high, wide in WARP_TILES:
-        tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
-                          (nbytes, nbytes), mma.piece_bytes(mma.DTYPES[form].itemsize))  # fmt: skip
-        if down * across * mma.THREADS <= block_size(k) and not tile.exceeds_results():
-            tiles.append(tile)
-    most = 3 if k.target.async_copies else 2
-    sizes = [(n, kept) for n in steps for kept in range(most, 0, -1) if size >= n * kept * deep]
-    return _largest(k, tiles, sorted(sizes, key=lambda n: n[1] == 1))  # two panels rather than one
+def warp_tile(k: Workload) -> BlockTile | None:
+    """The tile for tensor cores; None if they do not take the operands, or none fits."""
+    form = form_in_tensor_cores(k)
+    return None if form is None else block_tile(k, form)
 
 
 def has_a_long_sum(k: Workload) -> bool:
-    summed = contraction_of(k).summed
-    is_long = iterations(summed) >= 4 * thresholds.PANEL_STEP
-    return len(summed) == 1 and not is_symbolic(summed[0]) and is_long
+    return iterations(contraction_of(k).summed) >= 2 * thresholds.PANEL_STEP
 
 
 def has_a_block_tile(k: Workload) -> bool:
     tile = block_tile(k)
-    return tile is not None and tile.rows >= thresholds.LEAST_TILE <= tile.columns
-
-
-def tiles_from_panels(k: Workload) -> Nest:
-    """Each block computes a tile of results, from panels of both operands for each step of the
-    sum."""
-    t = block_tile(k)
-    assert t is not None, "a plan that uses the tile needs `has_a_block_tile`"
-    (summed,) = contraction_of(k).summed
-    nest = _with_parts(Nest(), t.column, (VECTOR, k.lanes), (LOCAL, t.across), (UPCAST, t.wide))
-    nest = _with_parts(nest, t.row, (UPCAST, t.high), (LOCAL, t.down))
-    nest = _with_tiles(nest, (SPLIT, summed, t.step))
-    panels = (t.a, summed), (t.b, summed)
-    return with_grid(k, replace(nest, panels=panels, pipeline=(summed, t.kept)))
-
-
-# tensor cores
-
-
-def in_tensor_cores(k: Workload) -> Nest:
-    """Each warp computes a tile of results, from panels of both operands for each step of the sum,
-    which the warps of a block share."""
-    t, form = warp_tile(k), form_in_tensor_cores(k)
-    assert t is not None and form is not None, "a plan that uses the tile needs `has_a_warp_tile`"
-    (summed,) = contraction_of(k).summed
-    nest = Nest()
-    for r, n in ((t.column, t.columns), (t.row, t.rows)):
-        nest = _with_tiles(nest, (SPLIT, r, n if extent(r) % n else 1))
-    deep = mma.depth(form)
-    sizes = ((t.row, mma.ROWS), (t.column, mma.COLUMNS), (summed, deep))
-    nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in sizes])
-    nest = _with_tiles(nest, (UPCAST, t.column, t.wide), (LOCAL, t.column, t.across))
-    nest = _with_tiles(nest, (UPCAST, t.row, t.high), (LOCAL, t.row, t.down))
-    nest = _with_tiles(nest, (SPLIT, summed, t.step))
-    panels = (t.a, summed), (t.b, summed)
-    return with_grid(k, replace(nest, panels=panels, pipeline=(summed, t.kept)))
-
-
-# windows
-
-
-def window_nest(k: Workload) -> Nest | None:
-    """A convolution as tiles of results whose operands come from panels: the weights, and the part
-    of an image that the windows of a tile cover. None if nothing has windows, or no tile fits."""
-    operands = contraction_of(k).a, contraction_of(k).b
-    images = [x for x in operands if x.overlaps]
-    columns = [r for r in loops_in_memory(k) if k.of_one.get(r) in images]
-    rows = [r for r in k.around if r in k.of_one and r not in columns]
-    if len(images) != 1 or not columns or not rows or any(map(is_symbolic, k.loops)):
-        return None
-    form, row = form_in_tensor_cores(k), max(rows, key=extent)
-    in_cores = [(row, columns, form, tile) for tile in WARP_WINDOWS if form]
-    tiles = [*in_cores, *[(row, columns, None, tile) for tile in WINDOWS]]
-    # panels for a part of the sum: preferably of a loop that moves no window
-    windows = {r for window in images[0].overlaps for r in window}
-    summed = sorted(contraction_of(k).summed, key=lambda r: (r in windows, -extent(r)))
-    found: Nest | None = None
-    for tile, r in itertools.product(tiles, (*summed[:2], None)):
-        nest = _with_windows(k, r, *tile)
-        found = nest or found
-        if nest and math.prod(map(nest.left, k.around)) >= thresholds.FILLING_BLOCKS:
-            break
-    return found
-
-
-def _with_windows(
-    k: Workload, stepped: UOp | None, row: UOp, columns: list[UOp], form: str | None,
-    tile: tuple[int, int],
-) -> Nest | None:  # fmt: skip
-    """The nest in which a thread (with a form, a warp) has so many units of rows, and at most so
-    many of columns; None if panels do not fit. stepped: the loop of the sum in which panels are
-    filled; None for all of it at once."""
-    (high, wide), summed = tile, contraction_of(k).summed
-    deep, threads = mma.depth(form) if form else 1, block_size(k) // (mma.THREADS if form else 1)
-    across = threads // 2 if form else 2 * k.target.warp  # of them, at most so many along columns
-    if form and (stepped is None or extent(stepped) % deep or extent(stepped) == deep):
-        return None
-    first, *others = columns
-    unit = {row: mma.ROWS, first: mma.COLUMNS} if form else {}
-    parts: dict[UOp, tuple[int, int]] = {}  # copies, threads
-    for r in columns:
-        left = -(-extent(r) // unit.get(r, 1))
-        copies = _even(left, wide if form or r is not first else 1)
-        parts[r] = copies, _even(-(-left // copies), 1 if form and r is first else across)
-        wide, across, threads = wide // copies, across // parts[r][1], threads // parts[r][1]
-    high = min(high, -(-extent(row) // unit.get(row, 1)))
-    parts[row] = high, power_of_two(min(threads, -(-extent(row) // (unit.get(row, 1) * high))))
-    sizes = {r: unit.get(r, 1) * copies * share for r, (copies, share) in parts.items()}
-
-    def nbytes(step: int) -> int:
-        """Of both panels: boxes that the windows of a tile cover."""
-        along = {r: extent(r) for r in summed} | sizes | {stepped: step * deep}
-        boxes = (
-            x.itemsize * math.prod(
-                1 + sum(abs(f or 0) * (along.get(r, 1) - 1) for r, f in dim.items()) for dim in x.dims)
-            for x in (contraction_of(k).a, contraction_of(k).b)
-        )  # fmt: skip
-        return sum(boxes)
-
-    room = k.target.shared_bytes * thresholds.PANELS_OF_SHARED
-    left = 1 if stepped is None else extent(stepped) // deep
-    steps = [(n, kept) for kept in (2, 1) for n in (8, 4, 2, 1)
-             if left % n == 0 and left >= n * kept and kept * nbytes(n) <= room]  # fmt: skip
-    if not steps:
-        return None
-    (step, kept), nest = steps[0], Nest()
-    if form:
-        for r in (first, row):
-            nest = _with_tiles(nest, (SPLIT, r, sizes[r] if extent(r) % sizes[r] else 1))
-        units = ((row, mma.ROWS), (first, mma.COLUMNS), (stepped, deep))
-        nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in units])
-    for r, (copies, share) in parts.items():
-        if form and r in unit:
-            nest = _with_tiles(nest, (UPCAST, r, copies), (LOCAL, r, share))
-        else:
-            nest = _with_parts(nest, r, (UPCAST, copies), (LOCAL, share))
-    if stepped is not None and step < left:
-        nest = _with_tiles(nest, (SPLIT, stepped, step))
-    panels = tuple((x, stepped) for x in (contraction_of(k).a, contraction_of(k).b))
-    pipeline = (stepped, kept) if stepped is not None and kept > 1 else None
-    return with_grid(k, replace(nest, panels=panels, pipeline=pipeline))
-
-
-def _even(n: int, most: int) -> int:
-    """The largest part, at most `most`, that divides n with little left over."""
-    return max(p for p in range(1, most + 1) if p <= n and -(-n // p) * p * 8 <= n * 9)
+    return tile is not None and all(
+        max(tile.size(r) for r in x.ranges & tile.shares.keys()) >= thresholds.LEAST_TILE
+        for x in (contraction_of(k).a, contraction_of(k).b)
+    )
 
 
 # tiles in registers
@@ -516,7 +410,7 @@ def _reused(k: Workload) -> list[UOp]:
 
 
 def has_many_results(k: Workload) -> bool:
-    is_short = iterations(contraction_of(k).summed) < 4 * thresholds.PANEL_STEP
+    is_short = not has_a_long_sum(k)
     return is_short or iterations(k.around) >= thresholds.MANY_THREADS
 
 
@@ -635,9 +529,7 @@ def along_memory(k: Workload) -> Nest:
 REDUCED_IN_ALL_LOOPS = A_CONTRACTION | {
     "no reduce outside of a loop of results": _is_reduced_in_all_loops,
 }
-A_LONG_SUM = REDUCED_IN_ALL_LOOPS | {
-    "one loop that is summed, long enough for several panels": has_a_long_sum,
-}
+A_LONG_SUM = REDUCED_IN_ALL_LOOPS | {"a sum long enough for several panels": has_a_long_sum}
 SHARED_REDUCES: Needs = {
     "reduces, each with a loop that can be divided among threads":
         lambda k: bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces),
@@ -654,7 +546,7 @@ GPU = [
             "rows and columns for a tile, and a sum of several whole steps of the tensor cores":
                 lambda k: warp_tile(k) is not None,
         },
-        in_tensor_cores,
+        lambda k: cast(BlockTile, warp_tile(k)).nest(k),
     ),
     Plan(
         "tiles from panels",
@@ -663,17 +555,7 @@ GPU = [
         A_LONG_SUM | {
             "rows and columns for a tile, and shared memory for its panels": has_a_block_tile,
         },
-        tiles_from_panels,
-    ),
-    Plan(
-        "windows from panels",
-        "a convolution: the threads of a block copy the weights, and the part of an image that its "
-        "windows cover, to panels that they share, and keep a tile of results in their registers",
-        REDUCED_IN_ALL_LOOPS | {
-            "one operand with windows, and shared memory for those of a tile":
-                lambda k: window_nest(k) is not None,
-        },
-        lambda k: window_nest(k) or Nest(),
+        lambda k: cast(BlockTile, block_tile(k)).nest(k),
     ),
     Plan(
         "tiles in registers",
