@@ -51,8 +51,6 @@ CHOSEN = {
         lambda: (on_buffer(32, 784) @ on_buffer(128, 784).T + on_buffer(128)).relu(),
         lambda: on_buffer(64, 72, dtype=dtypes.half) @ on_buffer(72, 64, dtype=dtypes.half),
         lambda: on_buffer(8, 64, 14, 14).conv2d(on_buffer(32, 64, 1, 1)),
-    ],
-    "tiles in registers": [
         lambda: on_buffer(256, 8) @ on_buffer(8, 256),
         lambda: on_buffer(8, 16, 28, 28).conv2d(on_buffer(32, 16, 3, 3), padding=1),
         lambda: on_buffer(8, 16, 29, 27).conv2d(on_buffer(32, 16, 3, 3), stride=2),
@@ -199,7 +197,7 @@ def test_a_small_matmul_has_smaller_tiles_rather_than_few_blocks():
         kernel = Workload(scheduled_kernel(ast, C), LARGE)
         tile = block_tile(kernel)
         assert tile is not None
-        tiles.append(tile.rows * tile.columns)
+        tiles.append(math.prod(map(tile.size, tile.shares)))
         if n >= 512:
             assert tile.blocks(kernel) >= thresholds.FILLING_BLOCKS
     assert tiles == sorted(tiles, reverse=True)
@@ -211,9 +209,9 @@ def test_a_tile_fits_what_the_device_has(target, m, n, k):
     ast = kernel_of(on_buffer(m, k) @ on_buffer(k, n))
     tile = block_tile(Workload(scheduled_kernel(ast, OpenCLLanguage(target)), target))
     if tile is not None:
-        assert tile.down * tile.across <= min(target.block_threads, thresholds.BLOCK_THREADS)
-        assert tile.panels <= target.shared_bytes * thresholds.PANELS_OF_SHARED
-        assert tile.high * tile.wide <= max(1, target.vector_registers // 2)
+        assert tile.of(LOCAL) <= min(target.block_threads, thresholds.BLOCK_THREADS)
+        assert tile.nbytes <= target.shared_bytes * thresholds.PANELS_OF_SHARED
+        assert tile.of(UPCAST) <= max(1, target.vector_registers // 2)
 
 
 def coalesced(program: ProgramSpec) -> bool:

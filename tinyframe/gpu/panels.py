@@ -34,8 +34,10 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int, target
         return fresh_range(sink, lanes, AxisType.VECTOR, 2 * panel)
 
     def fits(lanes: int) -> bool:
-        elements = (thread * lanes + n for n in (lane_of(lanes), 0, lanes - 1))
-        return total % lanes == 0 and is_vector(*[moved(load.src[0], x) for x in elements])
+        elements = [thread * lanes + n for n in (lane_of(lanes), 0, lanes - 1)]
+        is_even = all(_is_even(t, lane_of(lanes)) for t in terms(moved(place, elements[0]).src[2]))
+        is_whole = total % lanes == 0 and is_vector(*[moved(load.src[0], x) for x in elements])
+        return is_even and is_whole
 
     widest = min(target.most_lanes or 8, target.vector_bytes // load.dtype.itemsize)
     lanes = next((n for n in (8, 4, 2) if n <= widest and fits(n)), 1)
@@ -64,5 +66,10 @@ def is_vector(index: UOp, first: UOp, last: UOp) -> bool:
         first.src[1] is last.src[1]
         and factors.pop(lane, 0) == 1
         and all(f % extent(lane) == 0 for f in factors.values())
-        and all(t is None or lane not in t.ranges for t in factors)
+        and all(_is_even(t, lane) for t in factors)
     )
+
+
+def _is_even(term: UOp | None, lane: UOp) -> bool:
+    """Whether a term of an index is the lane itself, or the same for all lanes."""
+    return term is None or term is lane or lane not in term.ranges

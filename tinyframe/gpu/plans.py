@@ -7,9 +7,9 @@ data stays nearby: in a thread's registers, or else in the memory that a block s
 
     tensor cores         products of float16 or bfloat16: each warp has a tile of MMA results in
                          its registers, and the warps of a block share panels
-    tiles from panels    a block computes a tile of results; both operands pass through shared
-                         panels, and each thread keeps a part of the tile in its registers
-    tiles in registers   any other contraction: a thread computes several results that share reads
+    tiles from panels    any other product or convolution: a block computes a tile of results; both
+                         operands pass through shared panels, and each thread keeps a part of the
+                         tile in its registers
     a block for a row    a row is reduced, and needed again once its results are known: the threads
                          of a block share both steps
     shared sums          a reduce along contiguous memory, or with few results: threads share it
@@ -317,7 +317,7 @@ def _tile(
     if form:
         across = max(1, threads // 2)
     elif has_windows:
-        across = max(2 * k.target.warp, threads // power_of_two(-(-rows // high)))
+        across = min(threads, max(2 * k.target.warp, threads // power_of_two(-(-rows // high))))
     else:
         across = 1 << threads.bit_length() // 2
     wide, shares = max(1, wide // lanes), dict[UOp, tuple[tuple[OptOps, int], ...]]()
@@ -338,7 +338,8 @@ def _tile(
     shares[row] = (UPCAST, high), (LOCAL, power_of_two(min(threads, -(-rows // high))))
     tile = BlockTile(shares, units, stepped, 1, 1, 0)
     results = tile.of(UPCAST) * (k.lanes if form else lanes)
-    if results > accumulators(k) * k.lanes:
+    reused = [max(tile.size(r) for r in of) for of in ((row,), columns)]
+    if results > accumulators(k) * k.lanes or min(reused) < thresholds.LEAST_TILE:
         return None
 
     def nbytes(step: int) -> int:
@@ -384,46 +385,7 @@ def warp_tile(k: Workload) -> BlockTile | None:
 
 
 def has_a_long_sum(k: Workload) -> bool:
-    return iterations(contraction_of(k).summed) >= 2 * thresholds.PANEL_STEP
-
-
-def has_a_block_tile(k: Workload) -> bool:
-    tile = block_tile(k)
-    return tile is not None and all(
-        max(tile.size(r) for r in x.ranges & tile.shares.keys()) >= thresholds.LEAST_TILE
-        for x in (contraction_of(k).a, contraction_of(k).b)
-    )
-
-
-# tiles in registers
-
-
-def _reused(k: Workload) -> list[UOp]:
-    """The loops of results along which a thread can reuse an operand that differs between
-    threads."""
-    contraction, loops = contraction_of(k), loops_in_memory(k)
-    if not loops:
-        return []
-    found = [x for x in (contraction.a, contraction.b) if loops[0] in x.ranges]
-    other = [r for r in k.around if not is_symbolic(r) and extent(r) > 1]
-    return [r for r in other if any(r not in x.ranges for x in found)]
-
-
-def has_many_results(k: Workload) -> bool:
-    is_short = not has_a_long_sum(k)
-    return is_short or iterations(k.around) >= thresholds.MANY_THREADS
-
-
-def tiles_in_registers(k: Workload) -> Nest:
-    """Threads along memory, each of which computes several rows at once."""
-    loops, row = loops_in_memory(k), max(_reused(k), key=extent)
-    nest = Nest(((VECTOR, loops[0], k.lanes),) if fits_vectors(k, loops[0]) else ())
-    results = iterations(k.around)
-    for n in (8, 4, 2):
-        if n <= extent(row) and results // n >= thresholds.MANY_THREADS and n <= accumulators(k):
-            nest = _with_tiles(nest, (UPCAST, row, n))
-            break
-    return with_blocks(k, nest, [r for r in loops if r is not row], block_size(k))
+    return iterations(contraction_of(k).summed) >= thresholds.PANEL_STEP
 
 
 # ---- reduces that threads share -----------------------------------------------------------------
@@ -529,7 +491,7 @@ def along_memory(k: Workload) -> Nest:
 REDUCED_IN_ALL_LOOPS = A_CONTRACTION | {
     "no reduce outside of a loop of results": _is_reduced_in_all_loops,
 }
-A_LONG_SUM = REDUCED_IN_ALL_LOOPS | {"a sum long enough for several panels": has_a_long_sum}
+A_LONG_SUM = REDUCED_IN_ALL_LOOPS | {"a sum long enough for a panel": has_a_long_sum}
 SHARED_REDUCES: Needs = {
     "reduces, each with a loop that can be divided among threads":
         lambda k: bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces),
@@ -553,20 +515,10 @@ GPU = [
         "each operand is reused along a loop of the other: the threads of a block copy a part of "
         "both to panels that they share, and keep a tile of results in their registers",
         A_LONG_SUM | {
-            "rows and columns for a tile, and shared memory for its panels": has_a_block_tile,
+            "rows and columns for a tile, and shared memory for its panels":
+                lambda k: block_tile(k) is not None,
         },
         lambda k: cast(BlockTile, block_tile(k)).nest(k),
-    ),
-    Plan(
-        "tiles in registers",
-        "each operand is reused along a loop of the other, but the sums are short, or of windows: "
-        "threads along memory, each with several results that share its reads",
-        REDUCED_IN_ALL_LOOPS | {
-            "a loop of results, other than the threads', along which a thread can reuse an operand":
-                lambda k: bool(_reused(k)),
-            "more results than a GPU has threads, or short sums": has_many_results,
-        },
-        tiles_in_registers,
     ),
     Plan(
         "a block for a row",
