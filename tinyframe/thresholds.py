@@ -162,6 +162,10 @@ PANEL_STEP = _row(16, "products per result",
     "sums of products: this much of the sum passes through the panels at a time",
     "Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (2008): blocks of 16; a row "
     "of 16 floats is two of the 32-byte pieces in which memory is read")
+READS_IN_FLIGHT = _row(8, "vectors",
+    "panels on a GPU: a thread reads this many before it stores the first",
+    "Volkov, Better performance at lower occupancy (2010): 4 to 8 independent reads of 16 bytes a "
+    "thread hide the latency of memory")
 PANELS_OF_SHARED = _row(0.5, "fraction of a block's shared memory",
     "sums of products: tiles and steps with larger panels are not chosen",
     "the rest leaves room for a second block on the same multiprocessor")

@@ -9,23 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.algebra.symbolic import all_of
 from tinyframe.codegen import accumulate
 from tinyframe.codegen.expand import flatten_indices
-from tinyframe.codegen.optimize.opt import fresh_range, has_kind, replace_ranges
+from tinyframe.codegen.optimize.opt import has_kind, replace_ranges
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.gpu.blocks import block_axes, grid_axes
+from tinyframe.gpu.panels import filled_by_all_threads
 from tinyframe.gpu.tensor_core import padded_panels
-from tinyframe.uop.movement import flatten, unflatten
+from tinyframe.renderer import Target
+from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import (
     BLOCKS,
     THREADS,
-    AxisType,
     Ops,
     UOp,
     axis_type,
     extent,
-    iterations,
     plain,
     rebuild,
 )
@@ -33,7 +33,7 @@ from tinyframe.uop.node import (
 # ---- ranges that are values ----------------------------------------------------------------------
 
 
-def ranges_to_values(sink: UOp) -> UOp:
+def ranges_to_values(sink: UOp, target: Target) -> UOp:
     """Replaces the ranges of a kernel that are blocks and threads with SPECIALs, which gives the
     code of one thread. The indices must be flat."""
     if not has_kind(sink, *BLOCKS):
@@ -48,7 +48,7 @@ def ranges_to_values(sink: UOp) -> UOp:
     def then(u: UOp) -> UOp | None:
         is_shared = u.op is Ops.STAGE and count > 1
         if is_shared and not any(axis_type(r) in THREADS for r in u.own_ranges):
-            return filled_by_all_threads(sink, u, thread, count)
+            return filled_by_all_threads(sink, u, thread, count, target)
         if u.op is Ops.SINK:
             written = {s.src[0].src[0] for s in u.src}
             stores = [stored_by_first_thread(s, written, block, lanes) for s in u.src]
@@ -56,30 +56,6 @@ def ranges_to_values(sink: UOp) -> UOp:
         return None
 
     return replace_ranges(replace_ranges(sink, {}, then), values)
-
-
-def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
-    """Divides the copy of a STAGE among the threads of a block, in the order of the source in
-    memory: neighbouring threads read neighbouring elements."""
-    place, value = stage.src[0].src
-    inside = frozenset(stage.own_ranges)
-    load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
-    step = terms(load.src[0].src[2])
-    loops = [r for r in stage.own_ranges if axis_type(r) is AxisType.LOOP]
-    loops.sort(key=lambda r: -abs(step.get(r, 0)))
-    total = iterations(loops)
-    rounds = -(-total // count)
-    round_ = fresh_range(sink, rounds, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
-    element = round_ * count + thread if rounds > 1 else thread
-    at = dict(zip(loops, unflatten(element, [extent(r) for r in loops]), strict=True))
-
-    def moved(index: UOp) -> UOp:
-        memory, valid, flat = (s.substitute(at) for s in index.src)
-        return index.replace(src=(memory, all_of([valid, element < total]), flat.simplify()))
-
-    lanes = [r for r in stage.own_ranges if r not in loops]
-    store = moved(place).store(value.substitute({load: moved(load.src[0]).load()}))
-    return stage.replace(src=(store, *([round_] if rounds > 1 else []), *lanes))
 
 
 def stored_by_first_thread(
@@ -163,7 +139,7 @@ def _panels(part: list[UOp], op: Ops) -> Panels:
 INSTEAD = {
     "flatten indices": [
         ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),
-        ("ranges to values", lambda sink, job: ranges_to_values(sink)),
+        ("ranges to values", lambda sink, job: ranges_to_values(sink, job.renderer.target)),
     ],
     "accumulate": [
         ("accumulate", accumulate),

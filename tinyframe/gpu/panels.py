@@ -1,0 +1,67 @@
+"""Panels, the memory that the threads of a block share: how they fill them.
+
+    for k in 0…511: panel[k] = x[k]        v = 4*(c*64 + thread), c in 0…1     64 threads, vectors
+                                           panel[v … v+3] = x[v … v+3]         of 4 elements
+"""
+
+from __future__ import annotations
+
+from tinyframe import thresholds
+from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.codegen.optimize.opt import fresh_range
+from tinyframe.renderer import Target
+from tinyframe.uop.movement import unflatten
+from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, iterations
+
+
+def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int, target: Target) -> UOp:
+    """Divides the copy of a STAGE among the threads of a block, in the order of the source in
+    memory: neighbouring threads read neighbouring vectors, or elements where vectors would not be
+    aligned. If these are few, a thread reads all of its own before it stores the first."""
+    place, value = stage.src[0].src
+    inside = frozenset(stage.own_ranges)
+    load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
+    step = terms(load.src[0].src[2])
+    loops = sorted(stage.own_ranges, key=lambda r: -abs(step.get(r, 0)))
+    sizes, total, panel = [extent(r) for r in loops], iterations(loops), place.src[0].arg
+
+    def moved(index: UOp, element: UOp) -> UOp:
+        at = dict(zip(loops, unflatten(element, sizes), strict=True))
+        return index.replace(src=tuple([s.substitute(at).simplify() for s in index.src]))
+
+    def lane_of(lanes: int) -> UOp:
+        return fresh_range(sink, lanes, AxisType.VECTOR, 2 * panel)
+
+    def fits(lanes: int) -> bool:
+        elements = (thread * lanes + n for n in (lane_of(lanes), 0, lanes - 1))
+        return total % lanes == 0 and is_vector(*[moved(load.src[0], x) for x in elements])
+
+    widest = min(target.most_lanes or 1, target.vector_bytes // load.dtype.itemsize)
+    lanes = next((n for n in (8, 4, 2) if n <= widest and fits(n)), 1)
+    vectors = total // lanes
+    rounds = -(-vectors // count)
+    kind = AxisType.UPCAST if rounds <= thresholds.READS_IN_FLIGHT else AxisType.LOOP
+    round_ = fresh_range(sink, rounds, kind, 2 * panel + 1)
+    vector = round_ * count + thread if rounds > 1 else thread
+    element = vector * lanes + lane_of(lanes) if lanes > 1 else vector
+
+    def guarded(index: UOp) -> UOp:
+        memory, _, flat = moved(index, element).src
+        valid = moved(index, vector * lanes).src[1]  # of all lanes
+        return index.replace(src=(memory, all_of([valid, vector < vectors]), flat))
+
+    store = guarded(place).store(value.substitute({load: guarded(load.src[0]).load()}))
+    return stage.replace(src=(store, *[round_] * (rounds > 1), *[lane_of(lanes)] * (lanes > 1)))
+
+
+def is_vector(index: UOp, first: UOp, last: UOp) -> bool:
+    """Whether an INDEX along a lane is a vector: contiguous, aligned, and under one condition.
+    first, last: the INDEX of the first and of the last lane."""
+    (lane,) = (r for r in index.ranges if axis_type(r) is AxisType.VECTOR)
+    factors = dict(terms(index.src[2]))
+    return (
+        first.src[1] is last.src[1]
+        and factors.pop(lane, 0) == 1
+        and all(f % extent(lane) == 0 for f in factors.values())
+        and all(t is None or lane not in t.ranges for t in factors)
+    )
