@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tinyframe.tools.warps import traffic
+from tinyframe.gpu import banks
+from tinyframe.tools.ptx import main, programs
+from tinyframe.tools.warps import Traffic, traffic, traffic_of
 
 HEAD = """extern "C" __global__ void __launch_bounds__(64) \
 k(float* __restrict__ out, const float* __restrict__ a, half* h, double* d) {
@@ -58,3 +60,50 @@ def test_requests_of(body):
     (row,) = [x for x in found if x.name == array and x.is_write == is_write]
     assert (row.requests, row.took, row.least) == expected
     assert row.is_shared == (array not in ("a", "out", "h", "d"))
+
+
+# ---- kernels of tinyframe ------------------------------------------------------------------------
+
+
+def moves(expression: str) -> list[Traffic]:
+    (program,) = programs(expression, "sm_90")
+    return traffic_of(program)
+
+
+def turns(expression: str) -> int:
+    return sum(x.took for x in moves(expression) if x.is_shared)
+
+
+@pytest.mark.parametrize("expression", [
+    "empty(512, 96).T.contiguous()",
+    "empty(512, 96, dtype=dtypes.half).T.contiguous()",
+    "empty(64, 48, dtype=dtypes.double).T.contiguous()",
+    "empty(256, 64) @ empty(64, 256)",
+    "empty(256, 64, dtype=dtypes.half) @ empty(64, 256, dtype=dtypes.half)",
+    "empty(256, 64, dtype=dtypes.half) @ empty(256, 64, dtype=dtypes.half).T",
+    "empty(2048, 256).sum(0)",
+])  # fmt: skip
+def test_no_other_padding_takes_fewer_turns(expression, monkeypatch):
+    chosen = turns(expression)
+    for nbytes in banks.PADDINGS:
+        monkeypatch.setattr(banks, "PADDINGS", (nbytes, 0))
+        monkeypatch.setattr(banks.Use, "cost", lambda self, row, padding, itemsize: (-padding, 0))
+        banks.padded_panels.cache_clear()
+        assert chosen <= turns(expression)
+    banks.padded_panels.cache_clear()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(512, 96), (300, 500), (301, 500), (300, 501)])
+def test_a_transpose_has_no_conflicts_and_moves_whole_sectors(rows, columns):
+    for x in moves(f"empty({rows}, {columns}).T.contiguous()"):
+        # where rows of memory begin inside of sectors, a part of a row may lie in one more
+        row = columns if x.name == "data1" else rows
+        most = x.least if x.is_shared or row % 8 == 0 else x.least * 5 // 4
+        assert x.took <= most, x
+
+
+def test_traffic_on_the_command_line(capsys):
+    assert main(["--traffic", "empty(8192, 8192).T.contiguous()"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].split() == "data0 written 8 requests 128 sectors 128 at best".split()
+    assert len(said) == 6 and "panel0    written        32 requests        32 turns" in said[4]

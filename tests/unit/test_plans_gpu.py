@@ -176,7 +176,7 @@ def test_a_matmul_is_a_tile_whose_operands_both_come_from_panels():
     assert sorted(ops(program, STAGE)) == [1, 2]
     assert ops(program, SPLIT) == [thresholds.PANEL_STEP]
     panels = [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL]
-    assert panels == [128 * 16, 128 * 16]
+    assert panels == [(128 + 2) * 16, 128 * 16]  # the first has padding
     results = [u for u in program.uops if u.op is Ops.DEFINE_REG]
     # 8 rows, two vectors of 4; and as many again, since a long sum is taken in blocks
     assert sum(u.dtype.base.count for u in results) == 2 * 64
@@ -261,8 +261,8 @@ def test_more_threads_share_a_longer_sum():
 
 def test_what_a_kernel_copies_is_read_along_rows_and_written_along_rows():
     program = compiled(on_buffer(640, 480).T.contiguous())
-    assert program.local_size == (32, 8, 1)
-    assert [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL] == [32 * 32]
+    assert program.local_size == (8, 32, 1)  # each thread reads a vector, and writes one
+    assert [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL] == [32 * 33]
     assert sum(u.op is Ops.BARRIER for u in program.uops) == 1
 
 

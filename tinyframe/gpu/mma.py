@@ -30,10 +30,6 @@ OWN_ROWS, RESULTS = 2, 4
 
 DTYPES = {form: dtype for dtype, form in MMA_FORMS.items()}
 
-# Four runs of 8 bytes. If a row of shared memory is an odd number of such pieces long, threads that
-# read from four rows at once access different banks.
-PIECE_BYTES = 32
-
 
 def run(form: str) -> int:
     """The number of consecutive elements that a thread supplies, 8 bytes in all."""

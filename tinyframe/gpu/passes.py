@@ -14,9 +14,9 @@ from tinyframe.codegen import accumulate
 from tinyframe.codegen.expand import flatten_indices
 from tinyframe.codegen.optimize.opt import has_kind, replace_ranges
 from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.gpu.banks import padded_panels
 from tinyframe.gpu.blocks import block_axes, grid_axes
 from tinyframe.gpu.panels import filled_by_all_threads
-from tinyframe.gpu.tensor_core import padded_panels
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import (
@@ -138,7 +138,10 @@ def _panels(part: list[UOp], op: Ops) -> Panels:
 # these replace the rows of the same names in `codegen.passes` and `program_passes`
 INSTEAD = {
     "flatten indices": [
-        ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),
+        (
+            "flatten indices",
+            lambda sink, job: flatten_indices(sink, padded_panels(sink, job.renderer.target)),
+        ),
         ("ranges to values", lambda sink, job: ranges_to_values(sink, job.renderer.target)),
     ],
     "accumulate": [
