@@ -29,9 +29,10 @@ import numpy as np
 
 from classroom.cuda.source import Kernel
 from tinyframe.device import CompileError, NoCompiler
-from tinyframe.gpu.drivers.cuda_emulator import ACCESS, KERNEL_FLAGS, EmulatorCompiler
+from tinyframe.gpu.drivers.cuda_emulator import KERNEL_FLAGS, EmulatorCompiler
 from tinyframe.runtime.clang import find_compiler
 from tinyframe.settings import settings
+from tinyframe.tools.warps import ACCESS
 
 CHILD = Path(__file__).with_name("child.py")
 SECONDS = 3  # that a kernel may run

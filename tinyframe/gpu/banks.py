@@ -12,10 +12,12 @@ Guide, "Shared Memory and Memory Banks"; AMD's and Apple's GPUs have such banks,
 from __future__ import annotations
 
 import functools
-import math
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from tinyframe.codegen.expand import flatten_indices, lane_of
 from tinyframe.device import load
@@ -62,45 +64,42 @@ def rows_of(sink: UOp) -> dict[UOp, int]:
 def padded_panels(sink: UOp, target: Target) -> dict[UOp, tuple[int, int]]:
     """The panels of a kernel whose rows are padded: the length of a row without its padding and
     with it."""
-    nodes, found, rows = sink.toposort(), dict[UOp, tuple[int, int]](), rows_of(sink)
-    if not rows:
-        return found
+    if not (rows := rows_of(sink)):
+        return {}
     # the same threads access the same elements, whatever the padding
     kernel = load("tinyframe.gpu.passes:ranges_to_values")(flatten_indices(sink), target).toposort()
-    filled = (u for u in kernel if u.op is Ops.STAGE)
-    for panel, stage in zip((u for u in nodes if u.op is Ops.STAGE), filled, strict=True):
-        if panel not in rows:
-            continue
-        reads = [u for u in kernel if u.op is Ops.LOAD and u.src[0].src[0] is stage]
-        uses = [use_of(u, kernel) for u in (stage.src[0], *reads)]
-        row, itemsize = rows[panel], max(panel.dtype.base.itemsize, target.least_bytes)
-        if padding := best_padding(uses, row, itemsize):
-            found[panel] = row, row + padding
-    return found
+    stages = ([u for u in nodes if u.op is Ops.STAGE] for nodes in (sink.toposort(), kernel))
+    lengths = {}
+    for panel, stage in zip(*stages, strict=True):
+        if (row := rows.get(panel)) is not None:
+            reads = [u for u in kernel if u.op is Ops.LOAD and u.src[0].src[0] is stage]
+            uses = [use_of(u, kernel) for u in (stage.src[0], *reads)]
+            itemsize = max(panel.dtype.base.itemsize, target.least_bytes)
+            lengths[panel] = row, row + best_padding(uses, row, itemsize)
+    return {panel: (row, length) for panel, (row, length) in lengths.items() if length > row}
 
 
 def best_padding(uses: Sequence[Use], row: int, itemsize: int) -> int:
     """The smallest padding, in elements, with which a warp takes the fewest turns, and then the
     fewest instructions, for all that it reads and writes."""
     choices = [nbytes // itemsize for nbytes in PADDINGS if nbytes % itemsize == 0]
-    costs = {n: zip(*[u.cost(row, n, itemsize) for u in uses], strict=True) for n in choices}
-    return min(choices, key=lambda n: [sum(each) for each in costs[n]])
+    costs = {n: np.sum([u.cost(row, n, itemsize) for u in uses], 0).tolist() for n in choices}
+    return min(choices, key=costs.__getitem__)
 
 
-def use_of(u: UOp, kernel: dict[UOp, None]) -> Use:
+def use_of(u: UOp, kernel: Iterable[UOp]) -> Use:
     """How the first warp of a block accesses a panel in the first iteration of all loops; later
     ones are as far apart."""
     flat = u.src[0].src[2]
-    leaves = [x for x in flat.toposort(lambda x: x.op in GroupOp.Elementwise)
-              if x.op not in GroupOp.Elementwise and x.op is not Ops.CONST]  # fmt: skip
     axes = sorted((x for x in kernel if x.op is Ops.SPECIAL and x.arg[0][0] == "l"),
                   key=lambda x: x.arg[0])  # fmt: skip
-    lane, places, sizes = lane_of(flat), list[int](), [x.arg[1] for x in axes]
-    for thread in range(min(WARP, math.prod(sizes))):
-        at = dict.fromkeys(leaves, 0)
-        for axis, size in zip(axes, sizes, strict=True):
-            thread, at[axis] = divmod(thread, size)
-        places.append(evaluate(flat, at))
+    inside = flat.toposort(lambda x: x.op in GroupOp.Elementwise)
+    leaves = [x for x in inside if x.op not in (*GroupOp.Elementwise, Ops.CONST)]
+    lane, threads = lane_of(flat), [range(x.arg[1]) for x in axes[::-1]]
+    places = [
+        evaluate(flat, dict.fromkeys(leaves, 0) | dict(zip(axes, thread[::-1], strict=True)))
+        for thread in itertools.islice(itertools.product(*threads), WARP)
+    ]
     times = iterations(r for r in u.ranges if r is not lane)
     if lane is None:
         return Use(places, 1, 1, times)
@@ -113,13 +112,12 @@ def panel_bytes(sink: UOp, target: Target) -> int:
     the largest padding, which is quickly known."""
 
     def size(padded: dict[UOp, tuple[int, int]]) -> int:
-        nbytes = 0
-        for u in sink.toposort():
-            if u.op is Ops.STAGE:
-                row, length = padded.get(u, (1, 1))
-                each = max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count)
-                nbytes += iterations(u.own_ranges) // row * length * each
-        return nbytes
+        panels = [(u, *padded.get(u, (1, 1))) for u in sink.toposort() if u.op is Ops.STAGE]
+        return sum(
+            iterations(u.own_ranges) // row * length
+            * max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count)
+            for u, row, length in panels
+        )  # fmt: skip
 
     most = size({u: (row, row + PADDINGS[-1]) for u, row in rows_of(sink).items()})
     return most if most <= target.shared_bytes else size(padded_panels(sink, target))

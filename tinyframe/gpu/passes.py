@@ -1,7 +1,7 @@
 """Additional passes for kernels that run in blocks of threads.
 
-Ranges that are blocks and threads become values (`blocks.py`), panels for tensor cores get padded
-rows, and barriers separate writing a panel from reading it.
+Ranges that are blocks and threads become values (`blocks.py`), rows of panels are padded
+(`banks.py`), and barriers separate writing a panel from reading it.
 """
 
 from __future__ import annotations

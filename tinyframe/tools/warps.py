@@ -14,7 +14,8 @@ Practices Guide: "Coalesced Access to Global Memory", "Shared Memory and Memory 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,10 @@ from tinyframe.dtype import PtrDType
 from tinyframe.gpu.drivers.cuda_emulator import EmulatorDevice, EmulatorRunner
 from tinyframe.uop.node import Ops
 
+# `struct Access` of cuda_emulator.c
+ACCESS = np.dtype([("thread", "u4"), ("block", "u4"), ("phase", "u4"), ("line", "i4"),
+                   ("region", "i4"), ("is_write", "i4"), ("site", "u4"), ("number", "u4"),
+                   ("index", "i8")])  # fmt: skip
 WARP, SECTOR, BANKS, WORD = 32, 32, 32, 4  # threads; bytes; banks; bytes
 ROOM = 1 << 22  # accesses that are kept, of one element each
 
@@ -63,9 +68,7 @@ def traffic(name: str, source: str, sizes: Sequence[int], block: Size) -> list[T
         runner = device.runner(name, device.compiler.compile_cached(source))
     assert isinstance(runner, EmulatorRunner)
     buffers = [device.allocator.alloc(size) for size in sizes]
-    log, regions = runner.watched(*buffers, room=ROOM, local_size=block)
-    if len(log) == ROOM:
-        log = log[log["phase"] < log["phase"][-1]]
+    log, regions = _watched(runner.library, lambda: runner(*buffers, local_size=block))
     number = requests(log)
     found = []
     for n, (array, itemsize) in enumerate(regions):
@@ -77,6 +80,27 @@ def traffic(name: str, source: str, sizes: Sequence[int], block: Size) -> list[T
                 took, least = cost(log[its], number[its], itemsize)
                 found.append(Traffic(array, n >= len(sizes), is_write, count, took, least))
     return found
+
+
+def _watched(
+    library: ctypes.CDLL, launch: Callable[[], object]
+) -> tuple[np.ndarray, list[tuple[str, int]]]:
+    """The accesses of a launch (ACCESS), and the name and the bytes of an element of each region:
+    the buffers, then the shared arrays."""
+    library.emulated_watch.restype = ctypes.c_longlong
+    library.emulated_region.restype = ctypes.c_char_p
+    log, sizes = np.empty(ROOM, ACCESS), [ctypes.c_longlong() for _ in range(3)]
+    library.emulated_watch(ctypes.c_void_p(log.ctypes.data), ctypes.c_longlong(ROOM))
+    try:
+        launch()
+    finally:
+        count = library.emulated_watch(None, ctypes.c_longlong(0))
+    if count > ROOM:
+        count = int(np.searchsorted(log["phase"], log["phase"][-1]))
+    regions = list[tuple[str, int]]()
+    while name := library.emulated_region(len(regions), *map(ctypes.byref, sizes)):
+        regions.append((name.decode(), sizes[1].value))
+    return log[:count], regions
 
 
 # ---- requests ------------------------------------------------------------------------------------

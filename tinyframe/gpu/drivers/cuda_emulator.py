@@ -36,10 +36,6 @@ from tinyframe.settings import settings
 HEADER = Path(__file__).with_name("cuda_emulator.h")
 EMULATOR = HEADER.with_suffix(".c")
 STACK_BYTES = 256 << 10  # per thread, as in cuda_emulator.c
-# `struct Access` of cuda_emulator.c
-ACCESS = np.dtype([("thread", "u4"), ("block", "u4"), ("phase", "u4"), ("line", "i4"),
-                   ("region", "i4"), ("is_write", "i4"), ("site", "u4"), ("number", "u4"),
-                   ("index", "i8")])  # fmt: skip
 LEAST_GAP, MOST_GAP = 4 << 10, 1 << 20  # bytes
 
 FLAGS = ("-fPIC", "-w", "-fno-stack-protector", "-U_FORTIFY_SOURCE")
@@ -205,8 +201,6 @@ class EmulatorRunner(Runner):
         self.device, library = device, load_library(lib)
         self.library, self.emulate = library, library.emulate
         self.emulate.restype = None
-        library.emulated_watch.restype = ctypes.c_longlong
-        library.emulated_region.restype = ctypes.c_char_p
         weakref.finalize(self, unload, library._handle).atexit = False
 
     def __call__(
@@ -227,22 +221,6 @@ class EmulatorRunner(Runner):
         if report.kind:
             raise fault(self.name, global_size, local_size, report)
         return perf_counter() - start if wait else None
-
-    def watched(
-        self, *bufs: HostMemory, room: int, **launch: Any
-    ) -> tuple[np.ndarray, list[tuple[str, int]]]:
-        """Runs it, and gives the first `room` accesses (ACCESS), and the name and the bytes of an
-        element of each region: the buffers, then the shared arrays."""
-        log, sizes = np.empty(room, ACCESS), [ctypes.c_longlong() for _ in range(3)]
-        self.library.emulated_watch(ctypes.c_void_p(log.ctypes.data), ctypes.c_longlong(room))
-        try:
-            self(*bufs, **launch)
-        finally:
-            count = self.library.emulated_watch(None, ctypes.c_longlong(0))
-        regions = list[tuple[str, int]]()
-        while name := self.library.emulated_region(len(regions), *map(ctypes.byref, sizes)):
-            regions.append((name.decode(), sizes[1].value))
-        return log[: min(count, room)], regions
 
 
 class EmulatorDevice(Compiled):
