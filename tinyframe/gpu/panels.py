@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from tinyframe import thresholds
-from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.algebra.symbolic import all_of, from_terms, is_multiple, terms
 from tinyframe.codegen.optimize.opt import fresh_range
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import unflatten
@@ -63,6 +63,6 @@ def is_vector(index: UOp, first: UOp, last: UOp) -> bool:
     return (
         first.src[1] is last.src[1]
         and factors.pop(lane, 0) == 1
-        and all(f % extent(lane) == 0 for f in factors.values())
+        and is_multiple(from_terms(factors), extent(lane))
         and all(t is None or lane not in t.ranges for t in factors)
     )

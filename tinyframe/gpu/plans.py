@@ -45,6 +45,7 @@ from tinyframe.codegen.optimize.plans import (
 from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import dtypes
 from tinyframe.gpu import mma
+from tinyframe.gpu.banks import PADDINGS
 from tinyframe.gpu.blocks import steps_of_group
 from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
 from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
@@ -181,9 +182,9 @@ def _pieces(k: Workload, r: UOp) -> int:
     return moved
 
 
-def fits_vectors(k: Workload, r: UOp) -> bool:
-    """Whether every access along a loop is made of whole, aligned vectors, each of which one
-    instruction moves."""
+def fits_vectors(k: Workload, r: UOp, accesses: Sequence[Access] | None = None) -> bool:
+    """Whether every access along a loop (or each of these) is made of whole, aligned vectors, each
+    of which one instruction moves."""
 
     def is_aligned(x: Access) -> bool:
         if x.step(r) != 1 or r in x.index.src[1].ranges:
@@ -195,7 +196,8 @@ def fits_vectors(k: Workload, r: UOp) -> bool:
         start = sum(c * (stride or 0) for c, stride in zip(constants, x.strides, strict=True))
         return all((step or 0) % k.lanes == 0 for step in (start, *others))
 
-    found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
+    all_accesses = (*k.table.reads, *k.table.writes) if accesses is None else accesses
+    found = [x for x in all_accesses if r in x.ranges]
     whole = k.lanes > 1 and not is_symbolic(r) and extent(r) % k.lanes == 0
     return whole and bool(found) and all(map(is_aligned, found))
 
@@ -348,7 +350,7 @@ def warp_tile(k: Workload) -> ResultTile | None:
     tiles = []
     for down, across, high, wide in WARP_TILES:
         tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
-                          (nbytes, nbytes), mma.piece_bytes(mma.DTYPES[form].itemsize))  # fmt: skip
+                          (nbytes, nbytes), PADDINGS[-1])  # fmt: skip
         if down * across * mma.THREADS <= block_size(k) and not tile.exceeds_results():
             tiles.append(tile)
     most = 3 if k.target.async_copies else 2
@@ -596,14 +598,18 @@ def _group(size: int, most: int) -> int:
 
 
 def squares(k: Workload) -> Nest:
-    """A square is read along one axis and written along the other, by way of a panel."""
+    """A square is read along one axis and written along the other, by way of a panel; in vectors,
+    where these are aligned."""
     found = contiguous_along(k)
     written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
     column, row = sorted(found, key=lambda r: r not in written)
     side, threads = thresholds.SQUARE, block_size(k)
-    across = min(side, threads)
+    lanes = min(k.lanes, side) if fits_vectors(k, column, k.table.writes) else 1
+    across = min(side // lanes, threads)
     down = min(side, threads // across)
-    nest = _with_parts(Nest(), column, (LOCAL, across), (UPCAST, side // across))
+    nest = _with_parts(
+        Nest(), column, (VECTOR, lanes), (LOCAL, across), (UPCAST, side // lanes // across)
+    )
     nest = _with_parts(nest, row, (LOCAL, down), (UPCAST, side // down))
     others = [x for x in k.table.reads if x.step(row) == 1 and column in x.ranges]
     return with_grid(k, replace(nest, panels=tuple((x, None) for x in others)))
