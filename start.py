@@ -600,6 +600,7 @@ def try_device(device: str, package: str, extra: str) -> tuple[str, str]:
             return "", f"there is no {package} for this machine ({platform.machine()})"
         return "", "not installed yet: python3 start.py does that"
     ask = [PYTHON, "-m", "classroom", "device", device]  # as a lesson's table of the machine does
+    ask += ["--measure"] * (device == "CUDA")
     done = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True,
                           env=child_environment(CUDA_EMULATE="0"))  # fmt: skip
     if done.returncode == 0:

@@ -67,10 +67,12 @@ class Times:
 
 
 class Program:
-    """A function that is timed."""
+    """A function that is timed. wait: waits until all that its calls have started is done."""
 
-    def __init__(self, run: Callable[[], object]) -> None:
-        self.run, self.last = run, 0.0
+    def __init__(
+        self, run: Callable[[], object], wait: Callable[[], object] = lambda: None
+    ) -> None:
+        self.run, self.wait, self.last = run, wait, 0.0
 
     def turn(self) -> float:
         """Seconds of one call. What takes long needs no warm-up."""
@@ -86,6 +88,7 @@ class Program:
         while True:
             for _ in range(more):
                 self.run()
+            self.wait()
             calls += more
             took = time.perf_counter() - start
             if took >= least:

@@ -97,7 +97,8 @@ def train(layers: Callable[[Any, Any], list[Any]], optimizer: str, lr: float) ->
         nn = library.nn
         model = nn.Sequential(*layers(nn, None))
         for name, parameter in model.named_parameters():
-            parameter.data = library.from_numpy(weights(name, tuple(parameter.shape)))
+            values = library.from_numpy(weights(name, tuple(parameter.shape)))
+            parameter.data = values.to(parameter.device)
         learner = getattr(library.optim, optimizer)(model.parameters(), lr=lr)
 
         def step(x: Any, y: Any) -> Any:

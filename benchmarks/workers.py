@@ -43,11 +43,13 @@ GONE = (EOFError, ConnectionError, ProcessLookupError, PermissionError)
 
 @dataclass(frozen=True)
 class Ready:
-    """A program in a worker: what is timed, its results on request, and what there is to know."""
+    """A program in a worker: what is timed, its results on request, what there is to know, and how
+    to wait until all that was started is done."""
 
     run: Callable[[], object]
     results: Callable[[], Any] = lambda: None
     facts: dict[str, Any] = field(default_factory=dict)
+    wait: Callable[[], object] = lambda: None
 
 
 class Worker:
@@ -196,7 +198,7 @@ class _Prepared:
     def prepare(self, function: Callable[..., Ready], *arguments: Any) -> dict[str, Any]:
         self.program = self.ready = None  # its memory is free before the next one takes some
         self.ready = function(*arguments)
-        self.program = Program(self.ready.run)
+        self.program = Program(self.ready.run, self.ready.wait)
         return self.ready.facts
 
     def results(self) -> Any:

@@ -1,6 +1,7 @@
 """Which devices work on this machine: `start.py doctor` and a lesson's `machine()` both ask here.
 
-    python -m classroom device CL     prints what hardware it is, or why it cannot be used
+    python -m classroom device CL               prints what hardware it is, or why it can't be used
+    python -m classroom device CUDA --measure   and, of a GPU, how much of it our kernels use
 
 Each is opened in a process of its own, since a broken driver can end the one that opens it.
 """
@@ -31,21 +32,32 @@ def of_webgpu() -> Iterable[str]:
     return [adapter.info["device"] for adapter in all_adapters()]
 
 
+def of_cuda(measures: bool = False) -> Iterable[str]:
+    from tinyframe.gpu.drivers.cuda import CUDADevice
+    from tinyframe.tools.card import card, described, reached
+
+    device = Device["CUDA"]
+    if not isinstance(device, CUDADevice):  # the emulator
+        return []
+    found = card(device.context)
+    return [described(found, *reached("CUDA")) if measures else str(found)]
+
+
 # The devices that need a driver, and what names their hardware.
 HARDWARE: dict[str, Callable[[], Iterable[str]]] = {
     "CL": of_opencl,
-    "CUDA": lambda: [],  # nvidia-smi names it
+    "CUDA": of_cuda,
     "WEBGPU": of_webgpu,
 }
 
 
 def main(arguments: list[str]) -> int:
     """Prints the hardware of a device, or on stderr why it can't be used."""
-    (name,) = arguments
+    name, *measure = arguments
     if why := Device.why_not(name):
         print(" ".join(why.split()), file=sys.stderr)
         return 1
-    print(*HARDWARE[name](), sep=", ")
+    print(*of_cuda(measures=True) if measure else HARDWARE[name](), sep=", ")
     return 0
 
 

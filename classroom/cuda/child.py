@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 STACK = 256 << 10  # bytes, as in the emulator
-ACCESS = 32  # bytes of one in its list
+ACCESS = 40  # bytes of one in its list
 
 
 class Fault(ctypes.Structure):
@@ -73,9 +73,9 @@ def run(library: ctypes.CDLL, launch: dict[str, Any], room: int) -> None:
         ctypes.c_void_p(start + -start % 64), ctypes.byref(fault),
     )  # fmt: skip
     regions = list[tuple[str, int, int]]()
-    elements, reads = ctypes.c_longlong(), ctypes.c_longlong()
+    elements, element, reads = (ctypes.c_longlong() for _ in range(3))
     while name := library.emulated_region(
-        len(regions), ctypes.byref(elements), ctypes.byref(reads)
+        len(regions), ctypes.byref(elements), ctypes.byref(element), ctypes.byref(reads)
     ):
         regions.append((name.decode(), elements.value, reads.value))
     total = library.emulated_watch(None, ctypes.c_longlong(0))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from classroom.cuda.running import Run, as_index
+from tinyframe.tools.warps import WARP, split
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
 from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.picture import DrawnPicture
@@ -23,7 +24,7 @@ HIGH, NARROWEST, GAP, TITLE = 21.0, 24.0, 26.0, 18.0  # points
 MOST_PHASES = 6  # that are drawn
 ABREAST = 16  # elements of an array with one axis, in a row
 BEYOND = 8  # cells that are drawn behind the end of an array, to show who was there
-WARP, LINE = 32, 128  # threads that go in step; bytes that memory delivers at once
+LINE = 128  # bytes that memory delivers at once
 MOST_LINES = 8  # that are drawn in full
 
 
@@ -231,18 +232,9 @@ def _grid(panel: Panel) -> Drawing:
 
 
 def groups(run: Run, name: str, is_write: bool) -> Iterator[np.ndarray]:
-    """The accesses to an array that a warp makes at once: the same line of the kernel, in the same
-    turn of its loops."""
+    """The accesses to an array that a warp makes at once."""
     its = run.accesses_of(name)
-    its = its[its["is_write"] == is_write]
-    turn: dict[tuple[int, ...], int] = {}
-    made: dict[tuple[int, ...], list[np.void]] = {}
-    for access in its:
-        thread, block, line = (int(access[key]) for key in ("thread", "block", "line"))
-        nth = turn[block, thread, line] = turn.get((block, thread, line), -1) + 1
-        made.setdefault((block, thread // WARP, line, nth), []).append(access)
-    for group in made.values():
-        yield np.array(group, its.dtype)
+    yield from split(its[its["is_write"] == is_write])
 
 
 def lines_of(group: np.ndarray, itemsize: int = 4) -> list[int]:

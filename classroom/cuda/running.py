@@ -32,12 +32,11 @@ from tinyframe.device import CompileError, NoCompiler
 from tinyframe.gpu.drivers.cuda_emulator import KERNEL_FLAGS, EmulatorCompiler
 from tinyframe.runtime.clang import find_compiler
 from tinyframe.settings import settings
+from tinyframe.tools.warps import ACCESS
 
 CHILD = Path(__file__).with_name("child.py")
 SECONDS = 3  # that a kernel may run
 ROOM = 200_000  # accesses that are kept
-ACCESS = np.dtype([("thread", "u4"), ("block", "u4"), ("phase", "u4"), ("line", "i4"),
-                   ("region", "i4"), ("is_write", "i4"), ("index", "i8")])  # fmt: skip
 BOUNDS, RACE, BARRIER, VECTOR, TOO_MANY = 1, 2, 3, 4, 5  # kinds of the emulator's faults
 
 Size = tuple[int, ...]

@@ -42,9 +42,9 @@ TEXTS = {
     "The course": ["course/README.md", "course/GLOSSARY.md"],
     "Around it": [
         "docs/projects.md", "docs/inside.md", "docs/devices.md", "docs/benchmarks.md",
-        "docs/map.md", "tinyframe/README.md", "docs/hacking.md", "docs/from_tinygrad.md",
-        "docs/first_issues.md", "INSTRUCTOR.md", "docs/sandbox.md", "docs/cluster.md",
-        "CONTRIBUTING.md", "docs/writing_lessons.md",
+        "docs/gpu.md", "docs/map.md", "tinyframe/README.md", "docs/hacking.md",
+        "docs/from_tinygrad.md", "docs/first_issues.md", "INSTRUCTOR.md", "docs/sandbox.md",
+        "docs/cluster.md", "CONTRIBUTING.md", "docs/writing_lessons.md",
     ],
 }  # fmt: skip
 

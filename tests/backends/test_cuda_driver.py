@@ -16,11 +16,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from classroom import devices
 from tests.fuzz.interrupts import Interrupted
 from tinyframe import Device, Tensor, TinyJit, dtypes
 from tinyframe.device import Buffer, Compiler, DeviceUnavailable, buffer_of
 from tinyframe.gpu.drivers import cuda
 from tinyframe.run.realize import CompiledKernel
+from tinyframe.tools import card
 
 CUresult = enum.IntEnum(
     "CUresult",
@@ -42,7 +44,8 @@ class Driver:
     ATTRIBUTES = {"COMPUTE_CAPABILITY_MAJOR": 8, "COMPUTE_CAPABILITY_MINOR": 6, "WARP_SIZE": 32,
                   "MAX_THREADS_PER_BLOCK": 1024, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 99 << 10,
                   "L2_CACHE_SIZE": 4 << 20, "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535,
-                  "MAX_GRID_DIM_Z": 65535}  # fmt: skip
+                  "MAX_GRID_DIM_Z": 65535, "MULTIPROCESSOR_COUNT": 40, "CLOCK_RATE": 1_500_000,
+                  "MEMORY_CLOCK_RATE": 5_000_000, "GLOBAL_MEMORY_BUS_WIDTH": 256}  # fmt: skip
     CUdevice_attribute = SimpleNamespace(
         **{f"CU_DEVICE_ATTRIBUTE_{name}": name for name in ATTRIBUTES}
     )
@@ -78,6 +81,12 @@ class Driver:
 
     def do_cuDeviceGetCount(self):
         return CUresult.CUDA_SUCCESS, 2
+
+    def do_cuDeviceGetName(self, length, gpu):
+        return CUresult.CUDA_SUCCESS, b"NVIDIA X1\0\0"
+
+    def do_cuDeviceTotalMem(self, gpu):
+        return CUresult.CUDA_SUCCESS, 12 << 30
 
     def do_cuDeviceGetAttribute(self, name, gpu):
         return CUresult.CUDA_SUCCESS, self.ATTRIBUTES[name]
@@ -180,6 +189,38 @@ def test_a_GPU_says_what_its_schedules_may_use(driver):
     assert device.renderer.target.grid == (2**31 - 1, 65535, 65535)
     assert driver.names()[:4] == ["cuDeviceGetCount", "cuDeviceGet", "cuDevicePrimaryCtxRetain",
                                   "cuStreamCreate"]  # fmt: skip
+
+
+def test_doctor_tells_what_a_GPU_is_and_how_much_of_it_our_kernels_use(driver, monkeypatch, capsys):
+    assert devices.main(["CUDA"]) == 0
+    assert capsys.readouterr().out == "NVIDIA X1 (sm_86, 12.0 GiB)\n"
+    monkeypatch.setattr(card, "reached", lambda device: (240e9, 7.68e12))
+    assert devices.main(["CUDA", "--measure"]) == 0
+    # 2 * 5 GHz * 256 bits, and 2 * 1.5 GHz * 40 multiprocessors of 128 multiply-adds
+    assert capsys.readouterr().out == (
+        "NVIDIA X1 (sm_86, 12.0 GiB): copies at 240 GB/s, 75% of what its clocks allow; float32 "
+        "products at 7.7 TFLOP/s, 50% of what its clocks allow\n"
+    )
+    driver.ATTRIBUTES = driver.ATTRIBUTES | {"COMPUTE_CAPABILITY_MINOR": 0, "CLOCK_RATE": 0}
+    assert "7.7 TFLOP/s\n" in [devices.main(["CUDA", "--measure"]), capsys.readouterr().out][1]
+
+
+def test_a_rate_is_of_launches_that_take_long_enough_together(monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr(card.time, "perf_counter", lambda: seconds[0])
+
+    def step() -> None:
+        seconds[0] += 0.125
+
+    assert card.rate(step, lambda: None, 10.0) == 80
+
+
+def test_a_copy_and_a_product_are_measured(monkeypatch):
+    done: list[float] = []
+    monkeypatch.setattr(card, "rate", lambda step, wait, work: done.append(work) or step().sum())
+    copied, multiplied = card.reached("CPU", 1 << 12, 8)
+    assert done == [2 << 12, 2 * 8**3]  # bytes, and operations
+    assert (copied.item(), multiplied.item()) == (2 * 1024, 8**3)
 
 
 def test_a_GPU_that_is_not_there(driver):

@@ -74,6 +74,10 @@ KERNELS: dict[str, Case] = {
     "softmax": (lambda x: x.softmax(), (ROWS,), softmax(ROWS)),
     "running sums": (lambda x: x.cumsum(1), (C[:5, :40],), C[:5, :40].cumsum(1)),
     "transpose of odd sizes": (lambda x: x.T.contiguous(), (C,), C.T),
+    "transpose in vectors": (
+        lambda x: x.T.contiguous(), (numbers(68, 100).astype(np.float16),), numbers(68, 100).T),
+    "transpose that writes vectors": (
+        lambda x: x.transpose(0, 2).contiguous(), (numbers(3, 36, 41),), numbers(3, 36, 41).T),
     "sum with the transpose": (lambda x: x + x.T, (SQUARE,), SQUARE + SQUARE.T),
     "elementwise": (lambda x: x * 2 + 1, (C,), C * 2 + 1),
     "bytes": (lambda x: x + 1, (np.arange(200, dtype=np.uint8),), np.arange(1, 201)),

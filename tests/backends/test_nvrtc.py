@@ -204,6 +204,12 @@ def test_an_expressions_kernels_as_ptx_machine_code_and_cubins(capsys, tmp_path)
     assert all(file.read_bytes().startswith(b"\x7fELF") for file in files)
 
 
+def test_a_transpose_reads_and_writes_vectors(capsys):
+    assert ptx.main(["--sass", "--arch", "sm_90", "empty(300, 500).T.contiguous()"]) == 0
+    moved = re.findall(r"(?:LDG|STG)[.\w]*", capsys.readouterr().out)
+    assert [word[:9] for word in moved] == ["LDG.E.128", "STG.E.128"]
+
+
 def test_an_architecture_that_is_wrong_is_a_wrong_argument(capsys):
     with pytest.raises(SystemExit):
         ptx.main(["--arch", "sm_20", "empty(8) + 1"])

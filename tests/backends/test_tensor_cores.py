@@ -18,13 +18,13 @@ from tests.kernels import filled, kernel_of, kernels_of, on_buffer, run_with, sc
 from tinyframe import Context, Device, Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
-from tinyframe.dtype import AddrSpace, DType
+from tinyframe.dtype import DType
 from tinyframe.gpu import mma
 from tinyframe.gpu.drivers.cuda_emulator import DataRace
 from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
 from tinyframe.runtime.python import PythonRenderer
 from tinyframe.settings import settings
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops
 
 CORES = Opt(OptOps.TENSOR_CORE, (0, 1, 2))
 FORMS = list(mma.DTYPES)
@@ -279,34 +279,6 @@ def test_float32_is_rounded_only_where_that_was_asked_for():
 
 
 # ---- shared memory -------------------------------------------------------------------------------
-
-
-def shared_program(form: str, step: int) -> tinyframe.codegen.ProgramSpec:
-    dtype = mma.DTYPES[form]
-    opts = [*TILED[:5], Opt(SPLIT, 4, step), *TILED[6:]] if step > 1 else [*TILED[:5], *TILED[6:]]
-    return get_program(
-        kernel_of(product(dtype, 128, 16 * mma.depth(form), 32)), CUDALanguage(), opts
-    )
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("step", [1, 2, 4, 8])
-def test_threads_that_read_at_once_read_from_different_banks(form, step):
-    """Of vectors of 8 bytes, half a warp is served at a time: 16 threads, 32 words, 32 banks."""
-    program, itemsize = shared_program(form, step), mma.DTYPES[form].itemsize
-    loads = [u.src[0] for u in program.uops if u.op is Ops.LOAD and u.dtype.count == mma.run(form)
-             and u.src[0].src[0].addrspace is AddrSpace.LOCAL]  # fmt: skip
-    assert len(loads) == 6  # two rows of each of two tiles of `a`, and two tiles of `b`
-    for index in loads:
-        flat = index.src[2]
-        others = [u for u in flat.toposort() if u.op in (Ops.RANGE, Ops.SPECIAL)]
-        for half in (0, 16):
-            words = []
-            for thread in range(half, half + 16):
-                at = {u: UOp.const(u.dtype, thread if u.arg[0] == "lidx0" else 0) for u in others}
-                byte = flat.substitute(at).simplify().arg * itemsize
-                words += [byte // 4, byte // 4 + 1]
-            assert len({word % 32 for word in words}) == 32
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import glance, growth, primitives, report, roofline, run
+from benchmarks import devices, glance, gpu, growth, primitives, report, roofline, run
 from benchmarks.libraries import ABSENT, NOT_HERE, differences, parts, run_numpy, run_ours
 from benchmarks.measure import Comparison, LeftOut, Program, compare, interleaved
 from benchmarks.progress import lines
@@ -628,3 +628,31 @@ def test_each_step_is_told_with_what_is_left(monkeypatch, capsys):
 def test_the_extra_has_what_a_run_uses():
     packages = " ".join(EXTRAS["bench"])
     assert all(name in packages for name in ("tinygrad", "scipy", "matplotlib", "rich"))
+
+
+# ---- a GPU --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", gpu.rows(shrink=64), ids=lambda case: case.name)
+def test_a_row_for_a_gpu_means_the_same_to_us_and_to_pytorch(case):
+    pytest.importorskip("torch")
+    run.check(gpu.ours(case, waits=True).results(), gpu.pytorchs(case, "cpu").results())
+
+
+def test_one_device_is_measured_beside_pytorch_with_a_mark_where_that_has_no_gpu(monkeypatch):
+    monkeypatch.setenv("CUDA_EMULATE", "1")
+    name, ours, speed, theirs, ratio = devices.cells_of("add 1,000", "CUDA", 3)
+    assert (name, ratio) == ("add 1,000", "") and "GB/s" in speed and float(ours) > 0
+    assert theirs in (ABSENT, NOT_HERE)
+
+
+def test_a_page_keeps_the_rows_of_other_cards(tmp_path, monkeypatch):
+    page = tmp_path / "gpu.md"
+    page.write_text(f"# Title\n\n{report.BEGIN}\n\n{report.END}\n\nThe end.\n")
+    for card, took in (("A", "1.00"), ("B", "2.00"), ("A", "3.00")):
+        monkeypatch.setattr(gpu, "card_and_driver", lambda card=card: (card, "570"))
+        gpu.fill_page(page, [["add", took, "", "4.00", "1.5"], ["sum", "5.00", "", "–", ""]])
+    table = [line for line in page.read_text().splitlines() if line.startswith("|")]
+    assert [line.split(" | ")[:2] for line in table[2:]] == [
+        ["| add", "3.00"], ["| sum", "5.00"], ["| add", "2.00"], ["| sum", "5.00"]]  # fmt: skip
+    assert page.read_text().startswith("# Title") and page.read_text().endswith("The end.\n")

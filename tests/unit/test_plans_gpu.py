@@ -177,7 +177,7 @@ def test_a_matmul_is_a_tile_whose_operands_both_come_from_panels():
     assert sorted(ops(program, STAGE)) == [1, 2]
     assert ops(program, SPLIT) == [thresholds.PANEL_STEP]
     panels = [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL]
-    assert panels == [2 * 256 * 8, 2 * 128 * 8]  # two of each
+    assert panels == [2 * (256 + 4) * 8, 2 * 128 * 8]  # two of each, the first with padding
     results = [u for u in program.uops if u.op is Ops.DEFINE_REG]
     # 16 rows, two vectors of 4: a sum that passes through panels in turns is not blocked
     assert sum(u.dtype.base.count for u in results) == 128
@@ -269,8 +269,8 @@ def test_a_thread_reads_several_vectors_before_it_adds_the_first(n, reads):
 
 def test_what_a_kernel_copies_is_read_along_rows_and_written_along_rows():
     program = compiled(on_buffer(640, 480).T.contiguous())
-    assert program.local_size == (32, 8, 1)
-    assert [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL] == [32 * 32]
+    assert program.local_size == (8, 32, 1)  # each thread reads a vector, and writes one
+    assert [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL] == [32 * 33]
     assert sum(u.op is Ops.BARRIER for u in program.uops) == 1
 
 

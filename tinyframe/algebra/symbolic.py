@@ -46,8 +46,8 @@ from tinyframe.uop.bounds import fits
 from tinyframe.uop.evaluate import exec_alu
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp
 
-__all__ = ["all_of", "conjuncts", "index_rules", "known_limits", "relaxed", "simplify",
-           "simplify_given", "sym", "symbolic_simple", "terms",
+__all__ = ["all_of", "conjuncts", "index_rules", "is_multiple", "known_limits", "relaxed",
+           "simplify", "simplify_given", "sym", "symbolic_simple", "terms",
            "from_terms", "value_rules"]  # fmt: skip
 
 
@@ -132,6 +132,15 @@ def equal_booleans(u: UOp) -> UOp | None:
     if b.op is Ops.CONST:
         return a if b.arg is same else None if is_negated(u) else negated(a)
     return UOp(Ops.CMPEQ if same else Ops.CMPNE, u.dtype, (a, b))
+
+
+def is_multiple(u: UOp, n: int) -> bool:
+    """Whether an integer is known to be a multiple of n, as `min(32*i, 268) + 8*j` is of 4."""
+    return all(
+        factor % n == 0
+        or (t is not None and t.op in (Ops.MIN, Ops.MAX) and all(is_multiple(s, n) for s in t.src))
+        for t, factor in terms(u).items()
+    )
 
 
 # ---- what follows from a condition --------------------------------------------------------------

@@ -136,23 +136,29 @@ def _copies_of_stores(stores: tuple[UOp, ...]) -> list[UOp]:
     return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
 
 
-NO_PADDING: Mapping[UOp, tuple[list[int], int]] = {}
+NO_PADDING: Mapping[UOp, tuple[int, int]] = {}
 
 
-def flatten_indices(sink: UOp, padded: Mapping[UOp, tuple[list[int], int]] = NO_PADDING) -> UOp:
+def flatten_indices(sink: UOp, padded: Mapping[UOp, tuple[int, int]] = NO_PADDING) -> UOp:
     """One flat offset per INDEX; a STAGE becomes stores into its own scratch memory. padded: STAGE
-    with padded rows -> the sizes of its panel, and the length of a row."""
+    with padded rows -> the length of a row, without its padding and with it."""
     number = itertools.count()
 
     def flat(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.STAGE:
             value, *ranges = u.src
-            sizes = padded[old][0] if old in padded else [extent(r) for r in ranges]
+            ix: Sequence[UOp] = ranges
+            sizes = [extent(r) for r in ranges]
+            if old in padded:
+                row, length = padded[old]
+                n = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)
+                ix = flatten(ix[:n], sizes[:n]), flatten(ix[n:], sizes[n:])
+                sizes = [math.prod(sizes[:n]), length]
             pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
             several = u.arg[1:] if isinstance(u.arg, tuple) else ()
             name = (next(number), *several) if several else next(number)
             scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), name)
-            place = scratch.index(flatten(tuple(ranges), sizes))
+            place = scratch.index(flatten(ix, sizes))
             return UOp(Ops.STAGE, scratch.dtype, (place.store(value), *ranges), u.arg)
         if u.op is Ops.INDEX and u.arg is not None:
             memory, valid, *ix = u.src

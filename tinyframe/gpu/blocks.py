@@ -31,7 +31,8 @@ from tinyframe.codegen.optimize.opt import (
 )
 from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.gpu.tensor_core import panel_bytes, why_no_tensor_core
+from tinyframe.gpu.banks import panel_bytes
+from tinyframe.gpu.tensor_core import why_no_tensor_core
 from tinyframe.renderer import Target
 from tinyframe.uop.node import (
     FIRST_RANGE,
@@ -99,7 +100,7 @@ def check(sink: UOp, target: Target) -> None:
     for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
         if extent(r) > most:
             raise KernelOptError(f"{extent(r)} blocks along axis {n} of a grid of {most} at most")
-    if (nbytes := panel_bytes(sink, target.least_bytes)) > target.shared_bytes:
+    if (nbytes := panel_bytes(sink, target)) > target.shared_bytes:
         raise KernelOptError(
             f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"
         )

@@ -33,14 +33,6 @@ DTYPES = {form: dtype for dtype, form in MMA_FORMS.items()}
 # rows of a matrix that a FRAGMENT is made of, and elements of 16 bits in each
 MATRIX = 8
 
-
-def piece_bytes(itemsize: int) -> int:
-    """The bytes of a row of shared memory that are read at once: those of a matrix's row, or four
-    runs. If a row is an odd number of such pieces long, threads that read from several rows access
-    different banks."""
-    return MATRIX * itemsize if itemsize == 2 else 32
-
-
 def run(form: str) -> int:
     """The number of consecutive elements that a thread supplies, 8 bytes in all."""
     return 8 // DTYPES[form].itemsize

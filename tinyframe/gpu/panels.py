@@ -7,7 +7,7 @@ for k in 0…511: panel[k] = x[k]        v = 4*(c*64 + thread), c in 0…1     6
 from __future__ import annotations
 
 from tinyframe import thresholds
-from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.algebra.symbolic import all_of, from_terms, is_multiple, terms
 from tinyframe.codegen.optimize.opt import fresh_range
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import unflatten
@@ -65,7 +65,7 @@ def is_vector(index: UOp, first: UOp, last: UOp) -> bool:
     return (
         first.src[1] is last.src[1]
         and factors.pop(lane, 0) == 1
-        and all(f % extent(lane) == 0 for f in factors.values())
+        and is_multiple(from_terms(factors), extent(lane))
         and all(_is_even(t, lane) for t in factors)
     )
 

@@ -1,7 +1,7 @@
 """Additional passes for kernels that run in blocks of threads.
 
-Ranges that are blocks and threads become values (`blocks.py`), panels for tensor cores get padded
-rows, and barriers separate writing a panel from reading it.
+Ranges that are blocks and threads become values (`blocks.py`), rows of panels are padded
+(`banks.py`), and barriers separate writing a panel from reading it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from tinyframe.codegen.expand import flatten_indices
 from tinyframe.codegen.linearize import block_long_sums
 from tinyframe.codegen.optimize.opt import has_kind, replace_ranges
 from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.gpu.banks import padded_panels
 from tinyframe.gpu.blocks import block_axes, grid_axes
 from tinyframe.gpu.panels import filled_by_all_threads
 from tinyframe.gpu.pipeline import is_kept, pipelined, pipelined_loops
-from tinyframe.gpu.tensor_core import padded_panels, with_fragments
+from tinyframe.gpu.tensor_core import with_fragments
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import (
@@ -142,7 +143,10 @@ def _panels(part: list[UOp], *ops: Ops) -> Panels:
 # these replace the rows of the same names in `codegen.passes` and `program_passes`
 INSTEAD = {
     "flatten indices": [
-        ("flatten indices", lambda sink, job: flatten_indices(sink, padded_panels(sink))),
+        (
+            "flatten indices",
+            lambda sink, job: flatten_indices(sink, padded_panels(sink, job.renderer.target)),
+        ),
         ("fragments", lambda sink, job: with_fragments(sink)),
         ("ranges to values", lambda sink, job: ranges_to_values(sink, job.renderer.target)),
     ],

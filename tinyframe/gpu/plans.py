@@ -176,9 +176,9 @@ def _pieces(k: Workload, r: UOp) -> int:
     return moved
 
 
-def fits_vectors(k: Workload, r: UOp) -> bool:
-    """Whether every access along a loop is made of whole, aligned vectors, each of which one
-    instruction moves."""
+def fits_vectors(k: Workload, r: UOp, accesses: Sequence[Access] | None = None) -> bool:
+    """Whether every access along a loop (or each of these) is made of whole, aligned vectors, each
+    of which one instruction moves."""
 
     def is_aligned(x: Access) -> bool:
         if x.step(r) != 1 or r in x.index.src[1].ranges:
@@ -190,7 +190,8 @@ def fits_vectors(k: Workload, r: UOp) -> bool:
         start = sum(c * (stride or 0) for c, stride in zip(constants, x.strides, strict=True))
         return all((step or 0) % k.lanes == 0 for step in (start, *others))
 
-    found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
+    all_accesses = (*k.table.reads, *k.table.writes) if accesses is None else accesses
+    found = [x for x in all_accesses if r in x.ranges]
     whole = k.lanes > 1 and not is_symbolic(r) and extent(r) % k.lanes == 0
     return whole and bool(found) and all(map(is_aligned, found))
 
@@ -461,14 +462,18 @@ def _group(size: int, most: int) -> int:
 
 
 def squares(k: Workload) -> Nest:
-    """A square is read along one axis and written along the other, by way of a panel."""
+    """A square is read along one axis and written along the other, by way of a panel; in vectors,
+    where these are aligned."""
     found = contiguous_along(k)
     written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
     column, row = sorted(found, key=lambda r: r not in written)
     side, threads = thresholds.SQUARE, block_size(k)
-    across = min(side, threads)
+    lanes = min(k.lanes, side) if fits_vectors(k, column, k.table.writes) else 1
+    across = min(side // lanes, threads)
     down = min(side, threads // across)
-    nest = _with_parts(Nest(), column, (LOCAL, across), (UPCAST, side // across))
+    nest = _with_parts(
+        Nest(), column, (VECTOR, lanes), (LOCAL, across), (UPCAST, side // lanes // across)
+    )
     nest = _with_parts(nest, row, (LOCAL, down), (UPCAST, side // down))
     others = [x for x in k.table.reads if x.step(row) == 1 and column in x.ranges]
     return with_grid(k, replace(nest, panels=tuple((x, None) for x in others)))

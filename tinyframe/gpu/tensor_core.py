@@ -16,8 +16,6 @@ float32's 23 mantissa bits a tensor core reads only ten, so TF32=1 has to allow 
 
 from __future__ import annotations
 
-import math
-
 from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -167,38 +165,3 @@ def _fragment(index: UOp, own_row: UOp, number: UOp) -> UOp | None:
     count = mma.run(form) * (mma.OWN_ROWS if own_row in index.ranges else 1)
     index = index.replace(src=(memory, valid, place))
     return UOp(Ops.FRAGMENT, memory.dtype.base, (index,), (count, is_transposed))
-
-
-# ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
-# Shared memory has 32 banks of 4 bytes, each of which serves one access at a time. For an MMA the
-# threads of a warp read from eight rows at once; if these rows began in the same bank, the threads
-# would have to wait for each other. So rows are padded to an odd number of pieces (`gpu/mma.py`).
-
-
-def padded_panels(sink: UOp) -> dict[UOp, tuple[list[int], int]]:
-    """The panels of a kernel whose rows are padded: the sizes of their dimensions and of a row,
-    padding included."""
-    found = {}
-    operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
-    for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
-        if u.op is Ops.INDEX and u.src[0].op is Ops.STAGE and len(u.arg) > 1:
-            panel, row, itemsize = u.src[0], u.arg[-1], u.src[0].dtype.itemsize
-            piece = mma.piece_bytes(itemsize)
-            pieces, rest = divmod(row * itemsize, piece)
-            if not rest and pieces % 2 == 0:
-                sizes, padding = list(map(extent, panel.own_ranges)), piece // itemsize
-                first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
-                sizes[first] += padding // math.prod(sizes[first + 1 :])
-                found[panel] = sizes, row + padding
-    return found
-
-
-def panel_bytes(sink: UOp, least: int) -> int:
-    """The size of all panels of a kernel in bytes; an element takes at least `least` bytes."""
-    found, nbytes = padded_panels(sink), 0
-    for u in sink.toposort():
-        if u.op is Ops.STAGE:
-            sizes = found[u][0] if u in found else map(extent, u.own_ranges)
-            count = u.arg[1] if isinstance(u.arg, tuple) else 1
-            nbytes += count * math.prod(sizes) * max(u.dtype.base.itemsize, least * u.dtype.count)
-    return nbytes

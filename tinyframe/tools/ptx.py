@@ -4,6 +4,8 @@
     python -m tinyframe.ptx --source "empty(512) * 2"              CUDA C++, which needs no NVRTC
     python -m tinyframe.ptx --sass --arch sm_90 "empty(512) * 2"   the instructions of an H100
     python -m tinyframe.ptx --cubin folder "empty(512) * 2"        cubins, for other tools
+    python -m tinyframe.ptx --traffic "empty(512) * 2"             bank conflicts, and sectors of
+                                                                   memory that move (warps.py)
 
 PTX is NVIDIA's portable assembly, which the driver translates to SASS, the machine code of the GPU
 at hand. `pip install 'tinyframe[cuda]'` installs NVRTC, which makes both, and nvdisasm.
@@ -27,6 +29,7 @@ from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.gpu.drivers.nvrtc import ADVICE, NVRTC
 from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
 from tinyframe.tools.plans import EXPRESSION, tensor_of
+from tinyframe.tools.warps import traffic_of
 from tinyframe.uop.node import Ops
 
 
@@ -66,6 +69,8 @@ def show(program: ProgramSpec, options: argparse.Namespace) -> str:
         return program.src
     if options.sass:
         return sass(program.src, options.arch)
+    if options.traffic:
+        return "".join(f"{line}\n" for line in traffic_of(program))
     if options.cubin is None:
         return ptx(program.src, options.arch)
     folder = Path(options.cubin)
@@ -77,8 +82,9 @@ def show(program: ProgramSpec, options: argparse.Namespace) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tinyframe.ptx", description="Shows the PTX, the source or the machine code "
-        "of the CUDA kernels that compute an expression. No GPU is needed."
+        prog="python -m tinyframe.ptx",
+        description="Shows the PTX, the source or the machine code "
+        "of the CUDA kernels that compute an expression. No GPU is needed.",
     )
     parser.add_argument("expression", help=EXPRESSION)
     parser.add_argument("--arch", default="sm_80",
@@ -87,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--ptx", action="store_true", help="PTX, the default")
     what.add_argument("--source", action="store_true", help="CUDA C++")
     what.add_argument("--sass", action="store_true", help="the machine code, disassembled")
+    what.add_argument("--traffic", action="store_true",
+                      help="what the memory accesses of a block cost")  # fmt: skip
     what.add_argument("--cubin", metavar="FOLDER", help="write the machine code to this folder")
     options = parser.parse_args(arguments)
     try:

@@ -72,11 +72,17 @@ static void stop(int kind, const Region* region, long long index, bool is_write)
 
 // ---- a log of all accesses -----------------------------------------------------------------------
 
+// site: the instruction of the kernel. number: of the access; the elements of a vector have one.
 typedef struct {
   unsigned int thread, block, phase;
   int line, region, is_write;
+  unsigned int site, number;
   long long index;
 } Access;
+// A vector that is about to be accessed: a compiler may do that element by element.
+static struct { const char *start, *end; unsigned int site, number; } vector;
+static unsigned int accesses;
+#define SITE (unsigned int)(uintptr_t)__builtin_return_address(0)  // where it was called
 static Access* watched;  // accesses beyond watched_room are only counted
 static long long watched_room, watched_count, reads_of[MOST_REGIONS];
 
@@ -91,24 +97,28 @@ long long emulated_watch(Access* accesses, long long room) {
   return had;
 }
 
-// The name of a region of the last launch, its number of elements, and how often they were read; NULL
-// if there is no such region.
+// The name of a region of the last launch, its number of elements, the bytes of each, and how often
+// they were read; NULL if there is no such region.
 __attribute__((visibility("default")))
-const char* emulated_region(int number, long long* elements, long long* reads) {
+const char* emulated_region(int number, long long* elements, long long* element, long long* reads) {
   const Region* region = regions + number;
   if (number >= MOST_REGIONS || !region->element) return NULL;
   *elements = region->bytes / region->element;
+  *element = region->element;
   *reads = reads_of[number];
   return region->name;
 }
 
 void emulated_line(int number) { line = number; }
 
-static void watch(const Region* region, long long index, bool is_write) {
+static void watch(const Region* region, long long index, bool is_write, unsigned int site) {
   if (!is_write) reads_of[region - regions]++;
   long long n = watched_count++;
+  const char* p = region->start + index * region->element;
+  bool is_part = p >= vector.start && p < vector.end;
   if (n < watched_room)
-    watched[n] = (Access){current, block, now, line, (int)(region - regions), is_write, index};
+    watched[n] = (Access){current, block, now, line, (int)(region - regions), is_write,
+                          is_part ? vector.site : site, is_part ? vector.number : accesses, index};
 }
 
 // ---- memory --------------------------------------------------------------------------------------
@@ -199,16 +209,18 @@ static bool is_index(const char* p) {  // threadIdx and the like, which kernels 
          (p >= (char*)&gridDim && p < (char*)(&gridDim + 1));
 }
 
-static void accessed(const char* p, long long size, bool is_write) {
+#define accessed(p, size, is_write) accessed_at(p, size, is_write, SITE)
+static void accessed_at(const char* p, long long size, bool is_write, unsigned int site) {
   if (p >= stacks && p < stacks_end) return;  // a thread's own variables
   if (is_write) look_at_what_was_written();
+  accesses++;
   const Region* nearest = NULL;
   long long distance = INT64_MAX;
   for (const Region* region = regions; region < regions + region_count; region++) {
     long long at = p - region->start;
     if (at >= 0 && at + size <= region->bytes) {
       for (long long i = at / region->element; i * region->element < at + size; i++) {
-        if (watched) watch(region, i, is_write);
+        if (watched) watch(region, i, is_write, site);
         if (finds_races) visit(region, i, is_write);
         if (!is_write && region->pending && region->pending[i]) {
           fault->line = line;
@@ -240,6 +252,10 @@ void emulated_shared(const char* name, void* start, long long bytes, long long e
 
 // A vector must be aligned to its size.
 void emulated_vector(const void* pointer, long long bytes) {
+  vector.start = pointer;
+  vector.end = vector.start + bytes;
+  vector.site = SITE;
+  vector.number = ++accesses;
   if ((intptr_t)pointer % bytes == 0) return;
   fault->line = (int)bytes;
   for (const Region* region = regions; region < regions + region_count; region++) {
@@ -297,6 +313,7 @@ static Fiber* fiber(unsigned int n) { return (Fiber*)(stacks + (size_t)n * STACK
 
 static void leave(State state, int line) {
   look_at_what_was_written();
+  vector.end = NULL;
   Fiber* me = fiber(current);
   me->state = state;
   me->line = line;

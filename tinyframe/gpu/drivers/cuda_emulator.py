@@ -207,7 +207,7 @@ class EmulatorRunner(Runner):
     def __init__(self, device: EmulatorDevice, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
         self.device, library = device, load_library(lib)
-        self.emulate = library.emulate
+        self.library, self.emulate = library, library.emulate
         self.emulate.restype = None
         weakref.finalize(self, unload, library._handle).atexit = False
 

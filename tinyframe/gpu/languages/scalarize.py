@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from tinyframe.algebra.symbolic import from_terms, terms
+from tinyframe.algebra.symbolic import from_terms, is_multiple, terms
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.uop.node import Ops, UOp, rebuild
 
@@ -29,8 +29,7 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         memory = index.src[0].dtype
         assert isinstance(memory, PtrDType)
         exists = dtype.count in lanes and dtype.itemsize <= most_bytes and not dtypes.is_bool(dtype)
-        factors = terms(index.src[2]).values()
-        return exists and index.arg is None and all(f % dtype.count == 0 for f in factors)
+        return exists and index.arg is None and is_multiple(index.src[2], dtype.count)
 
     def load(old: UOp, u: UOp) -> UOp:
         index, *turns = u.src
