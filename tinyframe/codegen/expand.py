@@ -262,16 +262,12 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
             if len(places) == 1:
                 return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
             # lanes that are stored one by one, or in shorter vectors
-            values, run = [value.gep(k) for k in range(len(places))], _run(places)
-            parts = [
-                UOp(Ops.VECTORIZE, index.dtype.base.vec(run), tuple(values[k : k + run]))
-                if run > 1
-                else values[k]
-                for k in range(0, len(places), run)
-            ]
-            return UOp.sink(
-                *[p.store(v, *loops) for p, v in zip(places[::run], parts, strict=True)]
-            )
+            n = _run(places)
+            lanes = [value.gep(k) for k in range(len(places))]
+            groups = [tuple(lanes[k : k + n]) for k in range(0, len(lanes), n)]
+            vectors = [g[0] if n == 1 else UOp(Ops.VECTORIZE, g[0].dtype.vec(n), g) for g in groups]
+            pairs = zip(places[::n], vectors, strict=True)
+            return UOp.sink(*[place.store(v, *loops) for place, v in pairs])
         case Ops.STAGE:
             return u.replace(src=(done[u.src[0]], *loops))
         case Ops.SINK:
@@ -285,8 +281,9 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
             src = tuple([done[s].vectorize(_lanes(lane_of(u))) for s in values])
             return UOp(Ops.SCAN, src[0].dtype, (*src, loop), u.arg)
         case Ops.FRAGMENT:
-            (place,), (count, *how) = _places(u.src[0], None, done), u.arg
-            return UOp(Ops.FRAGMENT, u.dtype.vec(count), (place,), *how)
+            count, is_transposed = u.arg
+            place = tuple(_places(u.src[0], None, done))
+            return UOp(Ops.FRAGMENT, u.dtype.vec(count), place, is_transposed)
         case Ops.MMA:  # a thread's run of operand elements becomes lanes, and so do its results
             a, b, result = u.src[:3]
             dtype = u.dtype.vec(extent(result))

@@ -13,21 +13,21 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
+from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.expand import flatten_indices, lane_of
 from tinyframe.device import load
 from tinyframe.gpu import mma
 from tinyframe.gpu.tensor_core import with_fragments
 from tinyframe.renderer import Target
 from tinyframe.uop.evaluate import evaluate
-from tinyframe.uop.node import GroupOp, Ops, UOp, extent, iterations
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, extent, iterations
 
-WARP, BANKS, WORD = 32, 32, 4  # threads; banks; bytes
+WARP, BANKS, WORD, VECTOR_BYTES = 32, 32, 4, 16  # threads; banks; bytes
 READS = (Ops.LOAD, Ops.FRAGMENT)
 PADDINGS = (0, 1, 2, 4, 8, 16, 32)  # bytes, if they are whole elements
 
@@ -84,11 +84,10 @@ def padded_panels(sink: UOp, target: Target) -> dict[UOp, tuple[int, int]]:
 
 
 def best_padding(uses: Sequence[Use], row: int, itemsize: int) -> int:
-    """The smallest padding, in elements, with which a warp takes the fewest turns, and then the
-    fewest instructions, for all that it reads and writes."""
+    """The smallest padding, in elements, with which a warp takes the fewest turns and instructions
+    together for all that it reads and writes."""
     choices = [nbytes // itemsize for nbytes in PADDINGS if nbytes % itemsize == 0]
-    costs = {n: np.sum([u.cost(row, n, itemsize) for u in uses], 0).tolist() for n in choices}
-    return min(choices, key=costs.__getitem__)
+    return min(choices, key=lambda n: sum(sum(u.cost(row, n, itemsize)) for u in uses))
 
 
 def use_of(u: UOp, kernel: Iterable[UOp]) -> Use:
@@ -106,8 +105,11 @@ def use_of(u: UOp, kernel: Iterable[UOp]) -> Use:
     times = iterations(r for r in u.ranges if r is not lane)
     if u.op is Ops.FRAGMENT:  # each thread is asked for a row of a matrix
         return Use(places, mma.MATRIX, 1, times)
-    if lane is None:
-        return Use(places, 1, 1, times)
+    if lane is None:  # compilers read neighbouring copies as vectors
+        copies = [extent(r) for r in u.ranges if axis_type(r) is AxisType.UPCAST
+                  and terms(flat).get(r) == 1]  # fmt: skip
+        lanes = math.gcd(*copies, VECTOR_BYTES // u.src[0].dtype.base.itemsize) if copies else 1
+        return Use(places, lanes, 1, times // lanes)
     step = evaluate(flat, first | {lane: 1}) - evaluate(flat, first)
     return Use(places, extent(lane), step, times)
 

@@ -33,6 +33,7 @@ DTYPES = {form: dtype for dtype, form in MMA_FORMS.items()}
 # rows of a matrix that a FRAGMENT is made of, and elements of 16 bits in each
 MATRIX = 8
 
+
 def run(form: str) -> int:
     """The number of consecutive elements that a thread supplies, 8 bytes in all."""
     return 8 // DTYPES[form].itemsize

@@ -7,7 +7,7 @@ for k in 0…511: panel[k] = x[k]        v = 4*(c*64 + thread), c in 0…1     6
 from __future__ import annotations
 
 from tinyframe import thresholds
-from tinyframe.algebra.symbolic import all_of, from_terms, is_multiple, terms
+from tinyframe.algebra.symbolic import all_of, is_multiple, terms
 from tinyframe.codegen.optimize.opt import fresh_range
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import unflatten
@@ -24,52 +24,53 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int, target
     step = terms(load.src[0].src[2])
     loops = sorted(stage.own_ranges, key=lambda r: -abs(step.get(r, 0)))
     sizes, total, panel = [extent(r) for r in loops], iterations(loops), place.src[0].arg
-    panel = panel[0] if isinstance(panel, tuple) else panel
+    number = 2 * (panel[0] if isinstance(panel, tuple) else panel)
 
     def moved(index: UOp, element: UOp) -> UOp:
         at = dict(zip(loops, unflatten(element, sizes), strict=True))
         return index.replace(src=tuple([s.substitute(at).simplify() for s in index.src]))
 
-    def lane_of(lanes: int) -> UOp:
-        return fresh_range(sink, lanes, AxisType.VECTOR, 2 * panel)
+    def in_vectors(index: UOp, lanes: int) -> tuple[UOp, UOp, UOp, UOp]:
+        """The number of a vector, its INDEX, and those of its first and of its last element."""
+        every = fresh_range(sink, max(1, total // lanes), AxisType.LOOP, number)
+        lane = fresh_range(sink, lanes, AxisType.VECTOR, number + 1) if lanes > 1 else 0
+        whole, first, last = (moved(index, every * lanes + n) for n in (lane, 0, lanes - 1))
+        return every, whole, first, last
 
-    def fits(lanes: int) -> bool:
-        elements = [thread * lanes + n for n in (lane_of(lanes), 0, lanes - 1)]
-        is_even = all(_is_even(t, lane_of(lanes)) for t in terms(moved(place, elements[0]).src[2]))
-        is_whole = total % lanes == 0 and is_vector(*[moved(load.src[0], x) for x in elements])
-        return is_even and is_whole
+    def fits(n: int) -> bool:
+        _, read, first, last = in_vectors(load.src[0], n)
+        _, written, _, _ = in_vectors(place, n)
+        one_condition = total % n == 0 and first.src[1] is last.src[1]
+        return one_condition and is_vector(read) and lane_step(written) is not None
 
     widest = min(target.most_lanes or 8, target.vector_bytes // load.dtype.itemsize)
     lanes = next((n for n in (8, 4, 2) if n <= widest and fits(n)), 1)
     vectors = total // lanes
     rounds = -(-vectors // count)
     kind = AxisType.UPCAST if rounds <= thresholds.READS_IN_FLIGHT else AxisType.LOOP
-    round_ = fresh_range(sink, rounds, kind, 2 * panel + 1)
+    round_ = fresh_range(sink, rounds, kind, number)
     vector = round_ * count + thread if rounds > 1 else thread
-    element = vector * lanes + lane_of(lanes) if lanes > 1 else vector
 
     def guarded(index: UOp) -> UOp:
-        memory, _, flat = moved(index, element).src
-        valid = moved(index, vector * lanes).src[1]  # of all lanes
-        return index.replace(src=(memory, all_of([valid, vector < vectors]), flat))
+        every, whole, first, _ = in_vectors(index, lanes)
+        valid, flat = (u.substitute({every: vector}) for u in (first.src[1], whole.src[2]))
+        valid = all_of([valid, vector < vectors])
+        return index.replace(src=(index.src[0], valid, flat.simplify()))
 
     store = guarded(place).store(value.substitute({load: guarded(load.src[0]).load()}))
-    return stage.replace(src=(store, *[round_] * (rounds > 1), *[lane_of(lanes)] * (lanes > 1)))
+    lane = [r for r in store.ranges if axis_type(r) is AxisType.VECTOR]
+    return stage.replace(src=(store, *[round_] * (rounds > 1), *lane))
 
 
-def is_vector(index: UOp, first: UOp, last: UOp) -> bool:
-    """Whether an INDEX along a lane is a vector: contiguous, aligned, and under one condition.
-    first, last: the INDEX of the first and of the last lane."""
+def lane_step(index: UOp) -> int | None:
+    """How far the lanes of an INDEX are apart; None if that differs."""
     (lane,) = (r for r in index.ranges if axis_type(r) is AxisType.VECTOR)
-    factors = dict(terms(index.src[2]))
-    return (
-        first.src[1] is last.src[1]
-        and factors.pop(lane, 0) == 1
-        and is_multiple(from_terms(factors), extent(lane))
-        and all(_is_even(t, lane) for t in factors)
-    )
+    factors = terms(index.src[2])
+    is_even = all(t is None or t is lane or lane not in t.ranges for t in factors)
+    return factors.get(lane, 0) if is_even else None
 
 
-def _is_even(term: UOp | None, lane: UOp) -> bool:
-    """Whether a term of an index is the lane itself, or the same for all lanes."""
-    return term is None or term is lane or lane not in term.ranges
+def is_vector(index: UOp) -> bool:
+    """Whether the lanes of an INDEX are contiguous and aligned."""
+    (lane,) = (r for r in index.ranges if axis_type(r) is AxisType.VECTOR)
+    return lane_step(index) == 1 and is_multiple((index.src[2] - lane).simplify(), extent(lane))

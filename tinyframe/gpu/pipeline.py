@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import cast
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.optimize.loops import loop_at
 from tinyframe.codegen.optimize.opt import KernelOptError, Opt, axes, has_kind
-from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.dtype import AddrSpace, PtrDType, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import BLOCKS, AxisType, Ops, UOp, extent, rebuild
 
@@ -141,43 +142,39 @@ class _Turns:
 
     def __init__(self, loop: UOp, panels: list[UOp], numbers: Iterator[int]) -> None:
         self.loop, self.n, self.numbers = loop, panels[0].arg[1], numbers
+        self.sizes = {u: cast(PtrDType, u.dtype).size for u in panels}
         self.panels = {
-            u: UOp(Ops.DEFINE_LOCAL, u.dtype.base.ptr(self.n * u.dtype.size, AddrSpace.LOCAL), (),
-                   u.arg[0])
-            for u in panels
-        }  # fmt: skip
+            u: UOp(Ops.DEFINE_LOCAL, u.dtype.base.ptr(self.n * size, AddrSpace.LOCAL), (), u.arg[0])
+            for u, size in self.sizes.items()
+        }
 
     def barrier(self) -> UOp:
         return UOp(Ops.BARRIER, dtypes.void, (), next(self.numbers))
 
     def at(self, lines: list[UOp], k: UOp, reads: UOp = ALWAYS) -> list[UOp]:
         """The instructions for iteration k; memory is only read if `reads` is true."""
-        whole = self.n & (self.n - 1) == 0
-        place = k & (self.n - 1) if whole else k.alu(Ops.CMOD, k.const_like(self.n))
-        is_first = k.op is Ops.CONST
+        place = k.alu(Ops.CMOD, k.const_like(self.n))
+        if k.op is Ops.CONST:
+            place = k.const_like(k.arg % self.n)
+        elif self.n & (self.n - 1) == 0:
+            place = k.alu(Ops.AND, k.const_like(self.n - 1))
         done = {self.loop: k}
         # an INDEX that is the same in all iterations is outside of the loop
         indices = [(u.src[0], u) if u.op in ACCESSES else (u,) for u in lines]
         for u in dict.fromkeys(itertools.chain(*indices)):
-            src = tuple([done.get(s, s) for s in u.src])
-            new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+            new = UOp(u.op, u.dtype, tuple([done.get(s, s) for s in u.src]), u.arg, u.tag)
             if u.op is Ops.INDEX:
-                memory, valid, flat = src
+                memory, valid, flat = new.src
                 if memory in self.panels:
-                    start = (
-                        (place * memory.dtype.size).simplify()
-                        if is_first
-                        else place * memory.dtype.size
-                    )
+                    start = from_terms(terms(place * self.sizes[memory]), flat.dtype)
+                    flat = flat if start.op is Ops.CONST and start.arg == 0 else flat + start
                     memory = self.panels[memory]
-                    flat = flat if start.op is Ops.CONST and not start.arg else flat + start
-                    new = UOp(Ops.INDEX, memory.dtype, (memory, valid, flat), u.arg)
-                elif memory.op is Ops.DEFINE_GLOBAL:
+                elif memory.op is Ops.DEFINE_GLOBAL and reads is not ALWAYS:
                     valid = reads if valid is ALWAYS else valid.alu(Ops.AND, reads)
-                    new = u.replace(src=(memory, valid, flat))
+                new = UOp(Ops.INDEX, memory.dtype, (memory, valid, flat), u.arg)
             elif u.op is Ops.RANGE:
                 new = new.replace(arg=(next(self.numbers), u.arg[1]))
-            elif is_first and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
+            elif k.op is Ops.CONST and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
                 new = from_terms(terms(new), u.dtype)
             done[u] = new
         return list(done.values())[1:]
@@ -209,8 +206,8 @@ class _Turns:
         first = (self.at(fill, self.loop.const_like(n)) for n in range(self.n - 1))
         return [
             *[u for lines in first for u in group(lines)],
-            self.loop, UOp(Ops.WAIT, dtypes.void, (), (next(self.numbers), self.n - 2)), self.barrier(),
-            *group(self.next(fill, self.n - 1)), *self.at(use, self.loop),
+            self.loop, UOp(Ops.WAIT, dtypes.void, (), (next(self.numbers), self.n - 2)),
+            self.barrier(), *group(self.next(fill, self.n - 1)), *self.at(use, self.loop),
         ]  # fmt: skip
 
 

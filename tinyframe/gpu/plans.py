@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -290,8 +290,9 @@ def block_tile(k: Workload, form: str | None = None) -> BlockTile | None:
     # preferably panels for a part of a loop that moves no window
     windows = {r for x in (contraction.a, contraction.b) for d in x.overlaps for r in d}
     stepped = sorted(contraction.summed, key=lambda r: (r in windows, -extent(r)))[:2]
-    for tile in itertools.product(counts, WARP_TILES if form else TILES, (*stepped, None)):
-        new = _tile(k, *loops, form, *tile)
+    tiles = WARP_TILES if form else TILES
+    for threads, tile, step in itertools.product(counts, tiles, (*stepped, None)):
+        new = _tile(k, *loops, form, threads, tile, step)
         found = new or found
         if new and new.blocks(k) >= thresholds.FILLING_BLOCKS:
             break

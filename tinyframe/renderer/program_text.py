@@ -247,7 +247,8 @@ class Writer:
             case Ops.LOAD:
                 self.load(u)
             case Ops.FRAGMENT:
-                self.declare(u, language.fragment(u, self.pointer(u.src[0])), "val")
+                kind, place = language.type_name(u.dtype), without_parens(self.pointer(u.src[0]))
+                self.declare(u, f"{'transposed_' * u.arg}fragment<{kind}>({place})", "val")
             case Ops.ASYNC_COPY:
                 self.copy(u)
             case Ops.COMMIT:

@@ -93,9 +93,9 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
                                 inside of all that the value depends on. SCAN(a, b, RANGE) with
                                 MULACC as above. In a long sum two ranges or more, which count as
                                 one
-    STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, or in several
-                                (arg = memory, how many: PIPELINE) in turns, from which
-                                INDEXes read. LOCAL memory belongs to a thread, or on devices with
+    STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, from which
+                                INDEXes read; arg = (memory, n) if a loop keeps n of them in turns
+                                (PIPELINE). LOCAL memory belongs to a thread, or on devices with
                                 blocks of threads to a block: there no range of threads is around a
                                 STAGE, and one that owns such a range has a value for each thread
     MMA(a, b, RANGE, RANGE…)    a matrix product of a tensor core (gpu/mma.py); arg = the form in

@@ -106,9 +106,10 @@ class Nest:
     """A loop nest.
 
     tiles: inner parts of RANGEs. order: the outermost loops, from the outside in; the others keep
-    their order. panels: the operands that are copied, each inside of a loop (None:
-    before all loops). pipeline: a loop, and how many of its panels it keeps. thread: the loop that is divided among cores; it becomes the outermost one.
-    grid: the loops that become blocks; axis 0, the innermost of them, comes first.
+    their order. panels: the operands that are copied, each inside of a loop (None: before all
+    loops). pipeline: a loop, and how many of its panels it keeps. thread: the loop that is divided
+    among cores; it becomes the outermost one. grid: the loops that become blocks; axis 0, the
+    innermost of them, comes first.
     """
 
     tiles: tuple[Tile, ...] = ()

@@ -150,14 +150,11 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> tuple[list[UOp]
         others += [rest] if m.ranges else []
     runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
             if axis_type(r) is AxisType.VECTOR and r in index.ranges}  # fmt: skip
-    last = others and max(others, key=lambda axis: axis.dim).value.ranges
-    if (
-        runs
-        and index.src[0].dtype.base.itemsize == 2
-        and not any(axis_type(r) is AxisType.REDUCE for r in last)
-        and any(axis_type(r) is AxisType.WARP for r in last)
-    ):
-        runs = last
+    if runs and index.src[0].dtype.base.itemsize == 2:
+        last = max(others, key=lambda axis: axis.dim).value.ranges
+        kinds = set(map(axis_type, last))
+        if AxisType.WARP in kinds and AxisType.REDUCE not in kinds:
+            runs = set(last)
 
     def rank(axis: Axis) -> tuple[bool, int]:
         """By reading order. But for an MMA a run is contiguous: its axis comes last; or, of

@@ -231,8 +231,9 @@ class CUDARunner(Runner):
         found = re.search(rb"shared_bytes_(\d+)", lib)  # see CUDALanguage.render
         self.shared_bytes = int(found[1]) if found else 0
         if found:
-            most = context.driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            context("cuFuncSetAttribute", self.function, most, self.shared_bytes)
+            kinds, name = context.driver.CUfunction_attribute, "MAX_DYNAMIC_SHARED_SIZE_BYTES"
+            which = getattr(kinds, f"CU_FUNC_ATTRIBUTE_{name}")
+            context("cuFuncSetAttribute", self.function, which, self.shared_bytes)
         weakref.finalize(self, _release, context, ("cuModuleUnload", module)).atexit = False
 
     def start(self, arguments: Arguments, grid: Size, block: Size) -> None:

@@ -140,9 +140,6 @@ class CUDALanguage(GPULanguage):
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
         return f"*reinterpret_cast<{self.type_name(dtype)}*>({without_parens(pointer)}) = {value};"
 
-    def fragment(self, u: UOp, pointer: str) -> str:
-        return f"{'transposed_' * u.arg}fragment<{self.type_name(u.dtype)}>({without_parens(pointer)})"
-
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
