@@ -263,8 +263,8 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
                 return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
             # lanes that are stored one by one, or in shorter vectors
             n = _run(places)
-            lanes = [value.gep(k) for k in range(len(places))]
-            groups = [tuple(lanes[k : k + n]) for k in range(0, len(lanes), n)]
+            each = [value.gep(k) for k in range(len(places))]
+            groups = [tuple(each[k : k + n]) for k in range(0, len(each), n)]
             vectors = [g[0] if n == 1 else UOp(Ops.VECTORIZE, g[0].dtype.vec(n), g) for g in groups]
             pairs = zip(places[::n], vectors, strict=True)
             return UOp.sink(*[place.store(v, *loops) for place, v in pairs])
