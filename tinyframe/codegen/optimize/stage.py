@@ -150,17 +150,20 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> tuple[list[UOp]
         others += [rest] if m.ranges else []
     runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
             if axis_type(r) is AxisType.VECTOR and r in index.ranges}  # fmt: skip
-    if runs and index.src[0].dtype.base.itemsize == 2:
+    is_narrow = bool(runs) and index.src[0].dtype.base.itemsize == 2
+    if is_narrow:
         last = max(others, key=lambda axis: axis.dim).value.ranges
         kinds = set(map(axis_type, last))
         if AxisType.WARP in kinds and AxisType.REDUCE not in kinds:
             runs = set(last)
 
     def rank(axis: Axis) -> tuple[bool, int]:
-        """By reading order. But for an MMA a run is contiguous: its axis comes last; or, of
-        elements of 16 bits, what is contiguous in the argument, in whole rows (see FRAGMENT)."""
+        """By reading order. But for an MMA a run is contiguous: its axis comes last. Elements of 16
+        bits are in the order of the argument instead, and what is contiguous there comes last, if
+        that is whole rows (see FRAGMENT)."""
         ranges = axis.value.ranges
-        return not ranges.isdisjoint(runs), min(position[r] for r in ranges)
+        place = axis.dim if is_narrow else min(position[r] for r in ranges)
+        return not ranges.isdisjoint(runs), place
 
     others.sort(key=rank)
     return moving, [*tiles, *others]
