@@ -154,7 +154,8 @@ def test_neighbours_of_no_opts_are_one_of_each_primitive():
     lists = neighbours(kernel, (), AVX2)
     assert {len(opts) for opts in lists} == {1}
     # a CPU has none
-    of_blocks = {OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE}
+    of_blocks = {OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE,
+                 OptOps.PIPELINE}  # fmt: skip
     assert {opts[0].op for opts in lists} == set(OptOps) - of_blocks
 
 

@@ -216,9 +216,9 @@ class BlockTile:
     shares: dict[UOp, tuple[tuple[OptOps, int], ...]]
     units: dict[UOp, int]
     stepped: UOp | None
-    step: int
-    kept: int
-    nbytes: int
+    step: int = 1
+    kept: int = 1
+    nbytes: int = 0
 
     def size(self, r: UOp) -> int:
         """How many iterations of a loop are in the tile."""
@@ -305,9 +305,8 @@ def _tile(
 ) -> BlockTile | None:  # fmt: skip
     """The tile for so many threads (warps, with a form) and at most so many rows and columns of
     each; None if it does not fit the device or the kernel."""
-    (high, wide), contraction = most, contraction_of(k)
-    operands, first = (contraction.a, contraction.b), columns[0]
-    has_windows = any(x.overlaps for x in operands)
+    (high, wide), first = most, columns[0]
+    has_windows = any(x.overlaps for x in (contraction_of(k).a, contraction_of(k).b))
     units = {row: mma.ROWS, first: mma.COLUMNS} if form else {}
     if form and stepped is not None:
         units[stepped] = mma.depth(form)
@@ -315,14 +314,14 @@ def _tile(
         return None
     lanes = 1 if form or has_windows else k.lanes
     rows = -(-extent(row) // units.get(row, 1))
-    high = min(high, rows)
+    high, wide = min(high, rows), max(1, wide // lanes)
+    across = 1 << threads.bit_length() // 2
     if form:
         across = max(1, threads // 2)
     elif has_windows:
         across = min(threads, max(2 * k.target.warp, threads // power_of_two(-(-rows // high))))
-    else:
-        across = 1 << threads.bit_length() // 2
-    wide, shares = max(1, wide // lanes), dict[UOp, tuple[tuple[OptOps, int], ...]]()
+    shares: dict[UOp, tuple[tuple[OptOps, int], ...]] = {}
+    axes = MOST_AXES - 1  # of the block, besides that of the rows
     for r in columns:
         left = -(-extent(r) // units.get(r, lanes if r is first else 1))
         if r is first and not form:  # neighbouring threads, and then copies that are apart
@@ -331,41 +330,50 @@ def _tile(
             shares[r] = (VECTOR, lanes), (LOCAL, local), (UPCAST, copies)
         else:
             copies = _even(left, wide)
-            has_axis = (
-                sum(op is LOCAL and n > 1 for s in shares.values() for op, n in s) < MOST_AXES - 1
-            )
-            local = _even(-(-left // copies), across if has_axis else 1)
+            local = _even(-(-left // copies), across if axes else 1)
             shares[r] = (UPCAST, copies), (LOCAL, local)
+        axes -= local > 1
         wide, across, threads = wide // copies, across // local, threads // local
     shares[row] = (UPCAST, high), (LOCAL, power_of_two(min(threads, -(-rows // high))))
-    tile = BlockTile(shares, units, stepped, 1, 1, 0)
+    tile = BlockTile(shares, units, stepped)
+    reused = [max(map(tile.size, of)) for of in ((row,), columns)]
     results = tile.of(UPCAST) * (k.lanes if form else lanes)
-    reused = [max(tile.size(r) for r in of) for of in ((row,), columns)]
     if results > accumulators(k) * k.lanes or min(reused) < thresholds.LEAST_TILE:
         return None
+    return _with_panels(k, tile, form)
+
+
+def _with_panels(k: Workload, tile: BlockTile, form: str | None) -> BlockTile | None:
+    """The tile with the steps that leave room for several panels, if possible, and are longest."""
+    operands, stepped = (contraction_of(k).a, contraction_of(k).b), tile.stepped
+    unit = 1 if stepped is None else tile.units.get(stepped, 1)
+    size = 1 if stepped is None else -(-extent(stepped) // unit)
+    along = {r: extent(r) for r in contraction_of(k).summed} | {
+        r: tile.size(r) for r in tile.shares
+    }
 
     def nbytes(step: int) -> int:
         """Of both panels: the boxes that a tile reads, and a quarter more for padding."""
-        along = {r: extent(r) for r in contraction.summed} | {r: tile.size(r) for r in shares}
-        if stepped is not None:
-            along[stepped] = step * units.get(stepped, 1)
-        sides = [[sum(abs(f or 0) * (along.get(r, 1) - 1) for r, f in dim.items()) + 1
+        at = along if stepped is None else along | {stepped: step * unit}
+        sides = [[sum(abs(f or 0) * (at.get(r, 1) - 1) for r, f in dim.items()) + 1
                   for dim in x.dims] for x in operands]  # fmt: skip
         sizes = [mma.DTYPES[form].itemsize if form else x.itemsize for x in operands]
-        return sum(size * math.prod(n) * 5 // 4 for size, n in zip(sizes, sides, strict=True))
+        return sum(n * math.prod(side) * 5 // 4 for n, side in zip(sizes, sides, strict=True))
 
     room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
-    size = 1 if stepped is None else -(-extent(stepped) // units.get(stepped, 1))
-    steps = [1] if stepped is None else [thresholds.PANEL_STEP >> n for n in range(bool(form), 4)]
-    kept = (3, 2, 1) if form and k.target.async_copies else (2, 1)
+    longest = thresholds.PANEL_STEP // (2 if form else 1)
+    steps = [1] if stepped is None else [longest >> n for n in range(longest.bit_length())]
+    most = 3 if form and k.target.async_copies else 2
+    # a step that does not divide the sum needs a condition, and tensor cores cannot have one
     fits = [
-        (m == 1, size % n != 0, -n, -m) for n in steps for m in kept
-        if size >= n * m and m * nbytes(n) <= room and not (form and size % n)
-    ]  # fmt: skip
+        (kept == 1, size % step != 0, -step, -kept)
+        for step, kept in itertools.product(steps, range(1, most + 1))
+        if size >= step * kept and kept * nbytes(step) <= room and not (form and size % step)
+    ]
     if not fits:
         return None
-    _, _, step, several = min(fits)
-    return replace(tile, step=-step, kept=-several, nbytes=-several * nbytes(-step))
+    *_, step, kept = min(fits)
+    return replace(tile, step=-step, kept=-kept, nbytes=-kept * nbytes(-step))
 
 
 def _even(n: int, most: int) -> int:

@@ -238,7 +238,8 @@ class Reduce(Elementwise):
         the left and one column on the right. ShapeError if the two k differ.
 
         It is a multiplication and a sum: the products of all rows and columns form a Tensor
-        (…, m, n, k), which is never stored.
+        (…, m, n, k), which is never stored. On a GPU the sum is added up in order, in float32, as
+        in PyTorch; elsewhere in blocks, with smaller rounding errors.
         """
         x, w = self, self._tensor(w)
         if not isinstance(w, TensorBase) or 0 in (x.ndim, w.ndim):

@@ -68,12 +68,13 @@ FRAMES = {"kernel": ("#1f8379", "#c9efea"), "side": ("#787878", "#ececec")}
 BY_KIND = {
     "memory": {Ops.BUFFER, *GroupOp.Defines},
     "access": {Ops.LOAD, Ops.STORE, Ops.INDEX, Ops.STAGE, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN,
-               Ops.TAKE, Ops.FETCH, Ops.PLACE},
+               Ops.TAKE, Ops.FETCH, Ops.PLACE, Ops.FRAGMENT, Ops.ASYNC_COPY},
     "constant": {Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.UNIQUE, Ops.DEVICE},
     "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH, Ops.FUSE},
     "elementwise": GroupOp.Elementwise | {Ops.MMA},  # of a warp, many at once
     "reduce": {Ops.REDUCE_AXIS, Ops.REDUCE, Ops.SCAN_AXIS, Ops.SCAN},
-    "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.SPECIAL, Ops.BARRIER, Ops.NOOP},
+    "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.SPECIAL, Ops.BARRIER, Ops.COMMIT,
+                Ops.WAIT, Ops.NOOP},
     "kernel": {Ops.KERNEL},
 }  # fmt: skip
 

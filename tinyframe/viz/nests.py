@@ -354,6 +354,7 @@ OPTS = {
     OptOps.LOCAL: "{arg} of axis {axis} at once, by the threads of a block",
     OptOps.GROUP: "the reduce of axis {axis} by {arg} threads of a block",
     OptOps.TENSOR_CORE: "rows, columns and sum, axes {axis}, in tiles that tensor cores compute",
+    OptOps.PIPELINE: "{arg} of each panel in axis {axis}: some are filled while one is in use",
 }
 
 
