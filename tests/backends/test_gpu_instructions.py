@@ -172,8 +172,8 @@ def test_what_cannot_be_pipelined_is_refused_with_the_reason():
     blocks = [Opt(OptOps.LOCAL, 0, 8), Opt(OptOps.SPLIT, 3, 16)]
     staged = [*blocks, Opt(OptOps.STAGE, 3, 1)]
     for opts, axis, count_, words in (
-        (staged, 3, 1, "2 panels or more"),
-        (staged, 3, 5, "a loop of 4 does not fill 5"),
+        (staged, 3, 1, "a loop of 4 keeps 2 to as many"),
+        (staged, 3, 5, "not 5"),
         (staged, 0, 2, "only loops of reduces"),
         (blocks, 3, 2, "apply STAGE there first"),
         ([Opt(OptOps.SPLIT, 2, 16), Opt(OptOps.STAGE, 2, 1)], 2, 2, "a single thread"),

@@ -143,13 +143,16 @@ Levels = list[list[UOp]]
 """The loops of a blocked sum, a list for each nested accumulator, the innermost one first."""
 
 
-def block_long_sums(sink: UOp, whole: frozenset[UOp] = frozenset()) -> UOp:
-    """The kernel with nested REDUCEs in place of long float sums. whole: loops that stay as they
-    are."""
+def block_long_sums(sink: UOp) -> UOp:
+    """The kernel with nested REDUCEs in place of long float sums, except along loops that keep
+    several panels (PIPELINE), which fill them in order."""
     by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces, or scans, along them
+    whole: set[UOp] = set()
     for u in sink.toposort():
         if u.op in (Ops.REDUCE, Ops.SCAN):
             by_loops.setdefault(u.own_ranges or u.src[-1:], []).append(u)
+        elif u.op is Ops.STAGE and isinstance(u.arg, tuple):
+            whole |= u.ranges
     numbers = itertools.count(fresh_number(sink))
     cut: dict[tuple[UOp, ...], Levels] = {}
     replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place

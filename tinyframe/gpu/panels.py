@@ -7,7 +7,7 @@ for k in 0…511: panel[k] = x[k]        v = 4*(c*64 + thread), c in 0…1     6
 from __future__ import annotations
 
 from tinyframe import thresholds
-from tinyframe.algebra.symbolic import all_of, is_multiple, terms
+from tinyframe.algebra.symbolic import all_of, from_terms, is_multiple, terms
 from tinyframe.codegen.optimize.opt import fresh_range
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import unflatten
@@ -41,7 +41,9 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int, target
         _, read, first, last = in_vectors(load.src[0], n)
         _, written, _, _ = in_vectors(place, n)
         one_condition = total % n == 0 and first.src[1] is last.src[1]
-        return one_condition and is_vector(read) and lane_step(written) is not None
+        (lane,) = (r for r in read.ranges if axis_type(r) is AxisType.VECTOR)
+        is_even = is_vector(written.src[2], lane, n, step=None)
+        return one_condition and is_even and is_vector(read.src[2], lane, n)
 
     widest = min(target.most_lanes or 8, target.vector_bytes // load.dtype.itemsize)
     lanes = next((n for n in (8, 4, 2) if n <= widest and fits(n)), 1)
@@ -62,15 +64,11 @@ def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int, target
     return stage.replace(src=(store, *[round_] * (rounds > 1), *lane))
 
 
-def lane_step(index: UOp) -> int | None:
-    """How far the lanes of an INDEX are apart; None if that differs."""
-    (lane,) = (r for r in index.ranges if axis_type(r) is AxisType.VECTOR)
-    factors = terms(index.src[2])
-    is_even = all(t is None or t is lane or lane not in t.ranges for t in factors)
-    return factors.get(lane, 0) if is_even else None
-
-
-def is_vector(index: UOp) -> bool:
-    """Whether the lanes of an INDEX are contiguous and aligned."""
-    (lane,) = (r for r in index.ranges if axis_type(r) is AxisType.VECTOR)
-    return lane_step(index) == 1 and is_multiple((index.src[2] - lane).simplify(), extent(lane))
+def is_vector(flat: UOp, lane: UOp, lanes: int, step: int | None = 1) -> bool:
+    """Whether the lanes of a flat index are a vector: contiguous and aligned; step: None if they
+    may be any distance apart."""
+    factors = dict(terms(flat))
+    found = factors.pop(lane, 0)
+    if any(lane in t.ranges for t in factors if t is not None):
+        return False
+    return step is None or (found == step and is_multiple(from_terms(factors, flat.dtype), lanes))

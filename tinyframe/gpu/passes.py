@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from tinyframe.algebra.symbolic import all_of
 from tinyframe.codegen import accumulate
 from tinyframe.codegen.expand import flatten_indices
-from tinyframe.codegen.linearize import block_long_sums
 from tinyframe.codegen.optimize.opt import has_kind, replace_ranges
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.gpu.banks import padded_panels
 from tinyframe.gpu.blocks import block_axes, grid_axes
 from tinyframe.gpu.panels import filled_by_all_threads
-from tinyframe.gpu.pipeline import is_kept, pipelined, pipelined_loops
+from tinyframe.gpu.pipeline import is_kept, pipelined
 from tinyframe.gpu.tensor_core import with_fragments
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import flatten
@@ -143,10 +142,8 @@ def _panels(part: list[UOp], *ops: Ops) -> Panels:
 # these replace the rows of the same names in `codegen.passes` and `program_passes`
 INSTEAD = {
     "flatten indices": [
-        (
-            "flatten indices",
-            lambda sink, job: flatten_indices(sink, padded_panels(sink, job.renderer.target)),
-        ),
+        ("flatten indices",
+         lambda sink, job: flatten_indices(sink, padded_panels(sink, job.renderer.target))),
         ("fragments", lambda sink, job: with_fragments(sink)),
         ("ranges to values", lambda sink, job: ranges_to_values(sink, job.renderer.target)),
     ],
@@ -155,10 +152,4 @@ INSTEAD = {
         ("barriers", lambda uops, job: with_barriers(uops)),
         ("pipeline", lambda uops, job: pipelined(uops, job.renderer.target)),
     ],
-    "block long sums": [
-        (
-            "block long sums",
-            lambda sink, job: block_long_sums(sink, whole=pipelined_loops(sink)),
-        ),
-    ],
-}
+}  # fmt: skip

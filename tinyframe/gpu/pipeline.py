@@ -40,10 +40,10 @@ ASYNC_BYTES = 16  # of a copy without registers: the only size that bypasses the
 def pipeline(sink: UOp, opt: Opt) -> UOp:
     """Opt(PIPELINE, axis, n): n of each panel that is filled in this loop of a reduce."""
     loop = loop_at(sink, opt, AxisType.REDUCE, advice="only loops of reduces fill panels in turns")
-    if not isinstance(opt.arg, int) or opt.arg < 2:
-        raise KernelOptError(f"a loop keeps 2 panels or more, not {opt.arg!r}")
-    if not opt.arg <= extent(loop):
-        raise KernelOptError(f"a loop of {extent(loop)} does not fill {opt.arg} panels")
+    if not isinstance(opt.arg, int) or not 2 <= opt.arg <= extent(loop):
+        raise KernelOptError(f"a loop of {extent(loop)} keeps 2 to as many panels, not {opt.arg!r}")
+    if any(u.op is Ops.STAGE and isinstance(u.arg, tuple) for u in sink.toposort()):
+        raise KernelOptError("another loop of the kernel keeps several panels already")
     if not has_kind(sink, *BLOCKS):
         raise KernelOptError("a single thread does not fill one panel while it uses another")
     loops = axes(sink)
@@ -57,47 +57,40 @@ def pipeline(sink: UOp, opt: Opt) -> UOp:
     return out
 
 
-def pipelined_loops(sink: UOp) -> frozenset[UOp]:
-    """The loops that keep several panels: they fill them in order."""
-    kept = (u for u in sink.toposort() if u.op is Ops.STAGE and isinstance(u.arg, tuple))
-    return frozenset(r for u in kept for r in u.ranges)
-
-
 # ---- the program ---------------------------------------------------------------------------------
 
 
 def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
-    """A program whose loops fill some panels while they use others."""
-    for loop, panels in _panels_by_loop(uops).items():
-        begin, end = uops.index(loop), uops.index(UOp(Ops.ENDRANGE, dtypes.void, (loop,)))
-        fill, use = _fill_and_use(uops[begin + 1 : end], panels)
-        turns = _Turns(loop, panels, itertools.count(len(uops)))
-        is_async = target.async_copies and all(_is_plain_copy(u) for u in fill if u.op is Ops.STORE)
-        lines = (turns.asynchronous if is_async else turns.synchronous)(fill, use)
-        is_inner = sum((u.op is Ops.RANGE) - (u.op is Ops.ENDRANGE) for u in uops[:begin]) > 0
-        lines = [*uops[:begin], *[turns.barrier()] * is_inner, *lines, *uops[end:]]
-        lines = [u for u in lines if u.op is not Ops.INDEX or u.src[0] not in turns.panels]
-        uops = _in_scope([turns.panels.get(u, u) for u in lines])
-    return uops
+    """A program whose loop fills some panels while it uses others."""
+    panels = [u for u in uops if is_kept(u)]
+    if not panels:
+        return uops
+    *around, loop = _loops_of(panels, uops)
+    begin, end = uops.index(loop), uops.index(UOp(Ops.ENDRANGE, dtypes.void, (loop,)))
+    fill, use = _fill_and_use(uops[begin + 1 : end], panels)
+    turns = _Turns(loop, panels, itertools.count(len(uops)))
+    copied = [u.src[1] for u in fill if u.op is Ops.STORE]
+    plain = all(u.op is Ops.LOAD and u.dtype.itemsize == ASYNC_BYTES for u in copied)
+    way = turns.asynchronous if plain and target.async_copies else turns.synchronous
+    # in a loop around it, threads may still use the panels of the iteration before
+    before = [turns.barrier()] * bool(around)
+    lines = [*uops[:begin], *before, *way(fill, use), *uops[end:]]
+    lines = [u for u in lines if u.op is not Ops.INDEX or u.src[0] not in turns.panels]
+    return _in_scope([turns.panels.get(u, u) for u in lines])
 
 
-def _panels_by_loop(uops: list[UOp]) -> dict[UOp, list[UOp]]:
-    """Loops -> the panels that they keep several times. It is the innermost loop in which a panel
-    is both filled and read."""
-    around: list[UOp] = []
-    common: dict[UOp, list[UOp]] = {}
+def _loops_of(panels: list[UOp], uops: list[UOp]) -> list[UOp]:
+    """The loops in which the panels are both filled and read, the innermost last."""
+    around, common = list[UOp](), list[UOp]()
     for u in uops:
         if u.op is Ops.RANGE:
             around.append(u)
         elif u.op is Ops.ENDRANGE:
             around.pop()
-        elif u.op in ACCESSES and is_kept(panel := u.src[0].src[0]):
-            pairs = zip(common.get(panel, around), around, strict=False)
-            common[panel] = [a for a, b in pairs if a is b]
-    found: dict[UOp, list[UOp]] = {}
-    for panel, loops in common.items():
-        found.setdefault(loops[-1], []).append(panel)
-    return found
+        elif u.op in ACCESSES and u.src[0].src[0] in panels:
+            pairs = zip(common or around, around, strict=False)
+            common = [a for a, b in pairs if a is b]
+    return common
 
 
 def is_kept(memory: UOp) -> bool:
@@ -128,12 +121,6 @@ def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[U
     return part(True), part(False)
 
 
-def _is_plain_copy(store: UOp) -> bool:
-    """Whether a STORE to a panel can do without registers."""
-    value = store.src[1]
-    return value.op is Ops.LOAD and value.dtype.itemsize == ASYNC_BYTES
-
-
 class _Turns:
     """The iterations of a loop that keeps several panels: iteration k uses those number k % n.
 
@@ -153,11 +140,8 @@ class _Turns:
 
     def at(self, lines: list[UOp], k: UOp, reads: UOp = ALWAYS) -> list[UOp]:
         """The instructions for iteration k; memory is only read if `reads` is true."""
-        place = k.alu(Ops.CMOD, k.const_like(self.n))
-        if k.op is Ops.CONST:
-            place = k.const_like(k.arg % self.n)
-        elif self.n & (self.n - 1) == 0:
-            place = k.alu(Ops.AND, k.const_like(self.n - 1))
+        n, is_known = k.const_like(self.n), k.op is Ops.CONST
+        place = k.const_like(k.arg % self.n) if is_known else k.alu(Ops.CMOD, n)
         done = {self.loop: k}
         # an INDEX that is the same in all iterations is outside of the loop
         indices = [(u.src[0], u) if u.op in ACCESSES else (u,) for u in lines]
@@ -174,18 +158,13 @@ class _Turns:
                 new = UOp(Ops.INDEX, memory.dtype, (memory, valid, flat), u.arg)
             elif u.op is Ops.RANGE:
                 new = new.replace(arg=(next(self.numbers), u.arg[1]))
-            elif k.op is Ops.CONST and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
+            elif is_known and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
                 new = from_terms(terms(new), u.dtype)
             done[u] = new
         return list(done.values())[1:]
 
-    def next(self, fill: list[UOp], ahead: int) -> list[UOp]:
-        """Fills the panels for the iteration that is so many ahead, if there is one."""
-        k = self.loop + ahead
-        return self.at(fill, k, k < self.loop.src[0])
-
     def synchronous(self, fill: list[UOp], use: list[UOp]) -> list[UOp]:
-        filled = self.next(fill, 1)
+        filled = self.at(fill, self.loop + 1, self.loop + 1 < self.loop.src[0])
         in_loops = any(u.op is Ops.RANGE for u in fill)  # what it reads is not kept in registers
         last = [u for u in filled if u.op is Ops.STORE and not in_loops]
         return [
@@ -204,10 +183,12 @@ class _Turns:
             return [*copies, UOp(Ops.COMMIT, dtypes.void, (), next(self.numbers))]
 
         first = (self.at(fill, self.loop.const_like(n)) for n in range(self.n - 1))
+        ahead = self.loop + (self.n - 1)
         return [
             *[u for lines in first for u in group(lines)],
             self.loop, UOp(Ops.WAIT, dtypes.void, (), (next(self.numbers), self.n - 2)),
-            self.barrier(), *group(self.next(fill, self.n - 1)), *self.at(use, self.loop),
+            self.barrier(), *group(self.at(fill, ahead, ahead < self.loop.src[0])),
+            *self.at(use, self.loop),
         ]  # fmt: skip
 
 

@@ -31,7 +31,6 @@ from typing import cast
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import Access, Contraction
-from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.optimize.loops import OptOps
 from tinyframe.codegen.optimize.plans import (
     A_CONTRACTION,
@@ -47,7 +46,9 @@ from tinyframe.codegen.program import MOST_AXES
 from tinyframe.dtype import dtypes
 from tinyframe.gpu import mma
 from tinyframe.gpu.blocks import steps_of_group
+from tinyframe.gpu.panels import is_vector
 from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
+from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
 
 SPLIT, UPCAST, UNROLL, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.UNROLL, OptOps.VECTOR
@@ -78,12 +79,6 @@ def accumulators(k: Workload) -> int:
 
 
 # ---- threads along loops, and blocks along the rest ----------------------------------------------
-
-
-def with_blocks(k: Workload, nest: Nest, along: Iterable[UOp], threads: int) -> Nest:
-    """The nest with `threads` threads distributed along these loops, in this order, and blocks
-    along the remainder of all loops."""
-    return with_grid(k, with_threads(k, nest, along, threads))
 
 
 def with_threads(
@@ -181,14 +176,8 @@ def fits_vectors(k: Workload, r: UOp, accesses: Sequence[Access] | None = None) 
     of which one instruction moves."""
 
     def is_aligned(x: Access) -> bool:
-        if x.step(r) != 1 or r in x.index.src[1].ranges:
-            return False
-        others = [x.step(other) for other in x.ranges if other is not r]
-        if None in x.strides or None in others:
-            return False
-        constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
-        start = sum(c * (stride or 0) for c, stride in zip(constants, x.strides, strict=True))
-        return all((step or 0) % k.lanes == 0 for step in (start, *others))
+        flat = flatten(x.index.src[2:], x.index.arg)
+        return r not in x.index.src[1].ranges and is_vector(flat, r, k.lanes)
 
     all_accesses = (*k.table.reads, *k.table.writes) if accesses is None else accesses
     found = [x for x in all_accesses if r in x.ranges]
@@ -244,11 +233,11 @@ class BlockTile:
                 nest = _with_tiles(nest, *[(op, r, n) for op, n in parts])
             else:
                 nest = _with_parts(nest, r, *parts)
-        if self.stepped is not None and nest.left(self.stepped) > self.step:
-            nest = _with_tiles(nest, (SPLIT, self.stepped, self.step))
         panels = tuple((x, self.stepped) for x in (contraction_of(k).a, contraction_of(k).b))
-        pipeline = None if self.stepped is None else (self.stepped, self.kept)
-        return with_grid(k, replace(nest, panels=panels, pipeline=pipeline))
+        if self.stepped is not None:
+            nest = _with_tiles(nest, (SPLIT, self.stepped, self.step))
+            nest = replace(nest, pipeline=(self.stepped, self.kept))
+        return with_grid(k, replace(nest, panels=panels))
 
 
 def contraction_of(k: Workload) -> Contraction:
@@ -344,36 +333,32 @@ def _tile(
 
 
 def _with_panels(k: Workload, tile: BlockTile, form: str | None) -> BlockTile | None:
-    """The tile with the steps that leave room for several panels, if possible, and are longest."""
+    """The tile with panels for the longest steps that leave room for several; None if none do."""
     operands, stepped = (contraction_of(k).a, contraction_of(k).b), tile.stepped
-    unit = 1 if stepped is None else tile.units.get(stepped, 1)
-    size = 1 if stepped is None else -(-extent(stepped) // unit)
     along = {r: extent(r) for r in contraction_of(k).summed} | {
         r: tile.size(r) for r in tile.shares
     }
 
     def nbytes(step: int) -> int:
         """Of both panels: the boxes that a tile reads, and a quarter more for padding."""
-        at = along if stepped is None else along | {stepped: step * unit}
+        at = along if stepped is None else along | {stepped: step * tile.units.get(stepped, 1)}
         sides = [[sum(abs(f or 0) * (at.get(r, 1) - 1) for r, f in dim.items()) + 1
                   for dim in x.dims] for x in operands]  # fmt: skip
         sizes = [mma.DTYPES[form].itemsize if form else x.itemsize for x in operands]
         return sum(n * math.prod(side) * 5 // 4 for n, side in zip(sizes, sides, strict=True))
 
     room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
-    longest = thresholds.PANEL_STEP // (2 if form else 1)
-    steps = [1] if stepped is None else [longest >> n for n in range(longest.bit_length())]
+    if stepped is None:
+        return replace(tile, nbytes=nbytes(1)) if nbytes(1) <= room else None
+    size, longest = extent(stepped) // tile.units.get(stepped, 1), thresholds.PANEL_STEP
     most = 3 if form and k.target.async_copies else 2
-    # a step that does not divide the sum needs a condition, and tensor cores cannot have one
-    fits = [
-        (kept == 1, size % step != 0, -step, -kept)
-        for step, kept in itertools.product(steps, range(1, most + 1))
-        if size >= step * kept and kept * nbytes(step) <= room and not (form and size % step)
-    ]
-    if not fits:
-        return None
-    *_, step, kept = min(fits)
-    return replace(tile, step=-step, kept=-kept, nbytes=-kept * nbytes(-step))
+    steps = [(longest >> n, m) for n in range(bool(form), 4) for m in range(most, 1, -1)]
+    fits = [(step, m) for step, m in steps if size >= step * m and m * nbytes(step) <= room]
+    # a step that does not divide the sum needs a condition, which tensor cores cannot have
+    whole = [found for found in fits if size % found[0] == 0]
+    for step, kept in whole or fits * (not form):
+        return replace(tile, step=step, kept=kept, nbytes=kept * nbytes(step))
+    return None
 
 
 def _even(n: int, most: int) -> int:
@@ -497,7 +482,7 @@ def along_memory(k: Workload) -> Nest:
     )
     vector = loops and enough and fits_vectors(k, loops[0])
     nest = Nest(((VECTOR, loops[0], k.lanes),) if vector else ())
-    return with_blocks(k, nest, loops, block_size(k))
+    return with_grid(k, with_threads(k, nest, loops, block_size(k)))
 
 
 # ---- the table -----------------------------------------------------------------------------------
