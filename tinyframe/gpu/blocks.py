@@ -177,9 +177,7 @@ def to_group(sink: UOp, opt: Opt) -> UOp:
             return None
         partial = u.src[0].reduce(u.arg, *[r for r in u.own_ranges if r is not thread])
         loops = [r for r in partial.ranges | {thread} if axis_type(r) in NOT_LOOPS]
-        loops.sort(
-            key=lambda r: (axis_type(r) is AxisType.VECTOR, r is thread, r.arg[0])
-        )  # lanes last
+        loops.sort(key=lambda r: (axis_type(r) is AxisType.VECTOR, r is thread, r.arg[0]))
 
         def reduced(value: UOp, place: UOp, r: UOp) -> UOp:
             """Each thread's value, in a panel, reduced along a range that is part of a place."""

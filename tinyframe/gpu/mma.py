@@ -69,18 +69,12 @@ def row_of_matrix(form: str, thread: Any, is_transposed: bool) -> tuple[Any, Any
     return line * 4 + half * (MATRIX // run(form)), lower, thread * 0
 
 
-def fragment(
-    rows: Sequence[Sequence[Any]], thread: int, count: int, is_transposed: bool
-) -> list[Any]:
+def fragment(rows: Sequence[Any], thread: int, count: int, is_transposed: bool) -> list[Any]:
     """The `count` elements that a thread gets, two of each matrix, from the rows of 8 whose places
     the threads of the warp have given. An MMA's sum is in the same order for both operands."""
     line, first = divmod(thread, 4)
-    places = [(line, 2 * first + n) for n in range(2)]
-    return [
-        rows[MATRIX * matrix + y][x]
-        for matrix in range(count // 2)
-        for y, x in (place[::-1] if is_transposed else place for place in places)
-    ]
+    places = [(line, 2 * first + n)[:: -1 if is_transposed else 1] for n in range(2)]
+    return [rows[MATRIX * m + y][x] for m in range(count // 2) for y, x in places]
 
 
 def place_of_result(thread: Any, n: Any) -> tuple[Any, Any]:
@@ -93,16 +87,10 @@ def results(
 ) -> list[float]:
     """The results of one thread, given the elements of `a` and `b` from each thread of the warp."""
     length = run(form)
-    a = {
-        place_of_a(form, t, n // length, n % length): x
-        for t, (numbers, _) in enumerate(given)
-        for n, x in enumerate(numbers)
-    }
-    b = {
-        place_of_b(form, t, n): x
-        for t, (_, numbers) in enumerate(given)
-        for n, x in enumerate(numbers)
-    }
+    a, b = dict[tuple, float](), dict[tuple, float]()
+    for t, (of_a, of_b) in enumerate(given):
+        a |= {place_of_a(form, t, n // length, n % length): x for n, x in enumerate(of_a)}
+        b |= {place_of_b(form, t, n): x for n, x in enumerate(of_b)}
     places = [place_of_result(thread, n) for n in range(RESULTS)]
     return [sum(a[row, k] * b[k, column] for k in range(depth(form))) for row, column in places]
 

@@ -67,9 +67,7 @@ def stored_by_first_thread(
     The others must not read memory that the kernel overwrites (`written`), which may already hold
     the new value. Copying it to a panel is fine: panels are filled before anything is stored."""
     own = set(store.own_ranges)
-    first = [
-        lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)
-    ]
+    first = [lane < 1 for axis, lane in zip(block, lanes, strict=True) if own.isdisjoint(axis)]
 
     def by_first(index: UOp) -> UOp:
         return index.replace(src=(index.src[0], all_of([index.src[1], *first]), *index.src[2:]))

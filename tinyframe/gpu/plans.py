@@ -73,11 +73,6 @@ def block_size(k: Workload) -> int:
     return power_of_two(min(k.target.block_threads, thresholds.BLOCK_THREADS))
 
 
-def accumulators(k: Workload) -> int:
-    """The number of a thread's vector registers that may hold results."""
-    return max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
-
-
 # ---- threads along loops, and blocks along the rest ----------------------------------------------
 
 
@@ -326,8 +321,9 @@ def _tile(
     shares[row] = (UPCAST, high), (LOCAL, power_of_two(min(threads, -(-rows // high))))
     tile = BlockTile(shares, units, stepped)
     reused = [max(map(tile.size, of)) for of in ((row,), columns)]
-    results = tile.of(UPCAST) * (k.lanes if form else lanes)
-    if results > accumulators(k) * k.lanes or min(reused) < thresholds.LEAST_TILE:
+    vectors = tile.of(UPCAST) * lanes // (1 if form else k.lanes)
+    room = max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
+    if vectors > room or min(reused) < thresholds.LEAST_TILE:
         return None
     return _with_panels(k, tile, form)
 
@@ -409,10 +405,10 @@ def _shared(k: Workload) -> dict[UOp, UOp]:
     else the longest."""
     warp, found = max(2, k.target.warp), {}
     for u in k.table.reduces:
-        if loops := [r for r in u.own_ranges if r.dtype is dtypes.int]:
-            found[u] = max(
-                loops, key=lambda r: (_is_contiguous(k, u, r) and extent(r) >= warp, extent(r))
-            )
+        loops = [(_is_contiguous(k, u, r) and extent(r) >= warp, extent(r), -n, r)
+                 for n, r in enumerate(u.own_ranges) if r.dtype is dtypes.int]  # fmt: skip
+        if loops:
+            *_, found[u] = max(loops)
     return found
 
 
@@ -476,10 +472,8 @@ def squares(k: Workload) -> Nest:
 def along_memory(k: Workload) -> Nest:
     """Threads along contiguous memory, each with a vector."""
     loops = loops_in_memory(k)
-    enough = (
-        not (k.table.reduces or k.scanned)
-        or iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
-    )
+    is_many = iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
+    enough = is_many or not (k.table.reduces or k.scanned)
     vector = loops and enough and fits_vectors(k, loops[0])
     nest = Nest(((VECTOR, loops[0], k.lanes),) if vector else ())
     return with_grid(k, with_threads(k, nest, loops, block_size(k)))
@@ -487,10 +481,10 @@ def along_memory(k: Workload) -> Nest:
 
 # ---- the table -----------------------------------------------------------------------------------
 
-REDUCED_IN_ALL_LOOPS = A_CONTRACTION | {
+A_LONG_SUM = A_CONTRACTION | {
     "no reduce outside of a loop of results": _is_reduced_in_all_loops,
+    "a sum long enough for a panel": has_a_long_sum,
 }
-A_LONG_SUM = REDUCED_IN_ALL_LOOPS | {"a sum long enough for a panel": has_a_long_sum}
 SHARED_REDUCES: Needs = {
     "reduces, each with a loop that can be divided among threads":
         lambda k: bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces),
