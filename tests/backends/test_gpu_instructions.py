@@ -1,5 +1,5 @@
-"""Products and convolutions on a GPU, where none is at hand: the instructions that NVIDIA's compiler
-makes of a kernel, what its accesses cost, and faults that the emulator has to find.
+"""Products and convolutions on a GPU, where none is at hand: the instructions that NVIDIA's
+compiler makes of a kernel, what its accesses cost, and faults that the emulator has to find.
 
 The instructions expected of products are those of kernels that were written by hand and measured
 on an H200: 0.96 of cuBLAS in float32, 0.40 to 0.45 in float16 (docs/gpu.md).

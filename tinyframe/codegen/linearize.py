@@ -145,14 +145,17 @@ Levels = list[list[UOp]]
 
 def block_long_sums(sink: UOp) -> UOp:
     """The kernel with nested REDUCEs in place of long float sums, except along loops that keep
-    several panels (PIPELINE), which fill them in order."""
+    several panels (PIPELINE), which fill them in order, and sums in tensor cores: a tile of
+    accumulators twice would not fit into a thread's registers."""
     by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces, or scans, along them
     whole: set[UOp] = set()
     for u in sink.toposort():
         if u.op in (Ops.REDUCE, Ops.SCAN):
             by_loops.setdefault(u.own_ranges or u.src[-1:], []).append(u)
-        elif u.op is Ops.STAGE and isinstance(u.arg, tuple):
+        if u.op is Ops.STAGE and isinstance(u.arg, tuple):
             whole |= u.ranges
+        elif u.op is Ops.REDUCE and any(part.op is Ops.MMA for part in unrolled_parts(u)):
+            whole.update(u.own_ranges)
     numbers = itertools.count(fresh_number(sink))
     cut: dict[tuple[UOp, ...], Levels] = {}
     replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
@@ -173,18 +176,11 @@ def block_long_sums(sink: UOp) -> UOp:
             (first, *others), value = cut[old.own_ranges], u.src[0]
             if not _is_float_sum(old):
                 return value.reduce(old.arg, *itertools.chain(*reversed(others), first))
-            value = value.reduce(Ops.ADD, *first)
-            # A tensor core adds products to all lanes at once; its sums are added lane by lane.
-            lanes = [value]
-            if others and any(part.op is Ops.MMA for part in unrolled_parts(old)):
-                lanes = [value.gep(n) for n in range(value.dtype.count)]
-            for level in others:
-                lanes = [lane.reduce(Ops.ADD, *level) for lane in lanes]
-            return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, old.dtype, tuple(lanes))
+            for level in (first, *others):
+                value = value.reduce(Ops.ADD, *level)
+            return value
         if old.op in (Ops.SCAN, Ops.STORE) and (levels := cut.get(old.src[-1:])):
             return u.replace(src=(*u.src[:-1], *itertools.chain(*reversed(levels))))
-        if u.op is Ops.GEP and u.src[0].op is Ops.VECTORIZE:
-            return u.src[0].src[u.arg]
         is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
         # from_terms sorts the terms of an index, so that the part of it that depends on the outer
         # loop alone can be computed there.

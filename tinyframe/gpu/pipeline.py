@@ -73,8 +73,7 @@ def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
     plain = all(u.op is Ops.LOAD and u.dtype.itemsize == ASYNC_BYTES for u in copied)
     way = turns.asynchronous if plain and target.async_copies else turns.synchronous
     # in a loop around it, threads may still use the panels of the iteration before
-    before = [turns.barrier()] * bool(around)
-    lines = [*uops[:begin], *before, *way(fill, use), *uops[end:]]
+    lines = [*uops[:begin], *[turns.barrier()] * bool(around), *way(fill, use), *uops[end:]]
     lines = [u for u in lines if u.op is not Ops.INDEX or u.src[0] not in turns.panels]
     return _in_scope([turns.panels.get(u, u) for u in lines])
 

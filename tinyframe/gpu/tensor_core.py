@@ -16,7 +16,7 @@ float32's 23 mantissa bits a tensor core reads only ten, so TF32=1 has to allow 
 
 from __future__ import annotations
 
-from tinyframe.algebra.symbolic import terms
+from tinyframe.algebra.symbolic import is_multiple, terms
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
@@ -159,8 +159,7 @@ def _fragment(index: UOp, own_row: UOp, number: UOp) -> UOp | None:
     along_rows = (at(zero + 4, zero, zero) - at(zero, zero, zero)).simplify()
     is_transposed = along_rows.op is Ops.CONST and along_rows.arg == 1
     place = at(*mma.row_of_matrix(form, thread, is_transposed))
-    contiguous = is_transposed or terms(flat).get(number) == 1
-    if not contiguous or any(factor % mma.MATRIX for factor in terms(place).values()):
+    if not (is_transposed or terms(flat).get(number) == 1) or not is_multiple(place, mma.MATRIX):
         return None
     count = mma.run(form) * (mma.OWN_ROWS if own_row in index.ranges else 1)
     index = index.replace(src=(memory, valid, place))

@@ -51,6 +51,7 @@ MEANINGS_TO_C = {
 MEANINGS = {
     **MEANINGS_TO_C,
     "ranges to values": "turns loops that a GPU runs at once into indices of blocks and threads",
+    "fragments": "lets a warp read what tensor cores multiply as whole matrices",
     "scalarize": "computes lane by lane, where the language can only move vectors",
     "wrap integers": "computes with unsigned integers, where signed ones may not wrap around",
     "emulate int64": "computes 64-bit integers in two words, where the language lacks them",

@@ -1,8 +1,7 @@
 #include <cuda_fp16.h>
-struct __align__(8) half4 { half x; half y; half z; half w; };
+struct __align__(8) half4 { half x, y, z, w; };
 static __device__ inline half4 make_half4(half x, half y, half z, half w) {
-  half4 all = { x, y, z, w };
-  return all;
+  return half4{x, y, z, w};
 }
 extern "C" __global__ void __launch_bounds__(1) E_16_4(half* __restrict__ data0, const half* __restrict__ data1, const half* __restrict__ data2) {
   int gidx0 = blockIdx.x;

@@ -3,7 +3,7 @@ extern "C" __global__ void __launch_bounds__(64) r_4_8_4_8_3_16_2_2(float* __res
   int gidx1 = blockIdx.y;
   int lidx0 = threadIdx.x;
   int lidx1 = threadIdx.y;
-  __shared__ __align__(16) float panel0[256];
+  __shared__ __align__(16) float panel0[288];
   __shared__ __align__(16) float panel1[256];
   int alu0 = gidx0 * 16;
   int alu1 = lidx0 * 2;
@@ -12,12 +12,12 @@ extern "C" __global__ void __launch_bounds__(64) r_4_8_4_8_3_16_2_2(float* __res
   int alu4 = lidx0 & 3;
   int alu5 = lidx0 >> 2;
   int alu6 = lidx1 * 2;
-  int alu7 = alu4 * 64 + alu5 + alu6;
+  int alu7 = alu4 * 72 + alu5 + alu6;
   int alu8 = alu4 * 4;
   int alu9 = gidx1 * 768 + alu8 + alu5 * 48 + lidx1 * 96;
-  int alu10 = alu7 + 16;
-  int alu11 = alu7 + 32;
-  int alu12 = alu7 + 48;
+  int alu10 = alu7 + 18;
+  int alu11 = alu7 + 36;
+  int alu12 = alu7 + 54;
   int alu13 = alu0 + alu8 + alu5 * 64 + alu2;
   float acc0 = 0.0f;
   float acc1 = 0.0f;
@@ -34,15 +34,14 @@ extern "C" __global__ void __launch_bounds__(64) r_4_8_4_8_3_16_2_2(float* __res
     *reinterpret_cast<float4*>(panel1 + lidx0 * 4 + lidx1 * 32) = val1;
     __syncthreads();
     for (int ridx9 = 0; ridx9 < 16; ridx9++) {
-      int alu14 = ridx9 * 16;
-      int alu15 = alu6 + alu14;
-      float val2 = panel0[alu15];
-      int alu16 = alu1 + alu14;
-      float val3 = panel1[alu16];
+      int alu14 = alu6 + ridx9 * 18;
+      float val2 = panel0[alu14];
+      int alu15 = alu1 + ridx9 * 16;
+      float val3 = panel1[alu15];
       acc0 = acc0 + val2 * val3;
-      float val4 = panel1[alu16 + 1];
+      float val4 = panel1[alu15 + 1];
       acc1 = acc1 + val2 * val4;
-      float val5 = panel0[alu15 + 1];
+      float val5 = panel0[alu14 + 1];
       acc2 = acc2 + val5 * val3;
       acc3 = acc3 + val5 * val4;
     }

@@ -8,7 +8,7 @@ using namespace metal;
   int gidx1 = gid.y;
   int lidx0 = lid.x;
   int lidx1 = lid.y;
-  threadgroup float panel0[256];
+  threadgroup float panel0[288];
   threadgroup float panel1[256];
   int alu0 = gidx0 * 16;
   int alu1 = lidx0 * 2;
@@ -27,20 +27,19 @@ using namespace metal;
   for (int ridx2 = 0; ridx2 < 3; ridx2++) {
     float4 val0 = float4(*(device packed_float4*)(data1 + alu8 + ridx2 * 16));
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (int l = 0; l < 4; l++) panel0[alu4 * 64 + alu5 + alu6 + l * 16] = val0[l];
+    for (int l = 0; l < 4; l++) panel0[alu4 * 72 + alu5 + alu6 + l * 18] = val0[l];
     float4 val1 = float4(*(device packed_float4*)(data2 + alu9 + ridx2 * 1024));
     *(threadgroup packed_float4*)(panel1 + lidx0 * 4 + lidx1 * 32) = val1;
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (int ridx9 = 0; ridx9 < 16; ridx9++) {
-      int alu10 = ridx9 * 16;
-      int alu11 = alu6 + alu10;
-      float val2 = panel0[alu11];
-      int alu12 = alu1 + alu10;
-      float val3 = panel1[alu12];
+      int alu10 = alu6 + ridx9 * 18;
+      float val2 = panel0[alu10];
+      int alu11 = alu1 + ridx9 * 16;
+      float val3 = panel1[alu11];
       acc0 = acc0 + val2 * val3;
-      float val4 = panel1[alu12 + 1];
+      float val4 = panel1[alu11 + 1];
       acc1 = acc1 + val2 * val4;
-      float val5 = panel0[alu11 + 1];
+      float val5 = panel0[alu10 + 1];
       acc2 = acc2 + val5 * val3;
       acc3 = acc3 + val5 * val4;
     }

@@ -11,6 +11,7 @@ does not need it, since its compilers have a flag for it.
 
 from __future__ import annotations
 
+from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.renderer.program_text import may_overflow
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
@@ -21,8 +22,10 @@ def _bits(x: UOp, dtype: DType) -> UOp:
     """The same bits as an integer dtype of the same width."""
     if x.op is Ops.CONST:
         return UOp.const(dtype, truncate[dtype](x.arg))
-    if x.op is Ops.VECTORIZE and all(s.op is Ops.CONST for s in x.src):
-        return x.replace(dtype=dtype, src=tuple(_bits(s, dtype.scalar()) for s in x.src))
+    # the copies of a sum's terms that UNROLL made are accumulated one by one
+    if x.tag == UNROLLED or (x.op is Ops.VECTORIZE and all(s.op is Ops.CONST for s in x.src)):
+        one = dtype.scalar()
+        return x.replace(dtype=dtype, src=tuple(_bits(s, one.vec(s.dtype.count)) for s in x.src))
     return x.bitcast(dtype)
 
 
