@@ -275,8 +275,9 @@ def block_tile(k: Workload, form: str | None = None) -> BlockTile | None:
     windows = {r for x in (contraction.a, contraction.b) for d in x.overlaps for r in d}
     stepped = sorted(contraction.summed, key=lambda r: (r in windows, -extent(r)))[:2]
     tiles = WARP_TILES if form else TILES
-    for threads, tile, step in itertools.product(counts, tiles, (*stepped, None)):
-        new = _tile(k, *loops, form, threads, tile, step)
+    for threads, tile in itertools.product(counts, tiles):
+        ways = (_tile(k, *loops, form, threads, tile, step) for step in (*stepped, None))
+        new = next(filter(None, ways), None)
         found = new or found
         if new and new.blocks(k) >= thresholds.FILLING_BLOCKS:
             break
