@@ -290,3 +290,8 @@ def test_an_mma_is_no_barrier(which, monkeypatch):
 
 def test_kernels_of_a_product_are_one():
     assert len(kernels_of(product(dtypes.half, 256, 256, 256) + 1)) == 1
+
+
+def test_a_sum_that_is_not_made_of_whole_steps_is_left_to_the_threads():
+    plan = get_program(kernel_of(product(dtypes.half, 64, 72, 64)), CUDALanguage()).plan
+    assert plan is not None and plan.name == "tiles from panels"

@@ -17,7 +17,7 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.gpu.banks import padded_panels
 from tinyframe.gpu.blocks import block_axes, grid_axes
 from tinyframe.gpu.panels import filled_by_all_threads
-from tinyframe.gpu.pipeline import is_kept, pipelined
+from tinyframe.gpu.pipeline import pipelined
 from tinyframe.gpu.tensor_core import with_fragments
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import flatten
@@ -134,7 +134,7 @@ def _panels(part: list[UOp], *ops: Ops) -> Panels:
     """The panels that a part of a program stores to, or loads from, except those of a pipeline,
     which has barriers of its own."""
     memory = (u.src[0].src[0] for u in part if u.op in ops)
-    return Panels(m for m in memory if m.addrspace is AddrSpace.LOCAL and not is_kept(m))
+    return Panels(m for m in memory if m.addrspace is AddrSpace.LOCAL and isinstance(m.arg, int))
 
 
 # these replace the rows of the same names in `codegen.passes` and `program_passes`

@@ -62,7 +62,7 @@ def pipeline(sink: UOp, opt: Opt) -> UOp:
 
 def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
     """A program whose loop fills some panels while it uses others."""
-    panels = [u for u in uops if is_kept(u)]
+    panels = [u for u in uops if u.op is Ops.DEFINE_LOCAL and isinstance(u.arg, tuple)]
     if not panels:
         return uops
     *around, loop = _loops_of(panels, uops)
@@ -90,11 +90,6 @@ def _loops_of(panels: list[UOp], uops: list[UOp]) -> list[UOp]:
             pairs = zip(common or around, around, strict=False)
             common = [a for a, b in pairs if a is b]
     return common
-
-
-def is_kept(memory: UOp) -> bool:
-    """Whether this is a panel that a loop keeps several times."""
-    return memory.op is Ops.DEFINE_LOCAL and isinstance(memory.arg, tuple)
 
 
 def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[UOp]]:

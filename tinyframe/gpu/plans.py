@@ -274,10 +274,10 @@ def block_tile(k: Workload, form: str | None = None) -> BlockTile | None:
     # preferably panels for a part of a loop that moves no window
     windows = {r for x in (contraction.a, contraction.b) for d in x.overlaps for r in d}
     stepped = sorted(contraction.summed, key=lambda r: (r in windows, -extent(r)))[:2]
+    steps = [r for r in stepped if extent(r) % mma.depth(form) == 0] if form else [*stepped, None]
     tiles = WARP_TILES if form else TILES
     for threads, tile in itertools.product(counts, tiles):
-        ways = (_tile(k, *loops, form, threads, tile, step) for step in (*stepped, None))
-        new = next(filter(None, ways), None)
+        new = next(filter(None, (_tile(k, *loops, form, threads, tile, r) for r in steps)), None)
         found = new or found
         if new and new.blocks(k) >= thresholds.FILLING_BLOCKS:
             break
@@ -295,7 +295,7 @@ def _tile(
     units = {row: mma.ROWS, first: mma.COLUMNS} if form else {}
     if form and stepped is not None:
         units[stepped] = mma.depth(form)
-    if any(extent(r) < n for r, n in units.items()) or (form and stepped is None):
+    if any(extent(r) < n for r, n in units.items()):
         return None
     lanes = 1 if form or has_windows else k.lanes
     rows = -(-extent(row) // units.get(row, 1))
