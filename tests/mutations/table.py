@@ -359,4 +359,33 @@ MUTATIONS = [
         "what the learner wrote in a cell that the course drops stays",
         ("tests/classroom/test_merge.py",),
     ),
+    # ---- panels of a GPU -------------------------------------------------------------------------
+    Mutation(
+        "last-vectors-unguarded",
+        "valid = all_of([valid, vector < vectors])",
+        "valid = all_of([valid])",
+        "threads beyond the last vector write beyond the panel",
+        ("tests/backends/test_gpu_plans.py", "tests/backends/test_tensor_cores.py"),
+    ),
+    Mutation(
+        "waits-one-too-few",
+        "(next(self.numbers), self.n - 2)",
+        "(next(self.numbers), self.n - 1)",
+        "a panel is read before the copies to it have arrived",
+        ("tests/backends/test_gpu_instructions.py",),
+    ),
+    Mutation(
+        "halves-of-matrices-swapped",
+        "return line * 4 + half * (MATRIX // run(form)), lower, thread * 0",
+        "return line * 4 + lower * (MATRIX // run(form)), half, thread * 0",
+        "an MMA's operands are multiplied in different orders",
+        ("tests/backends/test_tensor_cores.py",),
+    ),
+    Mutation(
+        "reads-ahead-of-the-sum",
+        "filled = self.at(fill, self.loop + 1, self.loop + 1 < self.loop.src[0])",
+        "filled = self.at(fill, self.loop + 1)",
+        "the last iteration reads memory behind the operands",
+        ("tests/backends/test_gpu_plans.py", "tests/backends/test_gpu_instructions.py"),
+    ),
 ]
