@@ -135,7 +135,9 @@ class _Turns:
     def at(self, lines: list[UOp], k: UOp, reads: UOp = ALWAYS) -> list[UOp]:
         """The instructions for iteration k; memory is only read if `reads` is true."""
         n, is_known = k.const_like(self.n), k.op is Ops.CONST
-        place = k.const_like(k.arg % self.n) if is_known else k.alu(Ops.CMOD, n)
+        # k % n in operations that every language has
+        place = k.alu(Ops.SUB, k.alu(Ops.CDIV, n) * n) if self.n != 2 else k & 1
+        place = k.const_like(k.arg % self.n) if is_known else place
         done = {self.loop: k}
         # an INDEX that is the same in all iterations is outside of the loop
         indices = [(u.src[0], u) if u.op in ACCESSES else (u,) for u in lines]
