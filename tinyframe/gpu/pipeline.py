@@ -21,6 +21,7 @@ Asynchronous copy".
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from typing import cast
@@ -66,6 +67,7 @@ def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
     if not panels:
         return uops
     *around, loop = _loops_of(panels, uops)
+    first = uops.index(around[-1]) + 1 if around else 0
     begin, end = uops.index(loop), uops.index(UOp(Ops.ENDRANGE, dtypes.void, (loop,)))
     fill, use = _fill_and_use(uops[begin + 1 : end], panels)
     turns = _Turns(loop, panels, itertools.count(len(uops)))
@@ -73,23 +75,29 @@ def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
     plain = all(u.op is Ops.LOAD and u.dtype.itemsize == ASYNC_BYTES for u in copied)
     way = turns.asynchronous if plain and target.async_copies else turns.synchronous
     # in a loop around it, threads may still use the panels of the iteration before
-    lines = [*uops[:begin], *[turns.barrier()] * bool(around), *way(fill, use), *uops[end:]]
+    before = [*uops[:first], *[turns.barrier()] * bool(around), *uops[first:begin]]
+    lines = [x for u in before for x in turns.for_all(u)] + way(fill, use) + uops[end:]
     lines = [u for u in lines if u.op is not Ops.INDEX or u.src[0] not in turns.panels]
     return _in_scope([turns.panels.get(u, u) for u in lines])
 
 
 def _loops_of(panels: list[UOp], uops: list[UOp]) -> list[UOp]:
     """The loops in which the panels are both filled and read, the innermost last."""
-    around, common = list[UOp](), list[UOp]()
+    around, filled, read = list[UOp](), list[list[UOp]](), list[list[UOp]]()
     for u in uops:
         if u.op is Ops.RANGE:
             around.append(u)
         elif u.op is Ops.ENDRANGE:
             around.pop()
         elif u.op in ACCESSES and u.src[0].src[0] in panels:
-            pairs = zip(common or around, around, strict=False)
-            common = [a for a, b in pairs if a is b]
-    return common
+            (filled if u.op is Ops.STORE else read).append([*around])
+
+    def common(one: list[UOp], other: list[UOp]) -> list[UOp]:
+        return [a for a, b in zip(one, other, strict=False) if a is b]
+
+    # what is the same in all iterations (the zeros of a padding) is stored outside of the loop
+    inside = functools.reduce(common, read)
+    return max((common(inside, each) for each in filled), key=len)
 
 
 def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[UOp]]:
@@ -115,6 +123,12 @@ def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[U
     return part(True), part(False)
 
 
+def _whole_vectors(panel: PtrDType) -> int:
+    """The elements from one panel to the next: each begins where a vector may."""
+    lanes = max(1, ASYNC_BYTES // panel.base.itemsize)
+    return -(-panel.size // lanes) * lanes
+
+
 class _Turns:
     """The iterations of a loop that keeps several panels: iteration k uses those number k % n.
 
@@ -123,7 +137,7 @@ class _Turns:
 
     def __init__(self, loop: UOp, panels: list[UOp], numbers: Iterator[int]) -> None:
         self.loop, self.n, self.numbers = loop, panels[0].arg[1], numbers
-        self.sizes = {u: cast(PtrDType, u.dtype).size for u in panels}
+        self.sizes = {u: _whole_vectors(cast(PtrDType, u.dtype)) for u in panels}
         self.panels = {
             u: UOp(Ops.DEFINE_LOCAL, u.dtype.base.ptr(self.n * size, AddrSpace.LOCAL), (), u.arg[0])
             for u, size in self.sizes.items()
@@ -131,6 +145,12 @@ class _Turns:
 
     def barrier(self) -> UOp:
         return UOp(Ops.BARRIER, dtypes.void, (), next(self.numbers))
+
+    def for_all(self, u: UOp) -> list[UOp]:
+        """An instruction before the loop; what is stored in a panel there, in all of them."""
+        if u.op is not Ops.STORE or u.src[0].src[0] not in self.panels:
+            return [u]
+        return [x for n in range(self.n) for x in self.at([u], self.loop.const_like(n))]
 
     def at(self, lines: list[UOp], k: UOp, reads: UOp = ALWAYS) -> list[UOp]:
         """The instructions for iteration k; memory is only read if `reads` is true."""
@@ -157,7 +177,7 @@ class _Turns:
             elif is_known and u.op in (Ops.ADD, Ops.MUL) and dtypes.is_int(u.dtype):
                 new = from_terms(terms(new), u.dtype)
             done[u] = new
-        return list(done.values())[1:]
+        return [*dict.fromkeys(done.values())][1:]  # a sum may have become a loop that is there
 
     def synchronous(self, fill: list[UOp], use: list[UOp]) -> list[UOp]:
         filled = self.at(fill, self.loop + 1, self.loop + 1 < self.loop.src[0])
