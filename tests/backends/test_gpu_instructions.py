@@ -7,6 +7,7 @@ on an H200: 0.96 of cuBLAS in float32, 0.40 to 0.45 in float16 (docs/gpu.md).
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections import Counter
@@ -15,12 +16,13 @@ import numpy as np
 import pytest
 
 import tinyframe.gpu.passes
-from tests.kernels import filled, kernel_of, on_buffer, run_with
-from tinyframe import Context, Device, Tensor, dtypes
+from tests.kernels import filled, kernel_of, on_buffer, run_with, schedule_of
+from tinyframe import Context, Device, Tensor, dtypes, thresholds
+from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.gpu.drivers.cuda_emulator import DataRace, NotWaitedFor
-from tinyframe.gpu.languages.cuda import target_for
+from tinyframe.gpu.languages.cuda import CUDALanguage, target_for
 from tinyframe.tools.ptx import programs, sass
 from tinyframe.tools.warps import traffic_of
 from tinyframe.uop.node import Ops
@@ -29,6 +31,8 @@ HALVES = "empty(4096, 4096, dtype=dtypes.half)"
 IMAGES, WEIGHTS = "empty(64, 64, 56, 56{0})", "empty(64, 64, 3, 3{0})"
 CONVOLUTION = f"{IMAGES}.conv2d({WEIGHTS}, padding=1)"
 HEADS = "empty(8, 16, 1024, 64, dtype=dtypes.half)"
+APART = """(lambda x, w: x.conv2d(w, stride=2, padding=1).gradient(
+    x, w, gradient=empty(32, 128, 28, 28))[0])(empty(32, 64, 56, 56), empty(128, 64, 3, 3))"""
 KERNELS = {
     "float32": "empty(4096, 4096) @ empty(4096, 4096)",
     "float16": f"{HALVES} @ {HALVES}",
@@ -39,6 +43,8 @@ KERNELS = {
     "convolution of float16": CONVOLUTION.format(", dtype=dtypes.half"),
     "1x1": "empty(64, 256, 28, 28).conv2d(empty(256, 256, 1, 1))",
     "attention of float16": f"{HEADS}.scaled_dot_product_attention({HEADS}, {HEADS})",
+    "gradient by the input": APART,
+    "gradient by the input, TF32": APART,  # in which PTX has no sum of two float4
     "transpose": "empty(8192, 8192).T.contiguous()",
 }
 ARCHITECTURES = ["sm_75", "sm_80", "sm_89", "sm_90"]
@@ -46,7 +52,7 @@ ARCHITECTURES = ["sm_75", "sm_80", "sm_89", "sm_90"]
 
 @functools.cache
 def programs_of(name: str, architecture: str) -> list[ProgramSpec]:
-    with Context(TF32=int(name == "TF32")):
+    with Context(TF32=int("TF32" in name)):
         return programs(KERNELS[name], architecture)
 
 
@@ -165,6 +171,36 @@ def test_any_number_of_panels_gives_the_same(kept, dtype, emulator):
         run_with(tensor, [*opts, *more], "CUDA") for more in ([], [Opt(OptOps.PIPELINE, 4, kept)])
     )
     np.testing.assert_array_equal(one, several)
+
+
+# of operands a and b; on an architecture with so much shared memory, which so many blocks fill
+UNEVEN = {
+    "panels of an odd size": (
+        lambda a, b: a @ b, (5, 97), (97, 101), dtypes.float, ("sm_80", 48 << 10, 1)),
+    "a part that is only padding": (
+        lambda a, b: a.conv2d(b, stride=(3, 1), dilation=(1, 2), padding=(0, 0, 1, 1)),
+        (1, 4, 3, 14), (16, 4, 3, 5), dtypes.half, ("sm_80", 48 << 10, 1)),
+    "a panel filled in loops": (
+        lambda a, b: a.conv2d(b, stride=3),
+        (3, 64, 16, 12), (16, 64, 1, 1), dtypes.half, ("sm_75", 16 << 10, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_panels_that_do_not_come_out_even_give_what_plain_loops_give(name, emulator):
+    compute, *shapes, dtype, (architecture, shared, filling) = UNEVEN[name]
+    target = dataclasses.replace(target_for(architecture), shared_bytes=shared)
+    emulator.setattr(Device["CUDA"], "_renderer", CUDALanguage(target))
+    emulator.setattr(thresholds, "FILLING_BLOCKS", filling)
+    emulator.setattr(thresholds, "MANY_THREADS", 1)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-3, 4, shape).astype(np.float32) for shape in shapes]
+    tensor = compute(*[filled(array, "CUDA").cast(dtype).realize() for array in arrays])
+    (item,) = schedule_of(tensor)
+    assert OptOps.PIPELINE in {opt.op for opt in get_program(item.ast, CUDALanguage(target)).opts}
+    with Context(NOOPT=1):  # the terms are small integers, whose sums are exact
+        expected = compute(*[filled(array, "CPU").cast(dtype) for array in arrays]).numpy()
+    np.testing.assert_array_equal(tensor.numpy(), expected)
 
 
 def test_what_cannot_be_pipelined_is_refused_with_the_reason():

@@ -61,16 +61,17 @@ def canonicalize_loops(sink: UOp, job: Compilation) -> UOp:
 
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
+    target = job.renderer.target
+    has_tiles = target.shared_bytes > 0
     if job.opts is not None:
-        return shorten_reduces(apply_opts(sink, job.opts, job.renderer.target))
+        return shorten_reduces(apply_opts(sink, job.opts, target), has_tiles)
     if settings.NOOPT:
         job.opts = []
         return sink
-    target = job.renderer.target
     workload = Workload(sink, target)
     job.plan = choose(workload, plans_for(target))
     job.opts, optimized = opts_of(sink, job.plan.nest(workload), target)
-    return shorten_reduces(optimized)
+    return shorten_reduces(optimized, has_tiles)
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:

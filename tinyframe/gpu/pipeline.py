@@ -230,4 +230,5 @@ def _in_scope(uops: list[UOp]) -> list[UOp]:
             levels[-1] |= {**inner, u: None}
         else:
             add(u, here=True)
-    return list(levels[0])
+    (program,) = levels
+    return list(program)

@@ -185,9 +185,13 @@ def fuse_reduce_loops(sink: UOp) -> UOp:
     return replace_ranges(sink, mapping)
 
 
-def shorten_reduces(sink: UOp) -> UOp:
+def shorten_reduces(sink: UOp, has_tiles: bool = False) -> UOp:
     """A sum over k of (2*k + phase < 3 ? x : 0), as in the gradient of windows that lie apart,
-    becomes one of x over fewer k, if that saves many iterations."""
+    becomes one of x over fewer k, if that saves many iterations.
+
+    If x is itself a sum, each of the two loops has accumulators of its own, for all results of a
+    thread. With the tiles of a GPU (`has_tiles`) those don't fit registers, so the sums become one.
+    """
     owners = Counter(r for u in sink.toposort() for r in u.own_ranges)
 
     def shortened(old: UOp, u: UOp) -> UOp:
@@ -201,7 +205,10 @@ def shorten_reduces(sink: UOp) -> UOp:
             for r in old.own_ranges:
                 if owners[r] == 1 and (length := _length_under(condition, r)) is not None:
                     shorter = r.replace(src=(length,))
-                    return value.reduce(u.arg, *u.own_ranges).substitute({r: shorter})
+                    loops = u.own_ranges
+                    if has_tiles and value.op is Ops.REDUCE and value.arg is u.arg:
+                        loops, value = (*loops, *value.own_ranges), value.src[0]
+                    return value.reduce(u.arg, *loops).substitute({r: shorter})
         return u
 
     return rebuild(sink, shortened)
