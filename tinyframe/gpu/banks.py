@@ -114,6 +114,11 @@ def use_of(u: UOp, kernel: Iterable[UOp]) -> Use:
     return Use(places, extent(lane), step, times)
 
 
+def whole_vectors(nbytes: int) -> int:
+    """The bytes from one panel to the next, which begins where a vector may."""
+    return -(-nbytes // VECTOR_BYTES) * VECTOR_BYTES
+
+
 def panel_bytes(sink: UOp, target: Target) -> int:
     """The size of all panels of a kernel in bytes; or, where there is room for it, their size with
     the largest padding, which is quickly known."""
@@ -121,8 +126,9 @@ def panel_bytes(sink: UOp, target: Target) -> int:
     def size(padded: dict[UOp, tuple[int, int]]) -> int:
         panels = [(u, *padded.get(u, (1, 1))) for u in sink.toposort() if u.op is Ops.STAGE]
         return sum(
-            (u.arg[1] if isinstance(u.arg, tuple) else 1) * iterations(u.own_ranges) // row * length
-            * max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count)
+            (u.arg[1] if isinstance(u.arg, tuple) else 1)
+            * whole_vectors(iterations(u.own_ranges) // row * length
+                            * max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count))
             for u, row, length in panels
         )  # fmt: skip
 

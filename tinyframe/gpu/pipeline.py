@@ -30,6 +30,7 @@ from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.optimize.loops import loop_at
 from tinyframe.codegen.optimize.opt import KernelOptError, Opt, axes, has_kind
 from tinyframe.dtype import AddrSpace, PtrDType, dtypes
+from tinyframe.gpu.banks import whole_vectors
 from tinyframe.renderer import Target
 from tinyframe.uop.node import BLOCKS, AxisType, Ops, UOp, extent, rebuild
 
@@ -123,12 +124,6 @@ def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[U
     return part(True), part(False)
 
 
-def _whole_vectors(panel: PtrDType) -> int:
-    """The elements from one panel to the next: each begins where a vector may."""
-    lanes = max(1, ASYNC_BYTES // panel.base.itemsize)
-    return -(-panel.size // lanes) * lanes
-
-
 class _Turns:
     """The iterations of a loop that keeps several panels: iteration k uses those number k % n.
 
@@ -137,7 +132,8 @@ class _Turns:
 
     def __init__(self, loop: UOp, panels: list[UOp], numbers: Iterator[int]) -> None:
         self.loop, self.n, self.numbers = loop, panels[0].arg[1], numbers
-        self.sizes = {u: _whole_vectors(cast(PtrDType, u.dtype)) for u in panels}
+        kinds = {u: cast(PtrDType, u.dtype) for u in panels}
+        self.sizes = {u: whole_vectors(p.nbytes) // p.base.itemsize for u, p in kinds.items()}
         self.panels = {
             u: UOp(Ops.DEFINE_LOCAL, u.dtype.base.ptr(self.n * size, AddrSpace.LOCAL), (), u.arg[0])
             for u, size in self.sizes.items()
