@@ -350,11 +350,12 @@ def _with_panels(k: Workload, tile: BlockTile, form: str | None) -> BlockTile | 
     size, longest = extent(stepped) // tile.units.get(stepped, 1), thresholds.PANEL_STEP
     most = 3 if form and k.target.async_copies else 2
     steps = [(longest >> n, m) for n in range(bool(form), 4) for m in range(most, 1, -1)]
-    fits = [(step, m) for step, m in steps if size >= step * m and m * nbytes(step) <= room]
-    # a step that does not divide the sum needs a condition, which tensor cores cannot have
-    whole = [found for found in fits if size % found[0] == 0]
-    for step, kept in whole or fits * (not form):
-        return replace(tile, step=step, kept=kept, nbytes=kept * nbytes(step))
+    for step, kept in steps:
+        # a step that does not divide the sum would need a condition for each product, which takes
+        # three instructions instead of one, and which tensor cores cannot have
+        fits = size >= step * kept and size % step == 0 and kept * nbytes(step) <= room
+        if fits:
+            return replace(tile, step=step, kept=kept, nbytes=kept * nbytes(step))
     return None
 
 
