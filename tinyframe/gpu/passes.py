@@ -21,16 +21,7 @@ from tinyframe.gpu.pipeline import pipelined
 from tinyframe.gpu.tensor_core import with_fragments
 from tinyframe.renderer import Target
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import (
-    BLOCKS,
-    THREADS,
-    Ops,
-    UOp,
-    axis_type,
-    extent,
-    plain,
-    rebuild,
-)
+from tinyframe.uop.node import BLOCKS, THREADS, Ops, UOp, axis_type, extent, plain, rebuild
 
 # ---- ranges that are values ----------------------------------------------------------------------
 

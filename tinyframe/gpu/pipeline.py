@@ -21,7 +21,6 @@ Asynchronous copy".
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator
 from typing import cast
@@ -83,22 +82,15 @@ def pipelined(uops: list[UOp], target: Target) -> list[UOp]:
 
 
 def _loops_of(panels: list[UOp], uops: list[UOp]) -> list[UOp]:
-    """The loops in which the panels are both filled and read, the innermost last."""
-    around, filled, read = list[UOp](), list[list[UOp]](), list[list[UOp]]()
-    for u in uops:
-        if u.op is Ops.RANGE:
-            around.append(u)
-        elif u.op is Ops.ENDRANGE:
-            around.pop()
-        elif u.op in ACCESSES and u.src[0].src[0] in panels:
-            (filled if u.op is Ops.STORE else read).append([*around])
-
-    def common(one: list[UOp], other: list[UOp]) -> list[UOp]:
-        return [a for a, b in zip(one, other, strict=False) if a is b]
-
+    """The loops that hold all reads of the panels and stores to them, the innermost last."""
+    ends = {u.src[0]: n for n, u in enumerate(uops) if u.op is Ops.ENDRANGE}
+    uses = [n for n, u in enumerate(uops) if u.op in ACCESSES and u.src[0].src[0] in panels]
     # what is the same in all iterations (the zeros of a padding) is stored outside of the loop
-    inside = functools.reduce(common, read)
-    return max((common(inside, each) for each in filled), key=len)
+    reads = [n for n in uses if uops[n].op is not Ops.STORE]
+    return [
+        u for n, u in enumerate(uops) if u.op is Ops.RANGE and n < reads[0] and reads[-1] < ends[u]
+        and any(n < m < ends[u] and m not in reads for m in uses)
+    ]  # fmt: skip
 
 
 def _fill_and_use(body: list[UOp], panels: list[UOp]) -> tuple[list[UOp], list[UOp]]:

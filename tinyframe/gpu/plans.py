@@ -353,8 +353,7 @@ def _with_panels(k: Workload, tile: BlockTile, form: str | None) -> BlockTile | 
     for step, kept in steps:
         # a step that does not divide the sum would need a condition for each product, which takes
         # three instructions instead of one, and which tensor cores cannot have
-        fits = size >= step * kept and size % step == 0 and kept * nbytes(step) <= room
-        if fits:
+        if size >= step * kept and size % step == 0 and kept * nbytes(step) <= room:
             return replace(tile, step=step, kept=kept, nbytes=kept * nbytes(step))
     return None
 

@@ -60,10 +60,7 @@ class HIPLanguage(CUDALanguage):
         Ops.WHERE: lambda language, u, c, a, b: f"({c} ? {a} : {b})",
     }
     functions = {**CStyleLanguage.functions, **FROM_HEADERS}
-    vector_functions = {
-        **max_and_min("(b {sign} a){nan} ? b : a", " | (b != b)"),
-        **FROM_HEADERS,
-    }
+    vector_functions = {**max_and_min("(b {sign} a){nan} ? b : a", " | (b != b)"), **FROM_HEADERS}
     load_vector, store_vector = gcc.load, gcc.store
     variable, variable_inside = CStyleLanguage.variable, CStyleLanguage.variable_inside
 

@@ -85,8 +85,8 @@ def _lane(u: UOp, n: int) -> UOp:
 def _adds_products(u: UOp) -> bool:
     """Whether this is a sum of MMAs, which a tensor core adds for all lanes at once."""
     if u.op is Ops.REDUCE:
-        is_nested = u.src[0].op is Ops.REDUCE  # no MMA adds the sum of another loop
-        return u.arg is Ops.ADD and not is_nested and _adds_products(u.src[0])
+        # no MMA adds the sum of another loop
+        return u.arg is Ops.ADD and u.src[0].op is not Ops.REDUCE and _adds_products(u.src[0])
     return u.op is Ops.MMA or (u.op is Ops.ADD and all(map(_adds_products, u.src)))
 
 
