@@ -161,9 +161,8 @@ def block_long_sums(sink: UOp) -> UOp:
     replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
     for loops, reduces in by_loops.items():
         added = [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]
-        if (
-            added and whole.isdisjoint(loops) and all(u.arg is not Ops.MULACC for u in reduces)
-        ):  # it has one accumulator
+        has_mulacc = any(u.arg is Ops.MULACC for u in reduces)  # with a single accumulator
+        if added and not has_mulacc and whole.isdisjoint(loops):
             levels, indices = split_into_levels(loops, max(added), numbers)
             if len(levels) > 1:
                 cut[loops] = levels

@@ -38,59 +38,46 @@ static __device__ inline uchar8 make_uchar8(
     unsigned char t, unsigned char u, unsigned char v) {
   return uchar8{x, y, z, w, s, t, u, v};
 }
-//: fragment
+//: FRAGMENT
 // Two or four matrices of 8 rows, whose places the threads give.
+#define FRAGMENT(name, trans)                                                                    \
+  template <class T> static __device__ inline T name(const void* row) {                          \
+    unsigned int x[4], place = (unsigned int)__cvta_generic_to_shared(row);                      \
+    if (sizeof(T) == 16)                                                                         \
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0, %1, %2, %3}, [%4];"   \
+                   : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(place));               \
+    else                                                                                         \
+      asm volatile("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0, %1}, [%2];"           \
+                   : "=r"(x[0]), "=r"(x[1]) : "r"(place));                                       \
+    return *reinterpret_cast<T*>(x);                                                             \
+  }
+//: fragment
 #ifdef __CUDA_ARCH__
-template <class T> static __device__ inline T fragment(const void* row) {
-  unsigned int x[4], place = (unsigned int)__cvta_generic_to_shared(row);
-  if (sizeof(T) == 16)
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(place));
-  else
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(x[0]), "=r"(x[1]) : "r"(place));
-  return *reinterpret_cast<T*>(x);
-}
+FRAGMENT(fragment, "")
 #endif
 //: transposed_fragment
-// The same, each matrix transposed.
 #ifdef __CUDA_ARCH__
-template <class T> static __device__ inline T transposed_fragment(const void* row) {
-  unsigned int x[4], place = (unsigned int)__cvta_generic_to_shared(row);
-  if (sizeof(T) == 16)
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(place));
-  else
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(x[0]), "=r"(x[1]) : "r"(place));
-  return *reinterpret_cast<T*>(x);
-}
+FRAGMENT(transposed_fragment, ".trans")
 #endif
-//: mma_f16
+//: MMA_OF_16_BITS
 // A register holds two elements. PTX wants those of both rows in turn, hence x[0], x[2], x[1], x[3].
+#define MMA_OF_16_BITS(form, of_a, of_b)                                                         \
+  static __device__ inline float4 mma_##form(of_a, of_b, float4 c) {                             \
+    const unsigned int *x = reinterpret_cast<const unsigned int*>(&a);                           \
+    const unsigned int *y = reinterpret_cast<const unsigned int*>(&b);                           \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." #form "." #form ".f32 "                \
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"               \
+                 : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)                                    \
+                 : "r"(x[0]), "r"(x[2]), "r"(x[1]), "r"(x[3]), "r"(y[0]), "r"(y[1]));            \
+    return c;                                                                                    \
+  }
+//: mma_f16
 #ifdef __CUDA_ARCH__
-static __device__ inline float4 mma_f16(half8 a, half4 b, float4 c) {
-  const unsigned int *x = reinterpret_cast<const unsigned int*>(&a);
-  const unsigned int *y = reinterpret_cast<const unsigned int*>(&b);
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-               "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)
-               : "r"(x[0]), "r"(x[2]), "r"(x[1]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-  return c;
-}
+MMA_OF_16_BITS(f16, half8 a, half4 b)
 #endif
 //: mma_bf16
-// A register holds two elements. PTX wants those of both rows in turn, hence x[0], x[2], x[1], x[3].
 #ifdef __CUDA_ARCH__
-static __device__ inline float4 mma_bf16(ushort8 a, ushort4 b, float4 c) {
-  const unsigned int *x = reinterpret_cast<const unsigned int*>(&a);
-  const unsigned int *y = reinterpret_cast<const unsigned int*>(&b);
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
-               "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)
-               : "r"(x[0]), "r"(x[2]), "r"(x[1]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-  return c;
-}
+MMA_OF_16_BITS(bf16, ushort8 a, ushort4 b)
 #endif
 //: mma_tf32
 // Each element is rounded to TF32. PTX wants the registers of both rows in turn: x[0], x[2], …
