@@ -129,10 +129,10 @@ def test_the_loop_of_a_scan_is_serial_and_innermost(axis):
 
 
 @pytest.mark.parametrize("op, arg", [
-    (OptOps.SPLIT, 2), (OptOps.UPCAST, 2), (OptOps.VECTOR, 4), (OptOps.UNROLL, 2),
+    (OptOps.SPLIT, 2), (OptOps.UPCAST, 2), (OptOps.UNROLL, 2),
     (OptOps.THREAD, None), (OptOps.LOCAL, 2), (OptOps.GLOBAL, None), (OptOps.GROUP, 2),
 ])  # fmt: skip
-def test_no_opt_changes_the_loop_of_a_scan(op, arg):
+def test_no_other_opt_changes_the_loop_of_a_scan(op, arg):
     kernel = kernel_of(on_buffer(6, 8).cumsum(1))
     with pytest.raises(KernelOptError, match="axis 1 is a scan's: its iterations follow one"):
         apply_opts(kernel, [Opt(op, 1, arg)])
@@ -145,6 +145,20 @@ def test_no_reorder_puts_the_loop_of_a_scan_outside_of_others():
         if order[-1] != 2:
             with pytest.raises(KernelOptError, match="has to stay inside the other loops"):
                 apply_opts(kernel, [Opt(OptOps.REORDER, order)])
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_lanes_of_a_scan_are_several_whole_vectors(lanes):
+    with pytest.raises(KernelOptError, match="a scan's loop of 6 is not several whole vectors"):
+        apply_opts(kernel_of(on_buffer(8, 6).cumsum(1)), [Opt(OptOps.VECTOR, 1, lanes)])
+
+
+def test_ordered_stores_have_no_lanes():
+    index = on_buffer(8, 8, dtype=dtypes.int)
+    *_, kernel = kernels_of(Tensor.zeros(8, 8).scatter(1, index, on_buffer(8, 8)))
+    (axis,) = [n for n, r in enumerate(axes(kernel)) if axis_type(r) is AxisType.SERIAL]
+    with pytest.raises(KernelOptError, match="what one iteration stores the next one may overwr"):
+        apply_opts(kernel, [Opt(OptOps.VECTOR, axis, 4)])
 
 
 SCANS = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum}
@@ -164,8 +178,11 @@ def scan(name: str, x: Tensor, axis: int) -> Tensor:
     ("cummax", 1, [Opt(OptOps.VECTOR, 0, 4), Opt(OptOps.UPCAST, 0, 2)]),
     ("cumsum", 1, [Opt(OptOps.SPLIT, 0, 4)]),
     ("cummax", 0, []),
+    ("cumsum", 1, [Opt(OptOps.VECTOR, 1, 4)]),
+    ("cummax", 1, [Opt(OptOps.VECTOR, 1, 2), Opt(OptOps.UPCAST, 0, 4)]),
+    ("cumprod", 0, [Opt(OptOps.VECTOR, 1, 4), Opt(OptOps.THREAD, 0)]),
 ], ids=str)  # fmt: skip
-def test_the_other_loops_may_become_lanes_copies_and_threads(name, axis, opts):
+def test_loops_of_a_scan_may_become_lanes_and_the_others_copies_and_threads(name, axis, opts):
     a = numbers(8, 8)
     found = run_with(scan(name, filled(a), axis) * 2, opts)
     np.testing.assert_array_equal(found, SCANS[name].accumulate(a, axis) * 2)

@@ -15,10 +15,21 @@ from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, axis_type, extent, rebuild
+from tinyframe.uop.node import (
+    AxisType,
+    GroupOp,
+    Ops,
+    UOp,
+    axis_type,
+    extent,
+    loops_of_scan,
+    rebuild,
+)
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
+# marks a scan whose lanes follow one another
+ALONG_LANES = "along lanes"
 
 
 def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
@@ -277,9 +288,10 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         case Ops.REDUCE:
             return _reduced_lanes(done[u.src[0]], u, loops)
         case Ops.SCAN:
-            *values, loop = u.src
-            src = tuple([done[s].vectorize(_lanes(lane_of(u))) for s in values])
-            return UOp(Ops.SCAN, src[0].dtype, (*src, loop), u.arg)
+            outer, *more = loops_of_scan(u)
+            values = [done[s].vectorize(_lanes(lane_of(u))) for s in u.src[: -1 - len(more)]]
+            tag = ALONG_LANES if more else None
+            return UOp(Ops.SCAN, values[0].dtype, (*values, outer), u.arg, tag)
         case Ops.FRAGMENT:
             count, is_transposed = u.arg
             place = tuple(_places(u.src[0], None, done))

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 
 from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
-from tinyframe.codegen.expand import UNROLLED
-from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.codegen.expand import ALONG_LANES, UNROLLED
+from tinyframe.dtype import AddrSpace, DType, dtypes
 from tinyframe.uop.node import (
     FIRST_RANGE,
     LOOPS,
@@ -28,6 +28,7 @@ from tinyframe.uop.node import (
     fresh_number,
     identity,
     is_symbolic,
+    loops_of_scan,
     rebuild,
     sources_first,
 )
@@ -57,10 +58,13 @@ def with_registers(sink: UOp, tree: LoopTree) -> list[UOp]:
         if u.op is Ops.REDUCE:
             around = tuple(sorted(u.ranges, key=lambda r: r.arg[0]))
             parts: list[tuple[UOp, ...]] = [(done[part],) for part in unrolled_parts(u)]
-            steps = _accumulation(u, parts, around, u.own_ranges, next(numbers))
+            steps = _accumulation(u.arg, u.dtype, parts, around, u.own_ranges, next(numbers))
             done[u] = steps[-1]
         elif u.op is Ops.SCAN:
             steps, done[u] = _running(u, [done[s] for s in u.src], tree, numbers)
+        elif u.op is Ops.GEP:
+            steps = [done[u.src[0]].gep(u.arg)]
+            done[u] = steps[-1]
         elif u.tag != UNROLLED:  # the REDUCE accumulates the terms of an unrolled sum one by one
             src = tuple([done[s] for s in u.src])
             done[u] = new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
@@ -68,26 +72,27 @@ def with_registers(sink: UOp, tree: LoopTree) -> list[UOp]:
         else:
             continue
         nodes.update(dict.fromkeys(steps))
-    return list(nodes)
+    used = {s for u in nodes for s in u.src}
+    return [u for u in nodes if u.op is not Ops.VECTORIZE or u in used]
 
 
 def _accumulation(
-    u: UOp, parts: list[tuple[UOp, ...]], around: tuple[UOp, ...], loops: tuple[UOp, ...],
-    number: int,
+    op: Ops, dtype: DType, parts: list[tuple[UOp, ...]], around: tuple[UOp, ...],
+    loops: tuple[UOp, ...], number: int,
 ) -> list[UOp]:  # fmt: skip
     """The instructions of an accumulator; the last one loads it after its `loops`. parts: what one
     iteration of them adds, one after the other; of a MULACC pairs of a factor and a term."""
-    register = UOp(Ops.DEFINE_REG, u.dtype.ptr(1, AddrSpace.REG), around, number)
+    register = UOp(Ops.DEFINE_REG, dtype.ptr(1, AddrSpace.REG), around, number)
     place = register.index(UOp.const(dtypes.int, 0))
-    start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
+    start = UOp.const(dtype, identity(op, dtype.scalar()))
     store = place.store(start)
     steps = [register, *place.src[1:], place, *dict.fromkeys(start.src), start, store]
     for n, part in enumerate(parts, 1):
-        before = UOp(Ops.LOAD, u.dtype, (place, store, loops[-1]))
-        value = UOp(u.arg, u.dtype, (before, *part))
+        before = UOp(Ops.LOAD, dtype, (place, store, loops[-1]))
+        value = UOp(op, dtype, (before, *part))
         store = place.store(value, *(loops if n == len(parts) else ()))
         steps += (before, value, store)
-    return [*steps, UOp(Ops.LOAD, u.dtype, (place, store))]
+    return [*steps, UOp(Ops.LOAD, dtype, (place, store))]
 
 
 def _running(
@@ -95,17 +100,28 @@ def _running(
 ) -> tuple[list[UOp], UOp]:
     """The instructions of a SCAN, and its value in each iteration. In blocks, each of its loops has
     an accumulator: an outer one gets what the one inside it holds after its loop."""
-    count = 2 if scan.arg is Ops.MULACC else 1
-    part, loops = tuple(src[:count]), src[count:]
-    result, steps = part[-1], list[UOp]()
+    count = len(src) - len(loops_of_scan(scan))
+    parts, loops = [tuple(src[:count])], src[count:]
+    dtype, results, steps = scan.dtype, list[UOp](), list[UOp]()
+    if scan.tag == ALONG_LANES:
+        dtype = dtype.scalar()
+        parts = [tuple([s.gep(n) for s in parts[0]]) for n in range(scan.dtype.count)]
+        steps += itertools.chain(*parts)
     for loop in reversed(loops):
-        *more, before, value, store, after = _accumulation(
-            scan, [part], tree[loop][:-1], (loop,), next(numbers)
+        *more, store, after = _accumulation(
+            scan.arg, dtype, parts, tree[loop][:-1], (loop,), next(numbers)
         )
-        result = value.replace(src=(before, *part[:-1], result))
-        steps += (*more, before, value, result, store, *([after] if loop is not loops[0] else ()))
-        part = (after,)
-    return steps, result
+        *_, before, value = more
+        results = (
+            [value.replace(src=(before, result)) for result in results]
+            if results
+            else more[2 - 3 * len(parts) :: 3]
+        )
+        steps += (*more, *results, store, *([after] if loop is not loops[0] else ()))
+        parts = [(after,)]
+    if dtype is not scan.dtype:
+        steps += (results := [UOp(Ops.VECTORIZE, scan.dtype, tuple(results))])
+    return steps, results[0]
 
 
 def unrolled_parts(reduce: UOp) -> list[UOp]:
@@ -160,7 +176,11 @@ def block_long_sums(sink: UOp) -> UOp:
     cut: dict[tuple[UOp, ...], Levels] = {}
     replaced: dict[UOp, UOp] = {}  # a loop -> the index expression that takes its place
     for loops, reduces in by_loops.items():
-        added = [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]
+        added = [
+            u.dtype.count if u.tag == ALONG_LANES else len(unrolled_parts(u))
+            for u in reduces
+            if _is_float_sum(u)
+        ]
         has_mulacc = any(u.arg is Ops.MULACC for u in reduces)  # with a single accumulator
         if added and not has_mulacc and whole.isdisjoint(loops):
             levels, indices = split_into_levels(loops, max(added), numbers)

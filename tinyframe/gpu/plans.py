@@ -49,7 +49,7 @@ from tinyframe.gpu.blocks import steps_of_group
 from tinyframe.gpu.panels import is_vector
 from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import UOp, extent, is_symbolic, iterations
+from tinyframe.uop.node import UOp, extent, fresh_number, is_symbolic, iterations
 
 SPLIT, UPCAST, UNROLL, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.UNROLL, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
@@ -169,10 +169,14 @@ def _pieces(k: Workload, r: UOp) -> int:
 def fits_vectors(k: Workload, r: UOp, accesses: Sequence[Access] | None = None) -> bool:
     """Whether every access along a loop (or each of these) is made of whole, aligned vectors, each
     of which one instruction moves."""
+    number = fresh_number(k.sink)
+    outer, lane = UOp.range(-(-extent(r) // k.lanes), number), UOp.range(k.lanes, number + 1)
+    in_vectors = {r: (outer * k.lanes + lane).cast(r.dtype)}
 
     def is_aligned(x: Access) -> bool:
         flat = flatten(x.index.src[2:], x.index.arg)
-        return r not in x.index.src[1].ranges and is_vector(flat, r, k.lanes)
+        valid = x.index.src[1].substitute(in_vectors).simplify()
+        return lane not in valid.ranges and is_vector(flat, r, k.lanes)
 
     all_accesses = (*k.table.reads, *k.table.writes) if accesses is None else accesses
     found = [x for x in all_accesses if r in x.ranges]
@@ -476,7 +480,8 @@ def along_memory(k: Workload) -> Nest:
     is_many = iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
     enough = is_many or not (k.table.reduces or k.scanned)
     vector = loops and enough and fits_vectors(k, loops[0])
-    nest = Nest(((VECTOR, loops[0], k.lanes),) if vector else ())
+    vectors = [loops[0]] if vector else [r for r in k.scanned if fits_vectors(k, r)]
+    nest = Nest(tuple((VECTOR, r, k.lanes) for r in vectors))
     return with_grid(k, with_threads(k, nest, loops, block_size(k)))
 
 

@@ -92,7 +92,7 @@ DEFINE_VAR), simplified, so that equal sizes are the same object.
                                 range up to this one; it does not close the range, and the range is
                                 inside of all that the value depends on. SCAN(a, b, RANGE) with
                                 MULACC as above. In a long sum two ranges or more, which count as
-                                one
+                                one; so does a last one that is lanes
     STAGE(value, RANGE…)        the values for all of its ranges, kept in memory `arg`, from which
                                 INDEXes read; arg = (memory, n) if a loop keeps n of them in turns
                                 (PIPELINE). LOCAL memory belongs to a thread, or on devices with
@@ -154,6 +154,7 @@ from tinyframe.uop.node import (
     UOp,
     elements,
     index_dtype,
+    loops_of_scan,
     resolve,
     sint,
     sources_first,
@@ -539,7 +540,8 @@ spec_kernel = PatternMatcher([
     row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
         closes_ranges),
     row(Ops.SCAN, lambda u: u.arg in {*GroupOp.Scan, Ops.OR, Ops.AND}, keeps_dtype,
-        lambda u: u.src[-1].op is Ops.RANGE and u.src[-1].arg[1] is AxisType.SERIAL),
+        lambda u: all(r.op is Ops.RANGE for r in loops_of_scan(u)),
+        lambda u: loops_of_scan(u)[0].arg[1] is AxisType.SERIAL),
     row(Ops.STAGE, arg_is(AddrSpace, tuple), closes_ranges,
         lambda u: all(r.arg[1] not in THREADS for r in u.ranges)),
     row(Ops.MMA, multiplies, closes_ranges),

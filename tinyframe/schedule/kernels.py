@@ -119,7 +119,6 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     if on_blocks:  # threads can share the sum of a part
         at_once = thresholds.BLOCKS_OF_PARTS * thresholds.BLOCK_THREADS
         parts = min(at_once * size // x.size, size // thresholds.LEAST_SHARED)
-        parts = divisor(size, range(parts, parts // 2, -1)) or parts
     else:
         parts = min(thresholds.LEAST_PARTS * size // x.size, math.isqrt(size))
     if parts < 4 or not (on_blocks or size >= thresholds.LONG_SCAN):
@@ -130,19 +129,24 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
         return (*of[:axis], *sizes, *of[axis + 1 :])
 
     every, each = tuple((0, s) for s in shape), -(-size // parts)
+    if on_blocks:  # whole vectors
+        each += -each % max(1, target_of(x.device).vector_bytes // x.dtype.itemsize)
     parts = -(-size // each)
     whole = x.pad(along((0, parts * each - size), of=((0, 0),) * len(shape)))
     whole = whole.reshape(along(parts, each))
     inside = whole.scan_axis(op, axis + 1)
     if on_blocks:
-        ends = whole.reduce_axis(op, (axis + 1,)).shrink(along((0, parts - 1), (0, 1), of=every))
+        ends = whole.reduce_axis(op, (axis + 1,)).scan_axis(op, axis)
+        ends = ends.shrink(along((0, parts - 1), (0, 1), of=every))
     else:
         ends = inside.shrink(along((0, parts - 1), (each - 1, each), of=every))
     start = UOp.const(x.dtype, identity(op, x.dtype)).broadcast_to(along(1, 1))
-    before = start.cat(ends, dim=axis).scan_axis(op, axis).expand(along(parts, each))
+    before = start.cat(ends, dim=axis)
     flat, some = along(parts * each), along((0, size), of=every)
     if on_blocks:  # the scan of a part shares a kernel only along an axis of what is stored
+        before = before.expand(along(parts, each))
         return before.alu(op, inside).contiguous().reshape(flat).shrink(some)
+    before = before.scan_axis(op, axis).expand(along(parts, each))
     return before.reshape(flat).shrink(some).alu(op, inside.reshape(flat).shrink(some))
 
 

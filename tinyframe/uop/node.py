@@ -920,6 +920,8 @@ class UOp(Comparisons):
 
     def gep(self, lane: int) -> UOp:
         """One lane of a vector."""
+        if self.op is Ops.VECTORIZE:
+            return self.src[lane]
         return UOp(Ops.GEP, self.dtype.scalar(), (self,), lane) if self.dtype.count > 1 else self
 
     def vectorize(self, count: int) -> UOp:
@@ -1067,6 +1069,11 @@ BLOCKS = (AxisType.GLOBAL, *THREADS)
 def axis_type(r: UOp) -> AxisType:
     """What a RANGE becomes: a loop, lanes, copies …"""
     return r.arg[1]
+
+
+def loops_of_scan(scan: UOp) -> tuple[UOp, ...]:
+    """The loops of a SCAN, outermost first."""
+    return scan.src[2 if scan.arg is Ops.MULACC else 1 :]
 
 
 def extent(r: UOp) -> int:

@@ -85,7 +85,7 @@ def check_target(sink: UOp, target: Target) -> None:
 def loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
     """The RANGE of an Opt's axis, which must be of one of these kinds. advice: for the error if it
     is a reduce's, or if it would have to be."""
-    r = axis_of(sink, opt.axis)
+    r = axis_of(sink, opt.axis, AxisType.SERIAL in kinds)
     if axis_type(r) in kinds:
         return r
     if kinds == (AxisType.REDUCE,):
@@ -150,8 +150,15 @@ def tile(
 
 
 def _vector(sink: UOp, opt: Opt) -> UOp:
-    """The inner part becomes the lanes of a vector; no value may have lanes along two axes."""
-    out = tile(sink, opt, AxisType.LOOP, AxisType.REDUCE)
+    """The inner part becomes the lanes of a vector; no value may have lanes along two axes. Of a
+    scan's loop, each lane's running value is made from the one before it."""
+    out = tile(sink, opt, AxisType.LOOP, AxisType.REDUCE, AxisType.SERIAL)
+    r = axis_of(sink, opt.axis, True)
+    if axis_type(r) is AxisType.SERIAL:
+        if opt.arg == 0 or extent(r) <= opt.arg or extent(r) % opt.arg:
+            raise KernelOptError(f"a scan's loop of {extent(r)} is not several whole vectors")
+        if any(u.op is Ops.LOAD and r in u.ranges for s in sink.src for u in s.src[0].toposort()):
+            raise KernelOptError("what one iteration stores the next one may overwrite")
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
         along = {*u.ranges, *u.own_ranges}

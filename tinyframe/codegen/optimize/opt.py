@@ -98,6 +98,10 @@ def replace_ranges(
                 below = order.get(r) or (mapping[r].toposort() if r in mapping else (new,))
                 owned += [x for x in below if x.op is Ops.RANGE]
             u = u.with_ranges(*dict.fromkeys(owned))
+        elif u is not old and u.op is Ops.SCAN:  # a part of its loop has become lanes
+            found = [r for r in u.src[-1].toposort() if r.op is Ops.RANGE]
+            found.sort(key=lambda r: axis_type(r) is AxisType.VECTOR)
+            u = u.replace(src=(*u.src[:-1], *found))
         elif u is not old and u.op is Ops.INDEX:
             u = u.replace(src=(u.src[0], *[s.simplify() for s in u.src[1:]]))
         return u if (out := then(u)) is None else out
@@ -105,14 +109,14 @@ def replace_ranges(
     return rebuild(root, change, dict(mapping))
 
 
-def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
+def axis_of(sink: UOp, axis: int | tuple[int, ...], can_be_scans: bool = False) -> UOp:
     loops = axes(sink)
     if not isinstance(axis, int) or not 0 <= axis < len(loops):
         raise KernelOptError(
             f"there is no axis {axis}; the kernel has {len(loops)}: "
             + ", ".join(f"{n}: {axis_type(r).name} {extent(r)}" for n, r in enumerate(loops))
         )
-    if axis_type(loops[axis]) is AxisType.SERIAL:
+    if axis_type(loops[axis]) is AxisType.SERIAL and not can_be_scans:
         raise KernelOptError(f"axis {axis} is a scan's: its iterations follow one another")
     return loops[axis]
 

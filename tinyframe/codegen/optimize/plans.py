@@ -229,9 +229,8 @@ SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 class Workload:
     """The input of a plan: a kernel before any Opt, and the machine that it is for.
 
-    table: its reads and writes. loops: its RANGEs, outermost first, except a scan's, which no plan
-    changes; scanned: whether there is one. lanes: elements of its widest dtype in a vector
-    register.
+    table: its reads and writes. loops: its RANGEs, outermost first, except a scan's, which are in
+    scanned. lanes: elements of its widest dtype in a vector register.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -239,7 +238,7 @@ class Workload:
         self.table = AccessTable(sink)
         loops = axes(sink)
         self.loops = [r for r in loops if axis_type(r) is not AxisType.SERIAL]
-        self.scanned = len(self.loops) < len(loops)
+        self.scanned = [r for r in loops if axis_type(r) is AxisType.SERIAL]
         self.lanes = lanes_of(sink, target)
 
     @property

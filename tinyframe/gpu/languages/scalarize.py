@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from tinyframe.algebra.symbolic import from_terms, is_multiple, terms
+from tinyframe.codegen.expand import ALONG_LANES
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.uop.node import Ops, UOp, rebuild
 
@@ -47,17 +48,17 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
             return u.replace(src=(index, whole, *ranges)) if is_copied else u
         places = enumerate(_places(index, value))
         return UOp.sink(
-            *[UOp(Ops.STORE, dtypes.void, (p, _lane(value, n), *ranges)) for n, p in places]
+            *[UOp(Ops.STORE, dtypes.void, (p, value.gep(n), *ranges)) for n, p in places]
         )
 
     rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
         Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink,
-        Ops.GEP: lambda old, u: _lane(u.src[0], u.arg),
+        Ops.GEP: lambda old, u: u.src[0].gep(u.arg),
         **dict.fromkeys((Ops.VECTORIZE, Ops.FRAGMENT, Ops.MMA), lambda old, u: u),
     }  # fmt: skip
 
     def in_lanes(old: UOp, u: UOp) -> UOp:
-        if old.dtype.count > 1 and _adds_products(old):
+        if old.dtype.count > 1 and (_adds_products(old) or old.tag == ALONG_LANES):
             return u
         has_vector = old.dtype.count > 1 or any(s.dtype.count > 1 for s in old.src)
         if has_vector or old.op in (Ops.STORE, Ops.STAGE, Ops.SINK):
@@ -74,12 +75,6 @@ def _vector(lanes: Iterable[UOp]) -> UOp:
 
 def _lanes(u: UOp) -> list[UOp]:
     return [u.gep(n) for n in range(u.dtype.count)]
-
-
-def _lane(u: UOp, n: int) -> UOp:
-    if u.op is Ops.VECTORIZE:
-        return u.src[n]
-    return u if u.dtype.count == 1 else u.gep(n)
 
 
 def _adds_products(u: UOp) -> bool:
@@ -106,7 +101,7 @@ def _each(old: UOp, u: UOp) -> UOp:
     """The op on each lane; sources without lanes, such as RANGEs of a REDUCE, are shared."""
     count, dtype = old.dtype.count, old.dtype.scalar()
     return _vector(
-        UOp(u.op, dtype, tuple([_lane(s, n) for s in u.src]), u.arg, u.tag) for n in range(count)
+        UOp(u.op, dtype, tuple([s.gep(n) for s in u.src]), u.arg, u.tag) for n in range(count)
     )
 
 

@@ -41,7 +41,7 @@ def _accumulated_unsigned(u: UOp) -> UOp | None:
     if u.arg not in (Ops.ADD, Ops.MUL) or u.dtype.scalar() not in dtypes.sints:
         return None
     value, *ranges = u.src
-    total = UOp(u.op, u.dtype.unsigned(), (_bits(value, u.dtype.unsigned()), *ranges), u.arg)
+    total = UOp(u.op, u.dtype.unsigned(), (_bits(value, u.dtype.unsigned()), *ranges), u.arg, u.tag)
     return total.bitcast(u.dtype)
 
 
