@@ -46,6 +46,11 @@ KERNELS = {
     "gradient by the input": APART,
     "gradient by the input, TF32": APART,  # in which PTX has no sum of two float4
     "transpose": "empty(8192, 8192).T.contiguous()",
+    "an odd sum": "empty(4096, 1023) @ empty(1023, 4096)",
+    "an odd sum of float16": "empty(4096, 1023, dtype=dtypes.half) @ "
+    "empty(1023, 4096, dtype=dtypes.half)",
+    "a sum of 1000 float16": "empty(4096, 1000, dtype=dtypes.half) @ "
+    "empty(1000, 4096, dtype=dtypes.half)",
 }
 ARCHITECTURES = ["sm_75", "sm_80", "sm_89", "sm_90"]
 
@@ -87,6 +92,9 @@ AS_BY_HAND = {
     "TF32": ("sm_80", {"HMMA.*TF32": 128, r"LDG.*128.*": 24}),
     "attention of float16": ("sm_89", {"HMMA.*": 128, r"LDGSTS.*128": 18}),
     "convolution of float16": ("sm_90", {"HMMA.*": 252, r"LDSM.*M88\.4": 36, r"LDSM.*M88\.2": 63}),
+    "an odd sum": ("sm_90", {"FFMA": 1024, r"LDS\.128": 48, "BAR.*": 2}),
+    "an odd sum of float16": ("sm_90", {"HMMA.*": 128, "LDSM.*": 48, "BAR.*": 2}),
+    "a sum of 1000 float16": ("sm_90", {"HMMA.*": 128, r"LDGSTS.*128": 36, "LDSM.*": 48}),
     "transpose": ("sm_90", {r"LDG.*128.*": 1, r"STG.*128": 1}),
 }  # fmt: skip
 
@@ -184,6 +192,10 @@ def test_any_number_of_panels_gives_the_same(kept, dtype, emulator):
 UNEVEN = {
     "panels of an odd size": (
         lambda a, b: a @ b, (5, 97), (97, 101), dtypes.float, ("sm_80", 48 << 10, 1)),
+    "a sum that ends inside of a step": (
+        lambda a, b: a @ b, (64, 45), (45, 64), dtypes.float, ("sm_80", 48 << 10, 1)),
+    "a sum that ends inside of a step of tensor cores": (
+        lambda a, b: a @ b, (64, 237), (237, 64), dtypes.half, ("sm_80", 48 << 10, 1)),
     "a part that is only padding": (
         lambda a, b: a.conv2d(b, stride=(3, 1), dilation=(1, 2), padding=(0, 0, 1, 1)),
         (1, 4, 3, 14), (16, 4, 3, 5), dtypes.half, ("sm_80", 48 << 10, 1)),

@@ -119,7 +119,7 @@ nonneg = var(0, 20, name="n")
     (b.cast(dtypes.bool), (True, True)),
     (a.mulacc(b, nonneg), (-12, 40)),
     (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)), (-3, 5)),
-    (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)).gep(1), (-3, 5)),
+    (UOp(Ops.GEP, dtypes.int, (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)),), 1), (-3, 5)),
     # what may wrap around may be anything
     (var(100, 100, dtypes.int8) + var(100, 101, dtypes.int8, "b"), (-128, 127)),
     (var(0, 3, dtypes.uint8) - UOp.const(dtypes.uint8, 1), (0, 255)),

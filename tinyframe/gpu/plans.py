@@ -32,6 +32,7 @@ from typing import cast
 from tinyframe import thresholds
 from tinyframe.algebra.access import Access, Contraction
 from tinyframe.codegen.optimize.loops import OptOps
+from tinyframe.codegen.optimize.opt import is_0_beyond
 from tinyframe.codegen.optimize.plans import (
     A_CONTRACTION,
     TWO_CONTIGUOUS_AXES,
@@ -49,7 +50,7 @@ from tinyframe.gpu.blocks import steps_of_group
 from tinyframe.gpu.panels import is_vector
 from tinyframe.gpu.tensor_core import operands, why_no_tensor_core
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import UOp, extent, fresh_number, is_symbolic, iterations
+from tinyframe.uop.node import Ops, UOp, extent, fresh_number, is_symbolic, iterations
 
 SPLIT, UPCAST, UNROLL, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.UNROLL, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
@@ -210,7 +211,8 @@ class BlockTile:
 
     def size(self, r: UOp) -> int:
         """How many iterations of a loop are in the tile."""
-        return self.units.get(r, 1) * math.prod(n for _, n in self.shares.get(r, ()))
+        times = self.step if r is self.stepped else math.prod(n for _, n in self.shares.get(r, ()))
+        return self.units.get(r, 1) * times
 
     def of(self, op: OptOps) -> int:
         """The number of threads (LOCAL), or of copies (UPCAST)."""
@@ -221,11 +223,8 @@ class BlockTile:
 
     def nest(self, k: Workload) -> Nest:
         """Each block computes the tile, from panels of both operands for each step of the sum."""
-        nest = Nest()
-        for r in self.units:
-            if r is not self.stepped:
-                n = self.size(r)
-                nest = _with_tiles(nest, (SPLIT, r, n if extent(r) % n else 1))
+        uneven = [r for r in self.units if extent(r) % self.size(r)]
+        nest = _with_tiles(Nest(), *[(SPLIT, r, self.size(r)) for r in uneven])
         nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in self.units.items()])
         for r, parts in self.shares.items():
             if r in self.units:
@@ -234,7 +233,8 @@ class BlockTile:
                 nest = _with_parts(nest, r, *parts)
         panels = tuple((x, self.stepped) for x in (contraction_of(k).a, contraction_of(k).b))
         if self.stepped is not None:
-            nest = _with_tiles(nest, (SPLIT, self.stepped, self.step))
+            step = 1 if self.stepped in uneven else self.step
+            nest = _with_tiles(nest, (SPLIT, self.stepped, step))
             nest = replace(nest, pipeline=(self.stepped, self.kept))
         return with_grid(k, replace(nest, panels=panels))
 
@@ -278,7 +278,7 @@ def block_tile(k: Workload, form: str | None = None) -> BlockTile | None:
     # preferably panels for a part of a loop that moves no window
     windows = {r for x in (contraction.a, contraction.b) for d in x.overlaps for r in d}
     stepped = sorted(contraction.summed, key=lambda r: (r in windows, -extent(r)))[:2]
-    steps = [r for r in stepped if extent(r) % mma.depth(form) == 0] if form else [*stepped, None]
+    steps = stepped if form else [*stepped, None]
     tiles = WARP_TILES if form else TILES
     for threads, tile in itertools.product(counts, tiles):
         new = next(filter(None, (_tile(k, *loops, form, threads, tile, r) for r in steps)), None)
@@ -351,13 +351,17 @@ def _with_panels(k: Workload, tile: BlockTile, form: str | None) -> BlockTile | 
     room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
     if stepped is None:
         return replace(tile, nbytes=nbytes(1)) if nbytes(1) <= room else None
-    size, longest = extent(stepped) // tile.units.get(stepped, 1), thresholds.PANEL_STEP
+    size, unit, longest = extent(stepped), tile.units.get(stepped, 1), thresholds.PANEL_STEP
     most = 3 if form and k.target.async_copies else 2
     steps = [(longest >> n, m) for n in range(bool(form), 4) for m in range(most, 1, -1)]
+    # Beyond the end of the sum, panels hold zeros. Other values than products would need a condition
+    # for each, which takes three instructions instead of one, and which tensor cores cannot have.
+    reduce = contraction_of(k).reduce
+    vanishes = reduce.arg is Ops.ADD and is_0_beyond(reduce.src[0], stepped)
+    beyond = size // thresholds.PANEL_STEP if vanishes else 0
     for step, kept in steps:
-        # a step that does not divide the sum would need a condition for each product, which takes
-        # three instructions instead of one, and which tensor cores cannot have
-        if size >= step * kept and size % step == 0 and kept * nbytes(step) <= room:
+        n = step * unit
+        if size >= n * kept and -size % n <= beyond and kept * nbytes(step) <= room:
             return replace(tile, step=step, kept=kept, nbytes=kept * nbytes(step))
     return None
 
@@ -504,7 +508,7 @@ GPU = [
         A_LONG_SUM | {
             "products of two operands of a dtype that the tensor cores take, float32 only if "
             "TF32=1": lambda k: form_in_tensor_cores(k) is not None,
-            "rows and columns for a tile, and a sum of several whole steps of the tensor cores":
+            "rows and columns for a tile, and a sum of several steps of the tensor cores":
                 lambda k: warp_tile(k) is not None,
         },
         lambda k: cast(BlockTile, warp_tile(k)).nest(k),

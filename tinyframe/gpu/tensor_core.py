@@ -60,7 +60,8 @@ def tensor_core(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError("three different loops, of fixed sizes")
     if any(u.op is Ops.MMA for u in sink.toposort()):
         raise KernelOptError("the kernel uses tensor cores already")
-    found = operands(_reduce_over(sink, summed))
+    reduce = _reduce_over(sink, summed)
+    found = operands(reduce)
     if found is None:
         raise KernelOptError(
             "a tensor core sums products of two float16, two bfloat16 or two float32 in float32"
@@ -70,7 +71,7 @@ def tensor_core(sink: UOp, opt: Opt) -> UOp:
     if sorted(has_rows) != [False, True] or has_columns != has_rows[::-1]:
         raise KernelOptError("one operand has the rows, and the other one has the columns")
     deep = mma.depth(form)
-    if extent(summed) % deep or extent(summed) == deep:
+    if extent(summed) % deep or (extent(summed) == deep and len(reduce.own_ranges) == 1):
         raise KernelOptError(
             f"a sum of {extent(summed)}: a tensor core takes {deep} at a time, more than once"
         )

@@ -128,6 +128,13 @@ def not_inside_a_copy(sink: UOp, r: UOp) -> None:
         raise KernelOptError("an argument is copied inside this loop: apply STAGE after this Opt")
 
 
+def is_0_beyond(value: UOp, r: UOp) -> bool:
+    """Whether a value is 0 where all that is loaded along a loop is 0: it is a product of that."""
+    if value.op in (Ops.MUL, Ops.CAST):
+        return all(is_0_beyond(s, r) for s in value.src)
+    return value.op is Ops.LOAD and r in value.ranges
+
+
 def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     """r -> outer*n + inner, where the inner part is of kind `inner_kind`: SPLIT, UPCAST, VECTOR,
     UNROLL, LOCAL, GROUP.
@@ -135,8 +142,8 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     If n does not divide the size, the last tile is moved back so that it ends with the axis
     (`min(outer*n, size-n) + inner`): some results are computed twice, and nothing needs a guard. In
     a reduce, elements that were counted already become its identity. The excess is guarded instead
-    if the kernel reads what it writes, so that it must not compute twice, or if the size is below
-    n, as a Variable's may be.
+    if the kernel reads what it writes, so that it must not compute twice, if the size is below n,
+    as a Variable's may be, or if a SPLIT's loop sums products, which are 0 beyond its end anyway.
     """
     size, symbolic = extent(r), is_symbolic(r)
     inner = fresh_range(sink, n, inner_kind)
@@ -155,7 +162,11 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     in_place = any(u.op is Ops.LOAD and u.src[0].src[0] in written for u in sink.toposort())
     if inner_kind is AxisType.LOCAL:  # nor may two threads store the values for a place in turn
         in_place |= any(u.op is Ops.LOAD for s in sink.src for u in s.src[0].toposort())
-    if size > n and not symbolic and not in_place:
+    reduces = [u for u in sink.toposort() if u.op is Ops.REDUCE and r in u.own_ranges]
+    vanishes = inner_kind is AxisType.REDUCE and all(
+        u.arg is Ops.ADD and is_0_beyond(u.src[0], r) for u in reduces
+    )
+    if size > n and not symbolic and not in_place and not vanishes:
         index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
         counted, exists = index < start, UOp.const(dtypes.bool, True)
     else:
@@ -164,7 +175,7 @@ def split_range(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     counted, index = counted.simplify(), index.simplify()
 
     def then(u: UOp) -> UOp | None:
-        if u.op is Ops.REDUCE and inner in u.own_ranges:
+        if u.op is Ops.REDUCE and inner in u.own_ranges and not vanishes:
             neutral = u.src[0].const_like(identity(u.arg, u.dtype))
             return u.replace(src=(counted.where(neutral, u.src[0]), *u.src[1:]))
         if u.op is Ops.INDEX and inner in u.ranges:

@@ -55,12 +55,14 @@ def stage(sink: UOp, opt: Opt) -> UOp:
     if not panel:
         raise KernelOptError(f"the index of argument {slot} does not vary inside axis {axis}")
     loops, copied = copy_loops(sink, panel)
-    # conditions move into the copy; those about a different index stay with the panel's reader
-    guards = {c: moved_condition(c, outside, moving, copied) for c in conjuncts(valid)}
-    once = [moved for moved in guards.values() if moved is not None]
-    kept = [c for c, moved in guards.items() if moved is None]
     # the box may be larger than the part that is read, and extend beyond the argument
     shape = load.src[0].arg
+    ends = {(i < size).simplify() for i, size in zip(ix, shape, strict=True)}
+    # other conditions move into the copy; those about a different index stay with the reader
+    found = (c for c in conjuncts(valid) if c not in ends)
+    guards = {c: moved_condition(c, outside, moving, copied) for c in found}
+    once = [moved for moved in guards.values() if moved is not None]
+    kept = [c for c, moved in guards.items() if moved is None]
     places = [
         (i - moving[d] + copied[d]).simplify() if d in copied else i for d, i in enumerate(ix)
     ]
