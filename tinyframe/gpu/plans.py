@@ -354,8 +354,8 @@ def _with_panels(k: Workload, tile: BlockTile, form: str | None) -> BlockTile | 
     size, unit, longest = extent(stepped), tile.units.get(stepped, 1), thresholds.PANEL_STEP
     most = 3 if form and k.target.async_copies else 2
     steps = [(longest >> n, m) for n in range(bool(form), 4) for m in range(most, 1, -1)]
-    # Beyond the end of the sum, panels hold zeros. Values that are no products would need a condition
-    # each, which takes three instructions instead of one, and which tensor cores cannot have.
+    # Beyond the end of the sum, panels hold zeros. Values that are not products need a condition,
+    # which takes three instructions instead of one, and which tensor cores cannot have.
     reduce = contraction_of(k).reduce
     vanishes = reduce.arg is Ops.ADD and is_0_beyond(reduce.src[0], stepped)
     beyond = size // thresholds.PANEL_STEP if vanishes else 0
