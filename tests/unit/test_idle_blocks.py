@@ -151,6 +151,15 @@ def test_a_reduce_inside_is_not_done_by_every_block():
     assert math.prod(program_of(first, device=GPU).global_size) == BLOCKS_OF_PARTS
 
 
+def test_a_contraction_has_its_tile_though_each_result_is_needed_again_where_it_was_pooled():
+    x, weight = gpu(64, 16, 20, 20), gpu(32, 16, 3, 3)
+    y = x.max_pool2d(2).conv2d(weight)
+    kernels = kernels_of(y.gradient(x, gradient=gpu(*y.shape))[0])
+    programs = [program_of(kernel, device=GPU) for kernel in kernels]
+    product = max(programs, key=lambda program: program.ops_estimate)
+    assert product.plan.name == "tiles from panels" and product is not programs[-1]
+
+
 # ---- the device decides --------------------------------------------------------------------------
 
 

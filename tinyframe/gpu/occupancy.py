@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tinyframe import thresholds
 from tinyframe.algebra.access import AccessTable
 from tinyframe.renderer import Target
-from tinyframe.schedule.fuse import Use
+from tinyframe.schedule.fuse import Use, depends_on
 from tinyframe.schedule.partial import Cut, Partial, divisor, parts_of
 from tinyframe.uop.node import AxisType, Ops, UOp, extent, is_symbolic, iterations
 
@@ -35,10 +35,12 @@ def leaves_blocks_idle(target: Target, results: int, each: int) -> bool:
 
 
 class Occupancy(NamedTuple):
-    """Decides whether to store the result of a REDUCE_AXIS on a GPU."""
+    """Decides whether to store the result of a REDUCE_AXIS on a GPU. has_tile: whether a block
+    would share panels of its operands, and of those beside it."""
 
     target: Target
     reduce: UOp
+    has_tile: bool
 
     def reason_to_store(self, uses: Iterable[Use], of_its_size: bool = False) -> str | None:
         """of_its_size: whether the kernel it would be fused into has as many results."""
@@ -48,6 +50,12 @@ class Occupancy(NamedTuple):
         each = reduced.size // max(size, 1)
         if leaves_blocks_idle(self.target, size, each) and not of_its_size:
             return "a long reduce to few results, which blocks share"
+        if self.has_tile and any(
+            r.arg[1] is AxisType.LOOP and r not in depends_on(use.unguarded_indices)
+            for use in uses
+            for r in use.path
+        ):
+            return "a contraction outside of a loop, which would have no tile"
         if any(map(self._is_used_by_blocks, uses)):
             return "a reduce used inside of one that blocks share"
         return None

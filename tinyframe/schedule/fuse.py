@@ -404,12 +404,12 @@ class _CostModel:
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.below_fuse:
                 self.below_fuse.update(s for s in u.src if s.op not in _FORCED)
-        # the end of a reduce -> the path from that end down to the reduce itself
-        self.reduce_ends: dict[UOp, list[UOp]] = {}
+        # the end of reduces -> the path from that end down to each of them
+        self.reduce_ends: dict[UOp, list[list[UOp]]] = {}
         for u in order:
             if u.op is Ops.REDUCE_AXIS:
                 path = self._path_to_end(u)
-                self.reduce_ends[path[0]] = path
+                self.reduce_ends.setdefault(path[0], []).append(path)
 
     def needs(
         self, u: UOp, use: Use, fusion: Fusion, numbers: Iterator[int]
@@ -577,7 +577,7 @@ class _CostModel:
         tile, because a loop along which one operand is reused would be inside that reduce. A
         separate kernel reads each operand into registers once for a whole tile of results, which
         saves far more than writing and reading the results costs."""
-        *path, reduce = self.reduce_ends[end]
+        *path, reduce = self.reduce_ends[end][-1]
         if reduce.src[0].size < thresholds.TILED_FROM * reduce.size:
             return False
         for u in path:
@@ -593,7 +593,8 @@ class _CostModel:
         if u not in self.reduce_ends or (target := Device[u.device].block_target) is None:
             return None
         occupancy: type[Occupancy] = load("tinyframe.gpu.occupancy:Occupancy")
-        return occupancy(target, self.reduce_ends[u][-1])
+        *_, reduce = reduces = [path[-1] for path in self.reduce_ends[u]]
+        return occupancy(target, reduce, any(map(_is_long_contraction, reduces)))
 
     def is_contraction(self, u: UOp) -> bool:
         """Whether it sums products of two operands that are each reused: matmul, convolution."""
@@ -620,6 +621,18 @@ def _is_expanded(u: UOp) -> bool:
             return True
         u = u.src[0]
     return False
+
+
+def _is_long_contraction(reduce: UOp) -> bool:
+    """Whether a sum, with the sums inside it, reads two operands that are each reused, and reduces
+    so much that a register tile pays."""
+    inner = reduce
+    while inner.op in _TO_WINDOWS or inner is reduce:
+        inner = inner.src[0]
+    if inner.op is Ops.REDUCE_AXIS and inner.arg[0] is reduce.arg[0]:
+        return _is_long_contraction(inner)
+    is_long = reduce.src[0].size >= thresholds.TILED_FROM * reduce.size
+    return is_long and _shares_operands(reduce, new_indices(reduce.shape, itertools.count()))
 
 
 def _shares_operands(reduce: UOp, ix: Indices) -> bool:
