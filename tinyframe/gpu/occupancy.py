@@ -50,11 +50,8 @@ class Occupancy(NamedTuple):
         each = reduced.size // max(size, 1)
         if leaves_blocks_idle(self.target, size, each) and not of_its_size:
             return "a long reduce to few results, which blocks share"
-        if self.has_tile and any(
-            r.arg[1] is AxisType.LOOP and r not in depends_on(use.unguarded_indices)
-            for use in uses
-            for r in use.path
-        ):
+        inside = [depends_on(use.unguarded_indices).issuperset(use.path) for use in uses]
+        if self.has_tile and not all(inside):
             return "a contraction outside of a loop, which would have no tile"
         if any(map(self._is_used_by_blocks, uses)):
             return "a reduce used inside of one that blocks share"

@@ -384,10 +384,6 @@ def warp_tile(k: Workload) -> BlockTile | None:
     return None if form is None else block_tile(k, form)
 
 
-def has_a_long_sum(k: Workload) -> bool:
-    return iterations(contraction_of(k).summed) >= thresholds.PANEL_STEP
-
-
 # ---- reduces that threads share -----------------------------------------------------------------
 
 
@@ -493,8 +489,9 @@ def along_memory(k: Workload) -> Nest:
 
 A_LONG_SUM = A_CONTRACTION | {
     "no reduce outside of a loop of results": _is_reduced_in_all_loops,
-    "a sum long enough for a panel": has_a_long_sum,
-}
+    "a sum long enough for a panel":
+        lambda k: iterations(contraction_of(k).summed) >= thresholds.PANEL_STEP,
+}  # fmt: skip
 SHARED_REDUCES: Needs = {
     "reduces, each with a loop that can be divided among threads":
         lambda k: bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces),

@@ -295,18 +295,15 @@ class CUDAGraph(Graph):
             (launch, self.arguments[launch].values, number)
             for launch, number in [*self.places, *self.variables]
         ]
-        self.parameters = [self._parameters(launch) for launch in range(len(runners))]
+        self.parameters = []
+        for runner, arguments in zip(self.runners, self.arguments, strict=True):
+            self.parameters.append(given := self.context.driver.CUDA_KERNEL_NODE_PARAMS())
+            given.func, given.kernelParams = runner.function, arguments.address
+            given.sharedMemBytes, given.extra = runner.shared_bytes, 0
         self.sizes: Sequence[tuple[Size, Size]] = [((), ())] * len(runners)
         self.changed: set[int] = set()
         self.off: set[int] = set()  # the launches whose nodes may be disabled
         self.started: Any = None
-
-    def _parameters(self, launch: int) -> Any:
-        parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
-        parameters.func = self.runners[launch].function
-        parameters.kernelParams = self.arguments[launch].address
-        parameters.sharedMemBytes, parameters.extra = self.runners[launch].shared_bytes, 0
-        return parameters
 
     def set_buffer(self, place: int, opaque: int) -> None:
         launch, values, number = self.cells[place]
@@ -372,6 +369,7 @@ class CUDADevice(Compiled):
     """An NVIDIA GPU. DeviceUnavailable if there is none with this number."""
 
     survives_fork = False
+    graph = CUDAGraph
 
     def __init__(self, device: str = "CUDA") -> None:
         number = int(device.partition(":")[2] or 0)
@@ -403,10 +401,6 @@ class CUDADevice(Compiled):
                 "set CUDA_EMULATE before the first Tensor is created"
             )
         return super().compiler
-
-    @property
-    def graph(self) -> type[Graph]:
-        return CUDAGraph
 
     def synchronize(self) -> None:
         self.context.wait()

@@ -269,6 +269,7 @@ class CLDevice(Compiled):
     """A device of an OpenCL driver. DeviceUnavailable if there is none with this number."""
 
     survives_fork = False
+    graph = CLGraph
 
     def __init__(self, device: str = "CL") -> None:
         number = int(device.partition(":")[2] or 0)
@@ -302,10 +303,6 @@ class CLDevice(Compiled):
             CLCompiler(self.context, self.cl_device),
             functools.partial(CLRunner, self),
         )
-
-    @property
-    def graph(self) -> type[Graph]:
-        return CLGraph
 
     def launch(self, kernel: Any, name: str, total: Size, local: Size) -> Any:
         """Enqueues a kernel whose arguments are set; returns its event."""

@@ -300,6 +300,7 @@ class WebGPUDevice(Compiled):
     """An adapter of wgpu. DeviceUnavailable if there is none with this number."""
 
     survives_fork = False
+    graph = WebGPUGraph
 
     def __init__(self, device: str = "WEBGPU") -> None:
         number = int(device.partition(":")[2] or 0)
@@ -326,10 +327,6 @@ class WebGPUDevice(Compiled):
             WGSLCompiler(self, adapter.info),
             functools.partial(WebGPURunner, self),
         )
-
-    @property
-    def graph(self) -> type[Graph]:
-        return WebGPUGraph
 
     def synchronize(self) -> None:
         with self.loss_explained():
