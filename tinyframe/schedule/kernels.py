@@ -128,10 +128,10 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
         """`of`, with these in place of the entry for the axis."""
         return (*of[:axis], *sizes, *of[axis + 1 :])
 
-    every, each = tuple((0, s) for s in shape), -(-size // parts)
-    if on_blocks:  # whole vectors
-        each += -each % max(1, target_of(x.device).vector_bytes // x.dtype.itemsize)
-    parts = -(-size // each)
+    # with many threads, whole vectors in a part, and of parts
+    lanes = max(1, target_of(x.device).vector_bytes // x.dtype.itemsize) if on_blocks else 1
+    every, each = tuple((0, s) for s in shape), -(-size // parts // lanes) * lanes
+    parts = -(-size // each // lanes) * lanes
     whole = x.pad(along((0, parts * each - size), of=((0, 0),) * len(shape)))
     whole = whole.reshape(along(parts, each))
     inside = whole.scan_axis(op, axis + 1)
