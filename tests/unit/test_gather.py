@@ -177,3 +177,16 @@ def test_on_a_gpu_no_thread_walks_along_a_million_values_and_no_place_looks_at_a
         loops = ops_in(kernel, Ops.RANGE)
         assert math.prod(extent(r) for r in loops if r.arg[1] is AxisType.SERIAL) <= 2048
         assert math.prod(map(extent, loops)) <= 64 * VALUES
+
+
+def test_a_thread_that_walks_loads_its_own_values_alone_and_places_that_were_computed_once():
+    words, index, value = (
+        on_buffer(*shape, dtype=d, device="NULL:CUDA")
+        for shape, d in [((32000, 64), dtypes.float), ((9000,), dtypes.int32),
+                         ((9000, 64), dtypes.float)]
+    )  # fmt: skip
+    *_, places, walk = kernels_of(words[index].gradient(words, gradient=value)[0])
+    assert math.prod(places.src[0].src[0].arg) == 9000
+    (store,) = walk.src
+    loads = {u.src[0].src[0].dtype.size: u.src[0].src[1] for u in ops_in(walk, Ops.LOAD)}
+    assert loads[9000 * 64] is loads[32000 * 64] is store.src[0].src[1]

@@ -189,11 +189,21 @@ def _walked_by_more(u: UOp, axis: int, whole: UOp, value: UOp, index: UOp) -> UO
     parts = divisor(whole.shape[axis], range(most, thresholds.LEAST_WALKERS - 1, -1))
     if parts is None:
         return None
+    # all of them read the index, which is computed once
+    once = tuple((0, n if _varies(index, a) else 1) for a, n in enumerate(index.shape))
+    index = index.shrink(once).contiguous().expand(index.shape)
     shape = (*value.shape[: axis + 1], parts, *value.shape[axis + 1 :])
     index, value = (_with_axis(x, axis + 1).expand(shape) for x in (index, value))
     here = (index % parts).eq(numbers_along(shape, axis + 1).cast(index.dtype))
     place = here.where(index // parts, index.const_like(-1))
     return u.src[0].assign(value, _cut(whole, axis, parts).take(axis, place), u.arg)
+
+
+def _varies(u: UOp, axis: int) -> bool:
+    """Whether elements may differ along an axis: not if that has been expanded."""
+    if u.op in GroupOp.Elementwise or u.op is Ops.EXPAND:
+        return u.shape[axis] != 1 and any(_varies(s, axis) for s in u.src)
+    return u.shape[axis] != 1
 
 
 def _looked_for(op: Ops, axis: int, whole: UOp, value: UOp, index: UOp) -> UOp:

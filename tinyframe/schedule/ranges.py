@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 
 from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
+from tinyframe.device import Device
 from tinyframe.dtype import dtypes
 from tinyframe.observe import tell_became
 from tinyframe.rewrite.matcher import PatternMatcher, UPat, graph_rewrite
@@ -84,6 +85,8 @@ def lower(
         number, at = value_at(places, ix), source_indices(view, ix)
         valid, turns = _placed(condition(view, ix, at), number), ix[view.arg].ranges
         at, whole = tuple([_placed(i, number) for i in at]), view.src[0]
+        if value.device and Device[value.device].block_target is not None:
+            stored = _loaded_where(valid, stored)
         written = _index(target(base_of(whole), whole), at, valid)
         before, op = written.load(*turns), value.arg
         is_combined = op in GroupOp.Reduce
@@ -93,6 +96,18 @@ def lower(
         serial |= set() if op is Ops.STORE else turns
     sink = renumber(order_ranges(UOp.sink(*stores, *ends)), serial)
     return graph_rewrite(sink, lowering_rules, name="simplify the kernel")
+
+
+def _loaded_where(valid: UOp, value: UOp) -> UOp:
+    """The value, for which nothing is loaded where the condition fails."""
+    known = valid.toposort()
+
+    def guarded(old: UOp, u: UOp) -> UOp:
+        if u.op is not Ops.INDEX or old in known:
+            return u
+        return u.replace(src=(u.src[0], all_of([u.src[1], valid]), *u.src[2:]))
+
+    return rebuild(value, guarded)
 
 
 def _index(place: UOp, ix: Indices, valid: UOp | None = None) -> UOp:
