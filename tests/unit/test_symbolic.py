@@ -27,6 +27,7 @@ from tinyframe.algebra.symbolic import (
     conjuncts,
     from_terms,
     index_rules,
+    is_multiple,
     relaxed,
     simplify_given,
     sym,
@@ -432,3 +433,9 @@ def test_a_block_of_a_grid_that_may_be_empty_is_not_the_only_one():
     size = UOp.variable("n", 0, 1)
     assert UOp(Ops.SPECIAL, dtypes.int, (), ("gidx0", 1)).simplify().op is Ops.CONST
     assert UOp(Ops.SPECIAL, dtypes.int, (), ("gidx0", size)).simplify().op is Ops.SPECIAL
+
+
+def test_what_has_wrapped_around_is_still_a_multiple_of_a_power_of_two():
+    i = UOp.variable("i", 0, 2**31 - 1)
+    wrapped = (i.bitcast(dtypes.uint32) * 12).bitcast(dtypes.int32) + 8
+    assert is_multiple(wrapped, 4) and not is_multiple(wrapped, 3) and not is_multiple(wrapped, 8)

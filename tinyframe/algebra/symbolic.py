@@ -139,6 +139,8 @@ def is_multiple(u: UOp, n: int) -> bool:
     return all(
         factor % n == 0
         or (t is not None and t.op in (Ops.MIN, Ops.MAX) and all(is_multiple(s, n) for s in t.src))
+        # of a power of two, although the sum may have wrapped around
+        or (t is not None and t.op is Ops.BITCAST and n & (n - 1) == 0 and is_multiple(t.src[0], n))
         for t, factor in terms(u).items()
     )
 

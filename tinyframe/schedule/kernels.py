@@ -184,8 +184,10 @@ def stored_by_many(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
 def _walked_by_more(u: UOp, axis: int, whole: UOp, value: UOp, index: UOp) -> UOp | None:
     """An ordered store for which many more threads walk, each for every nth place alone; None if
     there are enough, or n does not divide the places."""
+    lanes = target_of(u.device).vector_bytes // value.dtype.itemsize
+    lanes = lanes if axis < len(value.shape) - 1 and value.shape[-1] % lanes == 0 else 1
     threads = thresholds.FILLING_BLOCKS * thresholds.BLOCK_THREADS
-    most = threads * value.shape[axis] // value.size
+    most = threads * lanes * value.shape[axis] // value.size
     parts = divisor(whole.shape[axis], range(most, thresholds.LEAST_WALKERS - 1, -1))
     if parts is None:
         return None
