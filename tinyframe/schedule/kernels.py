@@ -191,9 +191,9 @@ def _walked_by_more(u: UOp, axis: int, whole: UOp, value: UOp, index: UOp) -> UO
     parts = divisor(whole.shape[axis], range(most, thresholds.LEAST_WALKERS - 1, -1))
     if parts is None:
         return None
-    # all of them read the index, which is computed once
-    once = tuple((0, n if _varies(index, a) else 1) for a, n in enumerate(index.shape))
-    index = index.shrink(once).contiguous().expand(index.shape)
+    if not is_memory(index):  # all of them read it: it is computed once
+        once = tuple((0, n if _varies(index, a) else 1) for a, n in enumerate(index.shape))
+        index = index.shrink(once).contiguous().expand(index.shape)
     shape = (*value.shape[: axis + 1], parts, *value.shape[axis + 1 :])
     index, value = (_with_axis(x, axis + 1).expand(shape) for x in (index, value))
     here = (index % parts).eq(numbers_along(shape, axis + 1).cast(index.dtype))
