@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinyframe.viz.drawing import MUTED, PAGE, xml
+from tinyframe.viz.drawing import PAGE, xml
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import NoLayout, Picture
 
@@ -62,11 +62,7 @@ def left_out(count: int, drawn: int, word: str) -> list[str]:
 
 
 def chart(
-    headline: str,
-    text: str,
-    draw: Callable[[Any], None],
-    height: float,
-    notes: Sequence[str] = (),
+    headline: str, text: str, draw: Callable[[Any], None], height: float, notes: Sequence[str] = ()
 ) -> Picture:
     """A Picture as wide as a page. draw: puts axes on an empty Figure. height: that of the axes, in
     points. notes: paragraphs below them."""

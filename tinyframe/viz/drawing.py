@@ -103,22 +103,10 @@ class Drawing:
         self.width = self.height = 0.0
 
     def box(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        fill: str,
-        line: str = ARROW,
-        words: Sequence[str] = (),
-        title: str = "",
-        radius: float = 3,
-        thick: float = 1,
-        dashed: bool = False,
-        size: float = 11,
-        mono: bool = False,
-        link: int | None = None,
-    ) -> None:
+        self, x: float, y: float, width: float, height: float, fill: str, line: str = ARROW,
+        words: Sequence[str] = (), title: str = "", radius: float = 3, thick: float = 1,
+        dashed: bool = False, size: float = 11, mono: bool = False, link: int | None = None,
+    ) -> None:  # fmt: skip
         """A box with lines of text in its middle. title: its tooltip. link: the number of the group
         that it belongs to."""
         look = ' stroke-dasharray="4 3"' if dashed else ""
@@ -139,17 +127,9 @@ class Drawing:
             self.words(x + width / 2, place, line_of_words, size, anchor="middle", mono=mono)
 
     def words(
-        self,
-        x: float,
-        y: float,
-        words: str,
-        size: float = 11,
-        *,
-        anchor: str = "start",
-        bold: bool = False,
-        mono: bool = False,
-        colour: str = TEXT,
-    ) -> None:
+        self, x: float, y: float, words: str, size: float = 11, *, anchor: str = "start",
+        bold: bool = False, mono: bool = False, colour: str = TEXT,
+    ) -> None:  # fmt: skip
         """A line of text, with its baseline at y. anchor: "start", "middle" or "end"."""
         look = f' font-family="{MONO}" xml:space="preserve"' if mono else ""
         look += ' font-weight="bold"' if bold else ""
@@ -192,14 +172,9 @@ class Drawing:
             self.parts.append(f'<polygon points="{head}" fill="{ARROW}"/>')
 
     def image(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        pixels: np.ndarray,
+        self, x: float, y: float, width: float, height: float, pixels: np.ndarray,
         colours: Sequence[str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """An image with a thin border. pixels: for each, the number of its colour."""
         data = base64.b64encode(png(pixels, colours)).decode()
         size = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
@@ -244,14 +219,11 @@ def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:
         return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
 
     height, width = pixels.shape
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+    palette = chunk(b"PLTE", bytes.fromhex("".join(colour[1:] for colour in colours)))
     rows = np.pad(pixels.astype(np.uint8), ((0, 0), (1, 0)))  # each row starts with 0: no filter
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
-        + chunk(b"PLTE", bytes.fromhex("".join(colour[1:] for colour in colours)))
-        + chunk(b"IDAT", zlib.compress(rows.tobytes()))
-        + chunk(b"IEND", b"")
-    )
+    data = chunk(b"IDAT", zlib.compress(rows.tobytes()))
+    return b"\x89PNG\r\n\x1a\n" + head + palette + data + chunk(b"IEND", b"")
 
 
 def colour_of(number: int, count: int) -> str:

@@ -10,6 +10,7 @@ import itertools
 import math
 import re
 import textwrap
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -76,13 +77,10 @@ def plural(count: int, word: str) -> str:
 
 
 def of_graph(
-    roots: Sequence[UOp],
-    literal: bool = False,
-    marks: Mapping[Any, str] | None = None,
-    names: Names | None = None,
-    ends: Callable[[UOp], bool] = lambda u: False,
+    roots: Sequence[UOp], literal: bool = False, marks: Mapping[Any, str] | None = None,
+    names: Names | None = None, ends: Callable[[UOp], bool] = lambda u: False,
     numbering: dict[Any, int] | None = None,
-) -> list[Node]:
+) -> list[Node]:  # fmt: skip
     """Every node that is not written inside another, once. Takes UOps, or the Rows of a trace.
 
     literal: no node is written inside another, so there are as many nodes as UOps. marks: marks for
@@ -104,30 +102,21 @@ def of_graph(
             continue
         sources = () if ends(u) else u.src if literal else sources_seen(u, inside)
         numbers[u] = len(nodes)
-        nodes.append(
-            Node(
-                KIND_OF[u.op],
-                title_of(u, numbering),
-                value_of(u, has_shapes),
-                note_of(u, inside, literal),
-                tuple(numbers[s] for s in sources),
-                operands_of(u, inside, len(sources)),
-                names.get(u, ()),
-                mark=marks.get(u, ""),
-                of=u,
-            )
-        )
+        words = title_of(u, numbering), value_of(u, has_shapes), note_of(u, inside, literal)
+        places = tuple(numbers[s] for s in sources)
+        roles = operands_of(u, inside, len(sources))
+        given = {"names": names.get(u, ()), "mark": marks.get(u, "")}
+        nodes.append(Node(KIND_OF[u.op], *words, places, roles, of=u, **given))
     return nodes
 
 
 def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
     """The nodes that are written inside others in a picture: constants, with the movement ops that
     broadcast them; a buffer's number and device; and index arithmetic."""
-    users: dict[UOp, list[UOp]] = {u: [] for u in order}
+    users = defaultdict[UOp, list[UOp]](list)
     for u in order:
-        for s in dict.fromkeys(u.src):
-            if s in users:
-                users[s].append(u)
+        for s in u.src:
+            users[s].append(u)
     inside: set[UOp] = set()
     for u in order:
         broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1
@@ -334,9 +323,8 @@ def read_by(item: ScheduleItem) -> list[Buffer]:
 
 def work_kind(ast: UOp) -> str:
     ops = {u.op for u in ast.toposort()}
-    if ast.op is Ops.COPY:
-        return "copy"
-    return "scan" if Ops.SCAN in ops else "reduce" if Ops.REDUCE in ops else "elementwise"
+    return next((op.name.lower() for op in (Ops.COPY, Ops.SCAN, Ops.REDUCE) if op in ops),
+                "elementwise")  # fmt: skip
 
 
 def loops_text(ast: UOp) -> str:
@@ -345,9 +333,8 @@ def loops_text(ast: UOp) -> str:
     reduces = dict.fromkeys(u.own_ranges for u in order if u.op is Ops.REDUCE)
     closed = {r for loops in reduces for r in loops}
     around = [u for u in order if u.op is Ops.RANGE and u not in closed]
-    inside = [" × ".join(render(r.src[0]) for r in loops) for loops in reduces]
-    words = [" × ".join(render(r.src[0]) for r in around), *[f"reduce {sizes}" for sizes in inside]]
-    return ", ".join(filter(None, words))
+    sizes = [" × ".join(render(r.src[0]) for r in loops) for loops in (around, *reduces)]
+    return ", ".join(filter(None, [sizes[0], *[f"reduce {size}" for size in sizes[1:]]]))
 
 
 # ---- the lines of text on a node -----------------------------------------------------------------
@@ -374,6 +361,5 @@ def wrapped(words: str) -> list[str]:
 
 def described(node: Node) -> str:
     """All the text of a node, in one line."""
-    named = f"{', '.join(node.names)} =" if node.names else ""
-    title = " ".join(word for word in (named, node.title) if word)
-    return ", ".join(word for word in (node.mark, title, node.value, node.note) if word)
+    title = f"{', '.join(node.names)} = {node.title}" if node.names else node.title
+    return ", ".join(filter(None, (node.mark, title, node.value, node.note)))

@@ -87,8 +87,7 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
         if argument.slot >= MOST_ROWS:
             continue
         sheet.words(0, top + 11, f"data{argument.slot} {argument.verb}", bold=True, colour=MUTED)
-        for n, line in enumerate(wrapped(sizes, LABEL - 10)):
-            sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
+        sheet.paragraph(0, top + 15, sizes, LABEL - 10)
         high = 40.0
         for column, touch in enumerate(argument.touches):
             left = LABEL + column * (PANEL + GAP)
@@ -216,7 +215,7 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
     """Draws an argument, with the touched elements in colour; returns its height."""
     high = 0.0
     if touch.cells is not None:
-        high = draw_cells(sheet, left, top, argument, PANEL, [touch.cells])
+        high = draw_cells(sheet, left, top, argument, PANEL, touch.cells)
     for n, line in enumerate(wrapped(said(argument, touch), PANEL + GAP - 4, 9.5)):
         sheet.words(left, top + high + 12 + 12 * n, line, 9.5, colour=MUTED)
         last = high + 16 + 12 * n
@@ -224,12 +223,7 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
 
 
 def draw_cells(
-    sheet: Drawing,
-    left: float,
-    top: float,
-    argument: Argument,
-    panel: float,
-    cells: Sequence[np.ndarray],
+    sheet: Drawing, left: float, top: float, argument: Argument, panel: float, *cells: np.ndarray
 ) -> float:
     """Draws an argument as an image, its longer side at most `panel` points. cells: sets of
     elements to colour, later ones darker. Returns the height."""
@@ -279,7 +273,7 @@ def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:
         tile, whole = _tile(argument), argument.touches[-1]
         if tile.cells is not None:
             cells = [touch.cells for touch in (whole, tile) if touch.cells is not None]
-            draw_cells(sheet, n * (room + TILE_GAP), 0, argument, room, cells)
+            draw_cells(sheet, n * (room + TILE_GAP), 0, argument, room, *cells)
     end = sheet.height
     for n, argument in enumerate(arguments[:MOST_TILES]):
         name, count = tile_text(argument).split(": ", 1)
