@@ -33,12 +33,7 @@ from tinyframe.viz.picture import Picture
 
 
 def graph(
-    x: Any,
-    /,
-    *,
-    fold: bool = True,
-    kernels: bool = False,
-    **names: Tensor | UOp,
+    x: Any, /, *, fold: bool = True, kernels: bool = False, **names: Tensor | UOp
 ) -> GraphPicture:
     """A picture of a Tensor, UOp, ScheduleItem, ProgramSpec, or a list of one of them.
 
@@ -57,9 +52,8 @@ def graph(
 
 def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> GraphPicture:
     """graph() with these names only. The picture may live long, so it keeps no UOp alive."""
-    things = list(x) if isinstance(x, (list, tuple)) else [x]
-    roots = [root for thing in things for root in roots_of(thing)]
-    is_schedule = isinstance(x, (list, tuple)) and all(isinstance(t, ScheduleItem) for t in things)
+    roots = roots_of(x)
+    is_schedule = isinstance(x, (list, tuple)) and all(isinstance(i, ScheduleItem) for i in x)
     if kernels:
         if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
             raise ValueError(
@@ -67,7 +61,7 @@ def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> 
             )
         nodes = of_kernels(roots, called)
     elif is_schedule:
-        nodes = of_schedule(things)
+        nodes = of_schedule(x)
     else:
         nodes = of_graph(roots, not fold, names=called)
     drawn = [replace(node, of=None) for node in (fitted(nodes) if fold else nearest(nodes, MOST))]
@@ -76,6 +70,8 @@ def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> 
 
 
 def roots_of(x: Any) -> Sequence[UOp]:
+    if isinstance(x, (list, tuple)):
+        return [root for thing in x for root in roots_of(thing)]
     if isinstance(x, UOp):
         return [x]
     if isinstance(x, Tensor):
@@ -99,13 +95,9 @@ class GraphPicture(Picture):
     """
 
     def __init__(
-        self,
-        what: str,
-        nodes: list[Node],
-        tallest: float | None = None,
-        about: tuple[str, str] | None = None,
-        beside: Sequence[tuple[int, int]] = (),
-    ) -> None:
+        self, what: str, nodes: list[Node], tallest: float | None = None,
+        about: tuple[str, str] | None = None, beside: Sequence[tuple[int, int]] = (),
+    ) -> None:  # fmt: skip
         headline = headline_of(what, nodes)
         text = "\n".join([headline, *lines_of_text(nodes)])
         super().__init__(*(about or (headline, text)), self._assembled)
