@@ -89,11 +89,11 @@ def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
 
 def seconds_text(seconds: float) -> str:
     """A time in the unit that suits it: `12.5 µs`."""
-    if not seconds:
-        return "0 s"
+    if not seconds or seconds >= 1000:
+        return f"{seconds:.0f} s"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
-            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds:.0f} s"
+            return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e9:.0f} ns"
 
 
@@ -137,11 +137,9 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
     header, rows = table_of(spans)
     numbers = {row[1]: row[0] for row in rows}
     parts = [("all of it", spans, begin, end)]
-    if runs:
-        first, last = min(s.begin for s in runs), max(s.end for s in runs)
-        if len(runs) < len(spans) and last - first < CLOSER * (end - begin):
-            title = f"from {seconds_text(first - begin)} on, the kernels"
-            parts.append((title, runs, first, last))
+    first, last = min((s.begin for s in runs), default=0), max((s.end for s in runs), default=0)
+    if 0 < len(runs) < len(spans) and last - first < CLOSER * (end - begin):
+        parts.append((f"from {seconds_text(first - begin)} on, the kernels", runs, first, last))
     heights = [24 * len({s.lane for s in shown}) + 42 for _, shown, _, _ in parts]
     heights.append(16 * min(len(rows), MOST_TOLD) + 24)
 
@@ -177,10 +175,8 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
                   xlim=(0, 2.5 * max([1e-9, *took])))  # fmt: skip
         for n, (_, _, source, compiled, ran) in enumerate(told):
             said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
-            bars.annotate(
-                ", ".join(filter(None, said)), (took[n], n), (4, 0),
-                textcoords="offset points", va="center", fontsize=7.5,
-            )  # fmt: skip
+            bars.annotate(", ".join(filter(None, said)), (took[n], n), (4, 0), va="center",
+                          textcoords="offset points", fontsize=7.5)  # fmt: skip
 
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
     notes = left_out(len(rows), MOST_TOLD, "kernel")
@@ -261,9 +257,8 @@ def points_of(record: Record) -> list[Point]:
 def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
     """The picture of some kernels; equal numbers give equal pictures."""
     flops, bandwidth = rate_text(roof.flops), rate_text(roof.bandwidth)
-    headline = (
-        f"roofline: {plural(len(points), 'kernel')} under {flops} GFLOP/s and {bandwidth} GB/s"
-    )
+    under = f"{flops} GFLOP/s and {bandwidth} GB/s"
+    headline = f"roofline: {plural(len(points), 'kernel')} under {under}"
     header = ["", "kernel", "time", "GFLOP/s", "GB/s", "what limits it"]
     rows = [
         [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops),
@@ -296,10 +291,9 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
                 if told:  # its number goes beside it, each in a different direction
                     turn = math.tau * (number - 1) / MOST_POINTS
                     beside = 16 * math.cos(turn), -16 * math.sin(turn)
-                    axes.annotate(
-                        number, place, beside, textcoords="offset points", ha="center",
-                        va="center", arrowprops={"arrowstyle": "-", "color": POINT},
-                    )  # fmt: skip
+                    line = {"arrowstyle": "-", "color": POINT}
+                    axes.annotate(number, place, beside, textcoords="offset points",
+                                  ha="center", va="center", arrowprops=line)  # fmt: skip
 
     notes = [f"{n}  {name}: {time}, {ops} GFLOP/s, {moved} GB/s. {words}"
              for n, name, time, ops, moved, words in rows[:MOST_POINTS]]  # fmt: skip

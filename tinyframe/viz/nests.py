@@ -232,10 +232,9 @@ def draw_nest(
 
     def outlined(sheet: Drawing, x: float, y: float, width: float, high: float, r: UOp, words=()):
         line, thick = (MARKED["color"], 2.5) if r in marked else (ARROW, 1)
-        axis = AXES[axis_type(r)]
-        title = f"{axis_text(r)}: {axis.meaning}"
-        link = numbers.get(r)
-        sheet.box(x, y, width, high, axis.fill, line, words, title, thick=thick, link=link)
+        fill, _, meaning = AXES[axis_type(r)]
+        title, link = f"{axis_text(r)}: {meaning}", numbers.get(r)
+        sheet.box(x, y, width, high, fill, line, words, title, thick=thick, link=link)
 
     def fill(sheet: Drawing, around: tuple[UOp, ...], x: float, top: float, width: float) -> float:
         """Draws what is in these loops between x and x + width; returns where it ends."""

@@ -71,10 +71,8 @@ class RewritesPicture(Picture):
         ]  # fmt: skip
         names = [s.name for n, s in enumerate(way.stages) if n not in way.changing]
         self.idle = f"Nothing to do here: {', '.join(names)}." if names else ""
-        self.busiest = [
-            (rule, times, told(first.before, first.after))
-            for rule, times, first in way.busiest(MOST_RULES)
-        ]
+        self.busiest = [(rule, times, told(first.before, first.after))
+                        for rule, times, first in way.busiest(MOST_RULES)]  # fmt: skip
         headline = (
             f"{way.function}{which}: {plural(way.count, 'rewrite')} in "
             f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"
@@ -123,14 +121,10 @@ class RewritesPicture(Picture):
     @property
     def outline(self) -> list[dict[str, Any]]:
         """For each stage with stops: its name, its purpose, and the number of its first stop."""
-        first: dict[int, int] = {}
-        for number, stop in enumerate(self.way.stops):
-            first.setdefault(stop.stage, number)
-        rows = zip(self.table, first.values(), strict=True)
-        return [
-            {"name": name, "rewrites": count, "meaning": meaning, "first": number}
-            for (name, count, _, meaning), number in rows
-        ]
+        first = {stop.stage: number for number, stop in reversed([*enumerate(self.way.stops)])}
+        rows = zip(self.table, sorted(first.values()), strict=True)
+        return [{"name": name, "rewrites": count, "meaning": meaning, "first": number}
+                for (name, count, _, meaning), number in rows]  # fmt: skip
 
     def _shown(self, number: int) -> dict[str, Any]:
         """The content of stop `number`, counted from 0, as plain data. IndexError if there is no
@@ -150,17 +144,14 @@ class RewritesPicture(Picture):
             fired, words = way.rules[rewrite.rule], told(rewrite.before, rewrite.after)
             code = f"{fired.place}  {fired.source}" if fired.place else ""
             rule = fired.meaning or ("" if code else fired.source)
-        most = AT_THE_END if rewrite is None else NEAR
-        pictures = [_graph_of(view, most) for view in ends]
+        pictures = [_graph_of(view, AT_THE_END if rewrite is None else NEAR) for view in ends]
         if isinstance(stage.after, list):
             source, title = way.data["source"], f"the source of {way.function}"
             sheet = _code_box("\n".join(function_of(source, way.function)), "#fafafa", 80)
             pictures[1] = {"svg": sheet.to_svg(title, source), "text": title}
-        return {
-            "at": number, "stage": stage.name, "place": place, "rule": rule, "code": code,
-            "before": words.before, "after": words.after, "where": words.where,
-            "pictures": pictures,
-        }  # fmt: skip
+        return {"at": number, "stage": stage.name, "place": place, "rule": rule, "code": code,
+                "before": words.before, "after": words.after, "where": words.where,
+                "pictures": pictures}  # fmt: skip
 
     @functools.cached_property
     def widget(self) -> Any:

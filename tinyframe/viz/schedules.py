@@ -124,9 +124,7 @@ def schedule(x: Any) -> Picture:
         axes.tick_params(length=0)
         for b, lane in lanes.items():
             at = [n for n, row in enumerate(rows) if b in row.touches]
-            axes.plot(
-                [lane, lane], [at[0], at[-1]], color=ARROW, linestyle="-", linewidth=1.5, zorder=1
-            )
+            axes.plot([lane, lane], [at[0], at[-1]], "-", color=ARROW, linewidth=1.5, zorder=1)
         for n, row in enumerate(shown):
             for b in row.touches:
                 if b in lanes:
@@ -188,11 +186,9 @@ def memory(x: Any) -> Picture:
     )
     text = [headline]
     for number, v in enumerate(values):
-        ends = "to the end: a result" if v.is_result else f"to {v.last + 1}"
+        lives = f"{v.first + 1} " + ("to the end: a result" if v.is_result else f"to {v.last + 1}")
         where = "" if v.memory == number else f", in the memory of value {v.memory}"
-        text.append(
-            f"  value {number}: {human_bytes(v.nbytes)}, kernel {v.first + 1} {ends}{where}"
-        )
+        text.append(f"  value {number}: {human_bytes(v.nbytes)}, kernel {lives}{where}")
     for title, peaks in (("without reuse", before), ("with reuse", after)):
         text.append(f"{title}, held at each kernel: {', '.join(map(human_bytes, peaks))}")
     own = list(range(len(values)))
@@ -240,16 +236,13 @@ def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
     order = [b for b in spans if b in made]
     numbers = {b: n for n, b in enumerate(order)}
     end = len(use.asts) - 1
-    return end + 1, [
-        Value(
-            b.arg * b.dtype.itemsize,
-            spans[b][0],
-            spans[b][1] if b in use.temporary else end,
-            b not in use.temporary,
-            numbers[place.get(b, b)],
-        )
-        for b in order
-    ]
+    values = []
+    for b in order:
+        (first, last), is_result = spans[b], b not in use.temporary
+        memory = numbers[place.get(b, b)]
+        size = b.arg * b.dtype.itemsize
+        values.append(Value(size, first, end if is_result else last, is_result, memory))
+    return end + 1, values
 
 
 def held(kernels: int, values: Sequence[Value], reused: bool) -> list[int]:
@@ -301,8 +294,7 @@ def traffic(x: Any) -> Picture:
     text = [headline]
     parts = [("step by step", apart), ("fused", fused)]
     for title, moved in parts:
-        text.append(f"{title}:")
-        text += [f"  {m.name}: {moved_text(m)}" for m in moved]
+        text += [f"{title}:", *[f"  {m.name}: {moved_text(m)}" for m in moved]]
     shown = [sorted(nlargest(MOST_ROWS // 2, moved, key=lambda m: m.total), key=moved.index)
              for _, moved in parts]  # fmt: skip
     labels = [wrapped([m.name for m in rows]) for rows in shown]

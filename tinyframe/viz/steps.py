@@ -118,11 +118,8 @@ class Way(Described):
     @cached_property
     def stops(self) -> list[Stop]:
         """Every rewrite, in order, and the end of each stage."""
-        return [
-            Stop(n, step)
-            for n in self.changing
-            for step in (*range(len(self.stages[n].steps)), None)
-        ]
+        return [Stop(n, step) for n in self.changing
+                for step in (*range(len(self.stages[n].steps)), None)]  # fmt: skip
 
     @property
     def count(self) -> int:
@@ -240,9 +237,8 @@ def _all_lanes(row: Row, src: tuple[Row, ...]) -> Row | None:
 
 def _is_short(row: Row) -> bool:
     """Whether a node is as short as a letter would be."""
-    if not row.src:
-        return True
-    return row.op is not Ops.SINK and len(row.src) <= 2 and len(render(row)) <= SHORT  # type: ignore[arg-type]
+    fits = row.op is not Ops.SINK and len(row.src) <= 2 and len(render(row)) <= SHORT  # type: ignore
+    return fits or not row.src
 
 
 def text_of(row: Row) -> str:

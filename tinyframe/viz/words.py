@@ -64,12 +64,9 @@ def _stored(store: UOp, told: set[UOp]) -> str:
     places = _product(store.own_ranges)
     reduces = [u for u in _arithmetic(value) if u.op in LOOPED]
     before = "from the same, " if reduces and set(reduces) <= told else ""
-    steps: list[str] = []
     groups: set[Groups] = set()
-    for reduce in reduces:
-        if reduce not in told:
-            told.add(reduce)
-            steps.append(_reduced(reduce, groups))
+    steps = [_reduced(reduce, groups) for reduce in reduces if reduce not in told]
+    told.update(reduces)
     verbs = _verbs(value)
     if steps:
         return "; ".join([*steps, f"then {_listed(verbs)}"] if verbs else steps)
@@ -248,17 +245,15 @@ def _moved(store: UOp, value: UOp, places: str) -> str:
     if value.op is not Ops.LOAD:
         return f"writes {_counted(places)}, counting up"
     index = value.src[0]
-    how = []
-    if not (index.src[1].op is Ops.CONST and index.src[1].arg is True):
-        how.append("with zeros around them")
+    valid = index.src[1]
     loops = _sorted(store.own_ranges)
     used = [r for place in index.src[2:] for r in _sorted(place.ranges)]
     backwards = any(x.op is Ops.MUL and (_constant(x.src[1]) or 0) < 0 for x in index.toposort())
-    if backwards or [r for r in loops if r in used] != list(dict.fromkeys(used)):
-        how.append("in a different order")
-    if any(r not in used for r in loops):
-        how.append("several times")
-    return " ".join([f"copies {_counted(places)}", *how])
+    reordered = backwards or [r for r in loops if r in used] != list(dict.fromkeys(used))
+    said = f"copies {_counted(places)}"
+    said += " with zeros around them" * (valid.op is not Ops.CONST or valid.arg is not True)
+    said += " in a different order" * reordered
+    return said + " several times" * any(r not in used for r in loops)
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -270,10 +265,9 @@ def _sorted(ranges: Iterable[UOp]) -> list[UOp]:
 
 def _product(ranges: Iterable[UOp]) -> str:
     """The number of iterations of loops together; `3 × n` if a size is symbolic."""
-    sizes = [r.src[0] for r in _sorted(ranges)]
-    if all(size.op is Ops.CONST for size in sizes):
-        return f"{math.prod(size.arg for size in sizes):,}"
-    return _shape(_sorted(ranges))
+    ordered = _sorted(ranges)
+    is_known = all(r.src[0].op is Ops.CONST for r in ordered)
+    return f"{math.prod(r.src[0].arg for r in ordered):,}" if is_known else _shape(ordered)
 
 
 def _shape(ranges: Sequence[UOp]) -> str:
