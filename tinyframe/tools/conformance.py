@@ -230,7 +230,8 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
     with record_runs() as runs:
         try:
             found = check.build(device, dtype).numpy()
-            story = difference(found, expected, check.ulps, _operands(check, dtype))
+            operands = check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
+            story = difference(found, expected, check.ulps, operands)
         except DTypeError as error:
             return Result("--", str(error))
         except Exception as error:
@@ -240,10 +241,6 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
     head = f"{check.name}, {_name(dtype)}, on {device}:"
     source = FirstWrong.of(check, dtype, device) or _last_source(runs, device)
     return Result("NO", "\n".join([head, textwrap.indent(story, "  "), *source]))
-
-
-def _operands(check: Check, dtype: DType) -> Sequence[tuple]:
-    return check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
 
 
 def _with_traceback(error: Exception) -> str:
@@ -274,32 +271,32 @@ def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The distance in units in the last place; 0 between NaNs, and between zeros of both signs."""
     if a.dtype.kind != "f":
         return (a != b).astype(int)
-    bits = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
 
     def ordered(x: np.ndarray) -> np.ndarray:
-        found = x.view(bits)
+        found = x.view(f"i{x.dtype.itemsize}")
         low = int(np.iinfo(found.dtype).min)
         return np.where(found < 0, low - found, found).astype(object)
 
-    far = np.abs(ordered(a) - ordered(b))
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     either = np.isnan(a) != np.isnan(b)
+    far = np.abs(ordered(a) - ordered(b))
     return np.where(same, 0, np.where(either, np.iinfo(np.int64).max, far))
 
 
+@dataclass
 class FirstWrong(Observer):
     """Runs each kernel of a device on PYTHON as well, and keeps the source of the first one whose
     result differs. Kernels that read what they write are skipped: their input is gone."""
 
-    def __init__(self, device: str, ulps: int, runs: list) -> None:
-        self.device, self.ulps, self.runs = device, ulps, runs
-        self.found: list[str] = []
+    device: str
+    ulps: int
+    runs: list
+    found: Sequence[str] = ()
 
     @classmethod
-    def of(cls, check: Check, dtype: DType, device: str) -> list[str]:
-        with record_runs() as runs, contextlib.suppress(Exception):
-            watching = cls(device, check.ulps, runs)
-            with observing(watching):
+    def of(cls, check: Check, dtype: DType, device: str) -> Sequence[str]:
+        with record_runs() as runs, observing(cls(device, check.ulps, runs)) as watching:
+            with contextlib.suppress(Exception):
                 check.build(device, dtype).numpy()
         return watching.found
 
@@ -337,19 +334,15 @@ def _name(dtype: DType) -> str:
 def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list[str]:
     """Prints the table line by line; returns the stories of all failures."""
     stories = []
-    for name, test in PARTS.items():
-        if only not in name:
-            continue
+    for name in [name for name in PARTS if only in name]:
         try:
-            story = test(device)
+            story = PARTS[name](device)
         except Exception as error:
             story = _with_traceback(error)
         say(f"{name:<24}{'ok' if not story else 'NO'}")
         stories += [f"{name}, on {device}:\n{textwrap.indent(story, '  ')}"] * bool(story)
     say(" " * 24 + "".join(f"{_name(dtype):>9}" for dtype in ALL))
-    for check in CHECKS:
-        if only not in check.name:
-            continue
+    for check in [check for check in CHECKS if only in check.name]:
         results = {dtype: tried(check, dtype, device) for dtype in check.dtypes}
         marks = "".join(f"{results[d].mark if d in results else '':>9}" for d in ALL)
         allowed = f"   ({check.ulps} ulps allowed)" if check.ulps else ""
@@ -379,11 +372,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="ok: right. --: the device says that it has no such dtype. NO: wrong. If a kernel "
         "crashes, DEBUG=3 shows the source of each one before it runs.",
     )
-    parser.add_argument("device", help="its name, such as CPU, CL or MY")
-    parser.add_argument("--module", help="import this first: the module, or the file, that "
-                        "registers the device")  # fmt: skip
-    parser.add_argument("--only", default="", metavar="TEXT",
-                        help="only the rows whose names contain this")  # fmt: skip
+    add = parser.add_argument
+    add("device", help="its name, such as CPU, CL or MY")
+    add("--module", help="import this first: the module, or the file, that registers the device")
+    add("--only", default="", metavar="TEXT", help="only the rows whose names contain this")
     options = parser.parse_args(arguments)
     rows = [*PARTS, *[check.name for check in CHECKS]]
     if not any(options.only in name for name in rows):
@@ -405,7 +397,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     another = f'; --only "{wrong[1]}" shows that of another row' if len(wrong) > 1 else ""
     print(f"\n{len(stories)} wrong. Here is the first{another}:\n\n{stories[0]}")
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
