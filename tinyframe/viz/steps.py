@@ -133,14 +133,11 @@ class Way(Described):
 
     def rewrite(self, stop: Stop) -> Rewrite | None:
         """The rule and the two nodes of a stop; None at the end of a stage."""
-        if stop.step is None:
-            return None
-        one, at = self.stages[stop.stage].steps[stop.step]
-        return one.steps[at]
+        return None if stop.step is None else self.stages[stop.stage].steps[stop.step][-1]
 
     def busiest(self, most: int) -> list[tuple[Rule, int, Rewrite]]:
         """The rules that fired most often: how often, and the first rewrite of each."""
-        made = [one.steps[at] for stage in self.stages for one, at in stage.steps]
+        made = [rewrite for stage in self.stages for *_, rewrite in stage.steps]
         times = Counter(rewrite.rule for rewrite in made if self.rules[rewrite.rule].place)
         first = {rewrite.rule: rewrite for rewrite in reversed(made)}
         return [(self.rules[r], count, first[r]) for r, count in times.most_common(most)]
