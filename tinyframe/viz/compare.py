@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -25,7 +25,7 @@ from tinyframe.uop.node import UOp
 from tinyframe.viz.fold import WIDE, as_many_as_fit
 from tinyframe.viz.graphs import GraphPicture, given, lines_of_text, of_variables, roots_of
 from tinyframe.viz.layout import SCREEN
-from tinyframe.viz.nodes import Box, Node, of_graph, ordinal
+from tinyframe.viz.nodes import Box, Node, grouped, of_graph, ordinal
 
 TITLES = "the first", "the second"
 TAKES, ONLY_HERE = "takes ", "only here"
@@ -89,12 +89,11 @@ def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
     for ordered in (True, False):
         known: dict[tuple, int] = {}
         ours, theirs = (_keys(*of, known, ordered) for of in graphs)
-        waiting: dict[int, deque[int]] = {}
-        for m in sorted(set(range(len(second))).difference(pairs.values())):
-            waiting.setdefault(theirs[m], deque()).append(m)
+        free = set(range(len(second))).difference(pairs.values())
+        waiting = grouped((theirs[m], m) for m in sorted(free, reverse=True))
         for n, key in enumerate(ours):
             if n not in pairs and waiting.get(key):
-                pairs[n] = waiting[key].popleft()
+                pairs[n] = waiting[key].pop()
     rest = [n for n in range(len(first)) if n not in pairs]
     others = sorted(set(range(len(second))).difference(pairs.values()))
     if len(rest) <= MOST_LEFT >= len(others):

@@ -24,7 +24,7 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
 from tinyframe.viz.charts import chart, left_out, name_rows
 from tinyframe.viz.kinds import ARROW, TEXT
-from tinyframe.viz.nodes import plural
+from tinyframe.viz.nodes import grouped, plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.roof import Roof, measured_roof, verdict
 
@@ -242,10 +242,8 @@ def roofline(x: Tensor | Callable[[], Any]) -> Picture:
 
 def points_of(record: Record) -> list[Point]:
     """The kernels that ran, those that took most of the time first."""
-    runs: dict[str, list[float]] = {}
     specs = {spec.name: spec for spec, _ in record.runs}
-    for spec, seconds in record.runs:
-        runs.setdefault(spec.name, []).append(max(seconds, 1e-9))
+    runs = grouped((spec.name, max(seconds, 1e-9)) for spec, seconds in record.runs)
     points = []
     for name in sorted(runs, key=lambda name: -sum(runs[name])):
         spec, best = specs[name], min(runs[name])

@@ -10,10 +10,9 @@ import itertools
 import math
 import re
 import textwrap
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.kernels import Kernel, ScheduleItem
@@ -22,6 +21,8 @@ from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
 from tinyframe.viz.words import sentence
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Names = dict[UOp, tuple[str, ...]]  # the variables that hold some nodes
 TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
@@ -61,12 +62,17 @@ class Node:
     of: Any = field(default=None, compare=False, repr=False)
 
 
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, in order."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def by_box(nodes: Iterable[Node]) -> dict[Box | None, list[int]]:
     """The numbers of the nodes in each box, and under None those in no box."""
-    found: dict[Box | None, list[int]] = {}
-    for number, node in enumerate(nodes):
-        found.setdefault(node.box, []).append(number)
-    return found
+    return grouped((node.box, number) for number, node in enumerate(nodes))
 
 
 def plural(count: int, word: str) -> str:
@@ -105,18 +111,15 @@ def of_graph(
         words = title_of(u, numbering), value_of(u, has_shapes), note_of(u, inside, literal)
         places = tuple(numbers[s] for s in sources)
         roles = operands_of(u, inside, len(sources))
-        given = {"names": names.get(u, ()), "mark": marks.get(u, "")}
-        nodes.append(Node(KIND_OF[u.op], *words, places, roles, of=u, **given))
+        nodes.append(Node(KIND_OF[u.op], *words, places, roles, names.get(u, ()),
+                          mark=marks.get(u, ""), of=u))  # fmt: skip
     return nodes
 
 
 def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
     """The nodes that are written inside others in a picture: constants, with the movement ops that
     broadcast them; a buffer's number and device; and index arithmetic."""
-    users = defaultdict[UOp, list[UOp]](list)
-    for u in order:
-        for s in u.src:
-            users[s].append(u)
+    users = grouped((s, u) for u in order for s in u.src)
     inside: set[UOp] = set()
     for u in order:
         broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1
@@ -125,7 +128,7 @@ def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
             inside.add(u)
     for u in reversed(order):  # users first
         arithmetic = u.op in GroupOp.Elementwise and u not in roots
-        if arithmetic and users[u] and all(is_index_of(u, user, inside) for user in users[u]):
+        if arithmetic and u in users and all(is_index_of(u, user, inside) for user in users[u]):
             inside.add(u)
     return inside
 
@@ -158,16 +161,13 @@ def title_of(u: UOp, numbering: dict[Any, int]) -> str:
     return plain_text(f"{u.op.name} {rule(u)}" if rule else u.op.name)
 
 
-def number_text(value: Any) -> str:
-    """A constant in few characters: 1.4427 for 1.4426950408889634."""
-    return f"{value:.5g}" if isinstance(value, float) and len(repr(value)) > 8 else repr(value)
-
-
-def constant_of(u: UOp) -> Any:
-    """The number in every element of a broadcast constant."""
+def constant_text(u: UOp) -> str:
+    """The number in every element of a broadcast constant, in few characters: 1.4427 for
+    1.4426950408889634."""
     while u.op is not Ops.CONST:  # a CONST may have a DEVICE as its source
         u = u.src[0]
-    return u.arg
+    long = isinstance(u.arg, float) and len(repr(u.arg)) > 8
+    return f"{u.arg:.5g}" if long else repr(u.arg)
 
 
 # The role of each operand, if their order matters. (SHL: x is shifted by y.)
@@ -194,24 +194,21 @@ def operands_of(u: UOp, inside: set[UOp], arrows: int) -> tuple[str, ...]:
 def operands_text(u: UOp, inside: set[UOp]) -> str:
     """The expression, if the arrows do not show it: `· * 2.0`, `x / y`. A dot is an operand that
     needs no name."""
-    drawn = [s for s in u.src if s not in inside]
     names = OPERANDS.get(u.op, ())
     if names and u.op not in INFIX:  # each arrow has a word; so get the constants without an arrow
         pairs = zip(u.src, names, strict=False)
-        return ", ".join(f"{w} {number_text(constant_of(s))}" for s, w in pairs if s in inside)
-    names = names if len(drawn) > 1 else ("·",) * len(u.src)
-    words = [
-        number_text(constant_of(s)) if s in inside else name
-        for s, name in zip(u.src, names or ("·",) * len(u.src), strict=True)
-    ]
-    if set(words) <= {"·"}:
-        return ""
-    return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
+        return ", ".join(f"{w} {constant_text(s)}" for s, w in pairs if s in inside)
+    if not names or sum(s not in inside for s in u.src) < 2:
+        names = ("·",) * len(u.src)
+    pairs = zip(u.src, names, strict=True)
+    words = [constant_text(s) if s in inside else name for s, name in pairs]
+    shown = f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
+    return "" if set(words) <= {"·"} else shown
 
 
 titles: dict[Ops, Callable[[UOp], str]] = {
     Ops.DEVICE: lambda u: str(u.arg),
-    Ops.CONST: lambda u: number_text(u.arg),
+    Ops.CONST: constant_text,
     **dict.fromkeys((Ops.REDUCE_AXIS, Ops.SCAN_AXIS), lambda u: u.arg[0].name),
     **dict.fromkeys((Ops.REDUCE, Ops.SCAN), lambda u: u.arg.name),
     Ops.RANGE: render,

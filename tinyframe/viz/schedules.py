@@ -30,7 +30,7 @@ from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
 from tinyframe.viz.nodes import loops_text, plural, read_by
 from tinyframe.viz.picture import Picture
-from tinyframe.viz.touched import UnknownElements, elements_named
+from tinyframe.viz.touched import touch_of
 from tinyframe.viz.words import sentence
 
 LINE = 11.0  # points: the height of a line of text
@@ -338,12 +338,9 @@ def _bytes_moved(item: ScheduleItem, accesses: Sequence[Access]) -> int:
     total = 0
     for slot in dict.fromkeys(x.slot for x in accesses):
         buffer, own = item.bufs[slot], [x for x in accesses if x.slot == slot]
-        try:
-            ranges = {r for x in own for r in x.ranges}
-            count = len(elements_named([x.index for x in own], ranges))
-        except UnknownElements:
-            count = min(buffer.size, sum(x.elements for x in own))
-        total += count * buffer.dtype.itemsize
+        cells = touch_of([x.index for x in own], {r for x in own for r in x.ranges}).cells
+        most = min(buffer.size, sum(x.elements for x in own))
+        total += (most if cells is None else len(cells)) * buffer.dtype.itemsize
     return total
 
 

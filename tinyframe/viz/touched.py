@@ -22,6 +22,7 @@ from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symboli
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import MUTED, Drawing, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
+from tinyframe.viz.nodes import grouped
 from tinyframe.viz.picture import DrawnPicture
 
 PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix's longer side; the space between; names
@@ -108,11 +109,10 @@ def arguments_after(ast: UOp, renderer: Renderer, opts: Sequence[Opt]) -> list[A
 def arguments_of(sink: UOp) -> list[Argument]:
     """The elements of each argument that a kernel, after its Opts, touches at each level."""
     written = {store.src[0] for store in sink.src}
-    places: dict[int, list[UOp]] = {}
-    for u in sink.toposort():
-        if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL:
-            places.setdefault(u.src[0].arg, []).append(u)
-    ranges = [u for u in sink.toposort() if u.op is Ops.RANGE]
+    order = sink.toposort()
+    places = grouped((u.src[0].arg, u) for u in order
+                     if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL)  # fmt: skip
+    ranges = [u for u in order if u.op is Ops.RANGE]
     levels: list[tuple[str, list[UOp]]] = []  # of this kernel, with the ranges that run there
     running: set[AxisType] = set()
     for level, kinds in LEVELS:
@@ -122,14 +122,9 @@ def arguments_of(sink: UOp) -> list[Argument]:
             levels.append((level, inside))
     found = []
     for slot, named in sorted(places.items()):
-        touches = []
-        for level, inside in levels:
-            try:
-                touches.append(Touch(level, elements_named(named, inside)))
-            except UnknownElements as problem:
-                touches.append(Touch(level, None, str(problem)))
+        touches = tuple(touch_of(named, inside, level) for level, inside in levels)
         shape = tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1)
-        found.append(Argument(slot, shape, not written.isdisjoint(named), tuple(touches)))
+        found.append(Argument(slot, shape, not written.isdisjoint(named), touches))
     return found
 
 
@@ -157,14 +152,18 @@ class UnknownElements(ValueError):
     """The elements are not known before the kernel runs; the message says why."""
 
 
-def elements_named(places: Iterable[UOp], ranges: Iterable[UOp]) -> np.ndarray:
+def touch_of(places: Iterable[UOp], ranges: Iterable[UOp], level: str = "") -> Touch:
     """The elements that these INDEXes of one argument access while `ranges` run and all others stay
     at 0, as indices into the flattened argument, sorted, each once.
 
-    UnknownElements if they depend on data or on a Variable, or are too many.
+    They are unknown if they depend on data or on a Variable, or are too many.
     """
     running = list(ranges)
-    return np.unique(np.concatenate([_named_by(place, running) for place in places]))
+    try:
+        found = np.concatenate([_named_by(place, running) for place in places])
+    except UnknownElements as problem:
+        return Touch(level, None, str(problem))
+    return Touch(level, np.unique(found))
 
 
 def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
