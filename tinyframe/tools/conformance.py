@@ -19,6 +19,7 @@ import contextlib
 import faulthandler
 import functools
 import importlib
+import inspect
 import itertools
 import sys
 import sysconfig
@@ -86,32 +87,22 @@ class Check:
 
 @dataclass(frozen=True)
 class OfEdges:
-    """A function of all combinations of `count` edge values for which it is defined.
+    """A function of all combinations of edge values for which it is defined.
 
     The result has an element for each combination, in order; the sequence may repeat.
     """
 
     function: Callable[..., Tensor]
-    count: int
     has_answer: Callable[..., bool] = lambda dtype, *operands: True
 
     def operands(self, dtype: DType) -> list[tuple]:
-        combinations = itertools.product(edges(dtype), repeat=self.count)
+        count = len(inspect.signature(self.function).parameters)
+        combinations = itertools.product(edges(dtype), repeat=count)
         return [given for given in combinations if self.has_answer(dtype, *given)]
 
     def __call__(self, device: str, dtype: DType) -> Tensor:
         columns = zip(*self.operands(dtype), strict=True)
         return self.function(*[on(device, column, dtype) for column in columns])
-
-
-def one(function: Callable[[Tensor], Tensor]) -> Build:
-    """A function of each edge value."""
-    return OfEdges(function, 1)
-
-
-def two(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
-    """A function of all pairs of edge values."""
-    return OfEdges(function, 2)
 
 
 def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
@@ -128,11 +119,12 @@ def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
 
 def _divided(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
     """A division, but not by 0, nor of the smallest number by -1."""
-    return OfEdges(function, 2, lambda dtype, x, y: y and (x, y) != (dtype.min, -1))
+    return OfEdges(function, lambda dtype, x, y: y and (x, y) != (dtype.min, -1))
 
 
 def _shifted(function: Callable[[Tensor, int], Tensor]) -> Build:
-    return one(lambda x: Tensor.cat(*[function(x, n) for n in (0, 1, x.dtype.itemsize * 8 - 1)]))
+    shifts = (0, 1, -1)
+    return OfEdges(lambda x: Tensor.cat(*[function(x, n % (x.dtype.itemsize * 8)) for n in shifts]))
 
 
 def _casts(device: str, dtype: DType) -> Tensor:
@@ -172,32 +164,32 @@ def _captured(device: str, dtype: DType) -> Tensor:
 
 
 CHECKS = (
-    Check("copy", one(lambda x: Tensor.cat(x, x))),
-    Check("add", two(lambda x, y: x + y), NUMBERS),
-    Check("subtract", two(lambda x, y: x - y), NUMBERS),
-    Check("multiply", two(lambda x, y: x * y), NUMBERS),
-    Check("negate", one(lambda x: -x), NUMBERS),
-    Check("divide", two(lambda x, y: x / y), FLOATS, ulps=3),
+    Check("copy", OfEdges(lambda x: Tensor.cat(x, x))),
+    Check("add", OfEdges(lambda x, y: x + y), NUMBERS),
+    Check("subtract", OfEdges(lambda x, y: x - y), NUMBERS),
+    Check("multiply", OfEdges(lambda x, y: x * y), NUMBERS),
+    Check("negate", OfEdges(lambda x: -x), NUMBERS),
+    Check("divide", OfEdges(lambda x, y: x / y), FLOATS, ulps=3),
     Check("divide, rounding down", _divided(lambda x, y: x // y), INTS),
     Check("quotient as float", _divided(lambda x, y: (x // y).cast(dtypes.float)), INTS),
     Check("remainder", _divided(lambda x, y: x % y), INTS),
-    Check("maximum", two(lambda x, y: x.maximum(y))),
-    Check("minimum", two(lambda x, y: x.minimum(y))),
-    Check("less", two(lambda x, y: x < y)),
-    Check("equal", two(lambda x, y: x == y)),
-    Check("not equal", two(lambda x, y: x != y)),
-    Check("and, or, xor", two(lambda x, y: Tensor.stack(x & y, x | y, x ^ y)),
+    Check("maximum", OfEdges(lambda x, y: x.maximum(y))),
+    Check("minimum", OfEdges(lambda x, y: x.minimum(y))),
+    Check("less", OfEdges(lambda x, y: x < y)),
+    Check("equal", OfEdges(lambda x, y: x == y)),
+    Check("not equal", OfEdges(lambda x, y: x != y)),
+    Check("and, or, xor", OfEdges(lambda x, y: Tensor.stack(x & y, x | y, x ^ y)),
           (dtypes.bool, *INTS)),
     Check("shift left", _shifted(lambda x, n: x << n), INTS),
     Check("shift right", _shifted(lambda x, n: x >> n), INTS),
-    Check("choose", two(lambda x, y: (x < 1).where(x, y))),
+    Check("choose", OfEdges(lambda x, y: (x < 1).where(x, y))),
     Check("to other dtypes", _casts),
-    Check("the same bits", one(lambda x: x.bitcast(x.dtype.unsigned())), NUMBERS),
-    Check("square root", one(lambda x: x.sqrt()), FLOATS, ulps=3),
-    Check("whole part", one(lambda x: x.trunc()), FLOATS),
-    Check("exp2", one(lambda x: x.exp2()), FLOATS, ulps=4),
-    Check("log2", one(lambda x: x.log2()), FLOATS, ulps=4),
-    Check("sin", one(lambda x: (x.abs() < 1000).where(x, 0).sin()), FLOATS, ulps=4),
+    Check("the same bits", OfEdges(lambda x: x.bitcast(x.dtype.unsigned())), NUMBERS),
+    Check("square root", OfEdges(lambda x: x.sqrt()), FLOATS, ulps=3),
+    Check("whole part", OfEdges(lambda x: x.trunc()), FLOATS),
+    Check("exp2", OfEdges(lambda x: x.exp2()), FLOATS, ulps=4),
+    Check("log2", OfEdges(lambda x: x.log2()), FLOATS, ulps=4),
+    Check("sin", OfEdges(lambda x: (x.abs() < 1000).where(x, 0).sin()), FLOATS, ulps=4),
     Check("sum", small(lambda x: x.sum(1, dtype=x.dtype), (5, 9)), NUMBERS),
     Check("running sum", small(lambda x: x.cumsum(1, dtype=x.dtype), (5, 9)), NUMBERS),
     Check("largest so far", small(lambda x: x.cummax(0)[0], (5, 9))),

@@ -164,11 +164,6 @@ def conditions(device: str) -> str:
 
 
 PARTS: dict[str, Callable[[str], str]] = {
-    "names": names,
-    "memory": memory,
-    "launches": launches,
-    "order": order,
-    "shares of a loop": shares,
-    "blocks of threads": blocks,
-    "conditions of stores": conditions,
-}
+    "names": names, "memory": memory, "launches": launches, "order": order,
+    "shares of a loop": shares, "blocks of threads": blocks, "conditions of stores": conditions,
+}  # fmt: skip
