@@ -56,10 +56,9 @@ Line = tuple[str, int]  # of the user's script: its file and its number
 
 def line_of_the_caller() -> Line | None:
     """The innermost line that belongs neither to tinyframe nor to Python itself."""
-    for frame, number in traceback.walk_stack(sys._getframe(1)):
-        if not (file := frame.f_code.co_filename).startswith((OURS, "<frozen")):
-            return file, number
-    return None
+    frames = traceback.walk_stack(sys._getframe(1))
+    lines = ((frame.f_code.co_filename, number) for frame, number in frames)
+    return next((line for line in lines if not line[0].startswith((OURS, "<frozen"))), None)
 
 
 class _Described:
@@ -195,15 +194,11 @@ class Recorder(Observer):
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
         self._found.append((ast, values, arguments))
 
-    def stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Rewrite]
-    ) -> None:
-        if self._kernel is not None:
-            self._kernel.add_stage(name, before, after, passes)
-            if name == "optimize":
-                self._tidied = before
-        elif self._schedule is not None:
-            self._schedule.add_stage(name, before, after, passes)
+    def stage(self, name: str, *graphs: Any) -> None:
+        if described := self._kernel or self._schedule:
+            described.add_stage(name, *graphs)
+        if self._kernel and name == "optimize":
+            self._tidied, *_ = graphs
 
     def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
         described, self._schedule = self._schedule, None

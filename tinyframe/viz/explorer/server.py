@@ -39,12 +39,6 @@ PATIENCE = 30  # seconds until an idle connection is closed
 THREADS = 16  # each serves one connection at a time; a browser opens six
 
 
-def pages() -> dict[str, tuple[str, bytes]]:
-    """The files of the page, by name: the kind and the content of each."""
-    files = (Path(__file__).parent / "page").iterdir()
-    return {f.name: (KINDS[f.suffix], f.read_bytes()) for f in files if f.suffix in KINDS}
-
-
 class Server(ThreadingHTTPServer):
     """Serves one trace, on a free port of the loopback interface.
 
@@ -53,7 +47,9 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, trace: Trace, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), Handler)
-        self.trace, self.token, self.pages = trace, secrets.token_urlsafe(18), pages()
+        self.trace, self.token = trace, secrets.token_urlsafe(18)
+        files = (Path(__file__).parent / "page").iterdir()
+        self.pages = {f.name: (KINDS[f.suffix], f.read_bytes()) for f in files if f.suffix in KINDS}
         self.waiting: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
 

@@ -126,12 +126,10 @@ def _stage(rows: Rows, data: dict[str, Any]) -> Stage:
 
 def _boxes(rows: Rows, kernels: list[dict[str, Any]]) -> dict[Row, Box]:
     """Node -> box. A node that several kernels compute is in the first one's box."""
-    boxes: dict[Row, Box] = {}
-    for number, kernel in enumerate(kernels, 1):
-        box = Box("kernel", number, f"kernel {number}", str(kernel["words"]))
-        for n in kernel["nodes"]:
-            boxes.setdefault(rows[n], box)
-    return boxes
+    boxes = [Box("kernel", number, f"kernel {number}", str(kernel["words"]))
+             for number, kernel in enumerate(kernels, 1)]  # fmt: skip
+    both = [*zip(kernels, boxes, strict=True)]
+    return {rows[n]: box for kernel, box in reversed(both) for n in kernel["nodes"]}
 
 
 # ---- views ---------------------------------------------------------------------------------------
