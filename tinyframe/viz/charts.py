@@ -19,13 +19,9 @@ from tinyframe.viz.picture import NoLayout, Picture
 # Each has a contrast of at least 3:1 with white and with #111111. Dashes distinguish the lines
 # without colour. All else in the style is in two files beside this one.
 LINES = [
-    ("#2f86d6", "-"),
-    ("#d9480f", "--"),
-    ("#2f9e44", "-."),
-    ("#a05bd0", ":"),
-    ("#a88100", (0, (5, 1))),
-    ("#d6478f", (0, (3, 1, 1, 1))),
-]
+    ("#2f86d6", "-"), ("#d9480f", "--"), ("#2f9e44", "-."), ("#a05bd0", ":"),
+    ("#a88100", (0, (5, 1))), ("#d6478f", (0, (3, 1, 1, 1))),
+]  # fmt: skip
 HERE = Path(__file__).parent
 ADVICE = "needs matplotlib: pip install 'tinyframe[course]'"
 NOTE_LINE, NOTE_WIDTH = 12.0, 118  # a note's line height in points, and width in characters

@@ -84,7 +84,8 @@ def _marked(node: Node, words: str) -> Node:
 
 def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
     """Matches nodes of the first graph with nodes of the second, by number; each at most once."""
-    graphs = list(zip((first, second), _leaves(first, second), strict=True))
+    shared = {node.of for node in first} & {node.of for node in second} - {None}
+    graphs = [(nodes, _leaves(nodes, shared)) for nodes in (first, second)]
     pairs: dict[int, int] = {}
     for ordered in (True, False):
         known: dict[tuple, int] = {}
@@ -104,18 +105,15 @@ def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
     return pairs
 
 
-def _leaves(first: Sequence[Node], second: Sequence[Node]) -> list[dict[int, tuple]]:
-    """Keys for the memory of both graphs: equal for the same buffer, or for the same position."""
-    shared = {node.of for node in first} & {node.of for node in second} - {None}
-    found: list[dict[int, tuple]] = []
-    for nodes in (first, second):
-        count: Counter[tuple[str, str]] = Counter()
-        found.append({})
-        for number, node in enumerate(nodes):
-            if node.kind == "memory" and not node.sources:
-                words = node.value, node.note
-                found[-1][number] = (*words, node.of if node.of in shared else count[words])
-                count[words] += node.of not in shared
+def _leaves(nodes: Sequence[Node], shared: set[Any]) -> dict[int, tuple]:
+    """Keys for the memory of a graph: equal for the same buffer, or for the same position. shared:
+    the nodes that are in both graphs."""
+    found, count = dict[int, tuple](), Counter[tuple[str, str]]()
+    for number, node in enumerate(nodes):
+        if node.kind == "memory" and not node.sources:
+            words = node.value, node.note
+            found[number] = (*words, node.of if node.of in shared else count[words])
+            count[words] += node.of not in shared
     return found
 
 

@@ -113,18 +113,16 @@ class Drawing:
         if link is not None:
             look += f' class="link-{link}"'
             self.links.add(link)
-        shape = (
-            f'<rect x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="{n(radius)}" '
-            f'fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
-        )
+        place = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="{n(radius)}"'
+        shape = f'<rect {place} fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
         if title:
             shape = f"<g><title>{xml(title)}</title>{shape}</g>"
         self.parts.append(shape)
         self._reach(x + width, y + height)
         middle = y + height / 2 - (len(words) - 1) * size * 0.62
         for number, line_of_words in enumerate(words):
-            place = middle + number * size * 1.24 + size * 0.36
-            self.words(x + width / 2, place, line_of_words, size, anchor="middle", mono=mono)
+            base = middle + number * size * 1.24 + size * 0.36
+            self.words(x + width / 2, base, line_of_words, size, anchor="middle", mono=mono)
 
     def words(
         self, x: float, y: float, words: str, size: float = 11, *, anchor: str = "start",
@@ -136,10 +134,8 @@ class Drawing:
         look += f' text-anchor="{anchor}"' if anchor != "start" else ""
         width = width_of(words, size, bold, mono)
         look += "".join(f' {name}="{value}"' for name, value in fitted(words, width).items())
-        self.parts.append(
-            f'<text x="{n(x)}" y="{n(y)}" font-size="{n(size)}" fill="{colour}"{look}>'
-            f"{xml(words)}</text>"
-        )
+        place = f'x="{n(x)}" y="{n(y)}" font-size="{n(size)}"'
+        self.parts.append(f'<text {place} fill="{colour}"{look}>{xml(words)}</text>')
         self._reach(x + width * {"start": 1, "middle": 0.5, "end": 0}[anchor], y + size * 0.3)
 
     def paragraph(
@@ -166,9 +162,8 @@ class Drawing:
             (x0, y0), (x, y) = points[-2:]
             long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
             dx, dy = (x - x0) / long, (y - y0) / long
-            left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
-            right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
-            head = f"{n(x)},{n(y)} {left} {right}"
+            left, right = ((x - 6 * dx - side * dy, y - 6 * dy + side * dx) for side in (3, -3))
+            head = " ".join(f"{n(px)},{n(py)}" for px, py in ((x, y), left, right))
             self.parts.append(f'<polygon points="{head}" fill="{ARROW}"/>')
 
     def image(
@@ -178,10 +173,8 @@ class Drawing:
         """An image with a thin border. pixels: for each, the number of its colour."""
         data = base64.b64encode(png(pixels, colours)).decode()
         size = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
-        self.parts.append(
-            f'<image {size} preserveAspectRatio="none" style="image-rendering: pixelated" '
-            f'href="data:image/png;base64,{data}"/>'
-        )
+        look = 'preserveAspectRatio="none" style="image-rendering: pixelated"'
+        self.parts.append(f'<image {size} {look} href="data:image/png;base64,{data}"/>')
         self.box(x, y, width, height, "none", radius=0, thick=0.75)
 
     def put(self, other: Drawing, x: float, y: float, name: str = "") -> None:

@@ -84,8 +84,7 @@ def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
     op of a tree."""
     users = users_of(nodes)
     last = list(range(len(nodes)))
-    for number in reversed(range(len(nodes))):
-        node = nodes[number]
+    for number, node in reversed([*enumerate(nodes)]):
         if len(users[number]) == 1 and node.kind in FOLDABLE and not (node.names or node.mark):
             (user,) = users[number]
             other = nodes[user]

@@ -56,9 +56,8 @@ def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> 
     is_schedule = isinstance(x, (list, tuple)) and all(isinstance(i, ScheduleItem) for i in x)
     if kernels:
         if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
-            raise ValueError(
-                "kernels=True needs a graph that is not cut into kernels yet: a Tensor's"
-            )
+            needed = "a graph that is not cut into kernels yet: a Tensor's"
+            raise ValueError(f"kernels=True needs {needed}")
         nodes = of_kernels(roots, called)
     elif is_schedule:
         nodes = of_schedule(x)
@@ -80,10 +79,8 @@ def roots_of(x: Any) -> Sequence[UOp]:
         return [x.ast]
     if isinstance(x, ProgramSpec):
         return x.uops
-    raise TypeError(
-        f"graph() draws a Tensor, a UOp, a ScheduleItem, a ProgramSpec or a list of them, "
-        f"not {type(x).__name__}"
-    )
+    known = "a Tensor, a UOp, a ScheduleItem, a ProgramSpec or a list of them"
+    raise TypeError(f"graph() draws {known}, not {type(x).__name__}")
 
 
 class GraphPicture(Picture):
@@ -155,10 +152,8 @@ def given(names: Mapping[str, Any]) -> Names:
     """Names that were given explicitly. TypeError if a value isn't a Tensor or UOp."""
     for name, value in names.items():
         if not isinstance(value, (Tensor, UOp)):
-            raise TypeError(
-                f"{name}={value!r}: a name is for a Tensor or a UOp, not for a "
-                f"{type(value).__name__}"
-            )
+            what = f"a Tensor or a UOp, not for a {type(value).__name__}"
+            raise TypeError(f"{name}={value!r}: a name is for {what}")
     return _by_node(names.items())
 
 

@@ -195,8 +195,8 @@ def assemble(
             words.text = described(nodes[int(name)])
             _dress_node(group, nodes[int(name)])
     kinds = kinds_of(nodes)
-    above = legend(kinds, wide)
-    width = max(wide, above.width if kinds else 0)
+    above = legend(kinds, wide) if kinds else Drawing()
+    width = max(wide, above.width)
     top = LINE * round(above.height / LINE) + GAP if kinds else 0.0
     scale = min(1.0, tallest / (high + top)) if tallest else 1.0
     size = {"width": f"{width * scale:.0f}pt", "height": f"{(high + top) * scale:.0f}pt"}

@@ -74,10 +74,8 @@ def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
     """Watches while a Tensor is computed or a function is called. ValueError if no kernel runs;
     TypeError for anything else."""
     if not isinstance(x, Tensor) and not callable(x):
-        raise TypeError(
-            f"{caller}() takes a Tensor, which is computed, or a function without arguments, which "
-            f"is called; not {type(x).__name__}"
-        )
+        known = "a Tensor, which is computed, or a function without arguments, which is called"
+        raise TypeError(f"{caller}() takes {known}; not {type(x).__name__}")
     record = Record()
     with observing(record):
         x.realize() if isinstance(x, Tensor) else x()
@@ -130,10 +128,8 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
         raise ValueError("a timeline needs a span")
     begin, end = min(s.begin for s in spans), max(s.end for s in spans)
     runs = [s for s in spans if s.what in ("run", "copy")]
-    headline = (
-        f"timeline: {seconds_text(end - begin)}, of which kernels ran "
-        f"{seconds_text(sum(s.end - s.begin for s in runs))}"
-    )
+    busy = seconds_text(sum(s.end - s.begin for s in runs))
+    headline = f"timeline: {seconds_text(end - begin)}, of which kernels ran {busy}"
     header, rows = table_of(spans)
     numbers = {row[1]: row[0] for row in rows}
     parts = [("all of it", spans, begin, end)]
@@ -274,8 +270,7 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
         axes = figure.subplots()
         axes.set_title(f"the roof: memory, {bandwidth} GB/s, and arithmetic, {flops} GFLOP/s")
         axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(bottom, top))
-        axes.set_ylabel("GFLOP/s")
-        axes.set_xlabel("operations for each byte that is read or written")
+        axes.set(xlabel="operations for each byte that is read or written", ylabel="GFLOP/s")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.grid()

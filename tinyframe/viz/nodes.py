@@ -185,10 +185,10 @@ def operands_of(u: UOp, inside: set[UOp], arrows: int) -> tuple[str, ...]:
     """A word for each arrow that leads to an op; none if their order does not matter, or if there
     is only one arrow and the note shows its place (`· / 2.0`)."""
     words = OPERANDS.get(u.op, ())
-    drawn = [word for s, word in itertools.zip_longest(u.src, words) if s not in inside]
-    if not words or len(drawn) != arrows or (arrows == 1 and u.op in INFIX):
-        return ()
-    return tuple(word or "" for word in drawn)
+    pairs = itertools.zip_longest(u.src, words, fillvalue="")
+    drawn = tuple(word for s, word in pairs if s not in inside)
+    is_noted = arrows == 1 and u.op in INFIX
+    return drawn if words and len(drawn) == arrows and not is_noted else ()
 
 
 def operands_text(u: UOp, inside: set[UOp]) -> str:

@@ -73,15 +73,13 @@ class RewritesPicture(Picture):
         self.idle = f"Nothing to do here: {', '.join(names)}." if names else ""
         self.busiest = [(rule, times, told(first.before, first.after))
                         for rule, times, first in way.busiest(MOST_RULES)]  # fmt: skip
-        headline = (
-            f"{way.function}{which}: {plural(way.count, 'rewrite')} in "
-            f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"
-        )
+        busy = f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"
+        headline = f"{way.function}{which}: {plural(way.count, 'rewrite')} in {busy}"
         lines = [headline, f"  {'stage':18}{'rewrites':>8}  {'nodes':16}what it does"]
         lines += [f"  {n:18}{count:8}  {nodes:16}{does}" for n, count, nodes, does in self.table]
         lines += [f"  {self.idle}"] * bool(self.idle)
         for rule, times, words in self.busiest:
-            lines += ["", f"{times} × {rule.title}", f"    {rule.words}"]
+            lines += ["", f"{times} × {rule.title}", f"    {rule.meaning or rule.source}"]
             lines += [f"    {words.before}  becomes  {words.after}"]
             lines += [f"    where {words.where}"] * bool(words.where)
         super().__init__(headline, "\n".join(lines), self._drawn)
@@ -188,7 +186,8 @@ def _rule_drawn(rule: Rule, times: int, words: Told) -> Drawing:
     left, room = 42.0, PAGE - 42
     sheet.words(0, 10, f"{times:,} ×", bold=True, colour=MUTED)
     top = sheet.paragraph(left, 0, rule.title, room, CODE, mono=True)
-    top = sheet.paragraph(left, top, rule.words, room, SMALL, mono=not rule.meaning) + 3
+    said, is_code = rule.meaning or rule.source, not rule.meaning
+    top = sheet.paragraph(left, top, said, room, SMALL, mono=is_code) + 3
     sides = [_code_box(words.before, BEFORE), _code_box(words.after, AFTER)]
     height = max(side.height for side in sides)
     sheet.put(sides[0], left, top + (height - sides[0].height) / 2)

@@ -95,13 +95,12 @@ def schedule(x: Any) -> Picture:
     TypeError for anything else.
     """
     buffers: dict[Buffer, int] = {}
-    rows = []
-    for item in kernels_of(x, "schedule"):
-        numbers = [
-            tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
-            for found in (read_by(item), item.written)
-        ]
-        rows.append(Row(sentence(item.ast), loops_text(item.ast), *numbers))
+
+    def numbers(found: Iterable[Buffer]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
+
+    rows = [Row(sentence(i.ast), loops_text(i.ast), numbers(read_by(i)), numbers(i.written))
+            for i in kernels_of(x, "schedule")]  # fmt: skip
     sizes = [human_bytes(b.nbytes) for b in buffers]
     headline = f"schedule of {plural(len(rows), 'kernel')}, {plural(len(sizes), 'buffer')}"
     if not rows:
@@ -180,10 +179,8 @@ def memory(x: Any) -> Picture:
     if not values:
         return nothing("memory: none")
     before, after = (held(kernels, values, reused) for reused in (False, True))
-    headline = (
-        f"memory for {plural(len(values), 'value')} of {plural(kernels, 'kernel')}: "
-        f"{human_bytes(before[-1])}, with reuse {human_bytes(after[-1])}"
-    )
+    what = f"memory for {plural(len(values), 'value')} of {plural(kernels, 'kernel')}"
+    headline = f"{what}: {human_bytes(before[-1])}, with reuse {human_bytes(after[-1])}"
     text = [headline]
     for number, v in enumerate(values):
         lives = f"{v.first + 1} " + ("to the end: a result" if v.is_result else f"to {v.last + 1}")
@@ -196,10 +193,9 @@ def memory(x: Any) -> Picture:
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(2, 2, sharex=True, height_ratios=[15 * len(shown) + 20, 90])
-        titles = ("memory of its own for each value", "with reuse")
-        for column, memories, title, peaks in zip(
-            panels.T, (own, [v.memory for v in values]), titles, (before, after), strict=True
-        ):
+        sides = [("memory of its own for each value", own, before),
+                 ("with reuse", [v.memory for v in values], after)]  # fmt: skip
+        for column, (title, memories, peaks) in zip(panels.T, sides, strict=True):
             _lifetimes(column[0], title, [(n, values[n], memories[n]) for n in shown], len(own))
             column[1].stairs(peaks, [n + 0.5 for n in range(kernels + 1)], fill=True, color=HELD)
             column[1].set(ylim=(0, 1.25 * max(before[-1], 1)), yticks=[], xlabel="kernel")
@@ -287,10 +283,7 @@ def traffic(x: Any) -> Picture:
         return nothing("traffic: none")
     once, each = sum(m.total for m in fused), sum(m.total for m in apart)
     ratio = f", {each / once:.1f} times as much" if once and each > once else ""
-    headline = (
-        f"traffic: {human_bytes(once)} in {plural(len(fused), 'kernel')}; step by step "
-        f"{human_bytes(each)} in {plural(len(apart), 'kernel')}{ratio}"
-    )
+    headline = f"traffic: {in_all(fused)}; step by step {in_all(apart)}{ratio}"
     text = [headline]
     parts = [("step by step", apart), ("fused", fused)]
     for title, moved in parts:
@@ -304,9 +297,7 @@ def traffic(x: Any) -> Picture:
     def draw(figure: Any) -> None:
         both = figure.subplots(2, sharex=True, height_ratios=heights)
         for axes, (title, moved), rows, (words, _) in zip(both, parts, shown, labels, strict=True):
-            total = human_bytes(sum(m.total for m in moved))
-            head = f"{title}: {total} in {plural(len(moved), 'kernel')}"
-            name_rows(axes, head, words, xlim=(0, room), xticks=[])
+            name_rows(axes, f"{title}: {in_all(moved)}", words, xlim=(0, room), xticks=[])
             axes.spines["bottom"].set_visible(False)
             for n, m in enumerate(rows):
                 axes.barh(n, m.read, 0.6, color=READ, label="read" * (n == 0))
@@ -318,6 +309,10 @@ def traffic(x: Any) -> Picture:
     notes = [line for (_, moved), rows in zip(parts, shown, strict=True)
              for line in left_out(len(moved), len(rows), "kernel")]  # fmt: skip
     return chart(headline, "\n".join(text), draw, sum(heights) + 20, notes)
+
+
+def in_all(moved: Sequence[Moved]) -> str:
+    return f"{human_bytes(sum(m.total for m in moved))} in {plural(len(moved), 'kernel')}"
 
 
 def moved_text(m: Moved) -> str:

@@ -73,19 +73,13 @@ class Rule(NamedTuple):
         name = self.source.removeprefix("def ").partition("(")[0]
         return f"{self.place}  {name}" if self.meaning else self.place
 
-    @property
-    def words(self) -> str:
-        """Its meaning, or else its source."""
-        return self.meaning or self.source
-
 
 def rule_at(file: str, line: int) -> Rule:
     """The rule at a line of a file, with the first sentence of its docstring."""
     shown, _, text = shown_rule(file, line)
     place = f"{shown if file.startswith(OURS) else Path(file).name}:{line}"
-    words = ""
-    if text.startswith("def "):
-        words = " ".join((ast.get_docstring(_functions(file)[line]) or "").split())
+    said = ast.get_docstring(_functions(file)[line]) if text.startswith("def ") else None
+    words = " ".join((said or "").split())
     return Rule(place if shown else "", text, words.partition(". ")[0].rstrip("."))
 
 

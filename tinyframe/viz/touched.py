@@ -10,7 +10,9 @@ as a matrix of matrices.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,8 +85,8 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     top = 22.0
     for argument in arguments:
         sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
-        text.append(f"data{argument.slot}, {argument.verb} of {sizes}:")
-        text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
+        told = [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
+        text += [f"data{argument.slot}, {argument.verb} of {sizes}:", *told]
         if argument.slot >= MOST_ROWS:
             continue
         sheet.words(0, top + 11, f"data{argument.slot} {argument.verb}", bold=True, colour=MUTED)
@@ -113,13 +115,11 @@ def arguments_of(sink: UOp) -> list[Argument]:
     places = grouped((u.src[0].arg, u) for u in order
                      if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL)  # fmt: skip
     ranges = [u for u in order if u.op is Ops.RANGE]
-    levels: list[tuple[str, list[UOp]]] = []  # of this kernel, with the ranges that run there
-    running: set[AxisType] = set()
-    for level, kinds in LEVELS:
-        running |= kinds
-        inside = [r for r in ranges if axis_type(r) in running]
-        if not levels or len(inside) > len(levels[-1][1]):
-            levels.append((level, inside))
+    running = accumulate((kinds for _, kinds in LEVELS), operator.or_)
+    every = [(level, [r for r in ranges if axis_type(r) in kinds])
+             for (level, _), kinds in zip(LEVELS, running, strict=True)]  # fmt: skip
+    # those where more loops run than in the one before
+    levels = [next(alike) for _, alike in groupby(every, lambda level: len(level[1]))]
     found = []
     for slot, named in sorted(places.items()):
         touches = tuple(touch_of(named, inside, level) for level, inside in levels)
@@ -142,10 +142,8 @@ ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
     Ops.CMPEQ: np.equal, Ops.CMPNE: np.not_equal, Ops.AND: np.bitwise_and, Ops.OR: np.bitwise_or,
     Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where, Ops.CAST: np.asarray,
 }  # fmt: skip
-UNKNOWN = {
-    Ops.LOAD: "depends on what is in memory",
-    **dict.fromkeys((Ops.DEFINE_VAR, Ops.BIND), "depends on a Variable"),
-}
+UNKNOWN = {Ops.LOAD: "depends on what is in memory",
+           **dict.fromkeys((Ops.DEFINE_VAR, Ops.BIND), "depends on a Variable")}  # fmt: skip
 
 
 class UnknownElements(ValueError):

@@ -49,10 +49,8 @@ def sentence(ast: UOp) -> str:
         return f"copies {_counted(f'{ast.src[0].dtype.size:,}')} to {ast.src[2].arg}"  # type: ignore
     told: set[UOp] = set()
     said = [_stored(store, told) for store in ast.src]
-    if len(said) == 1:
-        return said[0]
-    each = [words for words in dict.fromkeys(said) if words]
-    return f"stores {len(said)} results: {'; and '.join(each)}"
+    each = "; and ".join(filter(None, dict.fromkeys(said)))
+    return each if len(said) == 1 else f"stores {len(said)} results: {each}"
 
 
 def _stored(store: UOp, told: set[UOp]) -> str:
@@ -186,9 +184,8 @@ Groups = tuple[str, str, str]
 def _reduced(reduce: UOp, known: set[Groups]) -> str:
     """A reduce or scan, with the operations before it. known: the groups mentioned so far; its own
     is added."""
-    own, verbs = reduce.own_ranges, REDUCES
-    if reduce.op is Ops.SCAN:
-        own, verbs = reduce.src[-1:], SCANS
+    is_scan = reduce.op is Ops.SCAN
+    own, verbs = (reduce.src[-1:], SCANS) if is_scan else (reduce.own_ranges, REDUCES)
     value, verb = reduce.src[0], verbs.get(reduce.arg, f"reduces by {reduce.arg.name}")
     outer = _sorted(r for r in reduce.ranges if r not in own)
     size, places = _product(own), _product(outer)
@@ -206,12 +203,11 @@ def _reduced(reduce: UOp, known: set[Groups]) -> str:
             return f"multiplies matrices: {each}"
         return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
     groups = noun, places, size
+    what = f"each of {places} {noun} of {_counted(size)}" if places != "1" else _counted(size)
     if not outer:
         what = "the number" if size == "1" else f"all {_counted(size)}"
     elif groups in known:
         what = f"each {noun.removesuffix('s')}"
-    else:
-        what = f"each of {places} {noun} of {_counted(size)}" if places != "1" else _counted(size)
     known.add(groups)
     return _listed([*_verbs(value), f"{verb} {what}"])
 
