@@ -81,7 +81,6 @@ def described(card: Card, copied: float, multiplied: float) -> str:
     def share(found: float, most: float) -> str:
         return f", {found / most:.0%} of what its clocks allow" if most else ""
 
-    return (
-        f"{card}: copies at {copied * 1e-9:,.0f} GB/s{share(copied, card.bandwidth)}; float32 "
-        f"products at {multiplied * 1e-12:.1f} TFLOP/s{share(multiplied, card.flops)}"
-    )
+    copies = f"{copied * 1e-9:,.0f} GB/s{share(copied, card.bandwidth)}"
+    products = f"{multiplied * 1e-12:.1f} TFLOP/s{share(multiplied, card.flops)}"
+    return f"{card}: copies at {copies}; float32 products at {products}"

@@ -156,7 +156,7 @@ def _done_by(u: UOp) -> str | None:
         panel = " to a panel" if u.op is Ops.STORE else " from a panel"
         return u.op.name.lower() + (panel if memory.op is Ops.DEFINE_LOCAL else "")
     on_numbers = u.op in GroupOp.ALU and any(s.op is Ops.LOAD or s.op in GroupOp.ALU for s in u.src)
-    if on_numbers and u.dtype.base.name in ("int", "long", "bool"):  # or these may be of an index
+    if on_numbers and u.dtype.base.name in ("int", "long", "bool"):  # as indices are
         on_numbers = any(s.op is Ops.LOAD for s in u.toposort())
     return u.op.name if on_numbers else None
 

@@ -118,10 +118,10 @@ def graph(trace: Trace, query: Query) -> Any:
 
 def assembly(trace: Trace, query: Query) -> Any:
     """A kernel's machine code as text, if objdump is installed."""
-    binary = trace.binary(number(query, "n"))
-    if binary is None:
+    try:
+        return machine_code(trace.store.raw(f"binary/{number(query, 'n')}"))
+    except KeyError:
         return {"text": None, "why": "no compiler made machine code for this kernel"}
-    return machine_code(binary)
 
 
 # ---- helpers -------------------------------------------------------------------------------------

@@ -72,10 +72,9 @@ class Store:
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise TraceError(f"{path} is {FOREIGN}")
         if about.get("version") != VERSION:
-            raise TraceError(
-                f"{path} was written by a different version of tinyframe (trace version "
-                f"{about.get('version')}, and this one reads {VERSION}): write it again"
-            )
+            versions = f"trace version {about.get('version')}, and this one reads {VERSION}"
+            written = f"was written by a different version of tinyframe ({versions})"
+            raise TraceError(f"{path} {written}: write it again")
         return store
 
     def write(self, name: str, data: Any) -> None:

@@ -104,13 +104,6 @@ class Trace:
     def realize(self, number: int) -> dict[str, Any]:
         return self.store.json(f"realize/{number}")
 
-    def binary(self, number: int) -> bytes | None:
-        """A kernel's machine code, if a compiler made any."""
-        try:
-            return self.store.raw(f"binary/{number}")
-        except KeyError:
-            return None
-
 
 def _stage(rows: Rows, data: dict[str, Any]) -> Stage:
     begin = None if data["before"] is None else rows[data["before"]]
