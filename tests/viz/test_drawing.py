@@ -174,7 +174,7 @@ def test_every_dtype_can_be_drawn(name, dtype):
 
 
 def test_every_name_that_is_exported_is_told_of():
-    for name in viz.__all__:
+    for name in filter(lambda name: callable(getattr(viz, name)), vars(viz)):
         assert getattr(viz, name).__doc__
         if name[0].islower():
             assert f"    {name}(" in viz.__doc__ or f"\n{name}(" in viz.__doc__, name

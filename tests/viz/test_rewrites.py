@@ -127,7 +127,7 @@ def test_a_rule_says_its_first_sentence_or_its_line(tmp_path) -> None:
     assert [rule.title for rule in found[:3]] == [
         "rules.py:1  first", "rules.py:5  second", "rules.py:9"
     ]  # fmt: skip
-    assert found[3].words == "(x + 0, lambda x: x)" and found[3].title == "rules.py:12"
+    assert found[3].source == "(x + 0, lambda x: x)" and found[3].title == "rules.py:12"
 
 
 # ---- expressions ------------------------------------------------------------------------------

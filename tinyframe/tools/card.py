@@ -7,6 +7,7 @@ products at 45.0 TFLOP/s, 67%
 from __future__ import annotations
 
 import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,6 @@ from tinyframe.gpu.drivers.cuda import Context
 # 5.0 (CUDA C++ Programming Guide, "Arithmetic Instructions")
 MULTIPLY_ADDS = {(6, 0): 64, (7, 0): 64, (7, 2): 64, (7, 5): 64, (8, 0): 64}
 SIDE, BYTES = 4096, 1 << 30  # of the product that is measured, and of the copy, at most
-LEAST = 0.2  # seconds that are measured
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,8 @@ class Card:
     bandwidth: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.name} (sm_{''.join(map(str, self.capability))}, {self.memory / 2**30:.1f} GiB)"
-        )
+        version = "".join(map(str, self.capability))
+        return f"{self.name} (sm_{version}, {self.memory / 2**30:.1f} GiB)"
 
 
 def card(context: Context) -> Card:
@@ -51,19 +50,16 @@ def card(context: Context) -> Card:
 
 
 def rate(step: Callable[[], object], wait: Callable[[], object], work: float) -> float:
-    """How much work is done in a second, over launches that take LEAST together."""
-    count = 1
+    """How much work is done in a second, over launches that take 0.2 s or more together."""
     for _ in range(3):  # a TinyJit captures in the second call
         step()
-    wait()
-    while True:
-        start = time.perf_counter()
-        for _ in range(count):
-            step()
+
+    def clock() -> float:
         wait()
-        if (took := time.perf_counter() - start) >= LEAST:
-            return work * count / took
-        count *= 2
+        return time.perf_counter()
+
+    count, took = timeit.Timer(step, timer=clock).autorange()
+    return work * count / took
 
 
 def reached(device: str, nbytes: int = BYTES, side: int = SIDE) -> tuple[float, float]:
@@ -85,7 +81,6 @@ def described(card: Card, copied: float, multiplied: float) -> str:
     def share(found: float, most: float) -> str:
         return f", {found / most:.0%} of what its clocks allow" if most else ""
 
-    return (
-        f"{card}: copies at {copied * 1e-9:,.0f} GB/s{share(copied, card.bandwidth)}; float32 "
-        f"products at {multiplied * 1e-12:.1f} TFLOP/s{share(multiplied, card.flops)}"
-    )
+    copies = f"{copied * 1e-9:,.0f} GB/s{share(copied, card.bandwidth)}"
+    products = f"{multiplied * 1e-12:.1f} TFLOP/s{share(multiplied, card.flops)}"
+    return f"{card}: copies at {copies}; float32 products at {products}"

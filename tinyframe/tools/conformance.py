@@ -19,6 +19,7 @@ import contextlib
 import faulthandler
 import functools
 import importlib
+import inspect
 import itertools
 import sys
 import sysconfig
@@ -86,32 +87,22 @@ class Check:
 
 @dataclass(frozen=True)
 class OfEdges:
-    """A function of all combinations of `count` edge values for which it is defined.
+    """A function of all combinations of edge values for which it is defined.
 
     The result has an element for each combination, in order; the sequence may repeat.
     """
 
     function: Callable[..., Tensor]
-    count: int
     has_answer: Callable[..., bool] = lambda dtype, *operands: True
 
     def operands(self, dtype: DType) -> list[tuple]:
-        combinations = itertools.product(edges(dtype), repeat=self.count)
+        count = len(inspect.signature(self.function).parameters)
+        combinations = itertools.product(edges(dtype), repeat=count)
         return [given for given in combinations if self.has_answer(dtype, *given)]
 
     def __call__(self, device: str, dtype: DType) -> Tensor:
         columns = zip(*self.operands(dtype), strict=True)
         return self.function(*[on(device, column, dtype) for column in columns])
-
-
-def one(function: Callable[[Tensor], Tensor]) -> Build:
-    """A function of each edge value."""
-    return OfEdges(function, 1)
-
-
-def two(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
-    """A function of all pairs of edge values."""
-    return OfEdges(function, 2)
 
 
 def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
@@ -128,11 +119,12 @@ def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
 
 def _divided(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
     """A division, but not by 0, nor of the smallest number by -1."""
-    return OfEdges(function, 2, lambda dtype, x, y: y and (x, y) != (dtype.min, -1))
+    return OfEdges(function, lambda dtype, x, y: y and (x, y) != (dtype.min, -1))
 
 
 def _shifted(function: Callable[[Tensor, int], Tensor]) -> Build:
-    return one(lambda x: Tensor.cat(*[function(x, n) for n in (0, 1, x.dtype.itemsize * 8 - 1)]))
+    shifts = (0, 1, -1)
+    return OfEdges(lambda x: Tensor.cat(*[function(x, n % (x.dtype.itemsize * 8)) for n in shifts]))
 
 
 def _casts(device: str, dtype: DType) -> Tensor:
@@ -172,32 +164,32 @@ def _captured(device: str, dtype: DType) -> Tensor:
 
 
 CHECKS = (
-    Check("copy", one(lambda x: Tensor.cat(x, x))),
-    Check("add", two(lambda x, y: x + y), NUMBERS),
-    Check("subtract", two(lambda x, y: x - y), NUMBERS),
-    Check("multiply", two(lambda x, y: x * y), NUMBERS),
-    Check("negate", one(lambda x: -x), NUMBERS),
-    Check("divide", two(lambda x, y: x / y), FLOATS, ulps=3),
+    Check("copy", OfEdges(lambda x: Tensor.cat(x, x))),
+    Check("add", OfEdges(lambda x, y: x + y), NUMBERS),
+    Check("subtract", OfEdges(lambda x, y: x - y), NUMBERS),
+    Check("multiply", OfEdges(lambda x, y: x * y), NUMBERS),
+    Check("negate", OfEdges(lambda x: -x), NUMBERS),
+    Check("divide", OfEdges(lambda x, y: x / y), FLOATS, ulps=3),
     Check("divide, rounding down", _divided(lambda x, y: x // y), INTS),
     Check("quotient as float", _divided(lambda x, y: (x // y).cast(dtypes.float)), INTS),
     Check("remainder", _divided(lambda x, y: x % y), INTS),
-    Check("maximum", two(lambda x, y: x.maximum(y))),
-    Check("minimum", two(lambda x, y: x.minimum(y))),
-    Check("less", two(lambda x, y: x < y)),
-    Check("equal", two(lambda x, y: x == y)),
-    Check("not equal", two(lambda x, y: x != y)),
-    Check("and, or, xor", two(lambda x, y: Tensor.stack(x & y, x | y, x ^ y)),
+    Check("maximum", OfEdges(lambda x, y: x.maximum(y))),
+    Check("minimum", OfEdges(lambda x, y: x.minimum(y))),
+    Check("less", OfEdges(lambda x, y: x < y)),
+    Check("equal", OfEdges(lambda x, y: x == y)),
+    Check("not equal", OfEdges(lambda x, y: x != y)),
+    Check("and, or, xor", OfEdges(lambda x, y: Tensor.stack(x & y, x | y, x ^ y)),
           (dtypes.bool, *INTS)),
     Check("shift left", _shifted(lambda x, n: x << n), INTS),
     Check("shift right", _shifted(lambda x, n: x >> n), INTS),
-    Check("choose", two(lambda x, y: (x < 1).where(x, y))),
+    Check("choose", OfEdges(lambda x, y: (x < 1).where(x, y))),
     Check("to other dtypes", _casts),
-    Check("the same bits", one(lambda x: x.bitcast(x.dtype.unsigned())), NUMBERS),
-    Check("square root", one(lambda x: x.sqrt()), FLOATS, ulps=3),
-    Check("whole part", one(lambda x: x.trunc()), FLOATS),
-    Check("exp2", one(lambda x: x.exp2()), FLOATS, ulps=4),
-    Check("log2", one(lambda x: x.log2()), FLOATS, ulps=4),
-    Check("sin", one(lambda x: (x.abs() < 1000).where(x, 0).sin()), FLOATS, ulps=4),
+    Check("the same bits", OfEdges(lambda x: x.bitcast(x.dtype.unsigned())), NUMBERS),
+    Check("square root", OfEdges(lambda x: x.sqrt()), FLOATS, ulps=3),
+    Check("whole part", OfEdges(lambda x: x.trunc()), FLOATS),
+    Check("exp2", OfEdges(lambda x: x.exp2()), FLOATS, ulps=4),
+    Check("log2", OfEdges(lambda x: x.log2()), FLOATS, ulps=4),
+    Check("sin", OfEdges(lambda x: (x.abs() < 1000).where(x, 0).sin()), FLOATS, ulps=4),
     Check("sum", small(lambda x: x.sum(1, dtype=x.dtype), (5, 9)), NUMBERS),
     Check("running sum", small(lambda x: x.cumsum(1, dtype=x.dtype), (5, 9)), NUMBERS),
     Check("largest so far", small(lambda x: x.cummax(0)[0], (5, 9))),
@@ -230,7 +222,8 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
     with record_runs() as runs:
         try:
             found = check.build(device, dtype).numpy()
-            story = difference(found, expected, check.ulps, _operands(check, dtype))
+            operands = check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
+            story = difference(found, expected, check.ulps, operands)
         except DTypeError as error:
             return Result("--", str(error))
         except Exception as error:
@@ -240,10 +233,6 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
     head = f"{check.name}, {_name(dtype)}, on {device}:"
     source = FirstWrong.of(check, dtype, device) or _last_source(runs, device)
     return Result("NO", "\n".join([head, textwrap.indent(story, "  "), *source]))
-
-
-def _operands(check: Check, dtype: DType) -> Sequence[tuple]:
-    return check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
 
 
 def _with_traceback(error: Exception) -> str:
@@ -274,32 +263,32 @@ def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The distance in units in the last place; 0 between NaNs, and between zeros of both signs."""
     if a.dtype.kind != "f":
         return (a != b).astype(int)
-    bits = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
 
     def ordered(x: np.ndarray) -> np.ndarray:
-        found = x.view(bits)
+        found = x.view(f"i{x.dtype.itemsize}")
         low = int(np.iinfo(found.dtype).min)
         return np.where(found < 0, low - found, found).astype(object)
 
-    far = np.abs(ordered(a) - ordered(b))
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     either = np.isnan(a) != np.isnan(b)
+    far = np.abs(ordered(a) - ordered(b))
     return np.where(same, 0, np.where(either, np.iinfo(np.int64).max, far))
 
 
+@dataclass
 class FirstWrong(Observer):
     """Runs each kernel of a device on PYTHON as well, and keeps the source of the first one whose
     result differs. Kernels that read what they write are skipped: their input is gone."""
 
-    def __init__(self, device: str, ulps: int, runs: list) -> None:
-        self.device, self.ulps, self.runs = device, ulps, runs
-        self.found: list[str] = []
+    device: str
+    ulps: int
+    runs: list
+    found: Sequence[str] = ()
 
     @classmethod
-    def of(cls, check: Check, dtype: DType, device: str) -> list[str]:
-        with record_runs() as runs, contextlib.suppress(Exception):
-            watching = cls(device, check.ulps, runs)
-            with observing(watching):
+    def of(cls, check: Check, dtype: DType, device: str) -> Sequence[str]:
+        with record_runs() as runs, observing(cls(device, check.ulps, runs)) as watching:
+            with contextlib.suppress(Exception):
                 check.build(device, dtype).numpy()
         return watching.found
 
@@ -337,19 +326,15 @@ def _name(dtype: DType) -> str:
 def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list[str]:
     """Prints the table line by line; returns the stories of all failures."""
     stories = []
-    for name, test in PARTS.items():
-        if only not in name:
-            continue
+    for name in [name for name in PARTS if only in name]:
         try:
-            story = test(device)
+            story = PARTS[name](device)
         except Exception as error:
             story = _with_traceback(error)
         say(f"{name:<24}{'ok' if not story else 'NO'}")
         stories += [f"{name}, on {device}:\n{textwrap.indent(story, '  ')}"] * bool(story)
     say(" " * 24 + "".join(f"{_name(dtype):>9}" for dtype in ALL))
-    for check in CHECKS:
-        if only not in check.name:
-            continue
+    for check in [check for check in CHECKS if only in check.name]:
         results = {dtype: tried(check, dtype, device) for dtype in check.dtypes}
         marks = "".join(f"{results[d].mark if d in results else '':>9}" for d in ALL)
         allowed = f"   ({check.ulps} ulps allowed)" if check.ulps else ""
@@ -379,11 +364,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="ok: right. --: the device says that it has no such dtype. NO: wrong. If a kernel "
         "crashes, DEBUG=3 shows the source of each one before it runs.",
     )
-    parser.add_argument("device", help="its name, such as CPU, CL or MY")
-    parser.add_argument("--module", help="import this first: the module, or the file, that "
-                        "registers the device")  # fmt: skip
-    parser.add_argument("--only", default="", metavar="TEXT",
-                        help="only the rows whose names contain this")  # fmt: skip
+    add = parser.add_argument
+    add("device", help="its name, such as CPU, CL or MY")
+    add("--module", help="import this first: the module, or the file, that registers the device")
+    add("--only", default="", metavar="TEXT", help="only the rows whose names contain this")
     options = parser.parse_args(arguments)
     rows = [*PARTS, *[check.name for check in CHECKS]]
     if not any(options.only in name for name in rows):
@@ -405,7 +389,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     another = f'; --only "{wrong[1]}" shows that of another row' if len(wrong) > 1 else ""
     print(f"\n{len(stories)} wrong. Here is the first{another}:\n\n{stories[0]}")
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

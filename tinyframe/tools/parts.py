@@ -23,6 +23,12 @@ from tinyframe.uop.node import Ops
 # `order` makes launches that take this long together, far longer than Python needs to submit them
 SECONDS, MOST_LAUNCHES = 0.02, 2000
 MOST_THREADS = 256  # per block: more than run in lockstep
+# what is wrong if launches are not waited for: before copyout, and before copyin
+TOO_EARLY = (
+    "memory was read before all launches were done: synchronize() has to wait for them",
+    "copyin changed the input of launches that were made before it: it has to wait until they are "
+    "done",
+)
 
 
 def on(device: str, values: Iterable[float], dtype: DType) -> Tensor:
@@ -52,18 +58,14 @@ def names(device: str) -> str:
     runner = getattr(opened.runner, "func", opened.runner)  # the function of a partial
     found = []
     for kind in (*map(type, (opened, opened.allocator, opened.renderer, opened.compiler)), runner):
-        lines = getattr(kind, "__mro__", ())
-        known = {n for base in lines if _is_of_tinyframe(base) for n in vars(base)}
-        own = {n for base in lines[:-1] if not _is_of_tinyframe(base) for n in vars(base)}
+        known, own = set[str](), set[str]()
+        for base in getattr(kind, "__mro__", ())[:-1]:
+            (known if base.__module__.partition(".")[0] == "tinyframe" else own).update(vars(base))
         for name in sorted(own - known):
             close = difflib.get_close_matches(name, known - own, n=1, cutoff=0.85)
             found += [f"{kind.__name__} defines {name}, which nothing calls; did you mean {n}?"
                       for n in close]  # fmt: skip
     return "\n".join(found)
-
-
-def _is_of_tinyframe(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "tinyframe"
 
 
 def memory(device: str) -> str:
@@ -112,13 +114,7 @@ def order(device: str) -> str:
         if overwrites:
             added.copyin(bytes(added.nbytes))
         if not (total.numpy() == before + count).all():
-            return (
-                "copyin changed the input of launches that were made before it: it has to wait "
-                "until they are done"
-                if overwrites
-                else "memory was read before all launches were done: synchronize() has to wait "
-                "for them"
-            )
+            return TOO_EARLY[overwrites]
     return ""
 
 
@@ -143,8 +139,7 @@ def _made_of(result: Tensor, opts: list[Opt], expected: np.ndarray, room: int = 
 def shares(device: str) -> str:
     """All of a kernel is run if one of its loops is divided among cores, or is a grid of blocks.
     Nothing is checked on a device that has neither."""
-    data = np.arange(96).reshape(12, 8)
-    target = Device[device].renderer.target
+    data, target = np.arange(96).reshape(12, 8), Device[device].renderer.target
     if not target.block_threads and target.threads == 1:
         return ""
     divided = Opt(OptOps.GLOBAL if target.block_threads else OptOps.THREAD, 0)
@@ -157,10 +152,8 @@ def blocks(device: str) -> str:
     on a device without blocks."""
     threads = min(Device[device].renderer.target.block_threads, MOST_THREADS)
     data = np.arange(4 * MOST_THREADS)
-    if not threads:
-        return ""
-    total = on(device, data, dtypes.float).sum()
-    return _made_of(total, [Opt(OptOps.GROUP, 0, threads)], data.sum(keepdims=True))
+    total, opt = on(device, data, dtypes.float).sum(), Opt(OptOps.GROUP, 0, threads)
+    return _made_of(total, [opt], data.sum(keepdims=True)) if threads else ""
 
 
 def conditions(device: str) -> str:
@@ -171,11 +164,6 @@ def conditions(device: str) -> str:
 
 
 PARTS: dict[str, Callable[[str], str]] = {
-    "names": names,
-    "memory": memory,
-    "launches": launches,
-    "order": order,
-    "shares of a loop": shares,
-    "blocks of threads": blocks,
-    "conditions of stores": conditions,
-}
+    "names": names, "memory": memory, "launches": launches, "order": order,
+    "shares of a loop": shares, "blocks of threads": blocks, "conditions of stores": conditions,
+}  # fmt: skip

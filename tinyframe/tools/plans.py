@@ -11,7 +11,6 @@ threads in `gpu/plans.py`.
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from collections.abc import Sequence
 
@@ -57,10 +56,11 @@ def explain_kernel(ast: UOp) -> str:
 
 def _loops_text(kernel: Workload) -> str:
     """`ridx0 = 300, ridx1 = 77; reduced ridx2 = 200`."""
-    around = [r for r in kernel.loops if r in kernel.around]
-    reduced = [r for r in kernel.loops if r not in kernel.around]
-    said = [", ".join(f"{render(r)} = {render(r.src[0])}" for r in rs) for rs in (around, reduced)]
-    return "; reduced ".join(filter(None, said)) if around or not reduced else f"reduced {said[1]}"
+    words: tuple[list[str], list[str]] = [], []
+    for r in kernel.loops:
+        words[r not in kernel.around].append(f"{render(r)} = {render(r.src[0])}")
+    around, reduced = map(", ".join, words)
+    return "; ".join(filter(None, (around, reduced and f"reduced {reduced}")))
 
 
 def _paragraph(title: str, text: str) -> list[str]:
@@ -71,8 +71,7 @@ def _paragraph(title: str, text: str) -> list[str]:
 def _table_text(title: str, plans: Sequence[Plan]) -> str:
     lines = [title, ""]
     for plan in plans:
-        lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
-                                            subsequent_indent="  ")]  # fmt: skip
+        lines += [plan.name, *[f"  {line}" for line in textwrap.wrap(plan.why, WIDTH - 4)]]
         lines += [f"    needs {need}" for need in plan.needs]
     return "\n".join(lines)
 
@@ -95,11 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m tinyframe.plans",
         description="Shows why the loops of a kernel are as they are.",
     )
-    parser.add_argument(
-        "expression",
-        nargs="?",
-        help=f"{EXPRESSION}. Without one, the plans are listed",
-    )
+    listed = f"{EXPRESSION}. Without one, the plans are listed"
+    parser.add_argument("expression", nargs="?", help=listed)
     parser.add_argument("--numbers", action="store_true", help="list the thresholds")
     options = parser.parse_args(arguments)
     if options.numbers:
@@ -116,7 +112,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except ValueError as error:
             parser.error(str(error))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -106,7 +105,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not found:
         print("No kernel: nothing is computed.")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,13 +17,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tinyframe import Context
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Size
-from tinyframe.dtype import PtrDType
 from tinyframe.gpu.drivers.cuda_emulator import EmulatorDevice, EmulatorRunner
 from tinyframe.uop.node import Ops
 
@@ -55,9 +55,8 @@ class Traffic:
 
 def traffic_of(program: ProgramSpec) -> list[Traffic]:
     """What the first block of a CUDA kernel does, on memory that is all zeros."""
-    types = {u.arg: u.dtype for u in program.uops if u.op is Ops.DEFINE_GLOBAL}
-    buffers = [types[slot] for slot in program.globals]
-    sizes = [d.size * d.base.itemsize for d in buffers if isinstance(d, PtrDType)]
+    types: Any = {u.arg: u.dtype for u in program.uops if u.op is Ops.DEFINE_GLOBAL}
+    sizes = [types[slot].size * types[slot].base.itemsize for slot in program.globals]
     return traffic(program.function, program.src, sizes, program.local_size)  # type: ignore[arg-type]
 
 

@@ -38,22 +38,3 @@ from tinyframe.viz.picture import NoLayout, Picture
 from tinyframe.viz.rewrites import rewrites
 from tinyframe.viz.schedules import memory, schedule, traffic
 from tinyframe.viz.touched import access
-
-__all__ = [
-    "NoLayout",
-    "Picture",
-    "access",
-    "compare",
-    "graph",
-    "instructions",
-    "kernel",
-    "memory",
-    "memory_layout",
-    "rewrites",
-    "roofline",
-    "schedule",
-    "timeline",
-    "traffic",
-    "use_style",
-    "why",
-]

@@ -12,14 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import webbrowser
+from functools import partial
 from typing import Any
 
 from tinyframe.device import human_bytes
 from tinyframe.uop.show import printable, summary
 from tinyframe.viz.explorer.answers import BadQuery, chrome_trace, listed_steps, stages
 from tinyframe.viz.explorer.server import Server
-from tinyframe.viz.explorer.session import has_browser, wait_for_ctrl_c
+from tinyframe.viz.explorer.session import show, wait_for_ctrl_c
 from tinyframe.viz.explorer.store import TraceError
 from tinyframe.viz.explorer.trace import Trace
 
@@ -68,10 +68,7 @@ def serve(trace: Trace, port: int) -> int:
     except (OSError, OverflowError) as error:
         print(f"port {port} cannot be used: {error}", file=sys.stderr)
         return 1
-    server.start()
-    print(f"tinyframe explorer: {server.url}  (Ctrl-C ends it)", flush=True)
-    if has_browser():
-        webbrowser.open(server.url)
+    show(server, partial(print, flush=True), "  (Ctrl-C ends it)")
     wait_for_ctrl_c()
     return 0
 

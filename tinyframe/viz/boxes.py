@@ -15,11 +15,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tinyframe.device import human_bytes
 from tinyframe.observe import Observer, observing
-from tinyframe.rewrite.matcher import Rewrite, graph_rewrite, substituted
+from tinyframe.rewrite.matcher import graph_rewrite, substituted
 from tinyframe.schedule import bindings, slot
 from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.kernels import kernelize, prepare_rules
@@ -38,19 +38,17 @@ class _Kernels(Observer):
     graph; and nodes that contain a Variable's value -> the same without it."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[UOp, list[UOp], list[UOp]]] = []
+        self.found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
         self.prepared: dict[UOp, UOp] = {}
 
-    def stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Rewrite]
-    ) -> None:
-        if name == "tensor graph" and isinstance(after, UOp):
+    def stage(self, name: str, before: UOp | None, after: Any, passes: Any) -> None:
+        if name == "tensor graph":
             self.wanted = after
-        elif name == "prepare" and isinstance(after, UOp):
+        elif name == "prepare":
             self.prepared = dict(zip(self.wanted.src, after.src, strict=True))
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
-        self.found.append((ast, list(values), list(arguments)))
+        self.found.append((ast, values, arguments))
 
 
 def fused_by(roots: Sequence[UOp]) -> _Kernels:
@@ -86,7 +84,7 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     def is_in_memory(u: UOp) -> bool:
         return u in place or u.op is Ops.BUFFER
 
-    def add(roots: list[UOp], is_given: Callable[[UOp], bool], box: Box | None = None) -> None:
+    def add(roots: Sequence[UOp], is_given: Callable[[UOp], bool], box: Box | None = None) -> None:
         """Adds everything between these roots and the values that are in memory already."""
         number: list[int] = []
         for node in of_graph(roots, names=known, ends=is_given, numbering=numbering):

@@ -72,9 +72,8 @@ def memory_layout(x: Tensor | UOp) -> DrawnPicture:
         raise TypeError(f"memory_layout() draws a Tensor or a UOp, not {type(x).__name__}")
     steps: list[UOp] = []
     while u.op in ON_CELLS or u.op is Ops.DETACH:
-        steps.append(u)
+        steps[:0] = [] if u.op is Ops.DETACH else [u]
         u = u.src[0]
-    steps = [s for s in reversed(steps) if s.op is not Ops.DETACH]
     if any(not isinstance(size, int) for step in (u, *steps) for size in step.shape):
         raise ValueError("memory_layout() needs sizes that are numbers; one of these is a Variable")
     if (largest := max(math.prod(step.shape) for step in (u, *steps))) > MOST_CELLS:
@@ -127,8 +126,7 @@ def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
 def call_of(step: UOp) -> str:
     """A step as one writes it in Python: `permute(1, 0)`."""
     if step.op is Ops.FLIP:
-        axes = ", ".join(str(i) for i, yes in enumerate(step.arg) if yes)
-        return f"flip({axes})"
+        return f"flip({', '.join(str(i) for i, yes in enumerate(step.arg) if yes)})"
     if step.op is Ops.WINDOW:
         axis, size, stride, dilation = step.arg
         if size == 1:
@@ -144,13 +142,12 @@ def strides_of(cells: Numbers) -> tuple[int | None, ...]:
     None if it varies: no stride describes such a view."""
 
     def step(axis: int) -> int | None:
-        there = cells >= 0
-        size = cells.shape[axis]
-        later, sooner = (there.take(range(n, size + n - 1), axis) for n in (1, 0))
-        found = np.unique(np.diff(cells, axis=axis)[later & sooner])
-        return 0 if len(found) == 0 else int(found[0]) if len(found) == 1 else None
+        rows = np.moveaxis(cells, axis, 0)
+        later, sooner = rows[1:], rows[:-1]
+        found = np.unique((later - sooner)[(later >= 0) & (sooner >= 0)])
+        return None if len(found) > 1 else int(found.sum())
 
-    return tuple(step(axis) if cells.shape[axis] else 0 for axis in range(cells.ndim))
+    return tuple(map(step, range(cells.ndim)))
 
 
 def about(cells: Numbers) -> list[str]:
@@ -201,14 +198,12 @@ def _panel(view: View, notes: Sequence[str], count: int, used: set[int]) -> Draw
             left, top = 0.0, top + high + 8
         for number, row in enumerate(block[:MOST_ROWS]):
             for place, cell in enumerate(row[:most].tolist()):
-                words, fill, line, dashed = str(cell), "#e4e4e4", ARROW, False
-                if cell == NOWHERE:
-                    words, fill, dashed = "·", "#f4f4f4", True
-                elif cell in used:
-                    fill = colour_of(cell, count)
+                is_made = cell == NOWHERE
+                words, fill = ("·", "#f4f4f4") if is_made else (str(cell), "#e4e4e4")
+                fill = colour_of(cell, count) if cell in used and not is_made else fill
                 corner = left + place * width, top + number * CELL_HEIGHT
-                sheet.box(*corner, width, CELL_HEIGHT, fill, line, [words], radius=0, thick=0.75,
-                          dashed=dashed)  # fmt: skip
+                sheet.box(*corner, width, CELL_HEIGHT, fill, ARROW, [words], radius=0, thick=0.75,
+                          dashed=is_made)  # fmt: skip
         left += wide + 8
     top += high
     for number, one, many in ((columns - most, "column", "columns"),

@@ -9,25 +9,20 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from tinyframe.viz.drawing import MUTED, PAGE, xml
+from tinyframe.viz.drawing import PAGE, xml
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import NoLayout, Picture
 
 # Each has a contrast of at least 3:1 with white and with #111111. Dashes distinguish the lines
-# without colour.
+# without colour. All else in the style is in two files beside this one.
 LINES = [
-    ("#2f86d6", "-"),
-    ("#d9480f", "--"),
-    ("#2f9e44", "-."),
-    ("#a05bd0", ":"),
-    ("#a88100", (0, (5, 1))),
-    ("#d6478f", (0, (3, 1, 1, 1))),
-]
-# Tick labels along x and y: just above and just below half brightness. If all labels of a
-# transparent plot are dark, or all are light, a notebook puts a white or black slab behind it.
-TICKS = ("#818181", "#7b7b7b")
+    ("#2f86d6", "-"), ("#d9480f", "--"), ("#2f9e44", "-."), ("#a05bd0", ":"),
+    ("#a88100", (0, (5, 1))), ("#d6478f", (0, (3, 1, 1, 1))),
+]  # fmt: skip
+HERE = Path(__file__).parent
 ADVICE = "needs matplotlib: pip install 'tinyframe[course]'"
 NOTE_LINE, NOTE_WIDTH = 12.0, 118  # a note's line height in points, and width in characters
 
@@ -36,45 +31,19 @@ def use_style() -> None:
     """Makes all plots from now on transparent, with grey text and with colours that work on light
     and dark themes. ImportError, with what to install, if matplotlib is missing."""
     try:
-        import matplotlib as mpl
+        from matplotlib import style
     except ImportError as error:
         raise ImportError(f"use_style() {ADVICE}") from error
-    mpl.rcParams.update(style())
+    style.use(page_style())
 
 
-def style() -> Any:
-    """matplotlib's settings for this style, by name."""
+def page_style() -> list[Any]:
+    """What matplotlib's `style.use` takes."""
     from cycler import cycler
 
     colours, dashes = zip(*LINES, strict=True)
-    return {
-        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
-        **dict.fromkeys(("legend.facecolor", "legend.edgecolor"), "none"),
-        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), MUTED),
-        **dict(zip(("xtick.color", "ytick.color"), TICKS, strict=True)),
-        "grid.color": MUTED,
-        "axes.titlecolor": MUTED,
-        "axes.prop_cycle": cycler(color=colours) + cycler(linestyle=dashes),
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "grid.alpha": 0.3,
-        "lines.linewidth": 2,
-        "font.family": "sans-serif",
-        "figure.constrained_layout.use": True,
-        "svg.hashsalt": "tinyframe",  # makes the ids in an SVG the same on every run
-    }
-
-
-SMALL: Any = {
-    **dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), 8.5),
-    **dict.fromkeys(("legend.fontsize", "legend.title_fontsize"), 8.5),
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "svg.fonttype": "none",  # text stays text
-    "text.parse_math": False,  # a kernel's name may have a $
-}
+    lines = cycler(color=colours) + cycler(linestyle=dashes)
+    return [HERE / "page.mplstyle", {"axes.prop_cycle": lines}]
 
 
 def name_rows(axes: Any, title: str, labels: Sequence[str], **settings: Any) -> None:
@@ -89,11 +58,7 @@ def left_out(count: int, drawn: int, word: str) -> list[str]:
 
 
 def chart(
-    headline: str,
-    text: str,
-    draw: Callable[[Any], None],
-    height: float,
-    notes: Sequence[str] = (),
+    headline: str, text: str, draw: Callable[[Any], None], height: float, notes: Sequence[str] = ()
 ) -> Picture:
     """A Picture as wide as a page. draw: puts axes on an empty Figure. height: that of the axes, in
     points. notes: paragraphs below them."""
@@ -101,12 +66,12 @@ def chart(
 
     def svg() -> str:
         try:
-            import matplotlib as mpl
+            from matplotlib import style
             from matplotlib.figure import Figure
         except ImportError as error:
             raise NoLayout(f"a chart {ADVICE}") from error
         below = NOTE_LINE * len(lines)
-        with mpl.rc_context({**style(), **SMALL}):
+        with style.context([*page_style(), HERE / "chart.mplstyle"]):
             figure = Figure((PAGE / 72, (height + below) / 72))
             part = below / (height + below)
             figure.get_layout_engine().set(rect=(0, part, 1, 1 - part))  # type: ignore

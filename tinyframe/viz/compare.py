@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -25,21 +25,17 @@ from tinyframe.uop.node import UOp
 from tinyframe.viz.fold import WIDE, as_many_as_fit
 from tinyframe.viz.graphs import GraphPicture, given, lines_of_text, of_variables, roots_of
 from tinyframe.viz.layout import SCREEN
-from tinyframe.viz.nodes import Box, Node, of_graph, ordinal
+from tinyframe.viz.nodes import Box, Node, grouped, of_graph, ordinal
 
-TAKES = "takes "
+TITLES = "the first", "the second"
+TAKES, ONLY_HERE = "takes ", "only here"
 MOST_LEFT = 2000  # nodes that are matched in order, which takes quadratic time
 MOST_KINDS = 3  # of ops that are named one by one
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def compare(
-    a: Any,
-    b: Any,
-    /,
-    *,
-    titles: tuple[str, str] = ("the first", "the second"),
-    **names: Tensor | UOp,
+    a: Any, b: Any, /, *, titles: tuple[str, str] = TITLES, **names: Tensor | UOp
 ) -> GraphPicture:
     """A picture of two graphs side by side, with shared nodes at the same height, and differences
     marked.
@@ -49,11 +45,7 @@ def compare(
     """
     called = given(names) if names else of_variables(sys._getframe(1))
     numbering: dict[Any, int] = {}
-    both = [list(x) if isinstance(x, (list, tuple)) else [x] for x in (a, b)]
-    first, second = (
-        of_graph([r for x in xs for r in roots_of(x)], names=called, numbering=numbering)
-        for xs in both
-    )
+    first, second = (of_graph(roots_of(x), names=called, numbering=numbering) for x in (a, b))
     pairs = matched(first, second)
     for n, m in pairs.items():  # matched BUFFERs have the same number
         if first[n].kind == "memory":
@@ -92,23 +84,19 @@ def _marked(node: Node, words: str) -> Node:
 
 def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
     """Matches nodes of the first graph with nodes of the second, by number; each at most once."""
-    leaves = _leaves(first, second)
+    shared = {node.of for node in first} & {node.of for node in second} - {None}
+    graphs = [(nodes, _leaves(nodes, shared)) for nodes in (first, second)]
     pairs: dict[int, int] = {}
     for ordered in (True, False):
         known: dict[tuple, int] = {}
-        ours, theirs = (
-            _keys(nodes, known, leaf, ordered)
-            for nodes, leaf in zip((first, second), leaves, strict=True)
-        )
-        waiting: dict[int, deque[int]] = {}
-        for m in sorted(set(range(len(second))).difference(pairs.values())):
-            waiting.setdefault(theirs[m], deque()).append(m)
+        ours, theirs = (_keys(*of, known, ordered) for of in graphs)
+        free = set(range(len(second))).difference(pairs.values())
+        waiting = grouped((theirs[m], m) for m in sorted(free, reverse=True))
         for n, key in enumerate(ours):
             if n not in pairs and waiting.get(key):
-                pairs[n] = waiting[key].popleft()
-    taken = set(pairs.values())
+                pairs[n] = waiting[key].pop()
     rest = [n for n in range(len(first)) if n not in pairs]
-    others = [m for m in range(len(second)) if m not in taken]
+    others = sorted(set(range(len(second))).difference(pairs.values()))
     if len(rest) <= MOST_LEFT >= len(others):
         a, b = [_general(first[n]) for n in rest], [_general(second[m]) for m in others]
         for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
@@ -117,23 +105,20 @@ def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
     return pairs
 
 
-def _leaves(first: Sequence[Node], second: Sequence[Node]) -> list[dict[int, tuple]]:
-    """Keys for the memory of both graphs: equal for the same buffer, or for the same position."""
-    shared = {node.of for node in first} & {node.of for node in second} - {None}
-    found: list[dict[int, tuple]] = []
-    for nodes in (first, second):
-        count: Counter[tuple[str, str]] = Counter()
-        found.append({})
-        for number, node in enumerate(nodes):
-            if node.kind == "memory" and not node.sources:
-                words = node.value, node.note
-                found[-1][number] = (*words, node.of if node.of in shared else count[words])
-                count[words] += node.of not in shared
+def _leaves(nodes: Sequence[Node], shared: set[Any]) -> dict[int, tuple]:
+    """Keys for the memory of a graph: equal for the same buffer, or for the same position. shared:
+    the nodes that are in both graphs."""
+    found, count = dict[int, tuple](), Counter[tuple[str, str]]()
+    for number, node in enumerate(nodes):
+        if node.kind == "memory" and not node.sources:
+            words = node.value, node.note
+            found[number] = (*words, node.of if node.of in shared else count[words])
+            count[words] += node.of not in shared
     return found
 
 
 def _keys(
-    nodes: Sequence[Node], known: dict[tuple, int], leaves: dict[int, tuple], ordered: bool
+    nodes: Sequence[Node], leaves: dict[int, tuple], known: dict[tuple, int], ordered: bool
 ) -> list[int]:
     """A number for each node, equal for equal graphs. known: the numbers so far; new ones are
     added. ordered: whether a different order of sources always makes a different graph."""
@@ -178,7 +163,7 @@ def differences(
         if m is None:  # goes before the next matched node of the second graph
             matched_after = (pairs[k] for k in range(n, len(first)) if k in pairs)
             place = min(matched_after, default=len(second))
-            found.append(((place, 0), Difference(n, None, ("only here", ""))))
+            found.append(((place, 0), Difference(n, None, (ONLY_HERE, ""))))
             continue
         other = second[m]
         follows = any(s in changed or s not in pairs for s in node.sources)
@@ -194,7 +179,7 @@ def differences(
             found.append(((m, 1), Difference(n, m, words)))
         if words is not None or follows:
             changed.add(n)
-    found += [((m, 1), Difference(None, m, ("", "only here")))
+    found += [((m, 1), Difference(None, m, ("", ONLY_HERE)))
               for m in range(len(second)) if m not in back]  # fmt: skip
     return [difference for _, difference in sorted(found, key=lambda pair: pair[0])]
 
@@ -219,10 +204,7 @@ def _taken(nodes: Sequence[Node], number: int) -> str:
 
 
 def sentence_of(
-    found: Sequence[Difference],
-    first: Sequence[Node],
-    second: Sequence[Node],
-    titles: tuple[str, str],
+    found: Sequence[Difference], first: list[Node], second: list[Node], titles: tuple[str, str]
 ) -> str:
     """The first difference, and how many there are."""
     if not found:
@@ -234,10 +216,8 @@ def sentence_of(
             said = f"in {titles[1]}, {node.title} {node.mark}"
             return said if d.words[0] == node.mark else f"{said}; in {titles[0]}, it {d.words[0]}"
         return f"in {titles[1]}, {node.title} {node.mark.replace('differs:', 'is')}"
-    a, b = (
-        Counter(_general(node) for node in nodes if node.mark == "only here")
-        for nodes in (first, second)
-    )
+    a, b = (Counter(_general(node) for node in nodes if node.mark == ONLY_HERE)
+            for nodes in (first, second))  # fmt: skip
     more = _counted(a - b), _counted(b - a)
     if all(more):
         return f"{titles[0]} has {more[0]}, and {titles[1]} has {more[1]} instead"

@@ -103,63 +103,39 @@ class Drawing:
         self.width = self.height = 0.0
 
     def box(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        fill: str,
-        line: str = ARROW,
-        words: Sequence[str] = (),
-        title: str = "",
-        radius: float = 3,
-        thick: float = 1,
-        dashed: bool = False,
-        size: float = 11,
-        mono: bool = False,
-        link: int | None = None,
-    ) -> None:
+        self, x: float, y: float, width: float, height: float, fill: str, line: str = ARROW,
+        words: Sequence[str] = (), title: str = "", radius: float = 3, thick: float = 1,
+        dashed: bool = False, size: float = 11, mono: bool = False, link: int | None = None,
+    ) -> None:  # fmt: skip
         """A box with lines of text in its middle. title: its tooltip. link: the number of the group
         that it belongs to."""
         look = ' stroke-dasharray="4 3"' if dashed else ""
         if link is not None:
             look += f' class="link-{link}"'
             self.links.add(link)
-        shape = (
-            f'<rect x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="{n(radius)}" '
-            f'fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
-        )
+        place = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="{n(radius)}"'
+        shape = f'<rect {place} fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
         if title:
             shape = f"<g><title>{xml(title)}</title>{shape}</g>"
         self.parts.append(shape)
         self._reach(x + width, y + height)
         middle = y + height / 2 - (len(words) - 1) * size * 0.62
         for number, line_of_words in enumerate(words):
-            place = middle + number * size * 1.24 + size * 0.36
-            self.words(x + width / 2, place, line_of_words, size, anchor="middle", mono=mono)
+            base = middle + number * size * 1.24 + size * 0.36
+            self.words(x + width / 2, base, line_of_words, size, anchor="middle", mono=mono)
 
     def words(
-        self,
-        x: float,
-        y: float,
-        words: str,
-        size: float = 11,
-        *,
-        anchor: str = "start",
-        bold: bool = False,
-        mono: bool = False,
-        colour: str = TEXT,
-    ) -> None:
+        self, x: float, y: float, words: str, size: float = 11, *, anchor: str = "start",
+        bold: bool = False, mono: bool = False, colour: str = TEXT,
+    ) -> None:  # fmt: skip
         """A line of text, with its baseline at y. anchor: "start", "middle" or "end"."""
         look = f' font-family="{MONO}" xml:space="preserve"' if mono else ""
         look += ' font-weight="bold"' if bold else ""
         look += f' text-anchor="{anchor}"' if anchor != "start" else ""
         width = width_of(words, size, bold, mono)
         look += "".join(f' {name}="{value}"' for name, value in fitted(words, width).items())
-        self.parts.append(
-            f'<text x="{n(x)}" y="{n(y)}" font-size="{n(size)}" fill="{colour}"{look}>'
-            f"{xml(words)}</text>"
-        )
+        place = f'x="{n(x)}" y="{n(y)}" font-size="{n(size)}"'
+        self.parts.append(f'<text {place} fill="{colour}"{look}>{xml(words)}</text>')
         self._reach(x + width * {"start": 1, "middle": 0.5, "end": 0}[anchor], y + size * 0.3)
 
     def paragraph(
@@ -186,27 +162,19 @@ class Drawing:
             (x0, y0), (x, y) = points[-2:]
             long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
             dx, dy = (x - x0) / long, (y - y0) / long
-            left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
-            right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
-            head = f"{n(x)},{n(y)} {left} {right}"
+            left, right = ((x - 6 * dx - side * dy, y - 6 * dy + side * dx) for side in (3, -3))
+            head = " ".join(f"{n(px)},{n(py)}" for px, py in ((x, y), left, right))
             self.parts.append(f'<polygon points="{head}" fill="{ARROW}"/>')
 
     def image(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        pixels: np.ndarray,
+        self, x: float, y: float, width: float, height: float, pixels: np.ndarray,
         colours: Sequence[str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """An image with a thin border. pixels: for each, the number of its colour."""
         data = base64.b64encode(png(pixels, colours)).decode()
         size = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
-        self.parts.append(
-            f'<image {size} preserveAspectRatio="none" style="image-rendering: pixelated" '
-            f'href="data:image/png;base64,{data}"/>'
-        )
+        look = 'preserveAspectRatio="none" style="image-rendering: pixelated"'
+        self.parts.append(f'<image {size} {look} href="data:image/png;base64,{data}"/>')
         self.box(x, y, width, height, "none", radius=0, thick=0.75)
 
     def put(self, other: Drawing, x: float, y: float, name: str = "") -> None:
@@ -244,14 +212,11 @@ def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:
         return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
 
     height, width = pixels.shape
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+    palette = chunk(b"PLTE", bytes.fromhex("".join(colour[1:] for colour in colours)))
     rows = np.pad(pixels.astype(np.uint8), ((0, 0), (1, 0)))  # each row starts with 0: no filter
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
-        + chunk(b"PLTE", bytes.fromhex("".join(colour[1:] for colour in colours)))
-        + chunk(b"IDAT", zlib.compress(rows.tobytes()))
-        + chunk(b"IEND", b"")
-    )
+    data = chunk(b"IDAT", zlib.compress(rows.tobytes()))
+    return b"\x89PNG\r\n\x1a\n" + head + palette + data + chunk(b"IEND", b"")
 
 
 def colour_of(number: int, count: int) -> str:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tinyframe.viz.nodes import Box, Node, lines_of, plural, wrapped
+from tinyframe.viz.nodes import Box, Node, grouped, lines_of, plural, wrapped
 
 LIMIT = 60  # nodes: more cannot be taken in at a glance
 HIGH, WIDE = 66, 190  # lines and letters that are still readable when scaled to a screen
@@ -45,11 +45,9 @@ def as_many_as_fit(nodes: Sequence[Node], wide: int = WIDE) -> list[Node]:
 def fits(nodes: Sequence[Node], wide: int = WIDE) -> bool:
     """Whether a layout will put the nodes in rows that are neither too many nor too wide."""
     row: list[int] = []
+    across, down = Counter[int](), dict[int, float]()
     for node in nodes:
-        row.append(max((row[s] + 1 for s in node.sources), default=0))
-    across: Counter[int] = Counter()
-    down: dict[int, float] = {}
-    for place, node in zip(row, nodes, strict=True):
+        row.append(place := max((row[s] + 1 for s in node.sources), default=0))
         lines = [line for part, line in lines_of(node) if part != "operand"]
         across[place] += 5 + max(map(len, lines))
         down[place] = max(down.get(place, 0), len(lines) + 2 + 1.5 * bool(node.operands))
@@ -62,28 +60,22 @@ def joined(
 ) -> list[Node]:
     """The nodes with each group as one. stands_for: each node's group. Only the last node of a
     group may be used outside it, or there would be a cycle."""
-    members: dict[int, list[int]] = {}
-    for number, group in enumerate(stands_for):
-        members.setdefault(group, []).append(number)
+    members = grouped((group, number) for number, group in enumerate(stands_for))
     order = sorted(members, key=lambda group: members[group][-1])
     place = {group: n for n, group in enumerate(order)}
     drawn: list[Node] = []
     for group in order:
         inside = [nodes[m] for m in members[group]]
-        sources = [place[stands_for[s]] for node in inside for s in node.sources]
+        sources = tuple(place[stands_for[s]] for node in inside for s in node.sources)
         if len(inside) > 1:
-            sources = list(dict.fromkeys(s for s in sources if s != place[group]))
-        node = as_one(inside)
-        drawn.append(replace(node, sources=tuple(sources)))
+            sources = tuple(dict.fromkeys(s for s in sources if s != place[group]))
+        drawn.append(replace(as_one(inside), sources=sources))
     return drawn
 
 
 def users_of(nodes: Sequence[Node]) -> list[set[int]]:
-    users: list[set[int]] = [set() for _ in nodes]
-    for number, node in enumerate(nodes):
-        for s in node.sources:
-            users[s].add(number)
-    return users
+    users = grouped((s, number) for number, node in enumerate(nodes) for s in node.sources)
+    return [set(users.get(number, ())) for number in range(len(nodes))]
 
 
 def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
@@ -92,8 +84,7 @@ def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
     op of a tree."""
     users = users_of(nodes)
     last = list(range(len(nodes)))
-    for number in reversed(range(len(nodes))):
-        node = nodes[number]
+    for number, node in reversed([*enumerate(nodes)]):
         if len(users[number]) == 1 and node.kind in FOLDABLE and not (node.names or node.mark):
             (user,) = users[number]
             other = nodes[user]

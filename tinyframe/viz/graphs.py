@@ -33,12 +33,7 @@ from tinyframe.viz.picture import Picture
 
 
 def graph(
-    x: Any,
-    /,
-    *,
-    fold: bool = True,
-    kernels: bool = False,
-    **names: Tensor | UOp,
+    x: Any, /, *, fold: bool = True, kernels: bool = False, **names: Tensor | UOp
 ) -> GraphPicture:
     """A picture of a Tensor, UOp, ScheduleItem, ProgramSpec, or a list of one of them.
 
@@ -57,17 +52,15 @@ def graph(
 
 def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> GraphPicture:
     """graph() with these names only. The picture may live long, so it keeps no UOp alive."""
-    things = list(x) if isinstance(x, (list, tuple)) else [x]
-    roots = [root for thing in things for root in roots_of(thing)]
-    is_schedule = isinstance(x, (list, tuple)) and all(isinstance(t, ScheduleItem) for t in things)
+    roots = roots_of(x)
+    is_schedule = isinstance(x, (list, tuple)) and all(isinstance(i, ScheduleItem) for i in x)
     if kernels:
         if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
-            raise ValueError(
-                "kernels=True needs a graph that is not cut into kernels yet: a Tensor's"
-            )
+            needed = "a graph that is not cut into kernels yet: a Tensor's"
+            raise ValueError(f"kernels=True needs {needed}")
         nodes = of_kernels(roots, called)
     elif is_schedule:
-        nodes = of_schedule(things)
+        nodes = of_schedule(x)
     else:
         nodes = of_graph(roots, not fold, names=called)
     drawn = [replace(node, of=None) for node in (fitted(nodes) if fold else nearest(nodes, MOST))]
@@ -76,6 +69,8 @@ def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> 
 
 
 def roots_of(x: Any) -> Sequence[UOp]:
+    if isinstance(x, (list, tuple)):
+        return [root for thing in x for root in roots_of(thing)]
     if isinstance(x, UOp):
         return [x]
     if isinstance(x, Tensor):
@@ -84,10 +79,8 @@ def roots_of(x: Any) -> Sequence[UOp]:
         return [x.ast]
     if isinstance(x, ProgramSpec):
         return x.uops
-    raise TypeError(
-        f"graph() draws a Tensor, a UOp, a ScheduleItem, a ProgramSpec or a list of them, "
-        f"not {type(x).__name__}"
-    )
+    known = "a Tensor, a UOp, a ScheduleItem, a ProgramSpec or a list of them"
+    raise TypeError(f"graph() draws {known}, not {type(x).__name__}")
 
 
 class GraphPicture(Picture):
@@ -99,13 +92,9 @@ class GraphPicture(Picture):
     """
 
     def __init__(
-        self,
-        what: str,
-        nodes: list[Node],
-        tallest: float | None = None,
-        about: tuple[str, str] | None = None,
-        beside: Sequence[tuple[int, int]] = (),
-    ) -> None:
+        self, what: str, nodes: list[Node], tallest: float | None = None,
+        about: tuple[str, str] | None = None, beside: Sequence[tuple[int, int]] = (),
+    ) -> None:  # fmt: skip
         headline = headline_of(what, nodes)
         text = "\n".join([headline, *lines_of_text(nodes)])
         super().__init__(*(about or (headline, text)), self._assembled)
@@ -163,10 +152,8 @@ def given(names: Mapping[str, Any]) -> Names:
     """Names that were given explicitly. TypeError if a value isn't a Tensor or UOp."""
     for name, value in names.items():
         if not isinstance(value, (Tensor, UOp)):
-            raise TypeError(
-                f"{name}={value!r}: a name is for a Tensor or a UOp, not for a "
-                f"{type(value).__name__}"
-            )
+            what = f"a Tensor or a UOp, not for a {type(value).__name__}"
+            raise TypeError(f"{name}={value!r}: a name is for {what}")
     return _by_node(names.items())
 
 

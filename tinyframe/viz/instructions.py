@@ -90,12 +90,9 @@ def instructions(
     for most, most_lines in MOST:
         shown: list[Row] = []
         for run, is_left_out in shortened([row.line for row in rows], most_lines, calculating):
-            if is_left_out:
-                own = sum(len(rows[n].instructions) for n in run)
-                words = f"// {plural(len(run), 'line')} more, {plural(own, 'instruction')}"
-                shown.append(Row(0, words, []))
-            else:
-                shown += [rows[n] for n in run]
+            own = sum(len(rows[n].instructions) for n in run)
+            words = f"// {plural(len(run), 'line')} more, {plural(own, 'instruction')}"
+            shown += [Row(0, words, [])] if is_left_out else [rows[n] for n in run]
         sheet = _sheet(said, shown, most)
         if sheet.height <= HIGH:
             break
@@ -103,8 +100,7 @@ def instructions(
     for row in rows:
         # Everything after | differs from compiler to compiler.
         text.append(f"{row.number:3}  {row.line}" if row.number >= first else f"     | {row.line}")
-        for instruction in row.instructions:
-            text.append(f"     | {instruction:44} {meaning(instruction)}".rstrip())
+        text += [f"     | {i:44} {meaning(i)}".rstrip() for i in row.instructions]
     return DrawnPicture(headline, "\n".join(text), sheet)
 
 

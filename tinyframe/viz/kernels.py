@@ -32,9 +32,8 @@ def kernels_of(x: Any, caller: str) -> list[ScheduleItem]:
     if all(isinstance(thing, ScheduleItem) for thing in things):
         return things
     given = " and ".join(sorted({type(thing).__name__ for thing in things}))
-    raise TypeError(
-        f"{caller}() draws a Tensor, a ScheduleItem, or a list of one of these, not {given}"
-    )
+    known = "a Tensor, a ScheduleItem, or a list of one of these"
+    raise TypeError(f"{caller}() draws {known}, not {given}")
 
 
 def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, str]:
@@ -43,9 +42,8 @@ def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, s
     if isinstance(x, (Kernel, UOp)):
         ast = x.ast if isinstance(x, Kernel) else x
         if ast.op is not Ops.SINK or any(s.op is not Ops.STORE for s in ast.src):
-            raise TypeError(
-                f"{caller}() draws a Tensor or a kernel, a SINK of STOREs, not {ast.op}"
-            )
+            known = "a Tensor or a kernel, a SINK of STOREs"
+            raise TypeError(f"{caller}() draws {known}, not {ast.op}")
         items = [ScheduleItem(ast, ())]
     else:
         items = [item for item in kernels_of(x, caller) if item.ast.op is Ops.SINK]

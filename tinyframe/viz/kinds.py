@@ -39,8 +39,6 @@ class Kind:
         )
 
 
-ROUNDED, DASHED = {"style": "rounded,filled"}, {"style": "filled,dashed"}
-THICK = {"penwidth": "2.5"}
 MARKED_TEXT = "#a33a00"
 MARKED = {"color": "#e8590c", "penwidth": "3"}  # at least 3:1 on both pages
 ARROW_RIGHT = ((0, 0, 0), (1, 0, -1), (1, 0.5, 0), (1, 1, -1), (0, 1, 0))
@@ -53,11 +51,11 @@ KINDS = {
     "access": Kind("load and store", "#fff3d0", "#a06a00", outline=ARROW_RIGHT),
     "constant": Kind("constant", "#e6e6e6", "#707070", {"shape": "ellipse"}),
     "movement": Kind("movement", "#cfe6fa", "#2f78b7", outline=SLANTED),
-    "elementwise": Kind("elementwise", "#d3efd0", "#3a8538", ROUNDED),
+    "elementwise": Kind("elementwise", "#d3efd0", "#3a8538", {"style": "rounded,filled"}),
     "reduce": Kind("reduce", "#fbd0cf", "#bf4542", outline=FUNNEL),
     "control": Kind("loops and order", "#e4d8f5", "#7d56b8", outline=HEXAGON),
-    "kernel": Kind("kernel", "#c9efea", "#1f8379", THICK),
-    "folded": Kind("several ops", "#f7f7f7", "#707070", DASHED),
+    "kernel": Kind("kernel", "#c9efea", "#1f8379", {"penwidth": "2.5"}),
+    "folded": Kind("several ops", "#f7f7f7", "#707070", {"style": "filled,dashed"}),
 }
 
 

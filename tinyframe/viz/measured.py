@@ -24,7 +24,7 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
 from tinyframe.viz.charts import chart, left_out, name_rows
 from tinyframe.viz.kinds import ARROW, TEXT
-from tinyframe.viz.nodes import plural
+from tinyframe.viz.nodes import grouped, plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.roof import Roof, measured_roof, verdict
 
@@ -74,10 +74,8 @@ def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
     """Watches while a Tensor is computed or a function is called. ValueError if no kernel runs;
     TypeError for anything else."""
     if not isinstance(x, Tensor) and not callable(x):
-        raise TypeError(
-            f"{caller}() takes a Tensor, which is computed, or a function without arguments, which "
-            f"is called; not {type(x).__name__}"
-        )
+        known = "a Tensor, which is computed, or a function without arguments, which is called"
+        raise TypeError(f"{caller}() takes {known}; not {type(x).__name__}")
     record = Record()
     with observing(record):
         x.realize() if isinstance(x, Tensor) else x()
@@ -89,11 +87,11 @@ def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
 
 def seconds_text(seconds: float) -> str:
     """A time in the unit that suits it: `12.5 µs`."""
-    if not seconds:
-        return "0 s"
+    if not seconds or seconds >= 1000:
+        return f"{seconds:.0f} s"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
-            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds:.0f} s"
+            return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e9:.0f} ns"
 
 
@@ -130,18 +128,14 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
         raise ValueError("a timeline needs a span")
     begin, end = min(s.begin for s in spans), max(s.end for s in spans)
     runs = [s for s in spans if s.what in ("run", "copy")]
-    headline = (
-        f"timeline: {seconds_text(end - begin)}, of which kernels ran "
-        f"{seconds_text(sum(s.end - s.begin for s in runs))}"
-    )
+    busy = seconds_text(sum(s.end - s.begin for s in runs))
+    headline = f"timeline: {seconds_text(end - begin)}, of which kernels ran {busy}"
     header, rows = table_of(spans)
     numbers = {row[1]: row[0] for row in rows}
     parts = [("all of it", spans, begin, end)]
-    if runs:
-        first, last = min(s.begin for s in runs), max(s.end for s in runs)
-        if len(runs) < len(spans) and last - first < CLOSER * (end - begin):
-            title = f"from {seconds_text(first - begin)} on, the kernels"
-            parts.append((title, runs, first, last))
+    first, last = min((s.begin for s in runs), default=0), max((s.end for s in runs), default=0)
+    if 0 < len(runs) < len(spans) and last - first < CLOSER * (end - begin):
+        parts.append((f"from {seconds_text(first - begin)} on, the kernels", runs, first, last))
     heights = [24 * len({s.lane for s in shown}) + 42 for _, shown, _, _ in parts]
     heights.append(16 * min(len(rows), MOST_TOLD) + 24)
 
@@ -177,10 +171,8 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
                   xlim=(0, 2.5 * max([1e-9, *took])))  # fmt: skip
         for n, (_, _, source, compiled, ran) in enumerate(told):
             said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
-            bars.annotate(
-                ", ".join(filter(None, said)), (took[n], n), (4, 0),
-                textcoords="offset points", va="center", fontsize=7.5,
-            )  # fmt: skip
+            bars.annotate(", ".join(filter(None, said)), (took[n], n), (4, 0), va="center",
+                          textcoords="offset points", fontsize=7.5)  # fmt: skip
 
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
     notes = left_out(len(rows), MOST_TOLD, "kernel")
@@ -246,10 +238,8 @@ def roofline(x: Tensor | Callable[[], Any]) -> Picture:
 
 def points_of(record: Record) -> list[Point]:
     """The kernels that ran, those that took most of the time first."""
-    runs: dict[str, list[float]] = {}
     specs = {spec.name: spec for spec, _ in record.runs}
-    for spec, seconds in record.runs:
-        runs.setdefault(spec.name, []).append(max(seconds, 1e-9))
+    runs = grouped((spec.name, max(seconds, 1e-9)) for spec, seconds in record.runs)
     points = []
     for name in sorted(runs, key=lambda name: -sum(runs[name])):
         spec, best = specs[name], min(runs[name])
@@ -261,9 +251,8 @@ def points_of(record: Record) -> list[Point]:
 def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
     """The picture of some kernels; equal numbers give equal pictures."""
     flops, bandwidth = rate_text(roof.flops), rate_text(roof.bandwidth)
-    headline = (
-        f"roofline: {plural(len(points), 'kernel')} under {flops} GFLOP/s and {bandwidth} GB/s"
-    )
+    under = f"{flops} GFLOP/s and {bandwidth} GB/s"
+    headline = f"roofline: {plural(len(points), 'kernel')} under {under}"
     header = ["", "kernel", "time", "GFLOP/s", "GB/s", "what limits it"]
     rows = [
         [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops),
@@ -281,8 +270,7 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
         axes = figure.subplots()
         axes.set_title(f"the roof: memory, {bandwidth} GB/s, and arithmetic, {flops} GFLOP/s")
         axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(bottom, top))
-        axes.set_ylabel("GFLOP/s")
-        axes.set_xlabel("operations for each byte that is read or written")
+        axes.set(xlabel="operations for each byte that is read or written", ylabel="GFLOP/s")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.grid()
@@ -296,10 +284,9 @@ def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
                 if told:  # its number goes beside it, each in a different direction
                     turn = math.tau * (number - 1) / MOST_POINTS
                     beside = 16 * math.cos(turn), -16 * math.sin(turn)
-                    axes.annotate(
-                        number, place, beside, textcoords="offset points", ha="center",
-                        va="center", arrowprops={"arrowstyle": "-", "color": POINT},
-                    )  # fmt: skip
+                    line = {"arrowstyle": "-", "color": POINT}
+                    axes.annotate(number, place, beside, textcoords="offset points",
+                                  ha="center", va="center", arrowprops=line)  # fmt: skip
 
     notes = [f"{n}  {name}: {time}, {ops} GFLOP/s, {moved} GB/s. {words}"
              for n, name, time, ops, moved, words in rows[:MOST_POINTS]]  # fmt: skip

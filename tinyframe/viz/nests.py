@@ -58,11 +58,10 @@ def kernel(
     renderer = renderer_of(item)
     program = get_program(item.ast, renderer, opts)
     headline = f"loops of {program.function}{which}"
+    given = "With the Opts that were given."
+    reason = given if opts is not None else "No plan: the loops are as written."
     if program.plan is not None:
         reason = f"Plan: {program.plan.name}, because {program.plan.why}."
-    else:
-        given = opts is not None
-        reason = "With the Opts that were given." if given else "No plan: the loops are as written."
     if every:
         return _step_by_step(headline, reason, item.ast, renderer, program.opts)
     sheet = Drawing()
@@ -157,10 +156,9 @@ def _done_by(u: UOp) -> str | None:
         panel = " to a panel" if u.op is Ops.STORE else " from a panel"
         return u.op.name.lower() + (panel if memory.op is Ops.DEFINE_LOCAL else "")
     on_numbers = u.op in GroupOp.ALU and any(s.op is Ops.LOAD or s.op in GroupOp.ALU for s in u.src)
-    may_be_index = u.dtype.base.name in ("int", "long", "bool")
-    if not on_numbers or (may_be_index and all(s.op is not Ops.LOAD for s in u.toposort())):
-        return None
-    return u.op.name
+    if on_numbers and u.dtype.base.name in ("int", "long", "bool"):  # as indices are
+        on_numbers = any(s.op is Ops.LOAD for s in u.toposort())
+    return u.op.name if on_numbers else None
 
 
 def reuse(parts: Iterable[Part]) -> float:
@@ -232,10 +230,9 @@ def draw_nest(
 
     def outlined(sheet: Drawing, x: float, y: float, width: float, high: float, r: UOp, words=()):
         line, thick = (MARKED["color"], 2.5) if r in marked else (ARROW, 1)
-        axis = AXES[axis_type(r)]
-        title = f"{axis_text(r)}: {axis.meaning}"
-        link = numbers.get(r)
-        sheet.box(x, y, width, high, axis.fill, line, words, title, thick=thick, link=link)
+        fill, _, meaning = AXES[axis_type(r)]
+        title, link = f"{axis_text(r)}: {meaning}", numbers.get(r)
+        sheet.box(x, y, width, high, fill, line, words, title, thick=thick, link=link)
 
     def fill(sheet: Drawing, around: tuple[UOp, ...], x: float, top: float, width: float) -> float:
         """Draws what is in these loops between x and x + width; returns where it ends."""
@@ -389,9 +386,8 @@ def _step_by_step(
         card.put(draw_tiles(arguments, NEST), 0, card.height + 10)
         card.paragraph(0, card.height + 3, about, NEST)
         cards.append(card)
-        text += [title, *lines_of(parts), *gone_text(program)]
-        text += [f"one tile of {tile_text(argument)}" for argument in arguments]
-        text.append(about)
+        tiles = [f"one tile of {tile_text(argument)}" for argument in arguments]
+        text += [title, *lines_of(parts), *gone_text(program), *tiles, about]
     sheet = Drawing()
     top = sheet.paragraph(0, 0, reason, PAGE) + 8
     for row in range(0, len(cards), ACROSS):

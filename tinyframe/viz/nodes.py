@@ -12,7 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.kernels import Kernel, ScheduleItem
@@ -21,6 +21,8 @@ from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
 from tinyframe.viz.words import sentence
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Names = dict[UOp, tuple[str, ...]]  # the variables that hold some nodes
 TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
@@ -60,12 +62,17 @@ class Node:
     of: Any = field(default=None, compare=False, repr=False)
 
 
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, in order."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def by_box(nodes: Iterable[Node]) -> dict[Box | None, list[int]]:
     """The numbers of the nodes in each box, and under None those in no box."""
-    found: dict[Box | None, list[int]] = {}
-    for number, node in enumerate(nodes):
-        found.setdefault(node.box, []).append(number)
-    return found
+    return grouped((node.box, number) for number, node in enumerate(nodes))
 
 
 def plural(count: int, word: str) -> str:
@@ -76,13 +83,10 @@ def plural(count: int, word: str) -> str:
 
 
 def of_graph(
-    roots: Sequence[UOp],
-    literal: bool = False,
-    marks: Mapping[Any, str] | None = None,
-    names: Names | None = None,
-    ends: Callable[[UOp], bool] = lambda u: False,
+    roots: Sequence[UOp], literal: bool = False, marks: Mapping[Any, str] | None = None,
+    names: Names | None = None, ends: Callable[[UOp], bool] = lambda u: False,
     numbering: dict[Any, int] | None = None,
-) -> list[Node]:
+) -> list[Node]:  # fmt: skip
     """Every node that is not written inside another, once. Takes UOps, or the Rows of a trace.
 
     literal: no node is written inside another, so there are as many nodes as UOps. marks: marks for
@@ -104,30 +108,18 @@ def of_graph(
             continue
         sources = () if ends(u) else u.src if literal else sources_seen(u, inside)
         numbers[u] = len(nodes)
-        nodes.append(
-            Node(
-                KIND_OF[u.op],
-                title_of(u, numbering),
-                value_of(u, has_shapes),
-                note_of(u, inside, literal),
-                tuple(numbers[s] for s in sources),
-                operands_of(u, inside, len(sources)),
-                names.get(u, ()),
-                mark=marks.get(u, ""),
-                of=u,
-            )
-        )
+        words = title_of(u, numbering), value_of(u, has_shapes), note_of(u, inside, literal)
+        places = tuple(numbers[s] for s in sources)
+        roles = operands_of(u, inside, len(sources))
+        nodes.append(Node(KIND_OF[u.op], *words, places, roles, names.get(u, ()),
+                          mark=marks.get(u, ""), of=u))  # fmt: skip
     return nodes
 
 
 def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
     """The nodes that are written inside others in a picture: constants, with the movement ops that
     broadcast them; a buffer's number and device; and index arithmetic."""
-    users: dict[UOp, list[UOp]] = {u: [] for u in order}
-    for u in order:
-        for s in dict.fromkeys(u.src):
-            if s in users:
-                users[s].append(u)
+    users = grouped((s, u) for u in order for s in u.src)
     inside: set[UOp] = set()
     for u in order:
         broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1
@@ -136,7 +128,7 @@ def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
             inside.add(u)
     for u in reversed(order):  # users first
         arithmetic = u.op in GroupOp.Elementwise and u not in roots
-        if arithmetic and users[u] and all(is_index_of(u, user, inside) for user in users[u]):
+        if arithmetic and u in users and all(is_index_of(u, user, inside) for user in users[u]):
             inside.add(u)
     return inside
 
@@ -169,16 +161,13 @@ def title_of(u: UOp, numbering: dict[Any, int]) -> str:
     return plain_text(f"{u.op.name} {rule(u)}" if rule else u.op.name)
 
 
-def number_text(value: Any) -> str:
-    """A constant in few characters: 1.4427 for 1.4426950408889634."""
-    return f"{value:.5g}" if isinstance(value, float) and len(repr(value)) > 8 else repr(value)
-
-
-def constant_of(u: UOp) -> Any:
-    """The number in every element of a broadcast constant."""
+def constant_text(u: UOp) -> str:
+    """The number in every element of a broadcast constant, in few characters: 1.4427 for
+    1.4426950408889634."""
     while u.op is not Ops.CONST:  # a CONST may have a DEVICE as its source
         u = u.src[0]
-    return u.arg
+    long = isinstance(u.arg, float) and len(repr(u.arg)) > 8
+    return f"{u.arg:.5g}" if long else repr(u.arg)
 
 
 # The role of each operand, if their order matters. (SHL: x is shifted by y.)
@@ -196,33 +185,30 @@ def operands_of(u: UOp, inside: set[UOp], arrows: int) -> tuple[str, ...]:
     """A word for each arrow that leads to an op; none if their order does not matter, or if there
     is only one arrow and the note shows its place (`· / 2.0`)."""
     words = OPERANDS.get(u.op, ())
-    drawn = [word for s, word in itertools.zip_longest(u.src, words) if s not in inside]
-    if not words or len(drawn) != arrows or (arrows == 1 and u.op in INFIX):
-        return ()
-    return tuple(word or "" for word in drawn)
+    pairs = itertools.zip_longest(u.src, words, fillvalue="")
+    drawn = tuple(word for s, word in pairs if s not in inside)
+    is_noted = arrows == 1 and u.op in INFIX
+    return drawn if words and len(drawn) == arrows and not is_noted else ()
 
 
 def operands_text(u: UOp, inside: set[UOp]) -> str:
     """The expression, if the arrows do not show it: `· * 2.0`, `x / y`. A dot is an operand that
     needs no name."""
-    drawn = [s for s in u.src if s not in inside]
     names = OPERANDS.get(u.op, ())
     if names and u.op not in INFIX:  # each arrow has a word; so get the constants without an arrow
         pairs = zip(u.src, names, strict=False)
-        return ", ".join(f"{w} {number_text(constant_of(s))}" for s, w in pairs if s in inside)
-    names = names if len(drawn) > 1 else ("·",) * len(u.src)
-    words = [
-        number_text(constant_of(s)) if s in inside else name
-        for s, name in zip(u.src, names or ("·",) * len(u.src), strict=True)
-    ]
-    if set(words) <= {"·"}:
-        return ""
-    return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
+        return ", ".join(f"{w} {constant_text(s)}" for s, w in pairs if s in inside)
+    if not names or sum(s not in inside for s in u.src) < 2:
+        names = ("·",) * len(u.src)
+    pairs = zip(u.src, names, strict=True)
+    words = [constant_text(s) if s in inside else name for s, name in pairs]
+    shown = f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
+    return "" if set(words) <= {"·"} else shown
 
 
 titles: dict[Ops, Callable[[UOp], str]] = {
     Ops.DEVICE: lambda u: str(u.arg),
-    Ops.CONST: lambda u: number_text(u.arg),
+    Ops.CONST: constant_text,
     **dict.fromkeys((Ops.REDUCE_AXIS, Ops.SCAN_AXIS), lambda u: u.arg[0].name),
     **dict.fromkeys((Ops.REDUCE, Ops.SCAN), lambda u: u.arg.name),
     Ops.RANGE: render,
@@ -334,9 +320,8 @@ def read_by(item: ScheduleItem) -> list[Buffer]:
 
 def work_kind(ast: UOp) -> str:
     ops = {u.op for u in ast.toposort()}
-    if ast.op is Ops.COPY:
-        return "copy"
-    return "scan" if Ops.SCAN in ops else "reduce" if Ops.REDUCE in ops else "elementwise"
+    return next((op.name.lower() for op in (Ops.COPY, Ops.SCAN, Ops.REDUCE) if op in ops),
+                "elementwise")  # fmt: skip
 
 
 def loops_text(ast: UOp) -> str:
@@ -345,9 +330,8 @@ def loops_text(ast: UOp) -> str:
     reduces = dict.fromkeys(u.own_ranges for u in order if u.op is Ops.REDUCE)
     closed = {r for loops in reduces for r in loops}
     around = [u for u in order if u.op is Ops.RANGE and u not in closed]
-    inside = [" × ".join(render(r.src[0]) for r in loops) for loops in reduces]
-    words = [" × ".join(render(r.src[0]) for r in around), *[f"reduce {sizes}" for sizes in inside]]
-    return ", ".join(filter(None, words))
+    sizes = [" × ".join(render(r.src[0]) for r in loops) for loops in (around, *reduces)]
+    return ", ".join(filter(None, [sizes[0], *[f"reduce {size}" for size in sizes[1:]]]))
 
 
 # ---- the lines of text on a node -----------------------------------------------------------------
@@ -374,6 +358,5 @@ def wrapped(words: str) -> list[str]:
 
 def described(node: Node) -> str:
     """All the text of a node, in one line."""
-    named = f"{', '.join(node.names)} =" if node.names else ""
-    title = " ".join(word for word in (named, node.title) if word)
-    return ", ".join(word for word in (node.mark, title, node.value, node.note) if word)
+    title = f"{', '.join(node.names)} = {node.title}" if node.names else node.title
+    return ", ".join(filter(None, (node.mark, title, node.value, node.note)))

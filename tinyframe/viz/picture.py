@@ -51,9 +51,8 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the SVG to a file, completely or not at all; returns the path."""
-        text = self.svg()
         with replacing(path) as temporary:
-            Path(temporary).write_text(text, encoding="utf-8")
+            Path(temporary).write_text(self.svg(), encoding="utf-8")
         return Path(path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

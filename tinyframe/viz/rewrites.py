@@ -71,19 +71,15 @@ class RewritesPicture(Picture):
         ]  # fmt: skip
         names = [s.name for n, s in enumerate(way.stages) if n not in way.changing]
         self.idle = f"Nothing to do here: {', '.join(names)}." if names else ""
-        self.busiest = [
-            (rule, times, told(first.before, first.after))
-            for rule, times, first in way.busiest(MOST_RULES)
-        ]
-        headline = (
-            f"{way.function}{which}: {plural(way.count, 'rewrite')} in "
-            f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"
-        )
+        self.busiest = [(rule, times, told(first.before, first.after))
+                        for rule, times, first in way.busiest(MOST_RULES)]  # fmt: skip
+        busy = f"{sum(bool(s.steps) for s in way.stages)} of {plural(len(way.stages), 'stage')}"
+        headline = f"{way.function}{which}: {plural(way.count, 'rewrite')} in {busy}"
         lines = [headline, f"  {'stage':18}{'rewrites':>8}  {'nodes':16}what it does"]
         lines += [f"  {n:18}{count:8}  {nodes:16}{does}" for n, count, nodes, does in self.table]
         lines += [f"  {self.idle}"] * bool(self.idle)
         for rule, times, words in self.busiest:
-            lines += ["", f"{times} × {rule.title}", f"    {rule.words}"]
+            lines += ["", f"{times} × {rule.title}", f"    {rule.meaning or rule.source}"]
             lines += [f"    {words.before}  becomes  {words.after}"]
             lines += [f"    where {words.where}"] * bool(words.where)
         super().__init__(headline, "\n".join(lines), self._drawn)
@@ -123,14 +119,10 @@ class RewritesPicture(Picture):
     @property
     def outline(self) -> list[dict[str, Any]]:
         """For each stage with stops: its name, its purpose, and the number of its first stop."""
-        first: dict[int, int] = {}
-        for number, stop in enumerate(self.way.stops):
-            first.setdefault(stop.stage, number)
-        rows = zip(self.table, first.values(), strict=True)
-        return [
-            {"name": name, "rewrites": count, "meaning": meaning, "first": number}
-            for (name, count, _, meaning), number in rows
-        ]
+        first = {stop.stage: number for number, stop in reversed([*enumerate(self.way.stops)])}
+        rows = zip(self.table, sorted(first.values()), strict=True)
+        return [{"name": name, "rewrites": count, "meaning": meaning, "first": number}
+                for (name, count, _, meaning), number in rows]  # fmt: skip
 
     def _shown(self, number: int) -> dict[str, Any]:
         """The content of stop `number`, counted from 0, as plain data. IndexError if there is no
@@ -150,17 +142,14 @@ class RewritesPicture(Picture):
             fired, words = way.rules[rewrite.rule], told(rewrite.before, rewrite.after)
             code = f"{fired.place}  {fired.source}" if fired.place else ""
             rule = fired.meaning or ("" if code else fired.source)
-        most = AT_THE_END if rewrite is None else NEAR
-        pictures = [_graph_of(view, most) for view in ends]
+        pictures = [_graph_of(view, AT_THE_END if rewrite is None else NEAR) for view in ends]
         if isinstance(stage.after, list):
             source, title = way.data["source"], f"the source of {way.function}"
             sheet = _code_box("\n".join(function_of(source, way.function)), "#fafafa", 80)
             pictures[1] = {"svg": sheet.to_svg(title, source), "text": title}
-        return {
-            "at": number, "stage": stage.name, "place": place, "rule": rule, "code": code,
-            "before": words.before, "after": words.after, "where": words.where,
-            "pictures": pictures,
-        }  # fmt: skip
+        return {"at": number, "stage": stage.name, "place": place, "rule": rule, "code": code,
+                "before": words.before, "after": words.after, "where": words.where,
+                "pictures": pictures}  # fmt: skip
 
     @functools.cached_property
     def widget(self) -> Any:
@@ -197,7 +186,8 @@ def _rule_drawn(rule: Rule, times: int, words: Told) -> Drawing:
     left, room = 42.0, PAGE - 42
     sheet.words(0, 10, f"{times:,} ×", bold=True, colour=MUTED)
     top = sheet.paragraph(left, 0, rule.title, room, CODE, mono=True)
-    top = sheet.paragraph(left, top, rule.words, room, SMALL, mono=not rule.meaning) + 3
+    said, is_code = rule.meaning or rule.source, not rule.meaning
+    top = sheet.paragraph(left, top, said, room, SMALL, mono=is_code) + 3
     sides = [_code_box(words.before, BEFORE), _code_box(words.after, AFTER)]
     height = max(side.height for side in sides)
     sheet.put(sides[0], left, top + (height - sides[0].height) / 2)

@@ -50,13 +50,9 @@ SMALL = 2e-5  # seconds: about as long as starting a kernel from Python takes
 
 
 def verdict(
-    operations: float,
-    nbytes: float,
-    seconds: float,
-    roof: Roof,
-    plan: str | None = None,
+    operations: float, nbytes: float, seconds: float, roof: Roof, plan: str | None = None,
     costs: Sequence[str] = (),
-) -> str:
+) -> str:  # fmt: skip
     """What limits a kernel with this many operations and bytes that takes this long, and what would
     help.
 
@@ -93,16 +89,13 @@ def costs_of(opts: Sequence[str], source: str, threads: int) -> list[str]:
     opts: as text; each begins with its name. threads: the number that it could have used.
     """
     taken = {re.split(r"\W", opt)[0] for opt in opts}
-    found = []
-    if "VECTOR" not in taken:
-        found.append("it works on one number at a time (no VECTOR among its Opts)")
-    if threads > 1 and "THREAD" not in taken:
-        found.append("it runs on one core (no THREAD)")
-    if CONDITIONAL.search(source):
-        found.append("it reads memory under a condition")
-    if INDEX_DIVISION.search(source):
-        found.append("it divides to find its indices")
-    return found
+    found = {
+        "it works on one number at a time (no VECTOR among its Opts)": "VECTOR" not in taken,
+        "it runs on one core (no THREAD)": threads > 1 and "THREAD" not in taken,
+        "it reads memory under a condition": CONDITIONAL.search(source),
+        "it divides to find its indices": INDEX_DIVISION.search(source),
+    }
+    return [words for words, is_so in found.items() if is_so]
 
 
 CONDITIONAL = re.compile(r"\? *\(?\*?\(?data\d+\b")  # `c ? data1[i] : 0`

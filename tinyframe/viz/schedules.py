@@ -30,7 +30,7 @@ from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
 from tinyframe.viz.nodes import loops_text, plural, read_by
 from tinyframe.viz.picture import Picture
-from tinyframe.viz.touched import UnknownElements, elements_named
+from tinyframe.viz.touched import touch_of
 from tinyframe.viz.words import sentence
 
 LINE = 11.0  # points: the height of a line of text
@@ -95,13 +95,12 @@ def schedule(x: Any) -> Picture:
     TypeError for anything else.
     """
     buffers: dict[Buffer, int] = {}
-    rows = []
-    for item in kernels_of(x, "schedule"):
-        numbers = [
-            tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
-            for found in (read_by(item), item.written)
-        ]
-        rows.append(Row(sentence(item.ast), loops_text(item.ast), *numbers))
+
+    def numbers(found: Iterable[Buffer]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
+
+    rows = [Row(sentence(i.ast), loops_text(i.ast), numbers(read_by(i)), numbers(i.written))
+            for i in kernels_of(x, "schedule")]  # fmt: skip
     sizes = [human_bytes(b.nbytes) for b in buffers]
     headline = f"schedule of {plural(len(rows), 'kernel')}, {plural(len(sizes), 'buffer')}"
     if not rows:
@@ -124,9 +123,7 @@ def schedule(x: Any) -> Picture:
         axes.tick_params(length=0)
         for b, lane in lanes.items():
             at = [n for n, row in enumerate(rows) if b in row.touches]
-            axes.plot(
-                [lane, lane], [at[0], at[-1]], color=ARROW, linestyle="-", linewidth=1.5, zorder=1
-            )
+            axes.plot([lane, lane], [at[0], at[-1]], "-", color=ARROW, linewidth=1.5, zorder=1)
         for n, row in enumerate(shown):
             for b in row.touches:
                 if b in lanes:
@@ -182,17 +179,13 @@ def memory(x: Any) -> Picture:
     if not values:
         return nothing("memory: none")
     before, after = (held(kernels, values, reused) for reused in (False, True))
-    headline = (
-        f"memory for {plural(len(values), 'value')} of {plural(kernels, 'kernel')}: "
-        f"{human_bytes(before[-1])}, with reuse {human_bytes(after[-1])}"
-    )
+    what = f"memory for {plural(len(values), 'value')} of {plural(kernels, 'kernel')}"
+    headline = f"{what}: {human_bytes(before[-1])}, with reuse {human_bytes(after[-1])}"
     text = [headline]
     for number, v in enumerate(values):
-        ends = "to the end: a result" if v.is_result else f"to {v.last + 1}"
+        lives = f"{v.first + 1} " + ("to the end: a result" if v.is_result else f"to {v.last + 1}")
         where = "" if v.memory == number else f", in the memory of value {v.memory}"
-        text.append(
-            f"  value {number}: {human_bytes(v.nbytes)}, kernel {v.first + 1} {ends}{where}"
-        )
+        text.append(f"  value {number}: {human_bytes(v.nbytes)}, kernel {lives}{where}")
     for title, peaks in (("without reuse", before), ("with reuse", after)):
         text.append(f"{title}, held at each kernel: {', '.join(map(human_bytes, peaks))}")
     own = list(range(len(values)))
@@ -200,10 +193,9 @@ def memory(x: Any) -> Picture:
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(2, 2, sharex=True, height_ratios=[15 * len(shown) + 20, 90])
-        titles = ("memory of its own for each value", "with reuse")
-        for column, memories, title, peaks in zip(
-            panels.T, (own, [v.memory for v in values]), titles, (before, after), strict=True
-        ):
+        sides = [("memory of its own for each value", own, before),
+                 ("with reuse", [v.memory for v in values], after)]  # fmt: skip
+        for column, (title, memories, peaks) in zip(panels.T, sides, strict=True):
             _lifetimes(column[0], title, [(n, values[n], memories[n]) for n in shown], len(own))
             column[1].stairs(peaks, [n + 0.5 for n in range(kernels + 1)], fill=True, color=HELD)
             column[1].set(ylim=(0, 1.25 * max(before[-1], 1)), yticks=[], xlabel="kernel")
@@ -240,16 +232,13 @@ def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
     order = [b for b in spans if b in made]
     numbers = {b: n for n, b in enumerate(order)}
     end = len(use.asts) - 1
-    return end + 1, [
-        Value(
-            b.arg * b.dtype.itemsize,
-            spans[b][0],
-            spans[b][1] if b in use.temporary else end,
-            b not in use.temporary,
-            numbers[place.get(b, b)],
-        )
-        for b in order
-    ]
+    values = []
+    for b in order:
+        (first, last), is_result = spans[b], b not in use.temporary
+        memory = numbers[place.get(b, b)]
+        size = b.arg * b.dtype.itemsize
+        values.append(Value(size, first, end if is_result else last, is_result, memory))
+    return end + 1, values
 
 
 def held(kernels: int, values: Sequence[Value], reused: bool) -> list[int]:
@@ -294,15 +283,11 @@ def traffic(x: Any) -> Picture:
         return nothing("traffic: none")
     once, each = sum(m.total for m in fused), sum(m.total for m in apart)
     ratio = f", {each / once:.1f} times as much" if once and each > once else ""
-    headline = (
-        f"traffic: {human_bytes(once)} in {plural(len(fused), 'kernel')}; step by step "
-        f"{human_bytes(each)} in {plural(len(apart), 'kernel')}{ratio}"
-    )
+    headline = f"traffic: {in_all(fused)}; step by step {in_all(apart)}{ratio}"
     text = [headline]
     parts = [("step by step", apart), ("fused", fused)]
     for title, moved in parts:
-        text.append(f"{title}:")
-        text += [f"  {m.name}: {moved_text(m)}" for m in moved]
+        text += [f"{title}:", *[f"  {m.name}: {moved_text(m)}" for m in moved]]
     shown = [sorted(nlargest(MOST_ROWS // 2, moved, key=lambda m: m.total), key=moved.index)
              for _, moved in parts]  # fmt: skip
     labels = [wrapped([m.name for m in rows]) for rows in shown]
@@ -312,9 +297,7 @@ def traffic(x: Any) -> Picture:
     def draw(figure: Any) -> None:
         both = figure.subplots(2, sharex=True, height_ratios=heights)
         for axes, (title, moved), rows, (words, _) in zip(both, parts, shown, labels, strict=True):
-            total = human_bytes(sum(m.total for m in moved))
-            head = f"{title}: {total} in {plural(len(moved), 'kernel')}"
-            name_rows(axes, head, words, xlim=(0, room), xticks=[])
+            name_rows(axes, f"{title}: {in_all(moved)}", words, xlim=(0, room), xticks=[])
             axes.spines["bottom"].set_visible(False)
             for n, m in enumerate(rows):
                 axes.barh(n, m.read, 0.6, color=READ, label="read" * (n == 0))
@@ -326,6 +309,10 @@ def traffic(x: Any) -> Picture:
     notes = [line for (_, moved), rows in zip(parts, shown, strict=True)
              for line in left_out(len(moved), len(rows), "kernel")]  # fmt: skip
     return chart(headline, "\n".join(text), draw, sum(heights) + 20, notes)
+
+
+def in_all(moved: Sequence[Moved]) -> str:
+    return f"{human_bytes(sum(m.total for m in moved))} in {plural(len(moved), 'kernel')}"
 
 
 def moved_text(m: Moved) -> str:
@@ -346,12 +333,9 @@ def _bytes_moved(item: ScheduleItem, accesses: Sequence[Access]) -> int:
     total = 0
     for slot in dict.fromkeys(x.slot for x in accesses):
         buffer, own = item.bufs[slot], [x for x in accesses if x.slot == slot]
-        try:
-            ranges = {r for x in own for r in x.ranges}
-            count = len(elements_named([x.index for x in own], ranges))
-        except UnknownElements:
-            count = min(buffer.size, sum(x.elements for x in own))
-        total += count * buffer.dtype.itemsize
+        cells = touch_of([x.index for x in own], {r for x in own for r in x.ranges}).cells
+        most = min(buffer.size, sum(x.elements for x in own))
+        total += (most if cells is None else len(cells)) * buffer.dtype.itemsize
     return total
 
 

@@ -73,19 +73,13 @@ class Rule(NamedTuple):
         name = self.source.removeprefix("def ").partition("(")[0]
         return f"{self.place}  {name}" if self.meaning else self.place
 
-    @property
-    def words(self) -> str:
-        """Its meaning, or else its source."""
-        return self.meaning or self.source
-
 
 def rule_at(file: str, line: int) -> Rule:
     """The rule at a line of a file, with the first sentence of its docstring."""
     shown, _, text = shown_rule(file, line)
     place = f"{shown if file.startswith(OURS) else Path(file).name}:{line}"
-    words = ""
-    if text.startswith("def "):
-        words = " ".join((ast.get_docstring(_functions(file)[line]) or "").split())
+    said = ast.get_docstring(_functions(file)[line]) if text.startswith("def ") else None
+    words = " ".join((said or "").split())
     return Rule(place if shown else "", text, words.partition(". ")[0].rstrip("."))
 
 
@@ -118,11 +112,8 @@ class Way(Described):
     @cached_property
     def stops(self) -> list[Stop]:
         """Every rewrite, in order, and the end of each stage."""
-        return [
-            Stop(n, step)
-            for n in self.changing
-            for step in (*range(len(self.stages[n].steps)), None)
-        ]
+        return [Stop(n, step) for n in self.changing
+                for step in (*range(len(self.stages[n].steps)), None)]  # fmt: skip
 
     @property
     def count(self) -> int:
@@ -136,14 +127,11 @@ class Way(Described):
 
     def rewrite(self, stop: Stop) -> Rewrite | None:
         """The rule and the two nodes of a stop; None at the end of a stage."""
-        if stop.step is None:
-            return None
-        one, at = self.stages[stop.stage].steps[stop.step]
-        return one.steps[at]
+        return None if stop.step is None else self.stages[stop.stage].steps[stop.step][-1]
 
     def busiest(self, most: int) -> list[tuple[Rule, int, Rewrite]]:
         """The rules that fired most often: how often, and the first rewrite of each."""
-        made = [one.steps[at] for stage in self.stages for one, at in stage.steps]
+        made = [rewrite for stage in self.stages for *_, rewrite in stage.steps]
         times = Counter(rewrite.rule for rewrite in made if self.rules[rewrite.rule].place)
         first = {rewrite.rule: rewrite for rewrite in reversed(made)}
         return [(self.rules[r], count, first[r]) for r, count in times.most_common(most)]
@@ -240,9 +228,8 @@ def _all_lanes(row: Row, src: tuple[Row, ...]) -> Row | None:
 
 def _is_short(row: Row) -> bool:
     """Whether a node is as short as a letter would be."""
-    if not row.src:
-        return True
-    return row.op is not Ops.SINK and len(row.src) <= 2 and len(render(row)) <= SHORT  # type: ignore[arg-type]
+    fits = row.op is not Ops.SINK and len(row.src) <= 2 and len(render(row)) <= SHORT  # type: ignore
+    return fits or not row.src
 
 
 def text_of(row: Row) -> str:

@@ -10,7 +10,9 @@ as a matrix of matrices.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ from tinyframe.uop.node import AxisType, Ops, UOp, axis_type, extent, is_symboli
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import MUTED, Drawing, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
+from tinyframe.viz.nodes import grouped
 from tinyframe.viz.picture import DrawnPicture
 
 PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix's longer side; the space between; names
@@ -82,13 +85,12 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     top = 22.0
     for argument in arguments:
         sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
-        text.append(f"data{argument.slot}, {argument.verb} of {sizes}:")
-        text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
+        told = [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
+        text += [f"data{argument.slot}, {argument.verb} of {sizes}:", *told]
         if argument.slot >= MOST_ROWS:
             continue
         sheet.words(0, top + 11, f"data{argument.slot} {argument.verb}", bold=True, colour=MUTED)
-        for n, line in enumerate(wrapped(sizes, LABEL - 10)):
-            sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
+        sheet.paragraph(0, top + 15, sizes, LABEL - 10)
         high = 40.0
         for column, touch in enumerate(argument.touches):
             left = LABEL + column * (PANEL + GAP)
@@ -109,28 +111,20 @@ def arguments_after(ast: UOp, renderer: Renderer, opts: Sequence[Opt]) -> list[A
 def arguments_of(sink: UOp) -> list[Argument]:
     """The elements of each argument that a kernel, after its Opts, touches at each level."""
     written = {store.src[0] for store in sink.src}
-    places: dict[int, list[UOp]] = {}
-    for u in sink.toposort():
-        if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL:
-            places.setdefault(u.src[0].arg, []).append(u)
-    ranges = [u for u in sink.toposort() if u.op is Ops.RANGE]
-    levels: list[tuple[str, list[UOp]]] = []  # of this kernel, with the ranges that run there
-    running: set[AxisType] = set()
-    for level, kinds in LEVELS:
-        running |= kinds
-        inside = [r for r in ranges if axis_type(r) in running]
-        if not levels or len(inside) > len(levels[-1][1]):
-            levels.append((level, inside))
+    order = sink.toposort()
+    places = grouped((u.src[0].arg, u) for u in order
+                     if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL)  # fmt: skip
+    ranges = [u for u in order if u.op is Ops.RANGE]
+    running = accumulate((kinds for _, kinds in LEVELS), operator.or_)
+    every = [(level, [r for r in ranges if axis_type(r) in kinds])
+             for (level, _), kinds in zip(LEVELS, running, strict=True)]  # fmt: skip
+    # those where more loops run than in the one before
+    levels = [next(alike) for _, alike in groupby(every, lambda level: len(level[1]))]
     found = []
     for slot, named in sorted(places.items()):
-        touches = []
-        for level, inside in levels:
-            try:
-                touches.append(Touch(level, elements_named(named, inside)))
-            except UnknownElements as problem:
-                touches.append(Touch(level, None, str(problem)))
+        touches = tuple(touch_of(named, inside, level) for level, inside in levels)
         shape = tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1)
-        found.append(Argument(slot, shape, not written.isdisjoint(named), tuple(touches)))
+        found.append(Argument(slot, shape, not written.isdisjoint(named), touches))
     return found
 
 
@@ -148,24 +142,26 @@ ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
     Ops.CMPEQ: np.equal, Ops.CMPNE: np.not_equal, Ops.AND: np.bitwise_and, Ops.OR: np.bitwise_or,
     Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where, Ops.CAST: np.asarray,
 }  # fmt: skip
-UNKNOWN = {
-    Ops.LOAD: "depends on what is in memory",
-    **dict.fromkeys((Ops.DEFINE_VAR, Ops.BIND), "depends on a Variable"),
-}
+UNKNOWN = {Ops.LOAD: "depends on what is in memory",
+           **dict.fromkeys((Ops.DEFINE_VAR, Ops.BIND), "depends on a Variable")}  # fmt: skip
 
 
 class UnknownElements(ValueError):
     """The elements are not known before the kernel runs; the message says why."""
 
 
-def elements_named(places: Iterable[UOp], ranges: Iterable[UOp]) -> np.ndarray:
+def touch_of(places: Iterable[UOp], ranges: Iterable[UOp], level: str = "") -> Touch:
     """The elements that these INDEXes of one argument access while `ranges` run and all others stay
     at 0, as indices into the flattened argument, sorted, each once.
 
-    UnknownElements if they depend on data or on a Variable, or are too many.
+    They are unknown if they depend on data or on a Variable, or are too many.
     """
     running = list(ranges)
-    return np.unique(np.concatenate([_named_by(place, running) for place in places]))
+    try:
+        found = np.concatenate([_named_by(place, running) for place in places])
+    except UnknownElements as problem:
+        return Touch(level, None, str(problem))
+    return Touch(level, np.unique(found))
 
 
 def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
@@ -216,7 +212,7 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
     """Draws an argument, with the touched elements in colour; returns its height."""
     high = 0.0
     if touch.cells is not None:
-        high = draw_cells(sheet, left, top, argument, PANEL, [touch.cells])
+        high = draw_cells(sheet, left, top, argument, PANEL, touch.cells)
     for n, line in enumerate(wrapped(said(argument, touch), PANEL + GAP - 4, 9.5)):
         sheet.words(left, top + high + 12 + 12 * n, line, 9.5, colour=MUTED)
         last = high + 16 + 12 * n
@@ -224,12 +220,7 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
 
 
 def draw_cells(
-    sheet: Drawing,
-    left: float,
-    top: float,
-    argument: Argument,
-    panel: float,
-    cells: Sequence[np.ndarray],
+    sheet: Drawing, left: float, top: float, argument: Argument, panel: float, *cells: np.ndarray
 ) -> float:
     """Draws an argument as an image, its longer side at most `panel` points. cells: sets of
     elements to colour, later ones darker. Returns the height."""
@@ -279,7 +270,7 @@ def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:
         tile, whole = _tile(argument), argument.touches[-1]
         if tile.cells is not None:
             cells = [touch.cells for touch in (whole, tile) if touch.cells is not None]
-            draw_cells(sheet, n * (room + TILE_GAP), 0, argument, room, cells)
+            draw_cells(sheet, n * (room + TILE_GAP), 0, argument, room, *cells)
     end = sheet.height
     for n, argument in enumerate(arguments[:MOST_TILES]):
         name, count = tile_text(argument).split(": ", 1)

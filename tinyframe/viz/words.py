@@ -49,10 +49,8 @@ def sentence(ast: UOp) -> str:
         return f"copies {_counted(f'{ast.src[0].dtype.size:,}')} to {ast.src[2].arg}"  # type: ignore
     told: set[UOp] = set()
     said = [_stored(store, told) for store in ast.src]
-    if len(said) == 1:
-        return said[0]
-    each = [words for words in dict.fromkeys(said) if words]
-    return f"stores {len(said)} results: {'; and '.join(each)}"
+    each = "; and ".join(filter(None, dict.fromkeys(said)))
+    return each if len(said) == 1 else f"stores {len(said)} results: {each}"
 
 
 def _stored(store: UOp, told: set[UOp]) -> str:
@@ -64,12 +62,9 @@ def _stored(store: UOp, told: set[UOp]) -> str:
     places = _product(store.own_ranges)
     reduces = [u for u in _arithmetic(value) if u.op in LOOPED]
     before = "from the same, " if reduces and set(reduces) <= told else ""
-    steps: list[str] = []
     groups: set[Groups] = set()
-    for reduce in reduces:
-        if reduce not in told:
-            told.add(reduce)
-            steps.append(_reduced(reduce, groups))
+    steps = [_reduced(reduce, groups) for reduce in reduces if reduce not in told]
+    told.update(reduces)
     verbs = _verbs(value)
     if steps:
         return "; ".join([*steps, f"then {_listed(verbs)}"] if verbs else steps)
@@ -189,9 +184,8 @@ Groups = tuple[str, str, str]
 def _reduced(reduce: UOp, known: set[Groups]) -> str:
     """A reduce or scan, with the operations before it. known: the groups mentioned so far; its own
     is added."""
-    own, verbs = reduce.own_ranges, REDUCES
-    if reduce.op is Ops.SCAN:
-        own, verbs = reduce.src[-1:], SCANS
+    is_scan = reduce.op is Ops.SCAN
+    own, verbs = (reduce.src[-1:], SCANS) if is_scan else (reduce.own_ranges, REDUCES)
     value, verb = reduce.src[0], verbs.get(reduce.arg, f"reduces by {reduce.arg.name}")
     outer = _sorted(r for r in reduce.ranges if r not in own)
     size, places = _product(own), _product(outer)
@@ -209,12 +203,11 @@ def _reduced(reduce: UOp, known: set[Groups]) -> str:
             return f"multiplies matrices: {each}"
         return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
     groups = noun, places, size
+    what = f"each of {places} {noun} of {_counted(size)}" if places != "1" else _counted(size)
     if not outer:
         what = "the number" if size == "1" else f"all {_counted(size)}"
     elif groups in known:
         what = f"each {noun.removesuffix('s')}"
-    else:
-        what = f"each of {places} {noun} of {_counted(size)}" if places != "1" else _counted(size)
     known.add(groups)
     return _listed([*_verbs(value), f"{verb} {what}"])
 
@@ -248,17 +241,15 @@ def _moved(store: UOp, value: UOp, places: str) -> str:
     if value.op is not Ops.LOAD:
         return f"writes {_counted(places)}, counting up"
     index = value.src[0]
-    how = []
-    if not (index.src[1].op is Ops.CONST and index.src[1].arg is True):
-        how.append("with zeros around them")
+    valid = index.src[1]
     loops = _sorted(store.own_ranges)
     used = [r for place in index.src[2:] for r in _sorted(place.ranges)]
     backwards = any(x.op is Ops.MUL and (_constant(x.src[1]) or 0) < 0 for x in index.toposort())
-    if backwards or [r for r in loops if r in used] != list(dict.fromkeys(used)):
-        how.append("in a different order")
-    if any(r not in used for r in loops):
-        how.append("several times")
-    return " ".join([f"copies {_counted(places)}", *how])
+    reordered = backwards or [r for r in loops if r in used] != list(dict.fromkeys(used))
+    said = f"copies {_counted(places)}"
+    said += " with zeros around them" * (valid.op is not Ops.CONST or valid.arg is not True)
+    said += " in a different order" * reordered
+    return said + " several times" * any(r not in used for r in loops)
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -270,10 +261,9 @@ def _sorted(ranges: Iterable[UOp]) -> list[UOp]:
 
 def _product(ranges: Iterable[UOp]) -> str:
     """The number of iterations of loops together; `3 × n` if a size is symbolic."""
-    sizes = [r.src[0] for r in _sorted(ranges)]
-    if all(size.op is Ops.CONST for size in sizes):
-        return f"{math.prod(size.arg for size in sizes):,}"
-    return _shape(_sorted(ranges))
+    ordered = _sorted(ranges)
+    is_known = all(r.src[0].op is Ops.CONST for r in ordered)
+    return f"{math.prod(r.src[0].arg for r in ordered):,}" if is_known else _shape(ordered)
 
 
 def _shape(ranges: Sequence[UOp]) -> str:

@@ -67,15 +67,10 @@ def stages(trace: Trace, query: Query) -> Any:
     """Everything about a kernel or a schedule except its graphs."""
     d = described(trace, query)
     listed = [
-        {
-            "name": s.name,
-            "nodes": len(below(s.roots)),
-            "program": isinstance(s.after, list),
-            "steps": len(s.steps),
-            "rules": Counter(rewrite.steps[at].rule for rewrite, at in s.steps).most_common(),
-        }
+        {"name": s.name, "nodes": len(below(s.roots)), "program": isinstance(s.after, list),
+         "steps": len(s.steps), "rules": Counter(step.rule for *_, step in s.steps).most_common()}
         for s in d.stages
-    ]
+    ]  # fmt: skip
     said = None  # a sentence or two on what limits a kernel that has run
     about, (what, _, n) = trace.overview, query["of"].partition("/")
     if what == "kernel" and (kernel := about["kernels"][int(n)])["best"]:
@@ -94,12 +89,9 @@ def steps(trace: Trace, query: Query) -> Any:
 
 
 def listed_steps(stage: Stage, start: int = 0, end: int | None = None) -> list[dict[str, Any]]:
-    found = []
-    for n, (rewrite, at) in enumerate(stage.steps[start:end], start):
-        step = rewrite.steps[at]
-        found.append({"n": n, "rule": step.rule, "pass": rewrite.name,
-                      "before": shown(step.before), "after": shown(step.after)})  # fmt: skip
-    return found
+    return [{"n": n, "rule": step.rule, "pass": rewrite.name, "before": shown(step.before),
+             "after": shown(step.after)}
+            for n, (rewrite, _, step) in enumerate(stage.steps[start:end], start)]  # fmt: skip
 
 
 def graph(trace: Trace, query: Query) -> Any:
@@ -120,18 +112,16 @@ def graph(trace: Trace, query: Query) -> Any:
     most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
     picture = GraphPicture("graph", nodes_of(view, most))
     svg, why = picture.svg_or_reason()
-    return {
-        "svg": svg, "why": why, "headline": picture.headline, "text": picture.text,
-        "nodes": [details(node) for node in picture.nodes],
-    }  # fmt: skip
+    return {"svg": svg, "why": why, "headline": picture.headline, "text": picture.text,
+            "nodes": [details(node) for node in picture.nodes]}  # fmt: skip
 
 
 def assembly(trace: Trace, query: Query) -> Any:
     """A kernel's machine code as text, if objdump is installed."""
-    binary = trace.binary(number(query, "n"))
-    if binary is None:
+    try:
+        return machine_code(trace.store.raw(f"binary/{number(query, 'n')}"))
+    except KeyError:
         return {"text": None, "why": "no compiler made machine code for this kernel"}
-    return machine_code(binary)
 
 
 # ---- helpers -------------------------------------------------------------------------------------
@@ -152,19 +142,15 @@ def nodes_of(view: View, most: int) -> list[Node]:
 
 def details(node: Node) -> dict[str, Any]:
     """The details of a node that was clicked."""
-    row = node.of
-    data: dict[str, Any] = {"title": node.title, "kind": node.kind, "mark": node.mark}
-    if isinstance(row, Row):
-        data |= {
-            "op": row.op.name, "dtype": str(row.dtype),
-            "shape": [s if isinstance(s, int) else str(s) for s in row.shape],
-            "arg": "" if row.arg is None else sizes_text(row.arg),
-            "interval": row.interval, "line": row.line, "number": row.number,
-            "expression": shown(row),
-        }  # fmt: skip
-    else:
-        data |= {"value": node.value, "note": node.note}
-    return data
+    row, seen = node.of, {"title": node.title, "kind": node.kind, "mark": node.mark}
+    if row is None:
+        return {**seen, "value": node.value, "note": node.note}
+    return {
+        **seen, "op": row.op.name, "dtype": str(row.dtype),
+        "shape": [s if isinstance(s, int) else str(s) for s in row.shape],
+        "arg": "" if row.arg is None else sizes_text(row.arg), "interval": row.interval,
+        "line": row.line, "number": row.number, "expression": shown(row),
+    }  # fmt: skip
 
 
 def shown(row: Row) -> str:
@@ -199,10 +185,8 @@ def chrome_trace(trace: Trace) -> dict[str, Any]:
             add(ran["device"], ran["name"], ran["begin"], ran["end"], {"realize": n})
             events.append({"name": "memory", "ph": "C", "pid": 1, "ts": ran["end"] * 1e6,
                            "args": {"bytes": ran["in_use"]}})  # fmt: skip
-    events += [
-        {"name": "thread_name", "ph": "M", "pid": 1, "tid": tid, "args": {"name": lane}}
-        for lane, tid in lanes.items()
-    ]
+    events += [{"name": "thread_name", "ph": "M", "pid": 1, "tid": tid, "args": {"name": lane}}
+               for lane, tid in lanes.items()]  # fmt: skip
     return {"traceEvents": events, "displayTimeUnit": "ms"}
 
 

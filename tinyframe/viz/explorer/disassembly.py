@@ -39,10 +39,9 @@ def output_of(tool: str, binary: bytes) -> str | None:
         for syntax in (("-M", "intel"), ()):  # LLVM's rejects x86's option for other machines
             command = [tool, "-d", "--no-show-raw-insn", *syntax, file.name]
             with contextlib.suppress(OSError, subprocess.SubprocessError):
-                return subprocess.run(
-                    command, capture_output=True, text=True, timeout=20, errors="replace",
-                    check=True,
-                ).stdout  # fmt: skip
+                return subprocess.check_output(
+                    command, stderr=subprocess.DEVNULL, timeout=20, errors="replace"
+                )
     return None
 
 

@@ -40,6 +40,7 @@ from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first, upper
 from tinyframe.viz.explorer.rows import Table
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
 from tinyframe.viz.nests import opt_text
+from tinyframe.viz.nodes import grouped
 from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.words import sentence
 
@@ -55,10 +56,9 @@ Line = tuple[str, int]  # of the user's script: its file and its number
 
 def line_of_the_caller() -> Line | None:
     """The innermost line that belongs neither to tinyframe nor to Python itself."""
-    for frame, number in traceback.walk_stack(sys._getframe(1)):
-        if not (file := frame.f_code.co_filename).startswith((OURS, "<frozen")):
-            return file, number
-    return None
+    frames = traceback.walk_stack(sys._getframe(1))
+    lines = ((frame.f_code.co_filename, number) for frame, number in frames)
+    return next((line for line in lines if not line[0].startswith((OURS, "<frozen"))), None)
 
 
 class _Described:
@@ -73,22 +73,15 @@ class _Described:
         self, name: str, before: UOp | None, after: UOp | list[UOp], passes: Sequence[Rewrite]
     ) -> None:
         number, rule_number = self.table.number, self.recorder.rule_number
-        self.stages.append({
-            "name": name,
-            "before": None if before is None else number(before),
-            "after": [number(u) for u in after] if isinstance(after, list) else number(after),
-            "passes": [
-                {
-                    "name": p.name,
-                    "walk": p.walk,
-                    "before": number(p.before),
-                    "after": number(p.before if p.after is None else p.after),
-                    "steps": [[rule_number(s), number(s.before), number(s.after)] for s in p.steps],
-                }
-                for p in passes
-                if p.steps
-            ],
-        })  # fmt: skip
+        begin = None if before is None else number(before)
+        end = [number(u) for u in after] if isinstance(after, list) else number(after)
+        told = [
+            {"name": p.name, "walk": p.walk, "before": number(p.before),
+             "after": number(p.before if p.after is None else p.after),
+             "steps": [[rule_number(s), number(s.before), number(s.after)] for s in p.steps]}
+            for p in passes if p.steps
+        ]  # fmt: skip
+        self.stages.append({"name": name, "before": begin, "after": end, "passes": told})
 
     def data(self) -> dict[str, Any]:
         return {"rows": self.table.rows, "stages": self.stages}
@@ -201,15 +194,11 @@ class Recorder(Observer):
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
         self._found.append((ast, values, arguments))
 
-    def stage(
-        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Rewrite]
-    ) -> None:
-        if self._kernel is not None:
-            self._kernel.add_stage(name, before, after, passes)
-            if name == "optimize":
-                self._tidied = before
-        elif self._schedule is not None:
-            self._schedule.add_stage(name, before, after, passes)
+    def stage(self, name: str, *graphs: Any) -> None:
+        if described := self._kernel or self._schedule:
+            described.add_stage(name, *graphs)
+        if self._kernel and name == "optimize":
+            self._tidied, *_ = graphs
 
     def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
         described, self._schedule = self._schedule, None
@@ -229,9 +218,7 @@ class Recorder(Observer):
 
     def _in_order(self, items: Sequence[ScheduleItem]) -> list[int]:
         """For each item, the number of its kernel among those found."""
-        places: dict[UOp, list[int]] = {}
-        for n, (ast, _, _) in reversed(list(enumerate(self._found))):
-            places.setdefault(ast, []).append(n)
+        places = grouped((ast, n) for n, (ast, _, _) in reversed([*enumerate(self._found)]))
         return [places[item.ast].pop() for item in items]
 
     def _found_kernel(
@@ -247,11 +234,9 @@ class Recorder(Observer):
             number = self.line_number(self.line_of(u))
             if number is not None and base_of(u).op is not Ops.CONST:  # not even if broadcast
                 lines[number] += 1 if u.op in GroupOp.Movement else 4  # movement moves nothing
-        return {
-            "nodes": [numbers[u] for u in fused if u in numbers],
-            "lines": [number for number, _ in lines.most_common()],
-            "words": sentence(ast),
-        }
+        nodes = [numbers[u] for u in fused if u in numbers]
+        known = [number for number, _ in lines.most_common()]
+        return {"nodes": nodes, "lines": known, "words": sentence(ast)}
 
     def compiling(self, ast: UOp, device: str) -> None:
         self._kernel = _Described(self)
@@ -266,15 +251,13 @@ class Recorder(Observer):
         self.kernels.append({
             "name": spec.name, "function": spec.function, "device": spec.device,
             "ops": int(upper(spec.ops_estimate)), "bytes": int(upper(spec.mem_estimate)),
-            "compile": [[ "Python", self._since(begin), self._since(end)]],
+            "compile": [["Python", self._since(begin), self._since(end)]],
             "plan": None if spec.plan is None else spec.plan.name,
-            "runs": 0, "seconds": 0.0, "best": None,
+            "runs": 0, "seconds": 0.0, "best": None, "lines": self._lines_of.get(spec.ast, []),
             "rewrites": sum(len(p["steps"]) for s in described.stages for p in s["passes"]),
-            "lines": self._lines_of.get(spec.ast, []),
         })  # fmt: skip
         self.store.write(f"kernel/{number}", {
-            **described.data(), "source": spec.src,
-            "opts": [opt_text(opt) for opt in spec.opts],
+            **described.data(), "source": spec.src, "opts": [opt_text(opt) for opt in spec.opts],
             "plan": None if spec.plan is None else [spec.plan.name, spec.plan.why],
             "before it": self._lacking(spec),
         })  # fmt: skip
@@ -304,20 +287,18 @@ class Recorder(Observer):
     def ran(self, work: Ran) -> None:
         if self._realize is None:
             return
-        item = work.item
-        kernel = None if work.spec is None else self._kernel_of.get(work.spec.ast)
+        bufs, name, kernel = work.item.bufs, "copy", None
+        if work.spec is not None:
+            name, kernel = work.spec.name, self._kernel_of.get(work.spec.ast)
         if kernel is not None:
             of = self.kernels[kernel]
             of["runs"] += 1
             of["seconds"] += work.seconds
             of["best"] = min(of["best"] or work.seconds, work.seconds)
         self._realize["ran"].append({
-            "kernel": kernel,
-            "name": "copy" if work.spec is None else work.spec.name,
-            "device": item.bufs[0].device,
+            "kernel": kernel, "name": name, "device": bufs[0].device,
             "begin": self._since(work.begin), "end": self._since(work.end),
-            "seconds": work.seconds, "in_use": work.in_use,
-            "bytes": sum(b.nbytes for b in item.bufs),
+            "seconds": work.seconds, "in_use": work.in_use, "bytes": sum(b.nbytes for b in bufs),
         })  # fmt: skip
 
     def finished(self) -> None:
@@ -327,14 +308,11 @@ class Recorder(Observer):
         if len(self.realizes) >= MOST_REALIZES:
             self.lost += 1
             return
-        number = len(self.realizes)
-        ran = realize["ran"]
-        self.store.write(f"realize/{number}", realize)
+        self.store.write(f"realize/{len(self.realizes)}", realize)
+        ran, now = realize["ran"], self._since(perf_counter())
         self.realizes.append({
-            "line": realize["line"], "schedule": realize["schedule"],
-            "ran": [[r["kernel"], r["seconds"]] for r in ran],
-            "begin": ran[0]["begin"] if ran else self._since(perf_counter()),
-            "end": ran[-1]["end"] if ran else self._since(perf_counter()),
+            **realize, "ran": [[r["kernel"], r["seconds"]] for r in ran],
+            "begin": ran[0]["begin"] if ran else now, "end": ran[-1]["end"] if ran else now,
             "busy": sum(r["seconds"] for r in ran),
         })  # fmt: skip
 

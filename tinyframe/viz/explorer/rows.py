@@ -52,18 +52,18 @@ def encoded(arg: Any) -> Any:
 
 def decoded(data: Any) -> Any:
     """The inverse of `encoded`, with tuples for lists; ValueError for data it never returns."""
-    if isinstance(data, list):
-        return tuple(decoded(d) for d in data)
-    if not isinstance(data, dict):
-        return data
     match data:
+        case list():
+            return tuple(map(decoded, data))
         case {"enum": [str(kind), str(name)]} if kind in ENUMS and name in ENUMS[kind].__members__:
             return ENUMS[kind][name]
         case {"float": "inf" | "-inf" | "nan" as text}:
             return float(text)
         case {"text": str(text)}:
             return Word(text)
-    raise ValueError(f"not an argument: {str(data)[:80]}")
+        case dict():
+            raise ValueError(f"not an argument: {str(data)[:80]}")
+    return data
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -85,15 +85,10 @@ class Table:
         for u in root.toposort(lambda u: u not in self.numbers):
             if u not in self.numbers:
                 self.numbers[u] = len(self.rows)
-                self.rows.append(self._row(u))
+                dtype, sources = repr(u.dtype).removeprefix("dtypes."), [*map(self.number, u.src)]
+                about = encoded(u.arg), _shape(u), _interval(u), self.line_of(u)
+                self.rows.append([u.op.name, dtype, sources, *about])
         return self.numbers[root]
-
-    def _row(self, u: UOp) -> RowData:
-        dtype = repr(u.dtype).removeprefix("dtypes.")
-        sources = [self.numbers[s] for s in u.src]
-        return [
-            u.op.name, dtype, sources, encoded(u.arg), _shape(u), _interval(u), self.line_of(u),
-        ]  # fmt: skip
 
 
 def _shape(u: UOp) -> list[Any] | None:
@@ -110,10 +105,9 @@ def _interval(u: UOp) -> list[Any] | None:
     if u.dtype.name not in ("int", "long", "bool") or u.op is Ops.CONST:
         return None
     try:
-        least, largest = u.vmin, u.vmax
+        return [int(u.vmin), int(u.vmax)] if isinstance(u.vmin, int) else None
     except (TypeError, ValueError, AttributeError, AssertionError):
         return None
-    return [int(least), int(largest)] if isinstance(least, (int, bool)) else None
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -149,27 +143,18 @@ class Row:
 
 
 class Rows(list[Row]):
-    """The Row objects of a trace. ValueError if the data is not that of a graph."""
+    """The Row objects of a trace. TypeError, ValueError, KeyError or IndexError if the data is not
+    that of a graph."""
 
     def __init__(self, data: Sequence[RowData]) -> None:
         super().__init__()
         self._alike: dict[Any, Row] = {}
-        for number, row in enumerate(data):
-            self.append(self._read(number, row))
-
-    def _read(self, number: int, data: RowData) -> Row:
-        match data:
-            case [str(op), str(dtype), list(sources), arg, shape, interval, line] if (
-                op in Ops.__members__
-                and all(isinstance(s, int) and 0 <= s < number for s in sources)
-            ):
-                known = tuple(self[s] for s in sources)
-                limits = interval and tuple(interval)
-                row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
-                          limits, line)  # fmt: skip
-                self._first_alike(row)
-                return row
-        raise ValueError(f"not a node: {str(data)[:80]}")
+        for number, (op, dtype, sources, arg, shape, interval, line) in enumerate(data):
+            known = tuple(self[s] for s in sources)
+            row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
+                      interval and tuple(interval), line)  # fmt: skip
+            self._first_alike(row)
+            self.append(row)
 
     def with_sources(self, row: Row, src: tuple[Row, ...]) -> Row:
         """This node with other sources: the trace's own, if it has such a node."""

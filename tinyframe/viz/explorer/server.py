@@ -18,7 +18,7 @@ import threading
 import urllib.parse
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from tinyframe.viz.explorer.answers import ANSWERS, BadQuery
@@ -39,14 +39,6 @@ PATIENCE = 30  # seconds until an idle connection is closed
 THREADS = 16  # each serves one connection at a time; a browser opens six
 
 
-def pages() -> dict[str, bytes]:
-    """The files of the page, by name."""
-    folder = resources.files("tinyframe.viz.explorer") / "page"
-    return {
-        f.name: f.read_bytes() for f in folder.iterdir() if f.name[f.name.rfind(".") :] in KINDS
-    }
-
-
 class Server(ThreadingHTTPServer):
     """Serves one trace, on a free port of the loopback interface.
 
@@ -55,7 +47,9 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, trace: Trace, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), Handler)
-        self.trace, self.token, self.pages = trace, secrets.token_urlsafe(18), pages()
+        self.trace, self.token = trace, secrets.token_urlsafe(18)
+        files = (Path(__file__).parent / "page").iterdir()
+        self.pages = {f.name: (KINDS[f.suffix], f.read_bytes()) for f in files if f.suffix in KINDS}
         self.waiting: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
 
@@ -114,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
             return _error(HTTPStatus.FORBIDDEN, "open the address that tinyframe printed")
         name = rest[0] or "index.html"
         if name in self.server.pages:
-            return HTTPStatus.OK, KINDS[name[name.rfind(".") :]], self.server.pages[name]
+            return HTTPStatus.OK, *self.server.pages[name]
         answer = ANSWERS.get(name.removeprefix("api/")) if name.startswith("api/") else None
         if answer is None:
             return _error(HTTPStatus.NOT_FOUND, "there is no such page")

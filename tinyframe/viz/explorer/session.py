@@ -8,10 +8,12 @@ reported, and do not affect the script or its exit status.
 from __future__ import annotations
 
 import atexit
+import multiprocessing
 import os
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,10 +40,7 @@ class Session:
             except OSError as error:
                 say(f"VIZ=1: no port for the explorer is free here ({error})")
         if self.server is not None:
-            self.server.start()
-            say(f"tinyframe explorer: {self.server.url}")
-            if has_browser():
-                webbrowser.open(self.server.url)
+            show(self.server, say)
         observe.of_tensors.append(self.recorder)
         atexit.register(self.end)
 
@@ -75,9 +74,16 @@ def session() -> observe.Observer:
 def is_helper() -> bool:
     """Whether this process isn't the script itself, but one that it started with multiprocessing,
     or one that shows a trace."""
-    started = sys.modules.get("multiprocessing")
-    is_child = started is not None and started.parent_process() is not None
+    is_child = multiprocessing.parent_process() is not None
     return is_child or sys.orig_argv[1:3] == ["-m", "tinyframe.viz"]
+
+
+def show(server: Server, tell: Callable[[str], None], more: str = "") -> None:
+    """Starts a server, tells its address, and opens it in a browser if there is one."""
+    server.start()
+    tell(f"tinyframe explorer: {server.url}{more}")
+    if has_browser():
+        webbrowser.open(server.url)
 
 
 def wait_for_ctrl_c() -> None:

@@ -16,6 +16,7 @@ import threading
 import weakref
 import zipfile
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
 FOREIGN = "not a tinyframe trace"
 LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any size
+new_archive = partial(zipfile.ZipFile, mode="w", compression=zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
 # The errors of reading a member of a damaged archive.
@@ -46,7 +48,7 @@ class Store:
     def temporary() -> Store:
         """A Store that disappears with the process."""
         file = tempfile.TemporaryFile()
-        archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1)
+        archive = new_archive(file)
         store = Store(archive)
         for part in (file, archive):  # closed in the reverse order
             weakref.finalize(store, part.close)
@@ -60,8 +62,7 @@ class Store:
         try:
             store = Store(zipfile.ZipFile(path))
         except zipfile.BadZipFile:
-            with path.open("rb") as file:
-                cut = file.read(2) == b"PK"  # how an archive begins
+            cut = path.read_bytes().startswith(b"PK")  # as an archive does
             what = "is cut short: it was not written to its end" if cut else f"is {FOREIGN}"
             raise TraceError(f"{path} {what}") from None
         try:
@@ -71,10 +72,9 @@ class Store:
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise TraceError(f"{path} is {FOREIGN}")
         if about.get("version") != VERSION:
-            raise TraceError(
-                f"{path} was written by a different version of tinyframe (trace version "
-                f"{about.get('version')}, and this one reads {VERSION}): write it again"
-            )
+            versions = f"trace version {about.get('version')}, and this one reads {VERSION}"
+            written = f"was written by a different version of tinyframe ({versions})"
+            raise TraceError(f"{path} {written}: write it again")
         return store
 
     def write(self, name: str, data: Any) -> None:
@@ -102,8 +102,8 @@ class Store:
 
     def save(self, path: Path, overview: dict[str, Any]) -> None:
         """Writes everything to a file, completely or not at all."""
-        with replacing(path) as temporary:
-            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
-                for name in self._archive.namelist():
-                    copy.writestr(name, self.raw(name))
-                copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
+        with replacing(path) as temporary, new_archive(temporary) as archive:
+            copy = Store(archive)
+            for name in self._archive.namelist():
+                copy.write(name, self.raw(name))
+            copy.write(OVERVIEW, overview)

@@ -50,9 +50,9 @@ class Stage:
         return self.after if isinstance(self.after, list) else [self.after]
 
     @functools.cached_property
-    def steps(self) -> list[tuple[Rewrite, int]]:
-        """Every application of a rule: its rewrite, and its number among that one's steps."""
-        return [(rewrite, n) for rewrite in self.rewrites for n in range(len(rewrite.steps))]
+    def steps(self) -> list[tuple[Rewrite, int, Step]]:
+        """Every application of a rule, with its rewrite, and its number among that one's steps."""
+        return [(one, n, step) for one in self.rewrites for n, step in enumerate(one.steps)]
 
 
 @dataclass
@@ -104,36 +104,25 @@ class Trace:
     def realize(self, number: int) -> dict[str, Any]:
         return self.store.json(f"realize/{number}")
 
-    def binary(self, number: int) -> bytes | None:
-        """A kernel's machine code, if a compiler made any."""
-        try:
-            return self.store.raw(f"binary/{number}")
-        except KeyError:
-            return None
-
 
 def _stage(rows: Rows, data: dict[str, Any]) -> Stage:
-    before, after = data["before"], data["after"]
-    return Stage(
-        data["name"],
-        None if before is None else rows[before],
-        [rows[n] for n in after] if isinstance(after, list) else rows[after],
-        [
-            Rewrite(p["name"], bool(p["walk"]), rows[p["before"]], rows[p["after"]],
-                    [Step(rule, rows[b], rows[a]) for rule, b, a in p["steps"]])
-            for p in data["passes"]
-        ],
-    )  # fmt: skip
+    begin = None if data["before"] is None else rows[data["before"]]
+    end = data["after"]
+    rewrites = [
+        Rewrite(p["name"], bool(p["walk"]), rows[p["before"]], rows[p["after"]],
+                [Step(rule, rows[b], rows[a]) for rule, b, a in p["steps"]])
+        for p in data["passes"]
+    ]  # fmt: skip
+    graph = [rows[n] for n in end] if isinstance(end, list) else rows[end]
+    return Stage(data["name"], begin, graph, rewrites)
 
 
 def _boxes(rows: Rows, kernels: list[dict[str, Any]]) -> dict[Row, Box]:
     """Node -> box. A node that several kernels compute is in the first one's box."""
-    boxes: dict[Row, Box] = {}
-    for number, kernel in enumerate(kernels, 1):
-        box = Box("kernel", number, f"kernel {number}", str(kernel["words"]))
-        for n in kernel["nodes"]:
-            boxes.setdefault(rows[n], box)
-    return boxes
+    boxes = [Box("kernel", number, f"kernel {number}", str(kernel["words"]))
+             for number, kernel in enumerate(kernels, 1)]  # fmt: skip
+    both = [*zip(kernels, boxes, strict=True)]
+    return {rows[n]: box for kernel, box in reversed(both) for n in kernel["nodes"]}
 
 
 # ---- views ---------------------------------------------------------------------------------------
@@ -157,10 +146,9 @@ def view_of(described: Described, stage: int, step: int | None = None, after: bo
         marked = new if len(new) <= MOST_NEW and isinstance(s.after, Row) else ()
         boxes = described.boxes if s.name == KERNELS else {}
         return View(s.roots, dict.fromkeys(marked, NEW), boxes)
-    rewrite, n = s.steps[step]
+    rewrite, n, applied = s.steps[step]
     root = after_steps(described.rows, rewrite.before, rewrite.steps[: n + after], rewrite.walk)
-    taken, made = rewrite.steps[n].before, rewrite.steps[n].after
+    taken, made = applied.before, applied.after
     changed = {made} | made.toposort().keys() - taken.toposort().keys() if after else {taken}
-    return View(
-        [root], dict.fromkeys(changed & root.toposort().keys(), NEW if after else TAKEN), {}
-    )
+    marked = changed & root.toposort().keys()
+    return View([root], dict.fromkeys(marked, NEW if after else TAKEN), {})

@@ -32,11 +32,9 @@ class Stepper(anywidget.AnyWidget):
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(self, picture: RewritesPicture) -> None:
+        stops, shown = len(picture.way.stops), picture.shown(0)
         super().__init__(
-            headline=picture.headline,
-            outline=picture.outline,
-            count=len(picture.way.stops),
-            shown=picture.shown(0),
+            headline=picture.headline, outline=picture.outline, count=stops, shown=shown
         )
         self.picture = picture
 
