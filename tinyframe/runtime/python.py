@@ -29,7 +29,7 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from operator import setitem
 from time import perf_counter
@@ -96,14 +96,9 @@ def _dtype_text(dtype: DType) -> str:
     return name if dtype.count == 1 else f"{name}.vec({dtype.count})"
 
 
+@cache
 def _dtype_of(text: str) -> DType:
-    name, *calls = text.replace(")", "").split(".")
-    dtype: DType = getattr(dtypes, name)
-    for call in calls:
-        method, _, given = call.partition("(")
-        size, _, where = given.partition(", ")
-        dtype = (dtype.vec(int(size)) if method == "vec"
-                 else dtype.ptr(int(size), AddrSpace[where or "GLOBAL"]))  # fmt: skip
+    dtype: DType = eval(text, {**vars(dtypes), **AddrSpace.__members__})
     return dtype
 
 

@@ -78,7 +78,7 @@ class Indexing(Gathering):
             if not isinstance(item, TensorBase):
                 items.append(item)
             elif item.dtype is dtypes.bool:
-                items += self._places_of(item, self._axes_before(items))
+                items += self._places_of(item, items)
             elif not dtypes.is_int(item.dtype):
                 raise TensorIndexError(
                     f'a Tensor as an index is of ints or bools, not {item.dtype}: cast("int32")'
@@ -97,17 +97,14 @@ class Indexing(Gathering):
         items[place : place + 1] = [slice(None)] * (self.ndim - named)
         return items
 
-    def _axes_before(self, items: list[Any]) -> int:
-        """The axis that the next item indexes; ndim if `...` comes before it."""
-        if any(item is Ellipsis for item in items):
-            return self.ndim
-        return sum(item is not None for item in items)
-
-    def _places_of(self, mask: Any, axis: int) -> list[Any]:
-        """The positions where a mask is True: a Tensor of indices for each axis of the mask."""
+    def _places_of(self, mask: Any, before: list[Any]) -> list[Any]:
+        """The positions where a mask is True: a Tensor of indices for each axis of the mask.
+        before: the items in front of it."""
         needs_value("indexing with a mask")
+        axis = sum(item is not None for item in before)
         shape = self.shape[axis : axis + mask.ndim]
-        if axis < self.ndim and shape != mask.shape:
+        is_known = axis < self.ndim and not any(item is Ellipsis for item in before)
+        if is_known and shape != mask.shape:
             raise TensorIndexError(
                 f"a mask of shape {mask._dims} does not fit {self._dims} from axis {axis} on: "
                 "the sizes have to be equal"
