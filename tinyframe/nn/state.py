@@ -21,6 +21,7 @@ import json
 import math
 import os
 import secrets
+import tempfile
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -109,11 +110,10 @@ def load_state_dict(
 
     () and (1,) are interchangeable. strict: names that only one side has are errors too; otherwise
     they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
-    changed then. An optimizer's file may be from when all parameters had one counter.
+    changed then.
     """
     _check(state_dict)
     own = get_state_dict(model)
-    state_dict = _with_counters(own, state_dict)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     pairs = {name: (own[name], state_dict[name]) for name in own if name in state_dict}
@@ -143,18 +143,6 @@ def load_state_dict(
         loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
-
-
-def _with_counters(own: Mapping[str, Tensor], old: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A state dict with what an optimizer has for each parameter now: the number of steps that it
-    missed."""
-    new = dict(old)
-    for name in own.keys() - old.keys():
-        prefix, _, kind = name.rpartition(".")[0].rpartition(".")
-        prefix += "." if prefix else ""
-        if kind == "missed" and f"{prefix}t" in old:
-            new[name] = own[name].zeros_like()
-    return new
 
 
 # ---- safetensors ---------------------------------------------------------------------------------
@@ -260,15 +248,15 @@ def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
 
 
 def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, str]]:
-    library = _library()
+    if isinstance(path, Tensor):
+        with tempfile.NamedTemporaryFile() as copy:
+            copy.write(path.data())
+            copy.flush()
+            return _open(copy.name, device)
+    library, file = _library(), OpenFile(path)
     try:
-        if isinstance(path, Tensor):
-            file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
-            library.deserialize(file.read(0, file.size))
-        else:
-            file = OpenFile(path)
-            with library.safe_open(os.fspath(path), framework="np"):
-                pass
+        with library.safe_open(file.name, framework="np"):
+            pass
     except library.SafetensorError as error:
         raise FileError(
             f"{file.name} is no complete safetensors file ({error}). It has {file.size} bytes; "
