@@ -21,7 +21,6 @@ import json
 import math
 import os
 import secrets
-import tempfile
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -249,6 +248,8 @@ def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
 
 def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, str]]:
     if isinstance(path, Tensor):
+        import tempfile  # here: it takes a while to import
+
         with tempfile.NamedTemporaryFile() as copy:
             copy.write(path.data())
             copy.flush()
