@@ -200,16 +200,11 @@ class Indexing(Gathering):
     def _slice(self, axis: int, item: slice) -> Self:
         """begin:end:step along an axis."""
         for bound in (item.start, item.stop, item.step):
-            if (
-                bound is not None
-                and not isinstance(bound, UOp)
-                and (isinstance(bound, TensorBase) or not hasattr(bound, "__index__"))
-            ):
+            if not (bound is None or isinstance(bound, UOp) or hasattr(bound, "__index__")):
                 raise TypeError(f"a slice's bounds are ints, not {bound!r}")
-        if item.step is not None and operator.index(item.step) == 0:
+        size, step = self.shape[axis], operator.index(1 if item.step is None else item.step)
+        if step == 0:
             raise ValueError("a slice's step cannot be 0")
-        size = self.shape[axis]
-        step = 1 if item.step is None else operator.index(item.step)
         if any(isinstance(bound, UOp) for bound in (item.start, item.stop, size)):
             if step != 1:
                 raise ValueError("a slice with a Variable in it has step 1")
@@ -219,7 +214,7 @@ class Indexing(Gathering):
                 for bound, default in ((item.start, 0), (item.stop, size))
             )  # fmt: skip
             return self._cut(axis, begin, end)
-        begin, end, step = slice(item.start, item.stop, item.step).indices(size)
+        begin, end, step = item.indices(size)
         if step < 0:
             # the same elements from the other end, then flipped
             begin, end = end + 1, begin + 1
