@@ -331,6 +331,17 @@ class PythonRunner(Runner):
         `names`."""
         number, out, sources = line.number, f"v{line.number}", [f"v{s}" for s in line.src]
         function, operands = f"f{number}", ", ".join(sources)
+
+        def of_warp(mine: str, *more: str) -> list[str]:
+            """A value made of what all threads of a warp share: the second barrier keeps that until
+            all have read it."""
+            return [
+                f"shared[{number}, thread] = {mine}",
+                f"yield {number}",
+                f"{out} = {function}({', '.join(['shared', 'thread', *more])})",
+                f"yield {number}",
+            ]
+
         match line.op:
             case Ops.CONST:
                 value = float(line.arg) if isinstance(line.arg, str) else line.arg
@@ -349,32 +360,20 @@ class PythonRunner(Runner):
                 return [f"{out} = {operands},"]
             case Ops.GEP:
                 return [f"{out} = {operands}[{line.arg}]"]
-            case Ops.MMA:  # the second barrier keeps inputs until all have read them
+            case Ops.MMA:
                 from tinyframe.gpu import mma
 
-                names[function], names[f"read{number}"] = (
-                    partial(_mma, mma, line),
-                    partial(_read, mma, line),
-                )
+                names[function] = partial(_mma, mma, line)
+                names[f"read{number}"] = partial(_read, mma, line)
                 a, b, *added = sources
-                return [
-                    f"shared[{number}, thread] = read{number}({a}), read{number}({b})",
-                    f"yield {number}",
-                    f"{out} = {function}(shared, thread, {', '.join(added)})",
-                    f"yield {number}",
-                ]
+                return of_warp(f"read{number}({a}), read{number}({b})", *added)
             case Ops.FRAGMENT:
                 from tinyframe.gpu import mma
 
                 row = line._replace(dtype=line.dtype.scalar().vec(mma.MATRIX))
-                names[f"load{number}"] = self._load(row)
                 names[function] = partial(_fragment, mma, line)
-                return [
-                    f"shared[{number}, thread] = load{number}({self._index_text(line)})",
-                    f"yield {number}",
-                    f"{out} = {function}(shared, thread)",
-                    f"yield {number}",
-                ]
+                names[f"load{number}"] = self._load(row)
+                return of_warp(f"load{number}({self._index_text(line)})")
             case Ops.LOAD:
                 names[function] = self._load(line)
                 return [f"{out} = {function}({self._index_text(line)})"]

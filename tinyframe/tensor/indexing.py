@@ -75,14 +75,8 @@ class Indexing(Gathering):
                 if not isinstance(item, np.ndarray):  # an empty list has no dtype of its own
                     item = list(item) if np.size(item) else np.asarray(item, np.int32)
                 item = type(self)(item, device=self.device)
-            if not isinstance(item, TensorBase):
-                items.append(item)
-            elif item.dtype is dtypes.bool:
+            if isinstance(item, TensorBase) and item.dtype is dtypes.bool:
                 items += self._places_of(item, items)
-            elif not dtypes.is_int(item.dtype):
-                raise TensorIndexError(
-                    f'a Tensor as an index is of ints or bools, not {item.dtype}: cast("int32")'
-                )
             else:
                 items.append(item)
         ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
