@@ -185,9 +185,7 @@ def safe_save(
     for name, tensor in tensors.items():
         if tensor.dtype not in _LIBRARY_NAMES:
             raise FileError(f"a safetensors file cannot hold `{name}`, of {tensor.dtype}")
-        data = np.empty(0, np.uint8)
-        if 0 not in tensor.shape:
-            data = np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
+        data = np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
         held.append(data)
         entry: Any = {"dtype": _LIBRARY_NAMES[tensor.dtype], "shape": list(tensor.shape)}
         if hasattr(library, "TensorSpec"):  # since 0.8: the address, and no copy

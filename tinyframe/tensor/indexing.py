@@ -260,8 +260,6 @@ class Indexing(Gathering):
         rest = (*view.shape[:axis], *numbers.shape, *view.shape[axis + 1 :])
         source = self._fitting(value, rest)
         count = math.prod(numbers.shape)
-        if count == 0 or 0 in view.shape:
-            return
         source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :]))
         numbers = numbers.reshape((count, *[1] * (view.ndim - axis - 1)))
         self._write(view, source, (axis, numbers._broadcast_to(source.shape).uop))

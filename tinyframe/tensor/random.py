@@ -182,8 +182,6 @@ class Random(TensorBase):
         wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
         if n < 0:
             raise ValueError(f"randperm needs a count of 0 or more, not {n}")
-        if n == 0:
-            return cls.zeros(0, dtype=wanted, device=device)
         keys = cls._random_bits(n, Device.named(device))
         return keys.argsort().cast(wanted)
 
