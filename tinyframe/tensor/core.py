@@ -203,7 +203,7 @@ class Tensor(
 
     def realize(self, *others: Tensor) -> Self:
         """Computes this Tensor and others; returns this one. `Tensor.realize(a, b)` works too."""
-        compute(tensor._storage for tensor in (self, *others))
+        compute([self._storage, *[other._storage for other in others]])
         return self
 
     def schedule(self, *others: Tensor) -> list[ScheduleItem]:
@@ -213,7 +213,7 @@ class Tensor(
         all items have been run (`run_schedule`), the remaining ones are run first.
         """
         with running:
-            if not (roots := unrealized(tensor._storage for tensor in (self, *others))):
+            if not (roots := unrealized([self._storage, *[t._storage for t in others]])):
                 return []
             settle()
             scheduled = Scheduled(roots)
@@ -223,7 +223,7 @@ class Tensor(
     def kernelize(self, *others: Tensor) -> Self:
         """Splits the graph into kernels; `t.uop` is then ASSIGN(BUFFER, KERNEL), and
         `t.uop.src[1].arg.ast` the kernel's graph."""
-        if roots := unrealized(tensor._storage for tensor in (self, *others)):
+        if roots := unrealized([self._storage, *[t._storage for t in others]]):
             from tinyframe.schedule import kernelize
 
             placed = InPlacePlan(roots)
