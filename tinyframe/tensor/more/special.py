@@ -15,6 +15,7 @@ library: the argument is reduced to their range, and the result corrected (atan(
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Self
@@ -118,10 +119,7 @@ _ASIN = {
 
 def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
     """c[0] + c[1]*x + c[2]*x**2 + …"""
-    *rest, result = coefficients
-    for c in reversed(rest):
-        result = x * result + c
-    return result
+    return functools.reduce(lambda higher, c: x * higher + c, reversed(coefficients))
 
 
 def _near_zero(x: Any, table: dict) -> Any:
