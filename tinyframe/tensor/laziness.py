@@ -318,11 +318,9 @@ class Update:
         becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
         users = dict.fromkeys(transitive_users(becomes))
         affected = dict.fromkeys([reference for u in users for reference in references_to(u)])
-        storages = [reference for reference in affected if isinstance(reference, Storage)]
+        storages = [r for r in affected if isinstance(r, Storage)]
         origins = [
-            reference
-            for reference in affected
-            if isinstance(reference, Origin) and any(s in users for s in reference.uop.src)
+            r for r in affected if isinstance(r, Origin) and not users.keys().isdisjoint(r.uop.src)
         ]
         # of a history only its sources: its top is the node that has become the value
         graphs = [storage.uop for storage in storages]
