@@ -183,8 +183,6 @@ class Tensor(
         return operator.index(self.shape[0])
 
     def __iter__(self) -> Iterator[Self]:
-        if self.ndim == 0:
-            raise TypeError("a Tensor of shape () cannot be iterated over")
         return (self[number] for number in range(len(self)))
 
     def __bool__(self) -> Any:
