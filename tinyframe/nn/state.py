@@ -50,12 +50,12 @@ class StateError(ValueError, KeyError, RuntimeError):
 # ---- the Tensors of an object --------------------------------------------------------------------
 
 
-def get_state_dict(obj: Any, prefix: str = "", tensor_type: type = Tensor) -> dict[str, Tensor]:
+def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     """Every Tensor in an object by name, in the order of its attributes.
 
-    prefix: goes before each name, with a dot. tensor_type: the class to look for.
+    prefix: goes before each name, with a dot.
     """
-    return dict(_tensors(obj, prefix.strip("."), tensor_type, ()))
+    return dict(_tensors(obj, prefix.strip("."), ()))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
@@ -63,16 +63,14 @@ def get_parameters(obj: Any) -> list[Tensor]:
     return list(get_state_dict(obj).values())
 
 
-def _tensors(
-    obj: Any, name: str, kind: type, above: tuple[int, ...]
-) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(obj, kind):
-        yield name, obj  # type: ignore[misc]
+def _tensors(obj: Any, name: str, above: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
+    if isinstance(obj, Tensor):
+        yield name, obj
         return
     if id(obj) in above:  # a reference cycle
         return
     for key, value in _parts(obj):
-        yield from _tensors(value, f"{name}.{key}" if name else str(key), kind, (*above, id(obj)))
+        yield from _tensors(value, f"{name}.{key}" if name else str(key), (*above, id(obj)))
 
 
 def _parts(obj: Any) -> list[tuple[Any, Any]]:

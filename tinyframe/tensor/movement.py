@@ -299,11 +299,9 @@ class Movement(TensorBase):
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
         """Axes of size 1 removed: all of them, or those in `dim`."""
-        chosen = range(self.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
-        axes = self._axes(tuple(chosen))
-        return self.reshape(
-            tuple(s for axis, s in enumerate(self.shape) if axis not in axes or s != 1)
-        )
+        axes = self._reduced(dim)
+        kept = [s for axis, s in enumerate(self.shape) if axis not in axes or s != 1]
+        return self.reshape(kept)
 
     def unsqueeze(self, dim: int) -> Self:
         """A new axis of size 1, inserted as axis `dim`."""
