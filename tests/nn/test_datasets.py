@@ -140,7 +140,6 @@ def small_set(monkeypatch, folder: Path, name: str) -> list[np.ndarray]:
         (mnist, "_MNIST", "mnist"),
         (mnist, "_MNIST", "."),
         (fashion_mnist, "_FASHION", "fashion_mnist"),
-        (lambda: mnist(fashion=True), "_FASHION", "fashion_mnist"),
     ],
 )
 def test_files_in_the_data_folder_are_used(tmp_path, monkeypatch, offline, load, table, folder):

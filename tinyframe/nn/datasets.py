@@ -99,13 +99,11 @@ _FASHION_MIRRORS = (
 )
 
 
-def mnist(device: str | None = None, fashion: bool = False) -> Split:
+def mnist(device: str | None = None) -> Split:
     """60,000 handwritten digits of 28 x 28 pixels to train on, 10,000 to test with.
 
     LeCun, Cortes and Burges, "The MNIST database of handwritten digits" (1998).
     """
-    if fashion:
-        return fashion_mnist(device)
     return _idx_set("mnist", _MNIST, _MNIST_MIRRORS, device)
 
 

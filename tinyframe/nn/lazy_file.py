@@ -29,22 +29,14 @@ class OpenFile:
 
     def __init__(self, path: str | os.PathLike):
         self.name = os.fspath(path)
-        self._data: bytes | None = None
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         status = os.fstat(self._descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(f"{self.name} is a folder, not a file")
         self.size = status.st_size
 
-    @classmethod
-    def of_bytes(cls, data: bytes, name: str) -> OpenFile:
-        """Bytes in memory as an OpenFile."""
-        file = cls.__new__(cls)
-        file.name, file._data, file.size = name, data, len(data)
-        return file
-
     def __del__(self) -> None:
-        if getattr(self, "_descriptor", None) is not None:
+        if hasattr(self, "_descriptor"):
             os.close(self._descriptor)
 
     def read(self, start: int, size: int) -> bytes:
@@ -55,22 +47,15 @@ class OpenFile:
 
     def read_into(self, target: memoryview, start: int) -> None:
         """Fills `target` with the bytes from `start` on. FileError if the file ends before."""
-        if self._data is not None:
-            part = self._data[start : start + len(target)]
-            target[: len(part)] = part
-            done = len(part)
-        else:
-            done = 0
-            while done < len(target):  # one read gives at most 2 GB
-                got = os.preadv(self._descriptor, [target[done:]], start + done)
-                if got == 0:
-                    break
-                done += got
-        if done < len(target):
-            raise FileError(
-                f"{self.name} ends at byte {start + done}, where {start + len(target)} are needed: "
-                "it is cut off, or was shortened while it was open"
-            )
+        done = 0
+        while done < len(target):  # one read gives at most 2 GB
+            got = os.preadv(self._descriptor, [target[done:]], start + done)
+            if got == 0:
+                raise FileError(
+                    f"{self.name} ends at byte {start + done}, where {start + len(target)} are "
+                    "needed: it is cut off, or was shortened while it was open"
+                )
+            done += got
 
 
 class FileBuffer(Buffer):

@@ -65,9 +65,6 @@ class DataLoader:
         if self.shuffle:
             np.random.default_rng((self._seed, self.epoch)).shuffle(order)
         self.epoch += 1
-        return self._batches(order)
-
-    def _batches(self, order: np.ndarray) -> Iterator[Any]:
         for number in range(len(self)):
             chosen = order[number * self.batch_size : (number + 1) * self.batch_size]
             real = len(chosen)

@@ -50,12 +50,12 @@ class StateError(ValueError, KeyError, RuntimeError):
 # ---- the Tensors of an object --------------------------------------------------------------------
 
 
-def get_state_dict(obj: Any, prefix: str = "", tensor_type: type = Tensor) -> dict[str, Tensor]:
+def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     """Every Tensor in an object by name, in the order of its attributes.
 
-    prefix: goes before each name, with a dot. tensor_type: the class to look for.
+    prefix: goes before each name, with a dot.
     """
-    return dict(_tensors(obj, prefix.strip("."), tensor_type, ()))
+    return dict(_tensors(obj, prefix.strip("."), ()))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
@@ -63,16 +63,14 @@ def get_parameters(obj: Any) -> list[Tensor]:
     return list(get_state_dict(obj).values())
 
 
-def _tensors(
-    obj: Any, name: str, kind: type, above: tuple[int, ...]
-) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(obj, kind):
-        yield name, obj  # type: ignore[misc]
+def _tensors(obj: Any, name: str, above: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
+    if isinstance(obj, Tensor):
+        yield name, obj
         return
     if id(obj) in above:  # a reference cycle
         return
     for key, value in _parts(obj):
-        yield from _tensors(value, f"{name}.{key}" if name else str(key), kind, (*above, id(obj)))
+        yield from _tensors(value, f"{name}.{key}" if name else str(key), (*above, id(obj)))
 
 
 def _parts(obj: Any) -> list[tuple[Any, Any]]:
@@ -109,11 +107,10 @@ def load_state_dict(
 
     () and (1,) are interchangeable. strict: names that only one side has are errors too; otherwise
     they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
-    changed then. An optimizer's file may be from when all parameters had one counter.
+    changed then.
     """
     _check(state_dict)
     own = get_state_dict(model)
-    state_dict = _with_counters(own, state_dict)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     pairs = {name: (own[name], state_dict[name]) for name in own if name in state_dict}
@@ -143,18 +140,6 @@ def load_state_dict(
         loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
-
-
-def _with_counters(own: Mapping[str, Tensor], old: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A state dict with what an optimizer has for each parameter now: the number of steps that it
-    missed."""
-    new = dict(old)
-    for name in own.keys() - old.keys():
-        prefix, _, kind = name.rpartition(".")[0].rpartition(".")
-        prefix += "." if prefix else ""
-        if kind == "missed" and f"{prefix}t" in old:
-            new[name] = own[name].zeros_like()
-    return new
 
 
 # ---- safetensors ---------------------------------------------------------------------------------
@@ -198,9 +183,7 @@ def safe_save(
     for name, tensor in tensors.items():
         if tensor.dtype not in _LIBRARY_NAMES:
             raise FileError(f"a safetensors file cannot hold `{name}`, of {tensor.dtype}")
-        data = np.empty(0, np.uint8)
-        if 0 not in tensor.shape:
-            data = np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
+        data = np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
         held.append(data)
         entry: Any = {"dtype": _LIBRARY_NAMES[tensor.dtype], "shape": list(tensor.shape)}
         if hasattr(library, "TensorSpec"):  # since 0.8: the address, and no copy
@@ -260,15 +243,17 @@ def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
 
 
 def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, str]]:
-    library = _library()
+    if isinstance(path, Tensor):
+        import tempfile  # here: it takes a while to import
+
+        with tempfile.NamedTemporaryFile() as copy:
+            copy.write(path.data())
+            copy.flush()
+            return _open(copy.name, device)
+    library, file = _library(), OpenFile(path)
     try:
-        if isinstance(path, Tensor):
-            file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
-            library.deserialize(file.read(0, file.size))
-        else:
-            file = OpenFile(path)
-            with library.safe_open(os.fspath(path), framework="np"):
-                pass
+        with library.safe_open(file.name, framework="np"):
+            pass
     except library.SafetensorError as error:
         raise FileError(
             f"{file.name} is no complete safetensors file ({error}). It has {file.size} bytes; "

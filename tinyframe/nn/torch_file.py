@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinyframe.device import Device
 from tinyframe.dtype import DType, dtypes
-from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
+from tinyframe.nn.lazy_file import FileError
 from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.creation import host_buffer
 
 
 class _Storage(NamedTuple):
@@ -143,9 +145,8 @@ class _Unpickler(pickle.Unpickler):
         found = np.lib.stride_tricks.as_strided(
             storage.elements[offset:], stored, strides, writeable=False
         )
-        file = OpenFile.of_bytes(found.tobytes(), self.path)
-        tensor = lazy_tensor(file, 0, stored, storage.dtype, self.device)
-        return tensor if stored == sizes else tensor.expand(sizes)
+        uop = host_buffer(found, storage.dtype, stored, Device.named(self.device))
+        return Tensor._of(uop).expand(sizes)
 
     def _parameter(self, data: Tensor, *_more: Any) -> Tensor:
         """A Parameter is a Tensor; an optimizer decides whether it is trained."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, gcc
@@ -157,7 +158,9 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
             elif math.isinf(value):
                 text = "-" * (value < 0) + self.infinity
             else:
-                text = f"{value!r}" if dtype is dtypes.double else f"{_shortest(value)}f"
+                # of a float32 the shortest decimal that reads back as this number
+                is_double = dtype is dtypes.double
+                text = repr(value) if is_double else f"{float(str(np.float32(value)))}f"
             return f"({self.type_name(dtype)}){text}" if dtype is dtypes.half else text
         if dtypes.is_bool(dtype):
             return "1" if value else "0"
@@ -278,13 +281,3 @@ void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{
         vectors = dict.fromkeys(re.findall(rf"\b{A_TYPE}(\d+)\b", text))
         define = self.typedef
         return [define(DTYPES[k].vec(int(n))) for k, n in vectors] if define else []
-
-
-def _shortest(value: float) -> str:
-    """The shortest decimal that reads back as this float32."""
-    (rounded,) = struct.unpack("f", struct.pack("f", value))
-    for digits in range(6, 10):
-        text = repr(float(f"{rounded:.{digits}g}"))
-        if struct.pack("f", float(text)) == struct.pack("f", rounded):
-            break
-    return text

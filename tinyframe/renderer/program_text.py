@@ -304,16 +304,16 @@ class Writer:
         else:
             offset = without_parens(names[flat])
             statement = language.write(memory, names[memory], offset, text)
-        if not is_true(valid):
-            statement = language.if_statement.format(
-                condition=without_parens(names[valid]), statement=statement
-            )
-        self.line(statement)
+        self.line_where(valid, statement)
 
     def copy(self, u: UOp) -> None:
         place, source = (without_parens(self.pointer(index)) for index in u.src)
         (valid, exists) = (index.src[1] for index in u.src)
         statement = f"copy_async({place}, {source}, {without_parens(self.names[exists])});"
+        self.line_where(valid, statement)
+
+    def line_where(self, valid: UOp, statement: str) -> None:
+        """A statement that is executed where a condition holds."""
         if not is_true(valid):
             condition = without_parens(self.names[valid])
             statement = self.language.if_statement.format(condition=condition, statement=statement)

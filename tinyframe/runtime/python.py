@@ -29,7 +29,7 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from operator import setitem
 from time import perf_counter
@@ -96,14 +96,9 @@ def _dtype_text(dtype: DType) -> str:
     return name if dtype.count == 1 else f"{name}.vec({dtype.count})"
 
 
+@cache
 def _dtype_of(text: str) -> DType:
-    name, *calls = text.replace(")", "").split(".")
-    dtype: DType = getattr(dtypes, name)
-    for call in calls:
-        method, _, given = call.partition("(")
-        size, _, where = given.partition(", ")
-        dtype = (dtype.vec(int(size)) if method == "vec"
-                 else dtype.ptr(int(size), AddrSpace[where or "GLOBAL"]))  # fmt: skip
+    dtype: DType = eval(text, {**vars(dtypes), **AddrSpace.__members__})
     return dtype
 
 
@@ -222,8 +217,6 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
 
 # the names of memory in the C renderer
 _NAMES = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "panel", Ops.DEFINE_REG: "acc"}
-# Python allows at most 20 nested loops in one function
-_MOST_LOOPS = 16
 
 
 class PythonRunner(Runner):
@@ -309,24 +302,10 @@ class PythonRunner(Runner):
         given = ", ".join(["thread", "shared", *[f"v{line.number}" for line in inputs]])
         names: dict[str, Any] = {}  # constants and functions that the statements use
         text, depth = [f"def threads({given}):", " if 0: yield"], 1
-        ends: list[str | None] = []  # the statement that closes each open loop, if any
         for line in self.lines:
-            if line.op is Ops.ENDRANGE:
-                end = ends.pop()
-                depth -= 1 if end is None else 2
-                text += [] if end is None else [" " * depth + end]
-                continue
-            if line.op is Ops.RANGE and len(ends) % _MOST_LOOPS == _MOST_LOOPS - 1:
-                text.append(" " * depth + f"def loop{line.number}():")
-                ends.append(f"yield from loop{line.number}()")
-                depth += 1
-                text.append(" " * depth + "if 0: yield")
-            elif line.op is Ops.RANGE:
-                ends.append(None)
+            depth -= line.op is Ops.ENDRANGE
             text += [" " * depth + statement for statement in self._statements(line, names)]
-            if line.op is Ops.RANGE:
-                depth += 1
-                text.append(" " * depth + "pass")
+            depth += line.op is Ops.RANGE
         exec(compile("\n".join(text), f"<kernel {self.name}>", "exec"), names)
         threads: Callable[..., Iterator[int]] = names["threads"]
         return threads
@@ -336,50 +315,49 @@ class PythonRunner(Runner):
         `names`."""
         number, out, sources = line.number, f"v{line.number}", [f"v{s}" for s in line.src]
         function, operands = f"f{number}", ", ".join(sources)
+
+        def of_warp(mine: str, *more: str) -> list[str]:
+            """A value made of what all threads of a warp share: the second barrier keeps that until
+            all have read it."""
+            return [
+                f"shared[{number}, thread] = {mine}",
+                f"yield {number}",
+                f"{out} = {function}({', '.join(['shared', 'thread', *more])})",
+                f"yield {number}",
+            ]
+
         match line.op:
             case Ops.CONST:
                 value = float(line.arg) if isinstance(line.arg, str) else line.arg
                 names[out] = truncate[line.dtype](value)
                 return []
             case (Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.DEFINE_LOCAL | Ops.SPECIAL | Ops.INDEX
-                  | Ops.SINK):  # fmt: skip
+                  | Ops.ENDRANGE | Ops.SINK):  # fmt: skip
                 return []
             case Ops.DEFINE_REG:  # uninitialized again each time it is defined
                 return [f"{out} = [None] * {_size(line.dtype)}"]
             case Ops.BARRIER:
                 return [f"yield {number}"]
             case Ops.RANGE:
-                return [f"for {out} in range({operands}):"]
+                return [f"for {out} in range({operands}):", " pass"]
             case Ops.VECTORIZE:
                 return [f"{out} = {operands},"]
             case Ops.GEP:
                 return [f"{out} = {operands}[{line.arg}]"]
-            case Ops.MMA:  # the second barrier keeps inputs until all have read them
+            case Ops.MMA:
                 from tinyframe.gpu import mma
 
-                names[function], names[f"read{number}"] = (
-                    partial(_mma, mma, line),
-                    partial(_read, mma, line),
-                )
+                names[function] = partial(_mma, mma, line)
+                names[f"read{number}"] = partial(_read, mma, line)
                 a, b, *added = sources
-                return [
-                    f"shared[{number}, thread] = read{number}({a}), read{number}({b})",
-                    f"yield {number}",
-                    f"{out} = {function}(shared, thread, {', '.join(added)})",
-                    f"yield {number}",
-                ]
+                return of_warp(f"read{number}({a}), read{number}({b})", *added)
             case Ops.FRAGMENT:
                 from tinyframe.gpu import mma
 
                 row = line._replace(dtype=line.dtype.scalar().vec(mma.MATRIX))
-                names[f"load{number}"] = self._load(row)
                 names[function] = partial(_fragment, mma, line)
-                return [
-                    f"shared[{number}, thread] = load{number}({self._index_text(line)})",
-                    f"yield {number}",
-                    f"{out} = {function}(shared, thread)",
-                    f"yield {number}",
-                ]
+                names[f"load{number}"] = self._load(row)
+                return of_warp(f"load{number}({self._index_text(line)})")
             case Ops.LOAD:
                 names[function] = self._load(line)
                 return [f"{out} = {function}({self._index_text(line)})"]

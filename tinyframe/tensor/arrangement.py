@@ -53,22 +53,20 @@ class Arrangement(Movement):
         if min(before, after) < 0 and mode == "circular":  # wraps around at the cropped end
             return middle._pad_axis(axis, max(0, before), max(0, after), mode)
         # the range that is copied before the axis, and the one after it
-        found = {
+        copied = {
             "reflect": [(1, before + 1), (size - 1 - after, size - 1)],
             "circular": [(size - before, size), (0, after)],
             "replicate": [(0, 1), (size - 1, size)],
         }[mode]
-
-        def beyond(width: Any, begin: Any, end: Any) -> list[Self]:
-            if width <= 0:
-                return []
-            part = self._part(axis, begin, end)
-            if mode == "reflect":
-                return [part.flip(axis)]
-            sizes = [width if d == axis else -1 for d in range(self.ndim)]
-            return [part.expand(sizes) if mode == "replicate" else part]
-
-        parts = [*beyond(before, *found[0]), middle, *beyond(after, *found[1])]
+        parts = [middle]
+        for place, width, bounds in zip((0, 2), (before, after), copied, strict=True):
+            if width > 0:
+                part = self._part(axis, *bounds)
+                if mode == "reflect":
+                    part = part.flip(axis)
+                elif mode == "replicate":
+                    part = part.expand([width if d == axis else -1 for d in range(self.ndim)])
+                parts.insert(place, part)
         return parts[0].cat(*parts[1:], dim=axis)
 
     # ---- axes and slices -------------------------------------------------------------------------
@@ -182,7 +180,7 @@ class Arrangement(Movement):
         Parentheses merge axes, `...` stands for any number of them, 1 and () for an axis of size 1.
         ShapeError (a RuntimeError) if the formula is wrong or does not fit.
         """
-        sides = formula.split("->")
+        sides = formula.replace("…", "...").split("->")
         if len(sides) != 2:
             raise ShapeError(f'rearrange needs one "->" in its formula, not {formula!r}')
         left, right = (_groups(side, formula) for side in sides)
@@ -195,11 +193,10 @@ class Arrangement(Movement):
             raise ShapeError(f"{', '.join(odd)} is on only one side of {formula!r}")
         if unknown := sizes.keys() - set(names[0]):
             raise ShapeError(f"sizes of {', '.join(sorted(unknown))}, not in {formula!r}")
-        has_spread = any(group is SPREAD for group in left)
-        if not has_spread and "..." in names[0]:
+        if re.search(r"\([^)]*\.\.\.", sides[0]):
             raise ShapeError(f"... cannot be in parentheses on the left of {formula!r}")
-        spread = [f"...{n}" for n in range(self.ndim - len(left) + 1)]
-        left, right = _spread_out(left, spread), _spread_out(right, spread)
+        spread = " ".join(f"…{n}" for n in range(self.ndim - len(left) + 1))
+        left, right = (_groups(side.replace("...", spread), formula) for side in sides)
         if self.ndim != len(left):
             raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self._dims}")
         split: dict[str, Any] = {}
@@ -210,33 +207,19 @@ class Arrangement(Movement):
         return self.reshape(tuple(split.values())).permute(order).reshape(final)
 
 
-SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, and one axis
-
-
 def _groups(side: str, formula: str) -> list[list[str]]:
-    """One side of a rearrange formula: for every axis the names merged in it."""
+    """One side of a rearrange formula: for every axis the names merged in it. An axis that `...`
+    stands for is …0, …1 and so on."""
     groups: list[list[str]] = []
-    for token in re.findall(r"\([^()]*\)|\.\.\.|\w+|\S", side.replace("…", "...")):
+    for token in re.findall(r"\([^()]*\)|\.\.\.|…?\w+|\S", side):
         if token in ("(", ")"):
             raise ShapeError(f"the parentheses of {formula!r} do not match, or are nested")
-        if token == "...":
-            groups.append(SPREAD)
-            continue
-        names = re.findall(r"\.\.\.|\w+|\S", token.strip("()"))
+        names = re.findall(r"\.\.\.|…?\w+|\S", token.strip("()"))
         for name in names:
-            if name not in ("1", "...") and not name.isidentifier():
+            if name not in ("1", "...") and name[0] != "…" and not name.isidentifier():
                 raise ShapeError(f"{name!r} is not a name of an axis, in {formula!r}")
         groups.append([name for name in names if name != "1"])
     return groups
-
-
-def _spread_out(groups: list[list[str]], names: list[str]) -> list[list[str]]:
-    """The groups with these names in place of `...`, each on its own unless in parentheses."""
-    out: list[list[str]] = []
-    for group in groups:
-        inside = [n for name in group for n in (names if name == "..." else [name])]
-        out += [[name] for name in inside] if group is SPREAD else [inside]
-    return out
 
 
 def _split_sizes(

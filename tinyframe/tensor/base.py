@@ -16,7 +16,7 @@ import itertools
 import operator
 import threading
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextvars import ContextVar
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -30,7 +30,7 @@ from tinyframe.run.capture import capture_now, captures
 from tinyframe.run.realize import running, settling
 from tinyframe.settings import put, settings
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
-from tinyframe.uop.node import Ops, UOp, append_weak, plain, remove_weak, sint
+from tinyframe.uop.node import GroupOp, Ops, UOp, append_weak, plain, remove_weak, sint
 from tinyframe.uop.show import sizes_text
 
 # ---- storage: the value that a Tensor and its views share, and that an assignment changes --------
@@ -135,34 +135,21 @@ class Storage(Reference):
     def __copy__(self) -> Storage:
         return self  # copy.copy() of a Tensor shares its memory
 
-    def __deepcopy__(self, memo: dict) -> Storage:
-        """The same value in memory of its own."""
-        uop, base = self.in_memory()
-        if base is not None:
-            fresh = UOp.new_buffer(base.device, base.arg, base.dtype)
-            buffer_of(fresh).copyin(buffer_of(base).as_memoryview())
-            uop = uop.substitute({base: fresh})
-        return Storage(uop, self.may_need_grad, self.is_parameter)
-
     def __reduce__(self) -> tuple:
-        uop, base = self.in_memory()
-        if base is None:
-            return _from_file, (uop, None, self.may_need_grad, self.is_parameter)
-        memory = base.device, base.arg, base.dtype, bytes(buffer_of(base).as_memoryview())
-        return _from_file, (path_between(base, uop), memory, self.may_need_grad, self.is_parameter)
-
-    def in_memory(self) -> tuple[UOp, UOp | None]:
-        """The computed graph, and the BUFFER with the values; None for a constant, which needs
-        none."""
+        """For files and copy.deepcopy(): the bytes of the values, and the path of the view that
+        they are seen through; of a constant, which needs no memory, the graph."""
         from tinyframe.tensor.laziness import compute
 
         compute([self], "copying a Tensor")
-        base = base_of(self.uop)
-        return self.uop, base if base.op is Ops.BUFFER else None
+        base, flags = base_of(self.uop), (self.may_need_grad, self.is_parameter)
+        if base.op is not Ops.BUFFER:
+            return _from_file, (self.uop, None, *flags)
+        memory = base.device, base.arg, base.dtype, bytes(buffer_of(base).as_memoryview())
+        return _from_file, (path_between(base, self.uop), memory, *flags)
 
 
 def _from_file(graph: Any, memory: tuple | None, *flags: bool) -> Storage:
-    """The inverse of __reduce__: from a constant's graph, or from memory and the path of a view."""
+    """The inverse of __reduce__."""
     if memory is None:
         return Storage(graph, *flags)
     device, size, dtype, data = memory
@@ -214,6 +201,14 @@ def path_between(root: UOp, view: UOp) -> Path:
         steps.append((view.op, view.arg))
         view = view.src[0]
     return tuple(reversed(steps))
+
+
+def down_to_memory(view: UOp) -> Iterator[UOp]:
+    """A view, its source, and so on down to its `base_of`."""
+    while view.op in GroupOp.Movement or view.op is Ops.DETACH:
+        yield view
+        view = view.src[0]
+    yield view
 
 
 def follow(path: Path, root: UOp) -> UOp:

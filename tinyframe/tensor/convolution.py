@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, to_dtype
+from tinyframe.dtype import DTypeLike
 from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import exact_dtype
+from tinyframe.tensor.elementwise import product_dtypes
 
 Sizes = int | Sequence[int]
 
@@ -89,7 +89,7 @@ class Convolution(TensorBase):
         out = weight.shape[0]
         steps = one_per_axis(stride, axes, "stride")
         spread = one_per_axis(dilation, axes, "dilation")
-        exact, result = self._dtypes_with(weight, dtype)
+        exact, result = product_dtypes(dtype, self, weight)
         x = self.cast(exact).pad(zeros_around(padding, kernel, steps, spread))
         x = x._windows(kernel, steps, spread)
         size = x.shape[2 : 2 + axes]
@@ -126,7 +126,7 @@ class Convolution(TensorBase):
         spread = one_per_axis(dilation, axes, "dilation")
         cuts = one_per_axis(padding, axes, "padding")
         more = one_per_axis(output_padding, axes, "output_padding")
-        exact, result = self._dtypes_with(weight, dtype)
+        exact, result = product_dtypes(dtype, self, weight)
         lengths = [
             (self.shape[2 + n] - 1) * steps[n] + spread[n] * (kernel[n] - 1) + 1 + more[n]
             for n in range(axes)
@@ -185,12 +185,6 @@ class Convolution(TensorBase):
         for axis, along in enumerate(sizes, self.ndim - len(size)):
             windows = windows.window(axis, *along)
         return windows
-
-    def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
-        """The dtypes of the sum of products, and of the result."""
-        common = least_upper_dtype(self.dtype, weight.dtype)
-        result = common if dtype is None else to_dtype(dtype)
-        return exact_dtype(result), result
 
     def _with_bias(self, bias: Self | None) -> Self:
         """The bias, one number for each channel, added."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of, is_awaited
-from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
+from tinyframe.dtype import DTypeLike, dtypes, to_dtype
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.run.capture import UNREAD, capture_now, needs_value
 from tinyframe.run.realize import running, settle
@@ -183,8 +183,6 @@ class Tensor(
         return operator.index(self.shape[0])
 
     def __iter__(self) -> Iterator[Self]:
-        if self.ndim == 0:
-            raise TypeError("a Tensor of shape () cannot be iterated over")
         return (self[number] for number in range(len(self)))
 
     def __bool__(self) -> Any:
@@ -213,7 +211,7 @@ class Tensor(
         all items have been run (`run_schedule`), the remaining ones are run first.
         """
         with running:
-            if not (roots := unrealized(self, *others)):
+            if not (roots := unrealized([self._storage, *[t._storage for t in others]])):
                 return []
             settle()
             scheduled = Scheduled(roots)
@@ -223,7 +221,7 @@ class Tensor(
     def kernelize(self, *others: Tensor) -> Self:
         """Splits the graph into kernels; `t.uop` is then ASSIGN(BUFFER, KERNEL), and
         `t.uop.src[1].arg.ast` the kernel's graph."""
-        if roots := unrealized(self, *others):
+        if roots := unrealized([self._storage, *[t._storage for t in others]]):
             from tinyframe.schedule import kernelize
 
             placed = InPlacePlan(roots)
@@ -265,8 +263,6 @@ class Tensor(
         A symbolic shape is evaluated for the values that its Variables are bound to.
         """
         shape = tuple(sym_infer(size, {}) for size in self.shape)
-        if 0 in shape:
-            return np.empty(shape, to_np_dtype(self.dtype) or np.float32)
         return self._buffer().numpy()[: math.prod(shape)].reshape(shape).copy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -332,8 +332,6 @@ class Creation(TensorBase):
     ) -> Self:  # fmt: skip
         """The identity matrix: shape (n, n), or (n, m) with ones on the diagonal."""
         rows, columns = checked_shape((n, n if m is None else m))
-        if rows == 0 or columns == 0:
-            return cls.zeros(rows, columns, dtype=dtype, device=device)
         square = cls.ones(max(rows, columns), dtype=dtype, device=device).diag()
         return square.shrink_to(rows, columns)
 

@@ -22,6 +22,7 @@ import numpy as np
 from tinyframe.dtype import (
     ConstType,
     DType,
+    DTypeLike,
     dtypes,
     least_upper_dtype,
     least_upper_float,
@@ -39,6 +40,14 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def exact_dtype(dtype: DType) -> DType:
     """The dtype to compute in: float32 for half and bfloat16, which are rounded once at the end."""
     return dtypes.float32 if dtype in (dtypes.half, dtypes.bfloat16) else dtype
+
+
+def product_dtypes(dtype: DTypeLike | None, *operands: Any) -> tuple[DType, DType]:
+    """The dtypes to compute a sum of products in, and of the result: `dtype`, or that which the
+    operands promote to."""
+    common = least_upper_dtype(*[operand.dtype for operand in operands])
+    result = common if dtype is None else to_dtype(dtype)
+    return exact_dtype(least_upper_dtype(common, result)), result
 
 
 def float_function(method: Method) -> Method:

@@ -407,8 +407,6 @@ class Gathering(Elementwise):
             needs_value("a selection by a mask")
             places = self.numpy().nonzero()[0].astype(to_np_dtype(wide))
             return type(self)(places, device=self.device)
-        if self.shape[0] == 0:
-            return self.zeros(size, dtype=dtypes.int32, device=self.device)
         number = self.where(self.cast(wide).cumsum(0) - 1, -1)  # -1 is no position
         none = self.zeros(size, dtype=wide, device=self.device)
         return none._scattered(0, number, self._range(self.shape[0]).cast(wide))

@@ -364,16 +364,12 @@ def compute_gradient(
 
 def is_cut_off(root: UOp, targets: Collection[UOp]) -> bool:
     """Whether a target would get a gradient from `root` if nothing were detached."""
-    seen, stack = {root}, [root]
-    while stack:
-        u = stack.pop()
-        if u in targets:
-            return True
-        if flows(u) or (u.op is Ops.DETACH and dtypes.is_float(u.dtype)):
-            below = [s for s in sources(u) if s not in seen]
-            seen.update(below)
-            stack.extend(below)
-    return False
+
+    def through(u: UOp) -> tuple[UOp, ...]:
+        is_open = flows(u) or (u.op is Ops.DETACH and dtypes.is_float(u.dtype))
+        return sources(u) if is_open else ()
+
+    return any(u in targets for u in sources_first((root,), through))
 
 
 def lost_below(root: UOp, below: Iterable[UOp]) -> dict[Storage, str]:

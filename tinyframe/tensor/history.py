@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
-from tinyframe.tensor.base import Reference, Storage, references_to, storages_at
+from tinyframe.tensor.base import Reference, Storage, down_to_memory, references_to, storages_at
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first
 
@@ -58,10 +58,6 @@ class Origin(Reference):
     def _watch(self, witness: Storage) -> None:
         origin = weakref.ref(self)
         self.witness = weakref.ref(witness, lambda _: _orphaned.append(origin))
-
-    def replace_inside(self, graph: UOp) -> None:
-        """Replaces the graph below the value; the op that computed the value stays."""
-        self.point_to(self.uop.replace(src=graph.src))
 
 
 class Lost:
@@ -164,13 +160,10 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
 def reset_history(uop: UOp, lost: Lost | None) -> None:
     """Drops the history of memory that now holds a new value. The new value has none, or (`lost`)
     a lost one."""
-    while True:
-        uop.__dict__.pop("_origin", None)
-        if uop.op is Ops.BUFFER:
-            break
-        uop = uop.src[0]
+    for u in down_to_memory(uop):
+        u.__dict__.pop("_origin", None)
     if lost is not None:
-        uop.__dict__["_origin"] = lost
+        u.__dict__["_origin"] = lost
 
 
 def _begins_anew(u: UOp) -> bool:
@@ -210,8 +203,9 @@ class _Search:
                 if origin is CUT_OFF or (self.cut and not self.cut.isdisjoint(u.src)):
                     self.cut.add(u)
                 if origin is not None:
-                    best = _witness_of(origin)
-                    self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
+                    is_lost = isinstance(origin, Lost)
+                    best = next(iter(origin.storages()), None) if is_lost else origin.witness()
+                    self.depth[u] = 0 if is_lost else origin.depth
                 else:
                     inputs = flows_to(u) if u.op in (Ops.ASSIGN, Ops.DETACH) else u.src
                     if self.depth:
@@ -227,13 +221,6 @@ class _Search:
                 self.cut.add(u)
             if (target := _target_at(u)) is not None:
                 at_or_below[u] = target
-
-
-def _witness_of(origin: Origin | Lost) -> Storage | None:
-    """A storage whose gradient may still be requested through this history."""
-    if isinstance(origin, Lost):
-        return next(iter(origin.storages()), None)
-    return origin.witness()
 
 
 def targets_below(root: UOp) -> set[Storage]:

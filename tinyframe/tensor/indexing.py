@@ -75,14 +75,8 @@ class Indexing(Gathering):
                 if not isinstance(item, np.ndarray):  # an empty list has no dtype of its own
                     item = list(item) if np.size(item) else np.asarray(item, np.int32)
                 item = type(self)(item, device=self.device)
-            if not isinstance(item, TensorBase):
-                items.append(item)
-            elif item.dtype is dtypes.bool:
-                items += self._places_of(item, self._axes_before(items))
-            elif not dtypes.is_int(item.dtype):
-                raise TensorIndexError(
-                    f'a Tensor as an index is of ints or bools, not {item.dtype}: cast("int32")'
-                )
+            if isinstance(item, TensorBase) and item.dtype is dtypes.bool:
+                items += self._places_of(item, items)
             else:
                 items.append(item)
         ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
@@ -97,17 +91,14 @@ class Indexing(Gathering):
         items[place : place + 1] = [slice(None)] * (self.ndim - named)
         return items
 
-    def _axes_before(self, items: list[Any]) -> int:
-        """The axis that the next item indexes; ndim if `...` comes before it."""
-        if any(item is Ellipsis for item in items):
-            return self.ndim
-        return sum(item is not None for item in items)
-
-    def _places_of(self, mask: Any, axis: int) -> list[Any]:
-        """The positions where a mask is True: a Tensor of indices for each axis of the mask."""
+    def _places_of(self, mask: Any, before: list[Any]) -> list[Any]:
+        """The positions where a mask is True: a Tensor of indices for each axis of the mask.
+        before: the items in front of it."""
         needs_value("indexing with a mask")
+        axis = sum(item is not None for item in before)
         shape = self.shape[axis : axis + mask.ndim]
-        if axis < self.ndim and shape != mask.shape:
+        is_known = axis < self.ndim and not any(item is Ellipsis for item in before)
+        if is_known and shape != mask.shape:
             raise TensorIndexError(
                 f"a mask of shape {mask._dims} does not fit {self._dims} from axis {axis} on: "
                 "the sizes have to be equal"
@@ -203,16 +194,11 @@ class Indexing(Gathering):
     def _slice(self, axis: int, item: slice) -> Self:
         """begin:end:step along an axis."""
         for bound in (item.start, item.stop, item.step):
-            if (
-                bound is not None
-                and not isinstance(bound, UOp)
-                and (isinstance(bound, TensorBase) or not hasattr(bound, "__index__"))
-            ):
+            if not (bound is None or isinstance(bound, UOp) or hasattr(bound, "__index__")):
                 raise TypeError(f"a slice's bounds are ints, not {bound!r}")
-        if item.step is not None and operator.index(item.step) == 0:
+        size, step = self.shape[axis], operator.index(1 if item.step is None else item.step)
+        if step == 0:
             raise ValueError("a slice's step cannot be 0")
-        size = self.shape[axis]
-        step = 1 if item.step is None else operator.index(item.step)
         if any(isinstance(bound, UOp) for bound in (item.start, item.stop, size)):
             if step != 1:
                 raise ValueError("a slice with a Variable in it has step 1")
@@ -222,7 +208,7 @@ class Indexing(Gathering):
                 for bound, default in ((item.start, 0), (item.stop, size))
             )  # fmt: skip
             return self._cut(axis, begin, end)
-        begin, end, step = slice(item.start, item.stop, item.step).indices(size)
+        begin, end, step = item.indices(size)
         if step < 0:
             # the same elements from the other end, then flipped
             begin, end = end + 1, begin + 1
@@ -274,8 +260,6 @@ class Indexing(Gathering):
         rest = (*view.shape[:axis], *numbers.shape, *view.shape[axis + 1 :])
         source = self._fitting(value, rest)
         count = math.prod(numbers.shape)
-        if count == 0 or 0 in view.shape:
-            return
         source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :]))
         numbers = numbers.reshape((count, *[1] * (view.ndim - axis - 1)))
         self._write(view, source, (axis, numbers._broadcast_to(source.shape).uop))

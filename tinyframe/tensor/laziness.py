@@ -19,7 +19,7 @@ node is marked as overwritten.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.run.capture import capture_now, captures, needs_value
 from tinyframe.run.realize import run_schedule, running, settle, settling, unrecorded
-from tinyframe.tensor.base import Storage, TensorBase, follow, path_between, references_to
+from tinyframe.tensor.base import Storage, down_to_memory, follow, path_between, references_to
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, sources_first
@@ -52,11 +52,6 @@ def is_computed(uop: UOp) -> bool:
     return base_of(uop).op in (Ops.BUFFER, Ops.CONST, Ops.IOTA)
 
 
-def unrealized(*tensors: TensorBase) -> list[UOp]:
-    """The graphs of these that still have to be computed, each once."""
-    return _uncomputed(tensor._storage for tensor in tensors)
-
-
 def compute(storages: Iterable[Storage], what: str | None = None) -> None:
     """Computes these storages, and updates every reference to a part of their graphs.
 
@@ -71,7 +66,7 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
         if capture is not None:
             for storage in storages:
                 capture.note(storage)
-        if roots := _uncomputed(storages):
+        if roots := unrealized(storages):
             with collector_paused():  # once, for the compilers too: it costs a search in the end
                 schedule = Scheduled(roots)
                 if capture is not None:
@@ -79,7 +74,8 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
                 schedule.run()
 
 
-def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
+def unrealized(storages: Iterable[Storage]) -> list[UOp]:
+    """The graphs of these that still have to be computed, each once."""
     graphs = dict.fromkeys(storage.uop for storage in storages)
     return [graph for graph in graphs if not is_computed(graph)]
 
@@ -322,11 +318,9 @@ class Update:
         becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
         users = dict.fromkeys(transitive_users(becomes))
         affected = dict.fromkeys([reference for u in users for reference in references_to(u)])
-        storages = [reference for reference in affected if isinstance(reference, Storage)]
+        storages = [r for r in affected if isinstance(r, Storage)]
         origins = [
-            reference
-            for reference in affected
-            if isinstance(reference, Origin) and any(s in users for s in reference.uop.src)
+            r for r in affected if isinstance(r, Origin) and not users.keys().isdisjoint(r.uop.src)
         ]
         # of a history only its sources: its top is the node that has become the value
         graphs = [storage.uop for storage in storages]
@@ -336,7 +330,7 @@ class Update:
         self.overwritten = list(overwritten)
         self.earlier = [(u, new) for u, new in earlier if new is not u]
         self.storages = [(s, after[graph]) for s, graph in zip(storages, graphs, strict=True)]
-        results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
+        results = Counter([u for new in becomes.values() for u in down_to_memory(new)])
         self.histories = []
         for origin, graph in zip(origins, pasts, strict=True):
             value = origin.value()
@@ -357,7 +351,7 @@ class Update:
         for storage, graph in self.storages:
             storage.point_to(graph)
         for origin, graph in self.histories:
-            origin.replace_inside(graph)
+            origin.point_to(origin.uop.replace(src=graph.src))
 
 
 def update_references(becomes: dict[UOp, UOp]) -> None:
@@ -365,43 +359,29 @@ def update_references(becomes: dict[UOp, UOp]) -> None:
     Update(becomes).make()
 
 
-def _memory_and_views(u: UOp) -> Iterator[UOp]:
-    """A view, its source, and so on down to the base."""
-    while u.op in GroupOp.Movement:
-        yield u
-        u = u.src[0]
-    yield u
-
-
 # ---- memory that is changed from outside ---------------------------------------------------------
 
 
 def is_sole_owner(storage: Storage) -> bool:
     """Whether this storage is the only reference to its BUFFER."""
-    above, u = None, storage.uop
-    while True:
+    above = None
+    for u in down_to_memory(storage.uop):
         if any(reference is not storage for reference in references_to(u)):
             return False
         if any(user is not above for user in u.users()):
             return False
-        if u.op is Ops.BUFFER:
-            return True
-        above, u = u, u.src[0]
+        above = u
+    return True
 
 
 def lists_to_watch(storage: Storage) -> list[Any]:
     """The lists of users and references of the nodes of a sole owner. As long as their lengths stay
     the same (`map(len, …)`), nothing else refers to its memory."""
-    lists: list[Any] = []
-    u = storage.uop
-    while True:
-        for name in ("_users", "_references"):
-            # dead ones are dropped now, or a new one could take the place of one dropped later
-            lists.append(u.__dict__.setdefault(name, []))
-            drop_dead(lists[-1])
-        if u.op is Ops.BUFFER:
-            return lists
-        u = u.src[0]
+    nodes = list(down_to_memory(storage.uop))
+    lists = [u.__dict__.setdefault(name, []) for u in nodes for name in ("_users", "_references")]
+    for each in lists:  # now, or a new one could take the place of a dead one dropped later
+        drop_dead(each)
+    return lists
 
 
 def make_sole_owner(storage: Storage) -> None:
@@ -449,12 +429,9 @@ def rebind(storage: Storage, base: UOp) -> None:
     """Moves a storage to another BUFFER, with the history of its value."""
     before, after = storage.uop, storage.uop.substitute({base_of(storage.uop): base})
     storage.take_value(after)
-    while before is not after:
-        if (origin := origin_of(before)) is not None:
-            after.__dict__["_origin"] = origin
-        if before.op is Ops.BUFFER:
-            break
-        before, after = before.src[0], after.src[0]
+    for old, new in zip(down_to_memory(before), down_to_memory(after), strict=True):
+        if (origin := origin_of(old)) is not None:
+            new.__dict__["_origin"] = origin
 
 
 # ---- memory and order ----------------------------------------------------------------------------

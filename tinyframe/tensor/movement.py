@@ -230,19 +230,11 @@ class Movement(TensorBase):
         padded = cropped._apply(lambda x: x.pad(widths))
         if value == 0:
             return padded
-        fill = self._fill(value)
-
-        def filled(x: UOp) -> UOp:
-            inside = UOp.const(dtypes.bool, True).broadcast_to(cropped.shape).pad(widths)
-            return inside.where(x, x.const_like(fill))
-
-        return padded._apply(filled)
-
-    def _fill(self, value: ConstType) -> ConstType:
-        """A Python number as a value of this dtype; DTypeError for inf or NaN if that is an int."""
         if not dtypes.is_float(self.dtype) and not math.isfinite(value):
             raise DTypeError(f"{value} cannot be a value of {self.dtype}")
-        return representable(value, self.dtype)
+        fill = representable(value, self.dtype)
+        inside = UOp.const(dtypes.bool, True).broadcast_to(cropped.shape).pad(widths)
+        return padded._apply(lambda x: inside.where(x, x.const_like(fill)))
 
     def _widths(self, padding: Any) -> tuple[tuple[sint, sint], ...]:
         """Padding, in either notation of `pad`, as (before, after) for each axis."""
@@ -307,11 +299,9 @@ class Movement(TensorBase):
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
         """Axes of size 1 removed: all of them, or those in `dim`."""
-        chosen = range(self.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
-        axes = self._axes(tuple(chosen))
-        return self.reshape(
-            tuple(s for axis, s in enumerate(self.shape) if axis not in axes or s != 1)
-        )
+        axes = self._reduced(dim)
+        kept = [s for axis, s in enumerate(self.shape) if axis not in axes or s != 1]
+        return self.reshape(kept)
 
     def unsqueeze(self, dim: int) -> Self:
         """A new axis of size 1, inserted as axis `dim`."""
@@ -398,13 +388,9 @@ class Movement(TensorBase):
         tensors, dim = _tensors_and_axis("cat", (self, *others), dim)
         first = tensors[0]
         axis = first._axis(dim)
-        for other in tensors:
-            same = other.ndim == first.ndim and all(
-                a == b
-                for d, (a, b) in enumerate(zip(first.shape, other.shape, strict=True))
-                if d != axis
-            )
-            if not same or first.ndim == 0:
+        rests = [(t.ndim, t.shape[:axis], t.shape[axis + 1 :]) for t in tensors]
+        for other, rest in zip(tensors, rests, strict=True):
+            if rest != rests[0] or first.ndim == 0:
                 raise ShapeError(
                     f"cannot cat {first._dims} and {other._dims} along axis {dim}: the other "
                     "axes have to agree"

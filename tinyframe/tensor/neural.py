@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Self
@@ -26,10 +27,7 @@ class Neural(TensorBase):
 
     def sequential(self, layers: Sequence[Any]) -> Self:
         """Functions applied one after the other."""
-        result = self
-        for layer in layers:
-            result = layer(result)
-        return result
+        return functools.reduce(lambda x, layer: layer(x), layers, self)
 
     def embedding(self, weight: Self) -> Self:
         """Row i of a table for each index i: (…,) of ints to (…, size), with weight (rows, size).

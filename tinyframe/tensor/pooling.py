@@ -21,15 +21,12 @@ from tinyframe.uop.show import sizes_text
 class Grid(NamedTuple):
     """The positions of windows: one number, or one (before, after), for each trailing axis."""
 
+    axes: int
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
     dilation: tuple[int, ...]
     padding: list[tuple[int, int]]  # as the user gave it
     beyond: list[int]  # how much further the last window reaches with ceil_mode
-
-    @property
-    def axes(self) -> int:
-        return len(self.kernel)
 
 
 def grid_of(
@@ -62,7 +59,7 @@ def grid_of(
         if last >= size + before:
             last -= s
         beyond.append(max(0, last + reach - inside) if ceil_mode else 0)
-    return Grid(kernel, steps, spread, sides, beyond)
+    return Grid(axes, kernel, steps, spread, sides, beyond)
 
 
 class Pooling(TensorBase):

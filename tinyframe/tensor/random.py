@@ -100,8 +100,6 @@ class Random(TensorBase):
         if not dtypes.is_float(wanted):
             raise DTypeError(f"rand gives floats, not {wanted}; use randint")
         count = math.prod(sizes)
-        if count == 0:
-            return cls.zeros(sizes, dtype=wanted, device=name)
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
         if wanted.itemsize == 8:
             bits = bits.bitcast(dtypes.uint64)
@@ -118,8 +116,6 @@ class Random(TensorBase):
         """
         sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
         count = math.prod(sizes)
-        if count == 0:
-            return cls.zeros(sizes, dtype=wanted, device=name)
         # two numbers of rand(), without its factor
         words = cls._words(2 * count, UOp.iota(count, name))
         first, second = [(word >> 9).cast(dtypes.float32) for word in words]
@@ -146,8 +142,6 @@ class Random(TensorBase):
             raise ValueError(f"randint needs low < high, not {low} and {high}")
         sizes, name = checked_shape(shape), Device.named(device)
         count: Any = math.prod(sizes)
-        if count == 0:
-            return cls.zeros(sizes, dtype=wanted, device=name)
         # The upper half of a random word times the number of values: unlike with a remainder, no
         # value is favoured by more than 1 in 2**32. For more values, 64-bit words.
         if high - low <= 2**32:
@@ -188,8 +182,6 @@ class Random(TensorBase):
         wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
         if n < 0:
             raise ValueError(f"randperm needs a count of 0 or more, not {n}")
-        if n == 0:
-            return cls.zeros(0, dtype=wanted, device=device)
         keys = cls._random_bits(n, Device.named(device))
         return keys.argsort().cast(wanted)
 

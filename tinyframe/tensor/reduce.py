@@ -12,17 +12,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import (
-    DTypeLike,
-    dtypes,
-    least_upper_dtype,
-    least_upper_float,
-    sum_acc_dtype,
-    to_dtype,
-)
+from tinyframe.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype, to_dtype
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import Elementwise, exact_dtype, float_function
+from tinyframe.tensor.elementwise import Elementwise, exact_dtype, float_function, product_dtypes
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
@@ -253,9 +246,7 @@ class Reduce(Elementwise):
                 f"cannot multiply {left} @ {right}: the last axis of the left, {one}, and axis "
                 f"{inner} of the right, {other}, have to be equal"
             )
-        common = least_upper_dtype(x.dtype, w.dtype)
-        result = common if dtype is None else to_dtype(dtype)
-        exact = exact_dtype(least_upper_dtype(common, result))
+        exact, result = product_dtypes(dtype, x, w)
         both_matrices = (1,) * min(x.ndim - 1, w.ndim - 1, 1)
         rows = x.cast(exact).reshape((*x.shape[:-1], *both_matrices, x.shape[-1]))
         columns = w.cast(exact).reshape((*w.shape[:-2], *both_matrices, *w.shape[inner:]))

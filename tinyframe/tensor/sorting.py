@@ -155,8 +155,5 @@ class Sorting(Scan, Gathering):
             return self._value(), self.zeros_like(dtype=dtypes.int32)
         if not 0 <= k <= self.shape[axis]:
             raise ShapeError(f"topk({k}) along axis {axis} of {self._dims}: the axis is shorter")
-        if 0 in self.shape or k == 0:
-            none = self._part(axis, 0, k)._value()
-            return none, none.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
         return self._gather(axis, order.contiguous()), order

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import DTypeLike, least_upper_dtype, least_upper_float, to_dtype
+from tinyframe.dtype import DTypeLike, least_upper_float
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import flat_arguments
-from tinyframe.tensor.elementwise import exact_dtype, float_function
+from tinyframe.tensor.elementwise import exact_dtype, float_function, product_dtypes
 from tinyframe.tensor.reduce import Axis, Reduce, axis_names
 from tinyframe.uop.node import upper as at_most
 
@@ -59,9 +59,7 @@ class LinearAlgebra(Reduce):
         if len(set(result)) != len(result) or not set(result) <= set(everything):
             raise ShapeError(f"the right side of {formula!r} has a letter twice, or a new one")
         order = result + "".join(sorted(set(everything) - set(result)))
-        common = least_upper_dtype(*[tensor.dtype for tensor in tensors])
-        wanted = common if dtype is None else to_dtype(dtype)
-        exact = exact_dtype(wanted)
+        exact, wanted = product_dtypes(dtype, *tensors)
         factors = []
         sizes: dict[str, Any] = {}
         for term, tensor in zip(named, tensors, strict=True):

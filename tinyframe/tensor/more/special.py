@@ -15,6 +15,7 @@ library: the argument is reduced to their range, and the result corrected (atan(
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Self
@@ -118,10 +119,7 @@ _ASIN = {
 
 def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
     """c[0] + c[1]*x + c[2]*x**2 + …"""
-    *rest, result = coefficients
-    for c in reversed(rest):
-        result = x * result + c
-    return result
+    return functools.reduce(lambda higher, c: x * higher + c, reversed(coefficients))
 
 
 def _near_zero(x: Any, table: dict) -> Any:
@@ -236,21 +234,22 @@ class Special(Elementwise):
     @float_function
     def asin(self) -> Self:
         """The angle in radians, from -π/2 to π/2, whose sine this is; NaN beyond ±1."""
-        size = self._magnitude()
-        is_small = size.lt(0.5)
-        small = _near_zero(is_small.where(self, 0.0), _ASIN)
-        half: Any = (1 - is_small.where(0.5, size)) / 2
-        return is_small.where(small, self._signed(math.pi / 2 - 2 * _near_zero(half.sqrt(), _ASIN)))
+        is_small, small, angle = self._arcs()
+        return is_small.where(small, self._signed(math.pi / 2 - angle))
 
     @float_function
     def acos(self) -> Self:
         """The angle in radians, from 0 to π, whose cosine this is; NaN beyond ±1."""
+        is_small, small, angle = self._arcs()
+        return is_small.where(math.pi / 2 - small, self.lt(0).where(math.pi - angle, angle))
+
+    def _arcs(self) -> tuple[Any, Any, Any]:
+        """Whether |self| is below ½; then its asin; and otherwise the acos of |self|."""
         size = self._magnitude()
         is_small = size.lt(0.5)
-        small = math.pi / 2 - _near_zero(is_small.where(self, 0.0), _ASIN)
         half: Any = (1 - is_small.where(0.5, size)) / 2
-        angle = 2 * _near_zero(half.sqrt(), _ASIN)
-        return is_small.where(small, self.lt(0).where(math.pi - angle, angle))
+        small = _near_zero(is_small.where(self, 0.0), _ASIN)
+        return is_small, small, 2 * _near_zero(half.sqrt(), _ASIN)
 
     @float_function
     def asinh(self) -> Self:
