@@ -144,6 +144,16 @@ def test_a_loop_over_a_variable_and_arguments_in_order_of_slot_and_name():
     assert p.run([0] * 4, [1, 2, 3, 4], vals=(5, 3))[0].tolist() == [6, 7, 8, 0]
 
 
+def test_there_may_be_more_loops_around_each_other_than_python_takes():
+    p = Program()
+    out = p.argument(0, 1)
+    loops = [p.loop(2 if axis in (0, 17, 39) else 1, axis) for axis in range(40)]
+    p.store(out, 0, p.alu(Ops.ADD, p.load(out, 0), p.alu(Ops.ADD, loops[17], p.const(1))))
+    for loop in reversed(loops):
+        p.end(loop)
+    assert p.run([0])[0].tolist() == [2 * 2 * (1 + 2)]
+
+
 def test_an_op_that_cannot_be_run_is_named():
     p = Program()
     p(Ops.REDUCE, dtypes.int, (), None)

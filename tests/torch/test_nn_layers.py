@@ -106,7 +106,7 @@ LAYERS = [
     ("MaxPool2d", ((3, 2),), POOL_WITH_ALL, (1, 2, 6, 7)),
     ("MultiheadAttention", (8, 2), {}, *[(5, 2, 8)] * 3),
     ("MultiheadAttention", (8, 2), {"bias": False}, *[(5, 8)] * 3),
-    ("MultiheadAttention", (8, 2), {}, (5, 2, 8), (3, 2, 8), (3, 2, 8)),
+    ("MultiheadAttention", (8, 2), {"kdim": 6, "vdim": 4}, (5, 2, 8), (3, 2, 6), (3, 2, 4)),
     ("TransformerEncoderLayer", (8, 2, 12), {}, (3, 4, 8)),
     ("TransformerEncoderLayer", (8, 2, 12), {"norm_first": True, "batch_first": True}, (3, 4, 8)),
     ("TransformerEncoderLayer", (8, 2, 12), {"activation": "gelu", "bias": False}, (3, 4, 8)),

@@ -26,7 +26,8 @@ from tinyframe.tensor.core import Tensor
 class MultiheadAttention(TakesTensors):
     """Attention with `num_heads` heads over embed_dim features, with PyTorch's parameters.
 
-    in_proj_weight: (3 * embed_dim, embed_dim), stacked for query, key and value. in_proj_bias:
+    in_proj_weight: (3 * embed_dim, embed_dim), stacked for query, key and value; if kdim or vdim
+    differ, q_proj_weight, k_proj_weight and v_proj_weight instead. in_proj_bias:
     (3 * embed_dim,). out_proj: a Linear. dropout: the probability that a weight is 0 in training.
     Input is (length, batch, embed_dim), with batch_first (batch, length, embed_dim); or without a
     batch (length, embed_dim).
@@ -38,14 +39,22 @@ class MultiheadAttention(TakesTensors):
         num_heads: int,
         dropout: float = 0.0,
         bias: bool = True,
+        kdim: int | None = None,
+        vdim: int | None = None,
         batch_first: bool = False,
     ):
         if num_heads < 1 or embed_dim % num_heads:
             raise ValueError(f"{embed_dim} features do not divide among {num_heads} heads")
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.batch_first = batch_first
-        # PyTorch's `xavier_uniform_`
-        self.in_proj_weight = Tensor.glorot_uniform(3 * embed_dim, embed_dim).contiguous()
+        self.in_proj_weight = self.q_proj_weight = self.k_proj_weight = self.v_proj_weight = None
+        key_size, value_size = kdim or embed_dim, vdim or embed_dim
+        if key_size == value_size == embed_dim:
+            self.in_proj_weight = _drawn(3 * embed_dim, embed_dim)
+        else:
+            self.q_proj_weight = _drawn(embed_dim, embed_dim)
+            self.k_proj_weight = _drawn(embed_dim, key_size)
+            self.v_proj_weight = _drawn(embed_dim, value_size)
         self.in_proj_bias = Tensor.zeros(3 * embed_dim) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         if bias:
@@ -83,7 +92,9 @@ class MultiheadAttention(TakesTensors):
             sequences = [x.unsqueeze(0) for x in sequences]
         elif not self.batch_first:
             sequences = [x.transpose(0, 1) for x in sequences]
-        weights = self.in_proj_weight.split(self.embed_dim)
+        weights: Any = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        if self.in_proj_weight is not None:
+            weights = self.in_proj_weight.split(self.embed_dim)
         biases: Any = (None, None, None)
         if self.in_proj_bias is not None:
             biases = self.in_proj_bias.split(self.embed_dim)
@@ -110,6 +121,11 @@ class MultiheadAttention(TakesTensors):
         elif not self.batch_first:
             out = out.transpose(0, 1)
         return out, shown if need_weights else None
+
+
+def _drawn(outputs: int, inputs: int) -> Tensor:
+    """PyTorch's `xavier_uniform_`."""
+    return Tensor.glorot_uniform(outputs, inputs).contiguous()
 
 
 class TransformerEncoderLayer(TakesTensors):

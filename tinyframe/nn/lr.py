@@ -72,6 +72,10 @@ class Schedule:
         self.optimizer.lr = self.at(self.steps.detach())
         self.steps.realize()
 
+    def get_lr(self) -> Tensor:
+        """The current learning rate."""
+        return self.optimizer.lr
+
 
 class LambdaLR(Schedule):
     """base_lr times a function of the step, from a Tensor to a Tensor."""

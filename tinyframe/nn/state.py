@@ -107,10 +107,11 @@ def load_state_dict(
 
     () and (1,) are interchangeable. strict: names that only one side has are errors too; otherwise
     they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
-    changed then.
+    changed then. An optimizer's file may be from when all parameters had one counter.
     """
     _check(state_dict)
     own = get_state_dict(model)
+    state_dict = _with_counters(own, state_dict)
     missing = [name for name in own if name not in state_dict]
     unexpected = [name for name in state_dict if name not in own]
     pairs = {name: (own[name], state_dict[name]) for name in own if name in state_dict}
@@ -140,6 +141,18 @@ def load_state_dict(
         loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
+
+
+def _with_counters(own: Mapping[str, Tensor], old: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A state dict with what an optimizer has for each parameter now: the number of steps that it
+    missed."""
+    new = dict(old)
+    for name in own.keys() - old.keys():
+        prefix, _, kind = name.rpartition(".")[0].rpartition(".")
+        prefix += "." if prefix else ""
+        if kind == "missed" and f"{prefix}t" in old:
+            new[name] = own[name].zeros_like()
+    return new
 
 
 # ---- safetensors ---------------------------------------------------------------------------------

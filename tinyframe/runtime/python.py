@@ -217,6 +217,8 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
 
 # the names of memory in the C renderer
 _NAMES = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "panel", Ops.DEFINE_REG: "acc"}
+# Python allows at most 20 nested loops in one function
+_MOST_LOOPS = 16
 
 
 class PythonRunner(Runner):
@@ -302,10 +304,24 @@ class PythonRunner(Runner):
         given = ", ".join(["thread", "shared", *[f"v{line.number}" for line in inputs]])
         names: dict[str, Any] = {}  # constants and functions that the statements use
         text, depth = [f"def threads({given}):", " if 0: yield"], 1
+        ends: list[str | None] = []  # the statement that closes each open loop, if any
         for line in self.lines:
-            depth -= line.op is Ops.ENDRANGE
+            if line.op is Ops.ENDRANGE:
+                end = ends.pop()
+                depth -= 1 if end is None else 2
+                text += [] if end is None else [" " * depth + end]
+                continue
+            if line.op is Ops.RANGE and len(ends) % _MOST_LOOPS == _MOST_LOOPS - 1:
+                text.append(" " * depth + f"def loop{line.number}():")
+                ends.append(f"yield from loop{line.number}()")
+                depth += 1
+                text.append(" " * depth + "if 0: yield")
+            elif line.op is Ops.RANGE:
+                ends.append(None)
             text += [" " * depth + statement for statement in self._statements(line, names)]
-            depth += line.op is Ops.RANGE
+            if line.op is Ops.RANGE:
+                depth += 1
+                text.append(" " * depth + "pass")
         exec(compile("\n".join(text), f"<kernel {self.name}>", "exec"), names)
         threads: Callable[..., Iterator[int]] = names["threads"]
         return threads
@@ -332,14 +348,14 @@ class PythonRunner(Runner):
                 names[out] = truncate[line.dtype](value)
                 return []
             case (Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.DEFINE_LOCAL | Ops.SPECIAL | Ops.INDEX
-                  | Ops.ENDRANGE | Ops.SINK):  # fmt: skip
+                  | Ops.SINK):  # fmt: skip
                 return []
             case Ops.DEFINE_REG:  # uninitialized again each time it is defined
                 return [f"{out} = [None] * {_size(line.dtype)}"]
             case Ops.BARRIER:
                 return [f"yield {number}"]
             case Ops.RANGE:
-                return [f"for {out} in range({operands}):", " pass"]
+                return [f"for {out} in range({operands}):"]
             case Ops.VECTORIZE:
                 return [f"{out} = {operands},"]
             case Ops.GEP:

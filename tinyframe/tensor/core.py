@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of, is_awaited
-from tinyframe.dtype import DTypeLike, dtypes, to_dtype
+from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.run.capture import UNREAD, capture_now, needs_value
 from tinyframe.run.realize import running, settle
@@ -263,6 +263,8 @@ class Tensor(
         A symbolic shape is evaluated for the values that its Variables are bound to.
         """
         shape = tuple(sym_infer(size, {}) for size in self.shape)
+        if 0 in shape:
+            return np.empty(shape, to_np_dtype(self.dtype) or np.float32)
         return self._buffer().numpy()[: math.prod(shape)].reshape(shape).copy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
