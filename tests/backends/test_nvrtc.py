@@ -233,7 +233,7 @@ def test_what_we_call_is_what_the_binding_has():
     for kind in cuda.STICKY:
         assert hasattr(driver.CUresult, f"CUDA_ERROR_{kind}")
     parameters = driver.CUDA_KERNEL_NODE_PARAMS()
-    for name in re.findall(r"parameters\.(\w+)", text):
+    for name in re.findall(r"given\.(\w+)", text):
         assert hasattr(parameters, name)
 
 

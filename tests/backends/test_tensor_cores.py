@@ -292,6 +292,9 @@ def test_kernels_of_a_product_are_one():
     assert len(kernels_of(product(dtypes.half, 256, 256, 256) + 1)) == 1
 
 
-def test_a_sum_that_is_not_made_of_whole_steps_is_left_to_the_threads():
-    plan = get_program(kernel_of(product(dtypes.half, 64, 72, 64)), CUDALanguage()).plan
-    assert plan is not None and plan.name == "tiles from panels"
+@pytest.mark.parametrize(("summed", "name"), [
+    (72, "tensor cores"), (33, "tiles from panels"), (20, "tiles from panels"),
+])  # fmt: skip
+def test_a_sum_that_would_mostly_be_zeros_is_left_to_the_threads(summed, name):
+    plan = get_program(kernel_of(product(dtypes.half, 64, summed, 64)), CUDALanguage()).plan
+    assert plan is not None and plan.name == name
