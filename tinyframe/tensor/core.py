@@ -211,7 +211,7 @@ class Tensor(
         all items have been run (`run_schedule`), the remaining ones are run first.
         """
         with running:
-            if not (roots := unrealized([self._storage, *[t._storage for t in others]])):
+            if not (roots := unrealized(self, *others)):
                 return []
             settle()
             scheduled = Scheduled(roots)
@@ -221,7 +221,7 @@ class Tensor(
     def kernelize(self, *others: Tensor) -> Self:
         """Splits the graph into kernels; `t.uop` is then ASSIGN(BUFFER, KERNEL), and
         `t.uop.src[1].arg.ast` the kernel's graph."""
-        if roots := unrealized([self._storage, *[t._storage for t in others]]):
+        if roots := unrealized(self, *others):
             from tinyframe.schedule import kernelize
 
             placed = InPlacePlan(roots)

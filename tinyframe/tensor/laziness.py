@@ -35,7 +35,14 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.run.capture import capture_now, captures, needs_value
 from tinyframe.run.realize import run_schedule, running, settle, settling, unrecorded
-from tinyframe.tensor.base import Storage, down_to_memory, follow, path_between, references_to
+from tinyframe.tensor.base import (
+    Storage,
+    TensorBase,
+    down_to_memory,
+    follow,
+    path_between,
+    references_to,
+)
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, sources_first
@@ -66,7 +73,7 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
         if capture is not None:
             for storage in storages:
                 capture.note(storage)
-        if roots := unrealized(storages):
+        if roots := _uncomputed(storages):
             with collector_paused():  # once, for the compilers too: it costs a search in the end
                 schedule = Scheduled(roots)
                 if capture is not None:
@@ -74,8 +81,12 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
                 schedule.run()
 
 
-def unrealized(storages: Iterable[Storage]) -> list[UOp]:
+def unrealized(*tensors: TensorBase) -> list[UOp]:
     """The graphs of these that still have to be computed, each once."""
+    return _uncomputed(tensor._storage for tensor in tensors)
+
+
+def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
     graphs = dict.fromkeys(storage.uop for storage in storages)
     return [graph for graph in graphs if not is_computed(graph)]
 
