@@ -277,7 +277,7 @@ def near_zero() -> Found:
 def devices() -> dict[str, Found]:
     """The copy's sinc on this machine's CPU, compared with the interpreter on the values where
     things go wrong first, for each dtype of floats: what conformance has for it."""
-    from tinyframe.tools.conformance import FLOATS, Check, one, tried
+    from tinyframe.tools.conformance import FLOATS, Check, OfEdges, tried
 
     if not hasattr(Tensor, "sinc"):
         return {}
@@ -285,7 +285,7 @@ def devices() -> dict[str, Found]:
     def method(x: Tensor) -> Tensor:
         return (x.abs() < 1000).where(x, 0).sinc()
 
-    row = Check("sinc", one(method), FLOATS, ulps=8)
+    row = Check("sinc", OfEdges(method), FLOATS, ulps=8)
     results = {dtype: tried(row, dtype, Device.named("CPU")) for dtype in FLOATS}
     return {name_of(d): {"mark": r.mark, "story": r.story} for d, r in results.items()}
 

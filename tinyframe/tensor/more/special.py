@@ -15,7 +15,6 @@ library: the argument is reduced to their range, and the result corrected (atan(
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Self
@@ -119,7 +118,10 @@ _ASIN = {
 
 def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
     """c[0] + c[1]*x + c[2]*x**2 + …"""
-    return functools.reduce(lambda higher, c: x * higher + c, reversed(coefficients))
+    *rest, result = coefficients
+    for c in reversed(rest):
+        result = x * result + c
+    return result
 
 
 def _near_zero(x: Any, table: dict) -> Any:
