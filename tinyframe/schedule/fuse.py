@@ -594,7 +594,18 @@ class _CostModel:
             return None
         occupancy: type[Occupancy] = load("tinyframe.gpu.occupancy:Occupancy")
         *_, reduce = reduces = [path[-1] for path in self.reduce_ends[u]]
-        return occupancy(target, reduce, any(map(_is_long_contraction, reduces)))
+        return occupancy(target, reduce, any(map(self._is_long_contraction, reduces)))
+
+    def _is_long_contraction(self, reduce: UOp) -> bool:
+        """Whether a sum, or the one inside it, is a contraction of so many products that a register
+        tile pays."""
+        inner = reduce.src[0]
+        while inner.op in _TO_WINDOWS:
+            inner = inner.src[0]
+        if inner.op is Ops.REDUCE_AXIS and inner.arg[0] is reduce.arg[0]:
+            return self._is_long_contraction(inner)
+        is_long = reduce.src[0].size >= thresholds.TILED_FROM * reduce.size
+        return is_long and self.is_contraction(reduce)
 
     def is_contraction(self, u: UOp) -> bool:
         """Whether it sums products of two operands that are each reused: matmul, convolution."""
@@ -621,18 +632,6 @@ def _is_expanded(u: UOp) -> bool:
             return True
         u = u.src[0]
     return False
-
-
-def _is_long_contraction(reduce: UOp) -> bool:
-    """Whether a sum, with the sums inside it, reads two operands that are each reused, and reduces
-    so much that a register tile pays."""
-    inner = reduce
-    while inner.op in _TO_WINDOWS or inner is reduce:
-        inner = inner.src[0]
-    if inner.op is Ops.REDUCE_AXIS and inner.arg[0] is reduce.arg[0]:
-        return _is_long_contraction(inner)
-    is_long = reduce.src[0].size >= thresholds.TILED_FROM * reduce.size
-    return is_long and _shares_operands(reduce, new_indices(reduce.shape, itertools.count()))
 
 
 def _shares_operands(reduce: UOp, ix: Indices) -> bool:
