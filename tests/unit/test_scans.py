@@ -153,9 +153,11 @@ def test_lanes_of_a_scan_are_several_whole_vectors(lanes):
         apply_opts(kernel_of(on_buffer(8, 6).cumsum(1)), [Opt(OptOps.VECTOR, 1, lanes)])
 
 
-def test_ordered_stores_have_no_lanes():
-    index = on_buffer(8, 8, dtype=dtypes.int)
-    *_, kernel = kernels_of(Tensor.zeros(8, 8).scatter(1, index, on_buffer(8, 8)))
+@pytest.mark.parametrize("index", [
+    lambda: on_buffer(8, 8, dtype=dtypes.int), lambda: (Tensor.arange(8) // 2).expand(8, 8),
+])  # fmt: skip
+def test_ordered_stores_have_no_lanes(index):
+    *_, kernel = kernels_of(Tensor.zeros(8, 8).scatter_add(1, index(), on_buffer(8, 8)))
     (axis,) = [n for n, r in enumerate(axes(kernel)) if axis_type(r) is AxisType.SERIAL]
     with pytest.raises(KernelOptError, match="what one iteration stores the next one may overwr"):
         apply_opts(kernel, [Opt(OptOps.VECTOR, axis, 4)])

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe import thresholds
+from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.linearize import repeated_reduces
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -157,7 +158,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     if axis_type(r) is AxisType.SERIAL:
         if opt.arg == 0 or extent(r) <= opt.arg or extent(r) % opt.arg:
             raise KernelOptError(f"a scan's loop of {extent(r)} is not several whole vectors")
-        if any(u.op is Ops.LOAD and r in u.ranges for s in sink.src for u in s.src[0].toposort()):
+        if not all(_has_own_places(s.src[0], r) for s in sink.src if r in s.own_ranges):
             raise KernelOptError("what one iteration stores the next one may overwrite")
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
@@ -165,6 +166,13 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
         if sum(axis_type(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
     return out
+
+
+def _has_own_places(index: UOp, r: UOp) -> bool:
+    """Whether no two iterations of a loop store at the same place: in some dimension the index is a
+    multiple of the loop, and something that does not depend on it."""
+    found = (terms(i) for i in index.src[2:])
+    return any([t for t in ts if t is not None and r in t.ranges] == [r] for ts in found)
 
 
 # ---- a loop as it is: its place, cores -----------------------------------------------------------
