@@ -154,6 +154,17 @@ def test_ordered_stores_with_few_and_many_columns(op, columns, count, device, mo
     np.testing.assert_array_equal(out.numpy(), expected)
 
 
+def test_a_device_of_narrow_vectors_walks_and_scans_too(monkeypatch):
+    device = with_blocks("BLOCKS", monkeypatch, vector_bytes=4)
+    monkeypatch.setattr(thresholds, "LOOKED_AT", 1000)
+    x, value = np.zeros((4096, 4), np.int64), np.ones((200, 4), np.int64)
+    places = filled(np.arange(200, dtype=np.int32)[:, None] // 2, device).expand(200, 4)
+    out = written(filled(x, device), 0, places, filled(value, device), Ops.ADD)
+    np.testing.assert_array_equal(out.numpy(), evaluate(out.uop))
+    sums = filled(value, device).cumsum(0)
+    np.testing.assert_array_equal(sums.numpy(), value.cumsum(0))
+
+
 def test_a_sort_in_parts_is_stable(device):
     keys = np.random.default_rng(1).integers(-9, 9, (2, 150)).astype(np.int8)
     order = filled(keys, device).argsort(1)

@@ -105,6 +105,11 @@ def _transposed(u: UOp, last: int) -> UOp:
     return once.permute(order).contiguous().permute(back).expand(u.shape)
 
 
+def _lanes_of(u: UOp) -> int:
+    """How many elements of a value are in a vector of its device."""
+    return max(1, target_of(u.device).vector_bytes // u.dtype.itemsize)
+
+
 def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
     """A long scan of few rows: its parts are scanned side by side, then the last elements of these,
     and each part is combined with all that comes before it.
@@ -129,7 +134,7 @@ def scan_in_parts(scan: UOp, x: UOp) -> UOp | None:
         return (*of[:axis], *sizes, *of[axis + 1 :])
 
     # with many threads, whole vectors in a part, and of parts
-    lanes = max(1, target_of(x.device).vector_bytes // x.dtype.itemsize) if on_blocks else 1
+    lanes = _lanes_of(x) if on_blocks else 1
     every, each = tuple((0, s) for s in shape), -(-size // parts // lanes) * lanes
     parts = -(-size // each // lanes) * lanes
     whole = x.pad(along((0, parts * each - size), of=((0, 0),) * len(shape)))
@@ -184,7 +189,7 @@ def stored_by_many(u: UOp, view: UOp, value: UOp, index: UOp) -> UOp | None:
 def _walked_by_more(u: UOp, axis: int, whole: UOp, value: UOp, index: UOp) -> UOp | None:
     """An ordered store for which many more threads walk, each for every nth place alone; None if
     there are enough, or n does not divide the places."""
-    lanes = target_of(u.device).vector_bytes // value.dtype.itemsize
+    lanes = _lanes_of(u)
     lanes = lanes if axis < len(value.shape) - 1 and value.shape[-1] % lanes == 0 else 1
     threads = thresholds.FILLING_BLOCKS * thresholds.BLOCK_THREADS
     most = threads * lanes * value.shape[axis] // value.size
